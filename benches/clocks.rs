@@ -1,6 +1,6 @@
-//! The same operations by three clocks: `cargo bench --bench clocks --features criterion`. The bare counter, CPU time of the
-//! thread, and the clock that is picked for them on this machine, by the report that `TIMERMETER_REPORT` names or, without
-//! it, by a quick probe.
+//! The same operations by three clocks: `cargo bench --bench clocks --features criterion`. The bare
+//! counter, CPU time of the thread, and the clock that is picked for them on this machine, by the
+//! report that `TIMERMETER_REPORT` names or, without it, by a quick probe.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -17,7 +17,9 @@ use timers::{Timer, Visitor};
 
 fn operations<C: Clock + 'static>(criterion: &mut Criterion<ClockTime<C>>, clock: &str) {
     let mut group = criterion.benchmark_group(clock);
-    group.bench_function("logarithm", |bencher| bencher.iter(|| black_box(123.456_f64).ln()));
+    group.bench_function("logarithm", |bencher| {
+        bencher.iter(|| black_box(123.456_f64).ln())
+    });
     group.bench_function("clone of 1 000 bytes", |bencher| {
         let bytes = vec![7_u8; 1_000];
         bencher.iter(|| black_box(&bytes).clone());
@@ -35,7 +37,9 @@ impl Visitor for By {
 
     fn visit<T: Timer>(self, timer: T) -> Self::Output {
         let clock = ClockTime(Registered::of(timer)?);
-        let mut criterion = Criterion::default().with_measurement(clock).configure_from_args();
+        let mut criterion = Criterion::default()
+            .with_measurement(clock)
+            .configure_from_args();
         operations(&mut criterion, &self.title);
         criterion.final_summary();
         Ok(())
@@ -54,12 +58,19 @@ fn picked() -> Result<String, Box<dyn Error>> {
         None => probe()?,
     };
     let choice = choose(&report, &Requirement::new(Nanos(20.0), 0.01, 0.95)?)?;
-    Ok(choice.picked.or(choice.nearest).ok_or("no clock can be measured with")?.id)
+    Ok(choice
+        .picked
+        .or(choice.nearest)
+        .ok_or("no clock can be measured with")?
+        .id)
 }
 
 fn probe() -> Result<Report, Box<dyn Error>> {
     let mut probe = Command::new(env!("CARGO_BIN_EXE_timermeter"));
-    let done = probe.args(["probe", "--quick", "--format", "json"]).stderr(Stdio::inherit()).output()?;
+    let done = probe
+        .args(["probe", "--quick", "--format", "json"])
+        .stderr(Stdio::inherit())
+        .output()?;
     Ok(parse(&String::from_utf8(done.stdout)?, "probe")?)
 }
 

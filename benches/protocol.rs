@@ -19,7 +19,8 @@ fn readings(criterion: &mut Criterion) {
     let args = vec!["agent".into(), timers::FLOOR_ID.into(), "monotonic".into()];
     let program = env!("CARGO_BIN_EXE_timermeter");
     let command = Command::new("native", program, args);
-    let connection = Connection::start(&command, None, PATIENCE).expect("the agent introduces itself");
+    let connection =
+        Connection::start(&command, None, PATIENCE).expect("the agent introduces itself");
     let connection = Rc::new(RefCell::new(connection));
     let mut group = criterion.benchmark_group("readings");
     group.throughput(Throughput::Elements(u64::from(COUNT)));

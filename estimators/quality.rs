@@ -1,5 +1,5 @@
-//! The unified quality metric of Kuperberg, Krogmann and Reussner, "Metric-based Selection of Timer Methods for
-//! Accurate Measurements", ICPE 2011: Formula (1) in section 4.2, and nothing else.
+//! The unified quality metric of Kuperberg, Krogmann and Reussner, "Metric-based Selection of Timer
+//! Methods for Accurate Measurements", ICPE 2011: Formula (1) in section 4.2, and nothing else.
 
 use crate::model::Cycles;
 
@@ -12,10 +12,11 @@ pub const SPREAD_EXPONENT: f64 = 0.5;
 
 /// `Quality = accuracy^-0.1 · cost^-0.1 · spread^0.5`, in (0, 1].
 ///
-/// Accuracy and median invocation cost are in CPU cycles; values below one cycle count as one (section 4.1: one
-/// cycle is the smallest unit of time there is). Spread is the share of single invocations within ±1 accuracy of
-/// the median, in (0, 1]. `None` when an input is not a number or the spread lies outside (0, 1]. The value 0 is
-/// not produced here: it is kept for timers that are not monotonic, unstable or not thread-safe (section 4.4).
+/// Accuracy and median invocation cost are in CPU cycles; values below one cycle count as one
+/// (section 4.1: one cycle is the smallest unit of time there is). Spread is the share of single
+/// invocations within ±1 accuracy of the median, in (0, 1]. `None` when an input is not a number or
+/// the spread lies outside (0, 1]. The value 0 is not produced here: it is kept for timers that are
+/// not monotonic, unstable or not thread-safe (section 4.4).
 #[must_use]
 pub fn quality(accuracy: Cycles, cost: Cycles, spread: f64) -> Option<f64> {
     let usable = accuracy.0.is_finite() && cost.0.is_finite() && spread > 0.0 && spread <= 1.0;
@@ -56,7 +57,11 @@ mod tests {
             (1.0, 1.0, -0.5),
             (1.0, 1.0, 1.000_001),
         ] {
-            assert_eq!(quality(Cycles(accuracy), Cycles(cost), spread), None, "{accuracy} {cost} {spread}");
+            assert_eq!(
+                quality(Cycles(accuracy), Cycles(cost), spread),
+                None,
+                "{accuracy} {cost} {spread}"
+            );
         }
     }
 

@@ -1,5 +1,5 @@
-//! Quality of a timer by its profile, with its interval: what processes differ by, what no process can tell of cost and
-//! spread, and what accuracy and frequency are known to.
+//! Quality of a timer by its profile, with its interval: what processes differ by, what no process
+//! can tell of cost and spread, and what accuracy and frequency are known to.
 
 use crate::analysis::cost::Following;
 use crate::analysis::profile::{Profile, one_more, profile};
@@ -10,14 +10,19 @@ use crate::model::{Cycles, Estimate, Hertz, Lateness, Nanos, WaitFigures};
 use crate::quality::quality;
 use crate::trace::{Run, Trace, WaitTrace};
 
-/// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without accuracy, cost or spread.
+/// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without accuracy, cost
+/// or spread.
 #[must_use]
 pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
     let (accuracy, cost, spread) = (profile.accuracy_ns()?, profile.cost?, profile.spread?);
-    let here = |cost: f64, spread: f64| quality_of_ns(accuracy.value, cost, spread, frequency.value);
+    let here =
+        |cost: f64, spread: f64| quality_of_ns(accuracy.value, cost, spread, frequency.value);
     let value = here(cost.value, spread.value)?;
     let interval = over_processes(&each(&profile.processes, accuracy.value, frequency.value))?;
-    let instead = profile.instead.iter().filter_map(|&(cost, spread)| here(cost, spread));
+    let instead = profile
+        .instead
+        .iter()
+        .filter_map(|&(cost, spread)| here(cost, spread));
     // What follows the core takes as many cycles at any frequency.
     let cost_at = |hertz: f64| match profile.following {
         Following::Device => cost.value,
@@ -25,23 +30,49 @@ pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
     };
     let at = |hertz: f64| quality_of_ns(accuracy.value, cost_at(hertz), spread.value, hertz);
     let with = |accuracy: f64| quality_of_ns(accuracy, cost.value, spread.value, frequency.value);
-    let common = [at(frequency.low), at(frequency.high), with(accuracy.low), with(accuracy.high)];
-    let missed = missed(profile, spread).into_iter().filter_map(|spread| here(cost.value, spread));
-    let instead: Vec<f64> = instead.chain(missed).chain(common.into_iter().flatten()).collect();
-    let interval =
-        Estimate { value, low: interval.low.min(value), high: interval.high.max(value), ..interval };
-    let laws: Vec<f64> = profile.laws.iter().filter_map(|&(cost, spread)| here(cost, spread)).collect();
+    let common = [
+        at(frequency.low),
+        at(frequency.high),
+        with(accuracy.low),
+        with(accuracy.high),
+    ];
+    let missed = missed(profile, spread)
+        .into_iter()
+        .filter_map(|spread| here(cost.value, spread));
+    let instead: Vec<f64> = instead
+        .chain(missed)
+        .chain(common.into_iter().flatten())
+        .collect();
+    let interval = Estimate {
+        value,
+        low: interval.low.min(value),
+        high: interval.high.max(value),
+        ..interval
+    };
+    let laws: Vec<f64> = profile
+        .laws
+        .iter()
+        .filter_map(|&(cost, spread)| here(cost, spread))
+        .collect();
     Some(interval.widened(&instead).or_around(&laws).within(0.0, 1.0))
 }
 
-/// What was found out of a timer that waits, Formula (1) for each length included. `hertz` turns time into cycles.
+/// What was found out of a timer that waits, Formula (1) for each length included. `hertz` turns
+/// time into cycles.
 #[must_use]
 pub fn of_waits(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let mut figures = waits::figures(trace, hertz);
     let of = |row: &Lateness| {
-        quality(Nanos(row.accuracy_ns).cycles(Hertz(hertz?)), Cycles(row.cpu_cycles?), row.spread?)
+        quality(
+            Nanos(row.accuracy_ns).cycles(Hertz(hertz?)),
+            Cycles(row.cpu_cycles?),
+            row.spread?,
+        )
     };
-    figures.lateness.iter_mut().for_each(|row| row.quality = of(row));
+    figures
+        .lateness
+        .iter_mut()
+        .for_each(|row| row.quality = of(row));
     figures
 }
 
@@ -69,19 +100,31 @@ impl Sketch {
         } else {
             let (mut rest, runs) = (trace.clone(), &trace.runs);
             rest.runs.clear();
-            let alone = |run: &Run| Trace { runs: vec![run.clone()], ..rest.clone() };
-            runs.iter().filter_map(|run| one_more(&alone(run), kind, step, accuracy_ns)).collect()
+            let alone = |run: &Run| Trace {
+                runs: vec![run.clone()],
+                ..rest.clone()
+            };
+            runs.iter()
+                .filter_map(|run| one_more(&alone(run), kind, step, accuracy_ns))
+                .collect()
         };
-        Some(Self { processes, kind, step, accuracy_ns, hertz })
+        Some(Self {
+            processes,
+            kind,
+            step,
+            accuracy_ns,
+            hertz,
+        })
     }
 
     /// Adds what one more process saw; it is the only one of `trace`.
     pub fn add(&mut self, trace: &Trace) {
-        self.processes.extend(one_more(trace, self.kind, self.step, self.accuracy_ns));
+        self.processes
+            .extend(one_more(trace, self.kind, self.step, self.accuracy_ns));
     }
 
-    /// Half the width of that part of the interval of Quality which more processes make narrower. Infinite where one process is
-    /// all there is.
+    /// Half the width of that part of the interval of Quality which more processes make narrower.
+    /// Infinite where one process is all there is.
     #[must_use]
     pub fn scatter(&self) -> f64 {
         let interval = over_processes(&each(&self.processes, self.accuracy_ns, self.hertz));
@@ -89,11 +132,15 @@ impl Sketch {
     }
 }
 
-/// Half the width of that part of the interval of Quality which more processes make narrower. `None` where one process is all
-/// there is, or where there is no Quality.
+/// Half the width of that part of the interval of Quality which more processes make narrower.
+/// `None` where one process is all there is, or where there is no Quality.
 #[must_use]
 pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
-    let interval = over_processes(&each(&profile.processes, profile.accuracy_ns()?.value, hertz))?;
+    let interval = over_processes(&each(
+        &profile.processes,
+        profile.accuracy_ns()?.value,
+        hertz,
+    ))?;
     interval.is_bounded().then(|| half(interval))
 }
 
@@ -108,15 +155,24 @@ fn quality_of_ns(accuracy: f64, cost: f64, spread: f64, hertz: f64) -> Option<f6
 
 /// The Quality of each process.
 fn each(processes: &[(f64, f64)], accuracy: f64, hertz: f64) -> Vec<f64> {
-    processes.iter().filter_map(|&(cost, spread)| quality_of_ns(accuracy, cost, spread, hertz)).collect()
+    processes
+        .iter()
+        .filter_map(|&(cost, spread)| quality_of_ns(accuracy, cost, spread, hertz))
+        .collect()
 }
 
 /// Spreads that too few samples may have missed: of their interval what processes do not show.
 fn missed(profile: &Profile, spread: Estimate) -> Vec<f64> {
     let spreads: Vec<f64> = profile.processes.iter().map(|pair| pair.1).collect();
-    let Some(seen) = over_processes(&spreads).filter(Estimate::is_bounded) else { return Vec::new() };
+    let Some(seen) = over_processes(&spreads).filter(Estimate::is_bounded) else {
+        return Vec::new();
+    };
     let ends = [(spread.low, seen.low), (spread.high, seen.high)];
-    let beyond =
-        ends.into_iter().filter(|(end, _)| end.is_finite()).map(|(end, seen)| end - seen.clamp(0.0, 1.0));
-    beyond.map(|beyond| (spread.value + beyond).clamp(f64::EPSILON, 1.0)).collect()
+    let beyond = ends
+        .into_iter()
+        .filter(|(end, _)| end.is_finite())
+        .map(|(end, seen)| end - seen.clamp(0.0, 1.0));
+    beyond
+        .map(|beyond| (spread.value + beyond).clamp(f64::EPSILON, 1.0))
+        .collect()
 }

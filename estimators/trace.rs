@@ -1,4 +1,5 @@
-//! Raw observations: integers, saved as they were read. All analysis begins here and needs nothing else.
+//! Raw observations: integers, saved as they were read. All analysis begins here and needs nothing
+//! else.
 
 mod evidence;
 mod stored;
@@ -6,8 +7,8 @@ mod stored;
 use std::collections::BTreeMap;
 
 pub use evidence::{
-    Beside, Claims, CounterEvidence, CounterLook, Evidence, Handed, Meanwhile, Moved, Order, Pair, Reads,
-    Threads,
+    Beside, Claims, CounterEvidence, CounterLook, Evidence, Handed, Meanwhile, Moved, Order, Pair,
+    Reads, Threads,
 };
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -18,7 +19,8 @@ use crate::model::{Context, Family};
 /// Everything that was observed of one timer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Nanoseconds in a tick of the timer, declared or found from its rate; unknown for a counter that stands still.
+    /// Nanoseconds in a tick of the timer, declared or found from its rate; unknown for a counter
+    /// that stands still.
     pub ns_per_tick: Option<f64>,
     /// What a tick that was not declared is known to, as a share; half of its 95 % interval.
     #[serde(default)]
@@ -28,7 +30,8 @@ pub struct Trace {
     pub declared: bool,
     /// The timer that timed the invocations.
     pub reference: Reference,
-    /// The frequency of the core that all costs are reported at, in hertz: the median of what was seen during the campaign.
+    /// The frequency of the core that all costs are reported at, in hertz: the median of what was
+    /// seen during the campaign.
     pub core_hz: Option<f64>,
     /// One entry a fresh process that could measure undisturbed.
     pub runs: Vec<Run>,
@@ -38,7 +41,8 @@ pub struct Trace {
     /// What these observed: no figure is drawn from it, but a later version may judge it again.
     #[serde(default)]
     pub set_aside: Vec<Run>,
-    /// Processes among the runs that were disturbed throughout: they count where undisturbed ones are too few.
+    /// Processes among the runs that were disturbed throughout: they count where undisturbed ones
+    /// are too few.
     #[serde(default, skip_serializing_if = "none")]
     pub shared: u32,
     /// Windows that were dropped and taken again, by what disturbed them.
@@ -66,7 +70,8 @@ pub struct Reference {
     pub family: Option<Family>,
     /// Nanoseconds in one of its ticks.
     pub ns_per_tick: f64,
-    /// Whether it was seen to move as the kernel's clock does while nothing is asked, as a clock does and the time of a simulated world does not.
+    /// Whether it was seen to move as the kernel's clock does while nothing is asked, as a clock
+    /// does and the time of a simulated world does not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_time: bool,
     /// Its resolution, in its ticks; a single tick where it could not be determined.
@@ -76,11 +81,13 @@ pub struct Reference {
     pub step_at_most: Option<f64>,
     /// Nanoseconds in a unit of work.
     pub ns_per_work: f64,
-    /// The rate of a raw counter is true to within this share of it; zero where the unit is declared.
+    /// The rate of a raw counter is true to within this share of it; zero where the unit is
+    /// declared.
     #[serde(default)]
     #[serde(rename = "rate_doubt")]
     pub rate_uncertainty: f64,
-    /// How far a raw counter strayed from the clock of the kernel during the campaign, in nanoseconds, beyond all uncertainty.
+    /// How far a raw counter strayed from the clock of the kernel during the campaign, in
+    /// nanoseconds, beyond all uncertainty.
     #[serde(default)]
     pub strayed_ns: f64,
 }
@@ -92,7 +99,8 @@ impl Reference {
         self.step_at_most.unwrap_or(self.step) * self.ns_per_tick
     }
 
-    /// What lies between two of its readings, in nanoseconds. The subtraction wraps, as counters may.
+    /// What lies between two of its readings, in nanoseconds. The subtraction wraps, as counters
+    /// may.
     #[must_use]
     pub fn ns(&self, from: i64, to: i64) -> f64 {
         to.wrapping_sub(from) as f64 * self.ns_per_tick
@@ -104,7 +112,8 @@ impl Reference {
 pub struct Intervals {
     /// Units of work.
     pub work: u64,
-    /// Second reading minus first. Most amounts are tried once, in hundreds of thousands: kept in place, not on the heap.
+    /// Second reading minus first. Most amounts are tried once, in hundreds of thousands: kept in
+    /// place, not on the heap.
     pub deltas: SmallVec<[i64; 2]>,
 }
 
@@ -117,7 +126,8 @@ pub struct Batches {
     pub deltas: Vec<i64>,
     /// The frequency of the core meanwhile, in hertz.
     pub core_hz: Option<f64>,
-    /// Whether the core was shared or changed its frequency meanwhile, and no better window could be had.
+    /// Whether the core was shared or changed its frequency meanwhile, and no better window could
+    /// be had.
     #[serde(rename = "restless")]
     pub unstable: bool,
 }
@@ -140,7 +150,8 @@ pub struct Readings {
     pub values: Vec<i64>,
     /// The frequency of the core meanwhile, in hertz.
     pub core_hz: Option<f64>,
-    /// Whether the core was shared or changed its frequency meanwhile, and no better window could be had.
+    /// Whether the core was shared or changed its frequency meanwhile, and no better window could
+    /// be had.
     #[serde(rename = "restless")]
     pub unstable: bool,
 }
@@ -168,13 +179,24 @@ impl Run {
     /// Whether its costs were measured on a core of its own, at one frequency.
     #[must_use]
     pub fn is_calm(&self) -> bool {
-        !(self.bracket.unstable || self.singles.unstable || self.batches.unstable || self.readings.unstable)
+        !(self.bracket.unstable
+            || self.singles.unstable
+            || self.batches.unstable
+            || self.readings.unstable)
     }
 
     /// With what was seen of the core while all of it was measured.
     #[must_use]
     pub fn seen(mut self, core_hz: Option<f64>, unstable: bool) -> Self {
-        let Self { bracket, singles, batches, few, some, floor, .. } = &mut self;
+        let Self {
+            bracket,
+            singles,
+            batches,
+            few,
+            some,
+            floor,
+            ..
+        } = &mut self;
         for batches in [bracket, singles, batches, few, some, floor] {
             (batches.core_hz, batches.unstable) = (core_hz, unstable);
         }
@@ -215,7 +237,8 @@ pub struct Run {
 pub struct DroppedWindow {
     /// Calls in a batch; null where successive readings were taken.
     pub calls: Option<u64>,
-    /// What was answered: lengths of batches in ticks of the reference, or readings in ticks of the timer.
+    /// What was answered: lengths of batches in ticks of the reference, or readings in ticks of the
+    /// timer.
     pub values: Vec<i64>,
 }
 
@@ -277,7 +300,8 @@ pub struct WaitTrace {
 /// What one fresh process observed of a periodic timer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeriodRun {
-    /// The reference at each wake-up, in its ticks, and how many expirations the timer says that it stands for.
+    /// The reference at each wake-up, in its ticks, and how many expirations the timer says that it
+    /// stands for.
     pub wakeups: Vec<(i64, u64)>,
     /// The wake-ups, counted from 0, after which a stall of 3.5 periods was injected.
     pub stalls: Vec<u32>,

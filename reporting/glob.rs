@@ -33,7 +33,11 @@ mod tests {
     #[test]
     fn globs_mean_what_shells_say() {
         for (glob, meant, not_meant) in [
-            ("monotonic*", &["monotonic", "monotonic-raw"][..], &["amonotonic", "mono"][..]),
+            (
+                "monotonic*",
+                &["monotonic", "monotonic-raw"][..],
+                &["amonotonic", "mono"][..],
+            ),
             ("*", &["", "a", "java:a/b"], &[]),
             ("agent:*", &["agent:a/b/c", "agent:"], &["agents:a"]),
             ("a/b*", &["a/b", "a/bc"], &["a/c", "ab"]),

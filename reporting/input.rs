@@ -1,5 +1,5 @@
-//! Files that others wrote: regular ones only, as a pipe in a folder may never say anything and a device never end, and no
-//! more of them than what is looked for can be long.
+//! Files that others wrote: regular ones only, as a pipe in a folder may never say anything and a
+//! device never end, and no more of them than what is looked for can be long.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,16 +16,22 @@ pub const LONGEST_REPORT: u64 = 10 << 20;
 /// When it cannot be read, is no regular file, or is longer than `most` bytes.
 pub fn read(path: &Path, most: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
-    open(path)?.take(most.saturating_add(1)).read_to_end(buffer)?;
+    open(path)?
+        .take(most.saturating_add(1))
+        .read_to_end(buffer)?;
     if buffer.len() as u64 > most {
         buffer.clear();
         buffer.shrink_to_fit();
-        return Err(io::Error::other(format!("it is longer than {} MiB, and is not read", most >> 20)));
+        return Err(io::Error::other(format!(
+            "it is longer than {} MiB, and is not read",
+            most >> 20
+        )));
     }
     Ok(())
 }
 
-/// Opens a regular file, or what the caller of this program opened for it: `-`, `/dev/stdin`, `/dev/fd/63` as of `<(…)`.
+/// Opens a regular file, or what the caller of this program opened for it: `-`, `/dev/stdin`,
+/// `/dev/fd/63` as of `<(…)`.
 ///
 /// # Errors
 /// When it cannot be opened or is no regular file.
@@ -33,7 +39,11 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin().lock()));
     }
-    if path == Path::new("/dev/stdin") || ["/dev/fd", "/proc/self/fd"].iter().any(|of| path.starts_with(of)) {
+    if path == Path::new("/dev/stdin")
+        || ["/dev/fd", "/proc/self/fd"]
+            .iter()
+            .any(|of| path.starts_with(of))
+    {
         return Ok(Box::new(File::open(path)?));
     }
     let file = files::open_at_once(path)?;

@@ -1,7 +1,9 @@
 //! Everything that is done with a report that is there.
 //!
-//! What is listed of it ([`fields`]), as tables ([`tabulation`], [`table`]), as a document in many formats ([`report`]), as pages
-//! ([`page`]); what changed from one to another ([`comparison`]). Nothing here measures, or knows how it is done: of the crate `timers` only the calls of [`timers::os`] on files and limits are used.
+//! What is listed of it ([`fields`]), as tables ([`tabulation`], [`table`]), as a document in many
+//! formats ([`report`]), as pages ([`page`]); what changed from one to another ([`comparison`]).
+//! Nothing here measures, or knows how it is done: of the crate `timers` only the calls of
+//! [`timers::os`] on files and limits are used.
 
 #![forbid(unsafe_code)]
 

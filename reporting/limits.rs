@@ -1,4 +1,5 @@
-//! What the system allows this process, where it is less than what is needed: said in its terms. And how many timers are taken.
+//! What the system allows this process, where it is less than what is needed: said in its terms.
+//! And how many timers are taken.
 
 use std::{io, thread};
 
@@ -11,12 +12,18 @@ pub const MOST_TIMERS: usize = 4_096;
 /// What is short, and what is needed, where an error says that something is.
 #[must_use]
 pub fn explain(error: &io::Error) -> Option<String> {
-    let at_most = |most: Option<u64>| most.map_or_else(String::new, |most| format!(" (at most {most})"));
+    let at_most =
+        |most: Option<u64>| most.map_or_else(String::new, |most| format!(" (at most {most})"));
     Some(match shortage(error)? {
         Shortage::Files(most) => {
-            format!("too many open files{}: allow more, with `ulimit -n 1024`", at_most(most))
+            format!(
+                "too many open files{}: allow more, with `ulimit -n 1024`",
+                at_most(most)
+            )
         }
-        Shortage::FilesOfAll => "the whole system has too many open files: end what holds them".into(),
+        Shortage::FilesOfAll => {
+            "the whole system has too many open files: end what holds them".into()
+        }
         Shortage::Processes(most) => format!(
             "no more processes or threads may be started{}: allow more, with `ulimit -u` or in the cgroup (pids.max)",
             at_most(most)
@@ -38,7 +45,9 @@ pub fn on_roomy_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let mut work = Some(work);
     let done = thread::scope(|scope| {
         let work = &mut work;
-        let roomy = thread::Builder::new().name("timermeter".into()).stack_size(STACK);
+        let roomy = thread::Builder::new()
+            .name("timermeter".into())
+            .stack_size(STACK);
         let started = roomy.spawn_scoped(scope, move || work.take().map(|work| work()));
         started.ok().map(thread::ScopedJoinHandle::join)
     });
@@ -46,6 +55,8 @@ pub fn on_roomy_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         (Some(Ok(Some(done))), _) => done,
         (Some(Err(panic)), _) => std::panic::resume_unwind(panic),
         (_, Some(work)) => work(),
-        (Some(Ok(None)) | None, None) => unreachable!("only the thread that does the work takes it"),
+        (Some(Ok(None)) | None, None) => {
+            unreachable!("only the thread that does the work takes it")
+        }
     }
 }

@@ -1,8 +1,9 @@
-//! Files and folders that are not finished yet, beside where they will be. None stays when the program ends early: those who
-//! handle signals remove them ([`abandon`]), and what a killed process left is removed by the next one that works there.
+//! Files and folders that are not finished yet, beside where they will be. None stays when the
+//! program ends early: those who handle signals remove them ([`abandon`]), and what a killed
+//! process left is removed by the next one that works there.
 //!
-//! That a process still works on one is told by its lock ([flock(2)]), which ends with the process and says so across
-//! containers and machines too, where process ids say nothing.
+//! That a process still works on one is told by its lock ([flock(2)]), which ends with the process
+//! and says so across containers and machines too, where process ids say nothing.
 //!
 //! [flock(2)]: https://man7.org/linux/man-pages/man2/flock.2.html
 
@@ -33,7 +34,8 @@ pub struct ScratchFolder {
 }
 
 impl ScratchFile {
-    /// A new file in `folder` with the permissions that any new file has there (the umask is applied by the system).
+    /// A new file in `folder` with the permissions that any new file has there (the umask is
+    /// applied by the system).
     ///
     /// # Errors
     /// What the system said.
@@ -55,7 +57,10 @@ impl ScratchFile {
     /// # Errors
     /// Never before it is finished.
     pub fn file(&mut self) -> io::Result<&mut File> {
-        self.0.as_mut().map(NamedTempFile::as_file_mut).ok_or_else(gone)
+        self.0
+            .as_mut()
+            .map(NamedTempFile::as_file_mut)
+            .ok_or_else(gone)
     }
 
     /// Makes it `place`, which is replaced at once.
@@ -92,12 +97,17 @@ impl ScratchFolder {
             let made = builder(mode).tempdir_in(folder)?;
             let file = match files::open_itself(made.path()) {
                 // Gone already, as what is stale.
-                Err(error) if error.kind() == io::ErrorKind::NotFound && folder.exists() => continue,
+                Err(error) if error.kind() == io::ErrorKind::NotFound && folder.exists() => {
+                    continue;
+                }
                 file => file?,
             };
             if lock(&file) && files::has_name(&file)? {
                 unfinished.push(made.path().to_owned());
-                return Ok(Self { folder: Some(made), _lock: file });
+                return Ok(Self {
+                    folder: Some(made),
+                    _lock: file,
+                });
             }
         }
     }
@@ -108,8 +118,8 @@ impl ScratchFolder {
         self.folder.as_ref().map_or(Path::new(""), TempDir::path)
     }
 
-    /// Has `put_in_place` move it where it belongs, while it is not removed. What `put_in_place` leaves at its old path is removed where it
-    /// says so.
+    /// Has `put_in_place` move it where it belongs, while it is not removed. What `put_in_place`
+    /// leaves at its old path is removed where it says so.
     ///
     /// # Errors
     /// As `put_in_place`; then it is removed.
@@ -160,13 +170,19 @@ impl Drop for ScratchFolder {
     }
 }
 
-/// Removes all that is not finished, and has nothing finished any more: for who ends the program next.
+/// Removes all that is not finished, and has nothing finished any more: for who ends the program
+/// next.
 pub fn abandon() {
     let unfinished = unfinished();
     for path in unfinished.iter() {
-        // Threads that still write into a folder find it no more under another name, so that it can be emptied.
+        // Threads that still write into a folder find it no more under another name, so that it can
+        // be emptied.
         let aside = path.with_extension(format!("gone{SUFFIX}"));
-        let path = if fs::rename(path, &aside).is_ok() { &aside } else { path };
+        let path = if fs::rename(path, &aside).is_ok() {
+            &aside
+        } else {
+            path
+        };
         /// One of them may be about to close a file in it.
         const TRIES: u32 = 20;
         for _ in 0..TRIES {
@@ -206,11 +222,18 @@ fn remove(path: &Path) -> io::Result<()> {
         Ok(_) => fs::remove_file(path),
         Err(error) => Err(error),
     };
-    removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+    removed.or_else(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            Ok(())
+        } else {
+            Err(error)
+        }
+    })
 }
 
-/// Returns whether it is one's own: who removes what is stale may have seen it before it was locked, and holds the lock until it is
-/// gone. A file system without locks has none that is stale either: what is there cannot be locked.
+/// Returns whether it is one's own: who removes what is stale may have seen it before it was
+/// locked, and holds the lock until it is gone. A file system without locks has none that is stale
+/// either: what is there cannot be locked.
 fn lock(file: &File) -> bool {
     !files::lock(file).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }
@@ -241,7 +264,10 @@ mod tests {
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
     }
 
     #[test]

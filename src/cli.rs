@@ -53,8 +53,8 @@ Examples:
 
 /// Tells how good the clocks of this machine are
 ///
-/// Measures accuracy, invocation cost, spread and Quality of every timer method, with intervals and caveats. Without a command: which
-/// clock to use here, in two seconds and a few lines.
+/// Measures accuracy, invocation cost, spread and Quality of every timer method, with intervals and
+/// caveats. Without a command: which clock to use here, in two seconds and a few lines.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "timermeter", version, args_conflicts_with_subcommands = true, after_help = groups::ALL, max_term_width = 100)]
 pub struct Cli {
@@ -75,7 +75,8 @@ pub struct AnswerArgs {
     /// Without a command: the answer as JSON
     #[arg(long)]
     pub json: bool,
-    /// Without a command: the answer by this report (JSON) of clocks, of waits or of both, instead of measuring (repeatable)
+    /// Without a command: the answer by this report (JSON) of clocks, of waits or of both, instead
+    /// of measuring (repeatable)
     #[arg(long, value_name = "REPORT")]
     pub from: Vec<PathBuf>,
 }
@@ -99,14 +100,17 @@ impl Cli {
     }
 }
 
-/// The arguments of `agent`, read without the definitions of all other commands, which would be half of what a worker does before its first
-/// answer. `None` for other commands, and where all of them are needed to say what is wrong.
+/// The arguments of `agent`, read without the definitions of all other commands, which would be
+/// half of what a worker does before its first answer. `None` for other commands, and where all of
+/// them are needed to say what is wrong.
 fn agent_args() -> Option<AgentArgs> {
     let mut args = std::env::args_os();
     let _program = args.next();
     let agent = args.next().filter(|name| name == "agent")?;
     let command = AgentArgs::augment_args(clap::Command::new("agent").disable_help_flag(true));
-    let matches = command.try_get_matches_from(std::iter::once(agent).chain(args)).ok()?;
+    let matches = command
+        .try_get_matches_from(std::iter::once(agent).chain(args))
+        .ok()?;
     AgentArgs::from_arg_matches(&matches).ok()
 }
 
@@ -188,7 +192,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Watch the clocks for hours: pauses, steps, slews, suspends
     ///
-    /// Prints each event with its size, its interval and its culprit, and at the end the stability of the clocks. Takes about 0.1 % of a CPU.
+    /// Prints each event with its size, its interval and its culprit, and at the end the stability
+    /// of the clocks. Takes about 0.1 % of a CPU.
     #[command(after_help = groups::PLAIN, after_long_help = with_examples(watch::EXAMPLES, groups::PLAIN))]
     Watch(WatchArgs),
     /// Serve the native timers over the agent protocol
@@ -203,7 +208,8 @@ pub enum Command {
     AgentCheck(AgentCheckArgs),
     /// Pick a clock, or a way to wait, for a purpose
     ///
-    /// The cheapest clock that keeps the wanted error, and how to measure with it; with --every, the method to wait with.
+    /// The cheapest clock that keeps the wanted error, and how to measure with it; with --every,
+    /// the method to wait with.
     #[command(after_help = groups::PICKED, after_long_help = with_examples(pick::EXAMPLES, groups::PICKED))]
     Pick(PickArgs),
     /// Measure operations or a command with any clock
@@ -223,7 +229,8 @@ pub enum Command {
     /// Find the rate of the counter as a program does when it starts (what check --counter starts)
     #[command(hide = true)]
     CounterRecipe(RecipeArgs),
-    /// Wait for the process that started this to end, and end what it left behind (what commands with workers start)
+    /// Wait for the process that started this to end, and end what it left behind (what commands
+    /// with workers start)
     #[command(hide = true)]
     Guard,
 }
@@ -244,8 +251,9 @@ pub struct ProbeArgs {
     /// Measure more: narrower intervals
     #[arg(long)]
     pub thorough: bool,
-    /// Measure all that a read adds to the code around it, as --thorough does: cold, and while all other CPUs read the same timer, 12 ms more per
-    /// process and timer; --quick measures none of it otherwise
+    /// Measure all that a read adds to the code around it, as --thorough does: cold, and while all
+    /// other CPUs read the same timer, 12 ms more per process and timer; --quick measures none of
+    /// it otherwise
     #[arg(long)]
     pub context: bool,
     /// Probe the timers of another runtime too, started by this command; its ids are NAME:ID
@@ -260,16 +268,17 @@ pub struct ProbeArgs {
     /// What all runs have.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Start further processes for the timers with the widest intervals until the Quality of each is known to ± this many points, as
-    /// far as that can be reached [default: 0.5; with --thorough 0.1]
+    /// Start further processes for the timers with the widest intervals until the Quality of each
+    /// is known to ± this many points, as far as that can be reached [default: 0.5; with --thorough
+    /// 0.1]
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = values::points)]
     pub precision: Option<f64>,
-    /// Longest time of the run, as in 30s or 2m (seconds without a unit); only the first rounds and the verdicts can exceed it
-    /// [default: 20s; with --quick 10s, with --thorough 2m]
+    /// Longest time of the run, as in 30s or 2m (seconds without a unit); only the first rounds and
+    /// the verdicts can exceed it [default: 20s; with --quick 10s, with --thorough 2m]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::seconds)]
     pub budget: Option<f64>,
-    /// Time that the answers of one process of a timer may take together, as in 30s or 2m (seconds without a unit; rounded up)
-    /// [default: 30s]
+    /// Time that the answers of one process of a timer may take together, as in 30s or 2m (seconds
+    /// without a unit; rounded up) [default: 30s]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::whole_seconds)]
     pub timeout: Option<u64>,
     /// No progress, no hints
@@ -340,7 +349,9 @@ impl Output {
         if is_standard(&path) {
             return Err("what is written to standard output says --format; give a file that ends in .json, .csv, .md, .prom or .txt".into());
         }
-        Format::from_path(&path).map(|format| Self { path, format }).map_err(|error| error.to_string())
+        Format::from_path(&path)
+            .map(|format| Self { path, format })
+            .map_err(|error| error.to_string())
     }
 }
 
@@ -354,11 +365,14 @@ pub struct AgentSpec {
 }
 
 impl AgentSpec {
-    /// Reads `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a shell; a backslash that separates folders is one.
+    /// Reads `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a shell; a backslash that
+    /// separates folders is one.
     fn parse(text: &str) -> Result<Self, String> {
         let is_name = |name: &str| {
             !name.is_empty()
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '#' | '+'))
+                && name
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '#' | '+'))
         };
         let (name, command) = match text.split_once('=') {
             Some((name, command)) if is_name(name) => (Some(name.to_owned()), command),

@@ -1,8 +1,8 @@
 //! timermeter tells how good the clocks of a machine are.
 //!
-//! Timers are black boxes; a [`prober`] asks them questions; pure functions ([`analysis`], [`trust`]) turn the answers
-//! ([`trace`]) into a profile and verdicts; a [`report`] shows them. Everything flows that way and never back. What they
-//! all speak of stands in the [`model`].
+//! Timers are black boxes; a [`prober`] asks them questions; pure functions ([`analysis`],
+//! [`trust`]) turn the answers ([`trace`]) into a profile and verdicts; a [`report`] shows them.
+//! Everything flows that way and never back. What they all speak of stands in the [`model`].
 
 #![forbid(unsafe_code)]
 
@@ -23,7 +23,8 @@ pub mod watching;
 
 pub use estimators::{analysis, model, quality, scoring, trace};
 pub use reporting::{
-    comparison, fields, glob, input, limits, page, parallel, report, scratch, table, tabulation, text,
+    comparison, fields, glob, input, limits, page, parallel, report, scratch, table, tabulation,
+    text,
 };
 
 /// The examples of docs/library.md, which are compiled with the tests.

@@ -6,8 +6,9 @@ use std::thread;
 
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
-    CommandError, agent, agent_check, analyse, answer, browser, check, colour, compare, completions, counter,
-    inspect, list, measure, period, pick, platform, probe, publish, report, table, tell, trial, wait, watch,
+    CommandError, agent, agent_check, analyse, answer, browser, check, colour, compare,
+    completions, counter, inspect, list, measure, period, pick, platform, probe, publish, report,
+    table, tell, trial, wait, watch,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::text::shortened;
@@ -18,20 +19,26 @@ use timers::os::signals::{self, Request};
 #[global_allocator]
 static ALLOCATOR: timers::allocations::Counting = timers::allocations::Counting;
 
-/// Done, but not all of it, or a condition holds, or the machine is not fit to be measured: see the exit statuses in the help.
+/// Done, but not all of it, or a condition holds, or the machine is not fit to be measured: see the
+/// exit statuses in the help.
 const DONE_BUT: u8 = 3;
 
 fn main() -> ExitCode {
     timers::os::machine::regain_counter();
     timers::os::limits::share_reserves();
-    let Cli { color, answer, command } = limits::on_roomy_stack(parsed);
+    let Cli {
+        color,
+        answer,
+        command,
+    } = limits::on_roomy_stack(parsed);
     colour(color);
     let command = command.unwrap_or(Command::Answer(answer));
     match command {
         // Who moves a worker to another CPU or counts its switches does so with its first thread.
-        Command::Agent(_) | Command::MeasureWorker(_) | Command::CounterRecipe(_) | Command::Guard => {
-            done(run(&command))
-        }
+        Command::Agent(_)
+        | Command::MeasureWorker(_)
+        | Command::CounterRecipe(_)
+        | Command::Guard => done(run(&command)),
         command => limits::on_roomy_stack(move || {
             let done = done(listen(&command).and_then(|()| run(&command)));
             if interrupted() && !ends_itself(&command) {
@@ -65,9 +72,10 @@ fn done(ended: Result<bool, CommandError>) -> ExitCode {
         Ok(false) => ExitCode::from(DONE_BUT),
         Err(CommandError::Closed) => ExitCode::SUCCESS,
         // Who handles the signal tells it, and whatever failed did so because of that.
-        Err(_) if interrupted() => ExitCode::from(
-            signals::asked().map_or(CommandError::Interrupted.exit_status(), Request::exit_status),
-        ),
+        Err(_) if interrupted() => ExitCode::from(signals::asked().map_or(
+            CommandError::Interrupted.exit_status(),
+            Request::exit_status,
+        )),
         Err(error) => {
             tell(&error);
             ExitCode::from(error.exit_status())
@@ -75,7 +83,8 @@ fn done(ended: Result<bool, CommandError>) -> ExitCode {
     }
 }
 
-/// Whether a signal asks this program to end: the thread that listens to it may not have heard of it yet.
+/// Whether a signal asks this program to end: the thread that listens to it may not have heard of
+/// it yet.
 fn interrupted() -> bool {
     children::interrupted() || signals::asked().is_some()
 }
@@ -104,7 +113,8 @@ fn ends_itself(command: &Command) -> bool {
     matches!(command, Command::Watch(_))
 }
 
-/// Whether a command waits for something, or says or writes when it was made. Without a clock the standard library would panic.
+/// Whether a command waits for something, or says or writes when it was made. Without a clock the
+/// standard library would panic.
 fn needs_clock(command: &Command) -> bool {
     has_children(command)
         || matches!(
@@ -113,8 +123,8 @@ fn needs_clock(command: &Command) -> bool {
         )
 }
 
-/// Has every signal that asks this program to end do so at once, whatever it is at: first all that it started ends, and
-/// what it has not finished is removed.
+/// Has every signal that asks this program to end do so at once, whatever it is at: first all that
+/// it started ends, and what it has not finished is removed.
 fn listen(command: &Command) -> Result<(), CommandError> {
     if needs_clock(command) && timers::kernel_time().is_none() {
         return Err(CommandError::Failed(
@@ -134,12 +144,14 @@ fn listen(command: &Command) -> Result<(), CommandError> {
     }
     if ends_itself(command) {
         // It looks for itself whether one came; a second one ends it as any other.
-        return signals::listen(|_| ())
-            .map_err(|error| CommandError::Failed(format!("cannot listen for interrupts: {error}")));
+        return signals::listen(|_| ()).map_err(|error| {
+            CommandError::Failed(format!("cannot listen for interrupts: {error}"))
+        });
     }
     let listening = signals::listen(move |request| end(request, has_children));
     match listening {
-        // Signals do then what they do by themselves, which is enough where nothing has to be ended.
+        // Signals do then what they do by themselves, which is enough where nothing has to be
+        // ended.
         Err(error) if has_children => Err(CommandError::Failed(format!(
             "cannot listen for interrupts: {}",
             limits::explain(&error).unwrap_or_else(|| error.to_string())

@@ -58,7 +58,8 @@ pub enum QuantityError {
 }
 
 const TIMES: &str = "give a time above zero with ns, us, µs, ms or s, as in 100ns";
-const FREQUENCIES: &str = "give a frequency above zero with Hz, kHz, MHz or GHz, as in 2.8GHz or 2793MHz";
+const FREQUENCIES: &str =
+    "give a frequency above zero with Hz, kHz, MHz or GHz, as in 2.8GHz or 2793MHz";
 
 /// A time above zero, as in `100ns`.
 ///
@@ -83,27 +84,43 @@ pub fn frequency(text: &str) -> Result<Hertz, QuantityError> {
         "ghz" => 1e9,
         _ => return Err(unit_error(text, unit, FREQUENCIES)),
     };
-    positive(in_range(number * hertz, text, FREQUENCIES)?, text, FREQUENCIES).map(Hertz)
+    positive(
+        in_range(number * hertz, text, FREQUENCIES)?,
+        text,
+        FREQUENCIES,
+    )
+    .map(Hertz)
 }
 
 /// The number at the beginning (never below zero, always finite) and what follows it.
 fn split<'a>(text: &'a str, accepted: &'static str) -> Result<(f64, &'a str), QuantityError> {
     let trimmed = text.trim();
     let (number, unit) = trimmed.split_at(number_length(trimmed));
-    let number: f64 =
-        number.parse().map_err(|_| QuantityError::NotANumber { text: shown(text), accepted })?;
+    let number: f64 = number.parse().map_err(|_| QuantityError::NotANumber {
+        text: shown(text),
+        accepted,
+    })?;
     if number < 0.0 {
-        return Err(QuantityError::Negative { text: shown(text), accepted });
+        return Err(QuantityError::Negative {
+            text: shown(text),
+            accepted,
+        });
     }
     // `-0` is zero.
     Ok((in_range(number, text, accepted)?.abs(), unit.trim_start()))
 }
 
-/// How many bytes of `text` are a number: sign, digits, point, and an exponent only when digits follow it.
+/// How many bytes of `text` are a number: sign, digits, point, and an exponent only when digits
+/// follow it.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let sign_at = |at: usize| usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
-    let digits_at = |at: usize| bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits_at = |at: usize| {
+        bytes[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()
+    };
     let mut end = sign_at(0);
     end += digits_at(end);
     if bytes.get(end) == Some(&b'.') {
@@ -131,17 +148,38 @@ fn nanos_in(text: &str, unit: &str) -> Result<f64, QuantityError> {
 
 fn unit_error(text: &str, unit: &str, accepted: &'static str) -> QuantityError {
     if unit.is_empty() {
-        return QuantityError::NoUnit { text: shown(text), accepted };
+        return QuantityError::NoUnit {
+            text: shown(text),
+            accepted,
+        };
     }
-    QuantityError::UnknownUnit { text: shown(text), unit: shown(unit), accepted }
+    QuantityError::UnknownUnit {
+        text: shown(text),
+        unit: shown(unit),
+        accepted,
+    }
 }
 
 fn in_range(number: f64, text: &str, accepted: &'static str) -> Result<f64, QuantityError> {
-    if number.is_finite() { Ok(number) } else { Err(QuantityError::TooLarge { text: shown(text), accepted }) }
+    if number.is_finite() {
+        Ok(number)
+    } else {
+        Err(QuantityError::TooLarge {
+            text: shown(text),
+            accepted,
+        })
+    }
 }
 
 fn positive(number: f64, text: &str, accepted: &'static str) -> Result<f64, QuantityError> {
-    if number > 0.0 { Ok(number) } else { Err(QuantityError::Zero { text: shown(text), accepted }) }
+    if number > 0.0 {
+        Ok(number)
+    } else {
+        Err(QuantityError::Zero {
+            text: shown(text),
+            accepted,
+        })
+    }
 }
 
 fn shown(text: &str) -> String {

@@ -28,7 +28,8 @@ pub enum UnknownTimer {
 }
 
 impl UnknownTimer {
-    /// The same, where `ids` are all there are: they are named where none looks like what was asked for.
+    /// The same, where `ids` are all there are: they are named where none looks like what was asked
+    /// for.
     #[must_use]
     pub fn among(&self, ids: &[&str]) -> String {
         /// The most that are named.
@@ -52,12 +53,16 @@ impl UnknownTimer {
     }
 }
 
-/// The ids among `ids` that the patterns mean, in the order of `ids`, each once; all of them when there is no pattern.
+/// The ids among `ids` that the patterns mean, in the order of `ids`, each once; all of them when
+/// there is no pattern.
 ///
 /// # Errors
 /// When a pattern means none.
 pub fn select<'a>(patterns: &[String], ids: &[&'a str]) -> Result<Vec<&'a str>, UnknownTimer> {
-    let wanted = patterns.iter().map(|pattern| Pattern::read(pattern, ids)).collect::<Result<Vec<_>, _>>()?;
+    let wanted = patterns
+        .iter()
+        .map(|pattern| Pattern::read(pattern, ids))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut chosen: Vec<&str> = Vec::new();
     for &id in ids {
         let meant = wanted.is_empty() || wanted.iter().any(|pattern| pattern.means(id));
@@ -80,11 +85,17 @@ impl<'p> Pattern<'p> {
             return Ok(Self::Id(text));
         }
         if !text.contains(['*', '?', '[', '{']) {
-            return Err(UnknownTimer::Id { id: text.into(), nearest: nearest(text, ids) });
+            return Err(UnknownTimer::Id {
+                id: text.into(),
+                nearest: nearest(text, ids),
+            });
         }
         let pattern = Glob::read(text)
             .map(Self::Glob)
-            .map_err(|why| UnknownTimer::NoGlob { glob: text.into(), reason: why })?;
+            .map_err(|why| UnknownTimer::NoGlob {
+                glob: text.into(),
+                reason: why,
+            })?;
         if ids.iter().any(|id| pattern.means(id)) {
             Ok(pattern)
         } else {
@@ -115,11 +126,18 @@ pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
             .into_iter()
             .fold(0.0, f64::max)
     };
-    let mut alike: Vec<(f64, &str)> =
-        ids.iter().map(|&id| (likeness(id), id)).filter(|&(likeness, _)| likeness >= ALIKE).collect();
+    let mut alike: Vec<(f64, &str)> = ids
+        .iter()
+        .map(|&id| (likeness(id), id))
+        .filter(|&(likeness, _)| likeness >= ALIKE)
+        .collect();
     alike.sort_by(|a, b| b.0.total_cmp(&a.0));
     alike.dedup_by_key(|(_, id)| *id);
-    alike.into_iter().take(MOST).map(|(_, id)| id.to_owned()).collect()
+    alike
+        .into_iter()
+        .take(MOST)
+        .map(|(_, id)| id.to_owned())
+        .collect()
 }
 
 fn advice(nearest: &[String]) -> String {
@@ -134,10 +152,23 @@ fn advice(nearest: &[String]) -> String {
 mod tests {
     use super::*;
 
-    const IDS: [&str; 6] = ["rdtsc", "rdtscp", "monotonic", "monotonic-raw", "java:nanoTime", "py:x[1]"];
+    const IDS: [&str; 6] = [
+        "rdtsc",
+        "rdtscp",
+        "monotonic",
+        "monotonic-raw",
+        "java:nanoTime",
+        "py:x[1]",
+    ];
 
     fn selected(patterns: &[&str]) -> Result<Vec<&'static str>, UnknownTimer> {
-        select(&patterns.iter().map(|&pattern| pattern.to_owned()).collect::<Vec<_>>(), &IDS)
+        select(
+            &patterns
+                .iter()
+                .map(|&pattern| pattern.to_owned())
+                .collect::<Vec<_>>(),
+            &IDS,
+        )
     }
 
     #[test]
@@ -149,23 +180,58 @@ mod tests {
         );
         assert_eq!(selected(&["java:*"]), Ok(vec!["java:nanoTime"]));
         assert_eq!(selected(&["{rdtsc,py*}"]), Ok(vec!["rdtsc", "py:x[1]"]));
-        assert_eq!(selected(&["py:x[1]"]), Ok(vec!["py:x[1]"]), "an id is an id, whatever it looks like");
+        assert_eq!(
+            selected(&["py:x[1]"]),
+            Ok(vec!["py:x[1]"]),
+            "an id is an id, whatever it looks like"
+        );
     }
 
     #[test]
     fn who_is_mistaken_is_told_what_there_is() {
-        let message = |pattern| selected(&[pattern]).expect_err("there is no such timer").to_string();
+        let message = |pattern| {
+            selected(&[pattern])
+                .expect_err("there is no such timer")
+                .to_string()
+        };
         let text = message("monotonc");
-        assert!(text.starts_with("no timer is called `monotonc`; did you mean `monotonic`, "), "{text}");
-        assert!(message("nanotime").contains("did you mean `java:nanoTime`"), "{}", message("nanotime"));
-        assert_eq!(message("zzz"), "no timer is called `zzz`; `timermeter list` shows all there are");
-        assert_eq!(message("zzz*"), "no timer matches `zzz*`; `timermeter list` shows all there are");
+        assert!(
+            text.starts_with("no timer is called `monotonc`; did you mean `monotonic`, "),
+            "{text}"
+        );
+        assert!(
+            message("nanotime").contains("did you mean `java:nanoTime`"),
+            "{}",
+            message("nanotime")
+        );
+        assert_eq!(
+            message("zzz"),
+            "no timer is called `zzz`; `timermeter list` shows all there are"
+        );
+        assert_eq!(
+            message("zzz*"),
+            "no timer matches `zzz*`; `timermeter list` shows all there are"
+        );
         let unknown = select(&["zzz".to_owned()], &IDS).expect_err("there is no such timer");
         let text = unknown.among(&IDS);
-        assert_eq!(text, format!("no timer in it is called `zzz`; it has {}", IDS.join(", ")));
+        assert_eq!(
+            text,
+            format!("no timer in it is called `zzz`; it has {}", IDS.join(", "))
+        );
         let unknown = select(&["monotonc".to_owned()], &IDS).expect_err("there is no such timer");
-        assert!(unknown.among(&IDS).contains("did you mean `monotonic`"), "{}", unknown.among(&IDS));
-        assert!(message("[").starts_with("`[` is no glob: "), "{}", message("["));
-        assert!(selected(&["rdtsc", "zzz"]).is_err(), "one good pattern does not excuse a bad one");
+        assert!(
+            unknown.among(&IDS).contains("did you mean `monotonic`"),
+            "{}",
+            unknown.among(&IDS)
+        );
+        assert!(
+            message("[").starts_with("`[` is no glob: "),
+            "{}",
+            message("[")
+        );
+        assert!(
+            selected(&["rdtsc", "zzz"]).is_err(),
+            "one good pattern does not excuse a bad one"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The Allan deviation against an independent implementation, allantools. Without it there is nothing to test.
+//! The Allan deviation against an independent implementation, allantools. Without it there is
+//! nothing to test.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -26,14 +27,20 @@ json.dump(found, sys.stdout)
 
 fn python(script: &str) -> Command {
     let mut command = Command::new("python3");
-    command.args(["-c", script]).env("PYTHONPATH", PACKAGES).env("OPENBLAS_NUM_THREADS", "1");
+    command
+        .args(["-c", script])
+        .env("PYTHONPATH", PACKAGES)
+        .env("OPENBLAS_NUM_THREADS", "1");
     command
 }
 
 #[test]
 #[ignore = "long"]
 fn as_allantools_computes_it() {
-    if !python("import allantools").output().is_ok_and(|output| output.status.success()) {
+    if !python("import allantools")
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
         skipping::not_installed(
             "`python3` has no allantools",
             "python3 -m pip install --target target/python allantools",
@@ -66,17 +73,29 @@ fn as_allantools_computes_it() {
         .spawn()
         .expect("python3 was there just now");
     let text = serde_json::to_string(&input).expect("numbers");
-    child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("it reads all");
+    child
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(text.as_bytes())
+        .expect("it reads all");
     let output = child.wait_with_output().expect("it ends");
     let theirs: Vec<Vec<f64>> = serde_json::from_slice(&output.stdout).expect("numbers");
     assert_eq!(theirs.len(), cases.len());
     for (phases, theirs) in cases.iter().zip(theirs) {
         assert_eq!(theirs.len(), strides.len());
-        let samples: Vec<(f64, f64)> =
-            phases.iter().enumerate().map(|(at, phase)| (at as f64 * spacing, *phase)).collect();
+        let samples: Vec<(f64, f64)> = phases
+            .iter()
+            .enumerate()
+            .map(|(at, phase)| (at as f64 * spacing, *phase))
+            .collect();
         for (stride, theirs) in strides.iter().zip(theirs) {
-            let (_, ours) = allan_deviation(&samples, *stride as f64 * spacing).expect("long enough");
-            assert!((ours / theirs - 1.0).abs() < 1e-9, "{stride}: {ours} against {theirs}");
+            let (_, ours) =
+                allan_deviation(&samples, *stride as f64 * spacing).expect("long enough");
+            assert!(
+                (ours / theirs - 1.0).abs() < 1e-9,
+                "{stride}: {ours} against {theirs}"
+            );
         }
     }
 }

@@ -1,19 +1,24 @@
-//! Which module imports which, and which know the system they are compiled for. CONTRIBUTING.md has the table of rooms with what each may
-//! import, and the two boundaries; here the code is held to both. And that no test is left out.
+//! Which module imports which, and which know the system they are compiled for. CONTRIBUTING.md has
+//! the table of rooms with what each may import, and the two boundaries; here the code is held to
+//! both. And that no test is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// A file of `src/`, `reporting/` or `estimators/` by its module path, or a room as a path of one part.
+/// A file of `src/`, `reporting/` or `estimators/` by its module path, or a room as a path of one
+/// part.
 type Module = Vec<String>;
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
-/// Removes, again and again, the modules that import none of those left. What stays lies on a circle, or leads to one.
+/// Removes, again and again, the modules that import none of those left. What stays lies on a
+/// circle, or leads to one.
 fn circles(mut arrows: Arrows) -> Arrows {
     loop {
         let left: BTreeSet<Module> = arrows.keys().cloned().collect();
-        arrows.values_mut().for_each(|to| to.retain(|module| left.contains(module)));
+        arrows
+            .values_mut()
+            .for_each(|to| to.retain(|module| left.contains(module)));
         arrows.retain(|_, to| !to.is_empty());
         if arrows.len() == left.len() {
             return arrows;
@@ -26,7 +31,10 @@ fn code(folder: &str) -> BTreeMap<Module, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let (mut found, mut folders) = (BTreeMap::new(), vec![root.clone()]);
     while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        for path in fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
             let name = path.strip_prefix(&root).unwrap().with_extension("");
             let parts = name.iter().map(|part| part.to_str().unwrap().to_owned());
             let module: Module = parts.filter(|part| part != "mod").collect();
@@ -44,18 +52,25 @@ fn code(folder: &str) -> BTreeMap<Module, String> {
             let code = text.split("mod tests {").next().unwrap().lines();
             found.insert(
                 module,
-                code.map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n"),
+                code.map(|line| line.split("//").next().unwrap())
+                    .collect::<Vec<_>>()
+                    .join("\n"),
             );
         }
     }
     found
 }
 
-/// The code of the crates that are not the timers: the program passes on what the others hold, so that paths are the same in all.
+/// The code of the crates that are not the timers: the program passes on what the others hold, so
+/// that paths are the same in all.
 fn program() -> BTreeMap<Module, String> {
     let mut all = code("src");
     for passed_on in PASSED_ON {
-        all.extend(code(passed_on).into_iter().filter(|(module, _)| *module != ["lib"]));
+        all.extend(
+            code(passed_on)
+                .into_iter()
+                .filter(|(module, _)| *module != ["lib"]),
+        );
     }
     all
 }
@@ -66,12 +81,19 @@ const PASSED_ON: [&str; 2] = ["estimators", "reporting"];
 /// All paths of the tree that `text` begins with, as in `a::{b, c::d}`.
 fn paths(text: &str) -> Vec<Module> {
     let text = text.trim_start();
-    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
     if let Some(inner) = rest.strip_prefix("::") {
-        return paths(inner).into_iter().map(|path| [vec![name.to_owned()], path].concat()).collect();
+        return paths(inner)
+            .into_iter()
+            .map(|path| [vec![name.to_owned()], path].concat())
+            .collect();
     }
-    let Some(inner) = text.strip_prefix('{') else { return vec![vec![name.to_owned()]] };
+    let Some(inner) = text.strip_prefix('{') else {
+        return vec![vec![name.to_owned()]];
+    };
     let (mut depth, mut starts, mut found) = (0, true, Vec::new());
     for (at, c) in inner.char_indices() {
         if starts && depth == 0 && (c.is_alphanumeric() || c == '{') {
@@ -88,16 +110,26 @@ fn paths(text: &str) -> Vec<Module> {
 
 /// The paths in `code` that begin with `word`.
 fn beginning_with(code: &str, word: &str) -> Vec<Module> {
-    let whole = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
-    code.match_indices(word).filter(|(at, _)| whole(*at)).flat_map(|(at, _)| paths(&code[at..])).collect()
+    let whole =
+        |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+    code.match_indices(word)
+        .filter(|(at, _)| whole(*at))
+        .flat_map(|(at, _)| paths(&code[at..]))
+        .collect()
 }
 
 /// The file that a path from the root of the crate leads to, through what others re-export.
 fn target(path: &[String], code: &BTreeMap<Module, String>) -> Option<Module> {
-    let file =
-        (1..=path.len()).rev().map(|parts| path[..parts].to_vec()).find(|part| code.contains_key(part))?;
+    let file = (1..=path.len())
+        .rev()
+        .map(|parts| path[..parts].to_vec())
+        .find(|part| code.contains_key(part))?;
     let name = path.get(file.len());
-    let exported = code[&file].split("pub use ").skip(1).flat_map(paths).find(|path| path.last() == name);
+    let exported = code[&file]
+        .split("pub use ")
+        .skip(1)
+        .flat_map(paths)
+        .find(|path| path.last() == name);
     let deeper = exported.map(|path| [file.clone(), path].concat());
     let deeper = deeper.filter(|path| code.contains_key(&path[..path.len() - 1]));
     deeper.map_or(Some(file), |path| target(&path, code))
@@ -105,12 +137,16 @@ fn target(path: &[String], code: &BTreeMap<Module, String>) -> Option<Module> {
 
 fn imports(code: &BTreeMap<Module, String>) -> Arrows {
     let of = |module: &Module, text: &str| {
-        let whole = beginning_with(text, "crate::").into_iter().map(|path| path[1..].to_vec());
+        let whole = beginning_with(text, "crate::")
+            .into_iter()
+            .map(|path| path[1..].to_vec());
         let above = beginning_with(text, "super::").into_iter().map(|path| {
             let up = path.iter().take_while(|part| *part == "super").count();
             [&module[..module.len() - up.min(module.len())], &path[up..]].concat()
         });
-        let passed_on = PASSED_ON.iter().flat_map(|name| beginning_with(text, &format!("{name}::")));
+        let passed_on = PASSED_ON
+            .iter()
+            .flat_map(|name| beginning_with(text, &format!("{name}::")));
         whole
             .chain(above)
             .chain(passed_on.map(|path| path[1..].to_vec()))
@@ -128,21 +164,44 @@ fn imports(code: &BTreeMap<Module, String>) -> Arrows {
 #[test]
 fn no_room_imports_another_than_contributing_says() {
     let text = include_str!("../CONTRIBUTING.md");
-    let table = text.split_once("| room | may import |").expect("the table of rooms").1;
-    let named =
-        |cell: &str| cell.split('`').skip(1).step_by(2).map(|name| vec![name.to_owned()]).collect::<Vec<_>>();
-    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let table = text
+        .split_once("| room | may import |")
+        .expect("the table of rooms")
+        .1;
+    let named = |cell: &str| {
+        cell.split('`')
+            .skip(1)
+            .step_by(2)
+            .map(|name| vec![name.to_owned()])
+            .collect::<Vec<_>>()
+    };
+    let rows = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
     let allowed: Arrows = rows
         .flat_map(|line| {
             let cells: Vec<&str> = line.split('|').collect();
-            named(cells[1]).into_iter().map(move |room| (room, named(cells[2]).into_iter().collect()))
+            named(cells[1])
+                .into_iter()
+                .map(move |room| (room, named(cells[2]).into_iter().collect()))
         })
         .collect();
-    assert_eq!(circles(allowed.clone()), Arrows::new(), "rooms of the table import each other");
+    assert_eq!(
+        circles(allowed.clone()),
+        Arrows::new(),
+        "rooms of the table import each other"
+    );
     for (from, to) in imports(&program()) {
         let room = from[..1].to_vec();
-        let allowed = allowed.get(&room).unwrap_or_else(|| panic!("{room:?} is not in the table"));
-        for other in to.iter().map(|to| to[..1].to_vec()).filter(|other| *other != room) {
+        let allowed = allowed
+            .get(&room)
+            .unwrap_or_else(|| panic!("{room:?} is not in the table"));
+        for other in to
+            .iter()
+            .map(|to| to[..1].to_vec())
+            .filter(|other| *other != room)
+        {
             assert!(
                 allowed.contains(&other),
                 "{from:?} imports {other:?}; CONTRIBUTING.md does not let {room:?} do so"
@@ -159,12 +218,20 @@ fn no_files_import_each_other() {
         for (from, to) in &mut arrows {
             to.retain(|to| !to.starts_with(from) && !from.starts_with(to));
         }
-        assert!(arrows.values().any(|to| !to.is_empty()), "nothing imports anything");
-        assert_eq!(circles(arrows), Arrows::new(), "files on a circle, and those that lead to one");
+        assert!(
+            arrows.values().any(|to| !to.is_empty()),
+            "nothing imports anything"
+        );
+        assert_eq!(
+            circles(arrows),
+            Arrows::new(),
+            "files on a circle, and those that lead to one"
+        );
     }
 }
 
-/// What only `timers/arch` and `timers/os` may say: which system this is compiled for, and what only one has.
+/// What only `timers/arch` and `timers/os` may say: which system this is compiled for, and what
+/// only one has.
 const BOUND: [&str; 13] = [
     "target_os",
     "target_arch",
@@ -190,30 +257,62 @@ fn nothing_else_knows_for_which_system_it_is_compiled() {
         .filter(|(module, _)| boundary(module))
         .flat_map(|(_, code)| BOUND.into_iter().filter(|word| code.contains(word)))
         .collect();
-    assert!(seen.is_superset(&BTreeSet::from(["target_os", "target_arch", "libc::", "asm!"])), "{seen:?}");
-    for (module, code) in program().iter().chain(timers.iter().filter(|(module, _)| !boundary(module))) {
-        let said: Vec<&str> = BOUND.into_iter().filter(|word| code.contains(word)).collect();
-        assert!(said.is_empty(), "{module:?} says {said:?}: that belongs into timers/arch or timers/os");
+    assert!(
+        seen.is_superset(&BTreeSet::from([
+            "target_os",
+            "target_arch",
+            "libc::",
+            "asm!"
+        ])),
+        "{seen:?}"
+    );
+    for (module, code) in program()
+        .iter()
+        .chain(timers.iter().filter(|(module, _)| !boundary(module)))
+    {
+        let said: Vec<&str> = BOUND
+            .into_iter()
+            .filter(|word| code.contains(word))
+            .collect();
+        assert!(
+            said.is_empty(),
+            "{module:?} says {said:?}: that belongs into timers/arch or timers/os"
+        );
     }
 }
 
-/// It knows nothing of measuring: what files and limits are on this system is all that it asks the timers for.
+/// It knows nothing of measuring: what files and limits are on this system is all that it asks the
+/// timers for.
 #[test]
 fn reporting_asks_the_timers_for_files_and_limits_only() {
     let reporting = code("reporting");
-    let asked = reporting.values().flat_map(|code| beginning_with(code, "timers::"));
+    let asked = reporting
+        .values()
+        .flat_map(|code| beginning_with(code, "timers::"));
     let asked: BTreeSet<String> = asked.map(|path| path.join("::")).collect();
-    let allowed = ["timers::os::Shortage", "timers::os::files", "timers::os::limits"];
-    let other: Vec<_> =
-        asked.iter().filter(|path| !allowed.iter().any(|allowed| path.starts_with(allowed))).collect();
+    let allowed = [
+        "timers::os::Shortage",
+        "timers::os::files",
+        "timers::os::limits",
+    ];
+    let other: Vec<_> = asked
+        .iter()
+        .filter(|path| !allowed.iter().any(|allowed| path.starts_with(allowed)))
+        .collect();
     assert!(other.is_empty(), "{other:?}");
     assert!(asked.contains("timers::os::files"), "{asked:?}");
 }
 
 #[test]
 fn instructions_know_nothing_of_systems() {
-    for (module, code) in code("timers").iter().filter(|(module, _)| module[0] == "arch") {
-        assert!(!code.contains("crate::os") && !code.contains("target_os"), "{module:?}");
+    for (module, code) in code("timers")
+        .iter()
+        .filter(|(module, _)| module[0] == "arch")
+    {
+        assert!(
+            !code.contains("crate::os") && !code.contains("target_os"),
+            "{module:?}"
+        );
     }
 }
 
@@ -222,10 +321,15 @@ fn instructions_know_nothing_of_systems() {
 fn all_tests_are_part_of_a_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (manifest, main) = (include_str!("../Cargo.toml"), include_str!("main.rs"));
-    for path in fs::read_dir(root.join("tests")).unwrap().map(|entry| entry.unwrap().path()) {
+    for path in fs::read_dir(root.join("tests"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let holds_code = path.extension().is_some_and(|ending| ending == "rs");
-        if name == "main" || !(holds_code || path.join("mod.rs").exists() || path.join("main.rs").exists()) {
+        if name == "main"
+            || !(holds_code || path.join("mod.rs").exists() || path.join("main.rs").exists())
+        {
             continue;
         }
         let is_program = manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
@@ -241,11 +345,19 @@ fn all_tests_are_part_of_a_program() {
 fn a_circle_is_seen() {
     let module = |name: &str| vec![name.to_owned()];
     let arrows = |all: &[(&str, &str)]| -> Arrows {
-        all.iter().map(|(from, to)| (module(from), BTreeSet::from([module(to)]))).collect()
+        all.iter()
+            .map(|(from, to)| (module(from), BTreeSet::from([module(to)])))
+            .collect()
     };
     assert_eq!(circles(arrows(&[("a", "b"), ("b", "c")])), Arrows::new());
-    assert_eq!(circles(arrows(&[("a", "b"), ("b", "c"), ("c", "b")])).len(), 3);
+    assert_eq!(
+        circles(arrows(&[("a", "b"), ("b", "c"), ("c", "b")])).len(),
+        3
+    );
     let found = beginning_with("use crate::{a::{b, c as d}, e}; crate::f::g(x)", "crate::");
     let found: Vec<String> = found.iter().map(|path| path.join("::")).collect();
-    assert_eq!(found, ["crate::a::b", "crate::a::c", "crate::e", "crate::f::g"]);
+    assert_eq!(
+        found,
+        ["crate::a::b", "crate::a::c", "crate::e", "crate::f::g"]
+    );
 }

@@ -34,20 +34,35 @@ fn found(names: &[&str]) -> Option<PathBuf> {
 
 /// What `probe` finds of the clocks of a runtime.
 fn probed(runtime: &str, ids: &[&str], settings: &[String]) -> serde_json::Value {
-    let settings = settings.iter().flat_map(|setting| ["--firefox-setting", setting]);
+    let settings = settings
+        .iter()
+        .flat_map(|setting| ["--firefox-setting", setting]);
     let probed = std::process::Command::new(program())
-        .args(["probe", "--quick", "--quiet", "--timeout", "120", "--format", "json", "--runtime", runtime])
+        .args([
+            "probe",
+            "--quick",
+            "--quiet",
+            "--timeout",
+            "120",
+            "--format",
+            "json",
+            "--runtime",
+            runtime,
+        ])
         .args(settings)
         .args(ids)
         .output()
         .expect("it is there");
     let said = String::from_utf8_lossy(&probed.stderr);
-    serde_json::from_slice(&probed.stdout).unwrap_or_else(|error| panic!("{runtime}: {error}: {said}"))
+    serde_json::from_slice(&probed.stdout)
+        .unwrap_or_else(|error| panic!("{runtime}: {error}: {said}"))
 }
 
 fn row<'a>(report: &'a serde_json::Value, id: &str) -> &'a serde_json::Value {
     let rows = report["timers"].as_array().expect("rows");
-    rows.iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("{id} is not there: {report}"))
+    rows.iter()
+        .find(|row| row["id"] == id)
+        .unwrap_or_else(|| panic!("{id} is not there: {report}"))
 }
 
 fn step_us(row: &serde_json::Value) -> f64 {
@@ -56,11 +71,16 @@ fn step_us(row: &serde_json::Value) -> f64 {
 }
 
 fn has_moved_edges(row: &serde_json::Value) -> bool {
-    row["warnings"].as_array().expect("a list").iter().any(|warning| warning["code"] == "edges-moved")
+    row["warnings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .any(|warning| warning["code"] == "edges-moved")
 }
 
-/// What is set in Firefox, in a page that is not isolated, comes back as the step; and where edges are moved is told, never where they are
-/// not. On a busy machine the step may stay unresolved, and that edges are moved unseen: it is asked again.
+/// What is set in Firefox, in a page that is not isolated, comes back as the step; and where edges
+/// are moved is told, never where they are not. On a busy machine the step may stay unresolved, and
+/// that edges are moved unseen: it is asked again.
 #[test]
 #[ignore = "a step of its own: .ci/runtimes"]
 fn the_dial_of_firefox_comes_back() {
@@ -68,8 +88,17 @@ fn the_dial_of_firefox_comes_back() {
         return;
     }
     const TIMES: u32 = 4;
-    for (microseconds, jitter) in [(20, true), (100, true), (1_000, true), (1_000, false), (100_000, true)] {
-        let settings = [format!("{GRID}={microseconds}"), format!("{JITTER}={jitter}")];
+    for (microseconds, jitter) in [
+        (20, true),
+        (100, true),
+        (1_000, true),
+        (1_000, false),
+        (100_000, true),
+    ] {
+        let settings = [
+            format!("{GRID}={microseconds}"),
+            format!("{JITTER}={jitter}"),
+        ];
         let is_told = (0..TIMES).any(|_| {
             let report = probed("firefox", &["firefox:performance.now"], &settings);
             let row = row(&report, "firefox:performance.now");
@@ -79,7 +108,10 @@ fn the_dial_of_firefox_comes_back() {
             let off = step_us(row) / f64::from(microseconds) - 1.0;
             assert!(off.abs() < 0.01, "{microseconds} µs: {row}");
             let runtime = row["runtime"].as_str().expect("text");
-            assert!(settings.iter().all(|setting| runtime.contains(setting)), "{runtime}");
+            assert!(
+                settings.iter().all(|setting| runtime.contains(setting)),
+                "{runtime}"
+            );
             let moved = has_moved_edges(row);
             assert!(jitter || !moved, "{microseconds} µs: {row}");
             moved == jitter
@@ -98,14 +130,23 @@ fn a_page_of_chromium_that_is_isolated_has_a_finer_clock() {
     if found(CHROMIUM).is_none() {
         return;
     }
-    let ids =
-        ["chromium:performance.now", "chromium-isolated:performance.now", "chromium-worker:performance.now"];
+    let ids = [
+        "chromium:performance.now",
+        "chromium-isolated:performance.now",
+        "chromium-worker:performance.now",
+    ];
     let report = probed("chromium", &ids, &[]);
     let [plain, isolated, worker] = ids.map(|id| step_us(row(&report, id)));
-    assert!(isolated < plain && (worker / plain - 1.0).abs() < 0.01, "{plain} {isolated} {worker}");
+    assert!(
+        isolated < plain && (worker / plain - 1.0).abs() < 0.01,
+        "{plain} {isolated} {worker}"
+    );
     for id in ids {
         let declared = &row(&report, id)["verdicts"]["declared"];
-        assert_eq!(declared["outcome"], "pass", "{id}: by specification: {declared}");
+        assert_eq!(
+            declared["outcome"], "pass",
+            "{id}: by specification: {declared}"
+        );
     }
 }
 
@@ -116,8 +157,14 @@ fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
     )
     .expect("written");
     let mut command = std::process::Command::new(program());
-    command.args(["browser", kind, "plain"]).arg(browser).arg(folder);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(["browser", kind, "plain"])
+        .arg(browser)
+        .arg(folder);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command.spawn().expect("it starts")
 }
 
@@ -125,10 +172,15 @@ fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
 fn with(folder: &Path) -> Vec<u32> {
     let name = folder.to_str().expect("text").as_bytes();
     let has_it = |line: Vec<u8>| line.windows(name.len()).any(|part| part == name);
-    let ids = fs::read_dir("/proc").expect("Linux").flatten().filter_map(|entry| {
-        let id = entry.file_name().to_str()?.parse().ok()?;
-        fs::read(entry.path().join("cmdline")).is_ok_and(has_it).then_some(id)
-    });
+    let ids = fs::read_dir("/proc")
+        .expect("Linux")
+        .flatten()
+        .filter_map(|entry| {
+            let id = entry.file_name().to_str()?.parse().ok()?;
+            fs::read(entry.path().join("cmdline"))
+                .is_ok_and(has_it)
+                .then_some(id)
+        });
     ids.collect()
 }
 
@@ -136,7 +188,8 @@ fn at_work(folder: &Path) -> usize {
     with(folder).len()
 }
 
-/// Firefox listens; of Chromium, whose protocol needs no file, the processes are there that have to do with a page.
+/// Firefox listens; of Chromium, whose protocol needs no file, the processes are there that have to
+/// do with a page.
 fn has_begun(kind: &str, folder: &Path) -> bool {
     match kind {
         "firefox" => holds(folder, "MarionetteActivePort"),
@@ -162,20 +215,32 @@ fn until(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
 
 fn profiles(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).expect("a folder").flatten();
-    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(".timermeter-")).count()
+    entries
+        .filter(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .starts_with(".timermeter-")
+        })
+        .count()
 }
 
-/// At the end of its pipe, amid an answer that does not come, within 5 s; and when it is killed, after which the next one cleans up.
+/// At the end of its pipe, amid an answer that does not come, within 5 s; and when it is killed,
+/// after which the next one cleans up.
 #[test]
 #[ignore = "a step of its own: .ci/runtimes"]
 fn neither_a_process_nor_a_profile_is_left() {
     for (kind, names) in [("chromium", CHROMIUM), ("firefox", FIREFOX)] {
-        let Some(browser) = found(names) else { continue };
+        let Some(browser) = found(names) else {
+            continue;
+        };
         for is_killed in [false, true] {
             let folder = tempfile::tempdir().expect("a folder");
             let mut host = start(kind, &browser, folder.path());
             writeln!(host.stdin.as_mut().expect("a pipe"), "readings 0 1").expect("it listens");
-            until("a browser runs", PATIENCE, || has_begun(kind, folder.path()));
+            until("a browser runs", PATIENCE, || {
+                has_begun(kind, folder.path())
+            });
             if is_killed {
                 host.kill().expect("it runs");
             } else {
@@ -193,7 +258,8 @@ fn neither_a_process_nor_a_profile_is_left() {
     }
 }
 
-/// The guard of a runner that is killed ends its hosts and their browsers, and removes their profiles.
+/// The guard of a runner that is killed ends its hosts and their browsers, and removes their
+/// profiles.
 #[test]
 #[ignore = "a step of its own: .ci/runtimes"]
 fn a_runner_that_is_killed_leaves_nothing() {
@@ -203,14 +269,30 @@ fn a_runner_that_is_killed_leaves_nothing() {
         }
         let folder = tempfile::tempdir().expect("a folder");
         let mut runner = std::process::Command::new(program());
-        runner.args(["probe", "--quick", "--quiet", "--runtime", kind, &format!("{kind}:*")]);
-        runner.env("TMPDIR", folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        runner.args([
+            "probe",
+            "--quick",
+            "--quiet",
+            "--runtime",
+            kind,
+            &format!("{kind}:*"),
+        ]);
+        runner
+            .env("TMPDIR", folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let mut runner = runner.spawn().expect("it starts");
-        until("a browser runs", PATIENCE, || has_begun(kind, folder.path()));
+        until("a browser runs", PATIENCE, || {
+            has_begun(kind, folder.path())
+        });
         runner.kill().expect("it runs");
         runner.wait().expect("it ends");
-        until("all processes end", FAREWELL, || at_work(folder.path()) == 0);
-        until("all files are removed", FAREWELL, || profiles(folder.path()) == 0);
+        until("all processes end", FAREWELL, || {
+            at_work(folder.path()) == 0
+        });
+        until("all files are removed", FAREWELL, || {
+            profiles(folder.path()) == 0
+        });
     }
 }
 
@@ -219,18 +301,30 @@ fn a_runner_that_is_killed_leaves_nothing() {
 #[ignore = "a step of its own: .ci/runtimes"]
 fn a_browser_that_crashes_is_a_host_that_fails() {
     for (kind, names) in [("chromium", CHROMIUM), ("firefox", FIREFOX)] {
-        let Some(browser) = found(names) else { continue };
+        let Some(browser) = found(names) else {
+            continue;
+        };
         let folder = tempfile::tempdir().expect("a folder");
         let mut host = start(kind, &browser, folder.path());
         writeln!(host.stdin.as_mut().expect("a pipe"), "readings 0 1").expect("it listens");
-        until("a browser runs", PATIENCE, || has_begun(kind, folder.path()));
+        until("a browser runs", PATIENCE, || {
+            has_begun(kind, folder.path())
+        });
         // The oldest of them is the browser itself.
-        let main = with(folder.path()).into_iter().filter(|id| *id != host.id()).min().expect("it runs");
-        let killed = std::process::Command::new("kill").args(["-KILL", &main.to_string()]).status();
+        let main = with(folder.path())
+            .into_iter()
+            .filter(|id| *id != host.id())
+            .min()
+            .expect("it runs");
+        let killed = std::process::Command::new("kill")
+            .args(["-KILL", &main.to_string()])
+            .status();
         assert!(killed.expect("kill is there").success());
         let status = host.wait().expect("it ends");
         assert!(!status.success(), "{kind}");
-        until("all processes end", FAREWELL, || at_work(folder.path()) == 0);
+        until("all processes end", FAREWELL, || {
+            at_work(folder.path()) == 0
+        });
         assert_eq!(profiles(folder.path()), 0, "{kind}");
     }
 }
@@ -258,7 +352,10 @@ fn a_browser_that_is_none_is_a_host_that_fails() {
         for line in BufReader::new(host.stderr.take().expect("a pipe")).lines() {
             said += &line.expect("text");
         }
-        assert!(!status.success() && said.contains(words) && !said.contains('\u{1b}'), "{script}: {said}");
+        assert!(
+            !status.success() && said.contains(words) && !said.contains('\u{1b}'),
+            "{script}: {said}"
+        );
         assert_eq!(profiles(folder.path()), 0, "{script}");
     }
 }

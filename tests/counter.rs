@@ -1,4 +1,5 @@
-//! Simulated counters: what is wrong with them is named, sound ones are called sound, and recipes do what they are known to do.
+//! Simulated counters: what is wrong with them is named, sound ones are called sound, and recipes
+//! do what they are known to do.
 
 use std::ops::Range;
 
@@ -12,9 +13,13 @@ use timermeter::prober::counter::{CounterPlan, observe};
 use timermeter::suitability::Severity;
 use timers::raw::{Machine, Recipe};
 
-const PLAN: CounterPlan = CounterPlan { readings: 40_000, ..CounterPlan::USUAL };
+const PLAN: CounterPlan = CounterPlan {
+    readings: 40_000,
+    ..CounterPlan::USUAL
+};
 
-/// A machine whose kernel builds its clock on something else, so that nothing vouches for the counter but what is observed.
+/// A machine whose kernel builds its clock on something else, so that nothing vouches for the
+/// counter but what is observed.
 fn platform() -> Platform {
     let mut platform = Platform::default();
     platform.cpu.architecture = "x86_64".into();
@@ -26,20 +31,43 @@ fn platform() -> Platform {
 }
 
 fn judged(found: &CounterFindings) -> Counter {
-    let log = KernelLog::Read { from_the_start: true, distrust: Vec::new(), rate_hz: None };
-    let (platform, facts) = (platform(), CounterFacts { log, ..CounterFacts::default() });
+    let log = KernelLog::Read {
+        from_the_start: true,
+        distrust: Vec::new(),
+        rate_hz: None,
+    };
+    let (platform, facts) = (
+        platform(),
+        CounterFacts {
+            log,
+            ..CounterFacts::default()
+        },
+    );
     let ids = ["rdtsc", "rdtsc-lfence"];
-    judge(&Case { ids, platform: &platform, facts: &facts, found, rows: &[], recipes: &[] })
+    judge(&Case {
+        ids,
+        platform: &platform,
+        facts: &facts,
+        found,
+        rows: &[],
+        recipes: &[],
+    })
 }
 
 fn found(model: &CounterModel, seed: u64) -> CounterFindings {
-    findings(&observe(&mut CounterMachine::new(model.clone(), seed), &PLAN))
+    findings(&observe(
+        &mut CounterMachine::new(model.clone(), seed),
+        &PLAN,
+    ))
 }
 
 /// A machine as there are some: of 2 to 8 CPUs, and a counter of 24 MHz to 4 GHz.
 fn model(random: &mut StdRng) -> CounterModel {
-    let hz: f64 =
-        if random.random_bool(0.2) { random.random_range(24e6..1e8) } else { random.random_range(1e9..4e9) };
+    let hz: f64 = if random.random_bool(0.2) {
+        random.random_range(24e6..1e8)
+    } else {
+        random.random_range(1e9..4e9)
+    };
     CounterModel {
         read_ns: random.random_range(5.0..25.0),
         clock_ns: random.random_range(30.0..60.0),
@@ -57,43 +85,79 @@ fn moment(random: &mut StdRng, watched_ns: f64) -> f64 {
     watched_ns * random.random_range(0.25..0.75)
 }
 
-/// Something wrong, three times as large as the smallest of its kind that a look at the sound machine says it can see.
+/// Something wrong, three times as large as the smallest of its kind that a look at the sound
+/// machine says it can see.
 type Plant = fn(&mut CounterModel, &CounterFindings, &mut StdRng);
 
 /// Each kind with the finding that names it.
 const KINDS: [(&str, Plant); 11] = [
-    ("stuck", |model, _, _| model.faults.push(CounterFault::Stuck)),
+    ("stuck", |model, _, _| {
+        model.faults.push(CounterFault::Stuck)
+    }),
     ("order", |model, sound, _| {
         let share = 3.0 * SHOWS / sound.backward.1 as f64;
-        model.faults.push(CounterFault::Backward { share, ns: 3.0 * (model.read_ns + 1e9 / model.hz) });
+        model.faults.push(CounterFault::Backward {
+            share,
+            ns: 3.0 * (model.read_ns + 1e9 / model.hz),
+        });
     }),
     ("one-rate", |model, sound, random| {
         let cpu = random.random_range(0..model.cpus);
-        let sees = sound.cpu_rates.iter().map(|rate| rate.tested.sees).fold(0.0, f64::max);
-        model.faults.push(CounterFault::Rate { cpu, ppm: either(3.0 * sees, random) });
+        let sees = sound
+            .cpu_rates
+            .iter()
+            .map(|rate| rate.tested.sees)
+            .fold(0.0, f64::max);
+        model.faults.push(CounterFault::Rate {
+            cpu,
+            ppm: either(3.0 * sees, random),
+        });
     }),
     ("cpus", |model, sound, random| {
         let cpu = random.random_range(0..model.cpus);
-        let sees = sound.offsets.iter().map(|offset| 2.0 * offset.uncertainty_ns).fold(0.0, f64::max);
-        model.faults.push(CounterFault::Offset { cpu, ns: either(3.0 * sees, random) });
+        let sees = sound
+            .offsets
+            .iter()
+            .map(|offset| 2.0 * offset.uncertainty_ns)
+            .fold(0.0, f64::max);
+        model.faults.push(CounterFault::Offset {
+            cpu,
+            ns: either(3.0 * sees, random),
+        });
     }),
     ("between-cpus", |model, sound, _| {
         let between = sound.between.expect("there are several CPUs");
         let share = 3.0 * SHOWS / between.handoffs as f64;
-        model.faults.push(CounterFault::Between { share, ns: 3.0 * between.usual_ns });
+        model.faults.push(CounterFault::Between {
+            share,
+            ns: 3.0 * between.usual_ns,
+        });
     }),
-    ("asleep", |model, sound, _| model.faults.push(CounterFault::Asleep { ppm: 3.0 * sees(sound.asleep) })),
+    ("asleep", |model, sound, _| {
+        model.faults.push(CounterFault::Asleep {
+            ppm: 3.0 * sees(sound.asleep),
+        })
+    }),
     ("leap", |model, sound, random| {
         let at_ns = moment(random, sound.watched_ns);
-        model.faults.push(CounterFault::Leap { at_ns, ns: 3.0 * sees(sound.leap) });
+        model.faults.push(CounterFault::Leap {
+            at_ns,
+            ns: 3.0 * sees(sound.leap),
+        });
     }),
     ("freeze", |model, sound, random| {
         let at_ns = moment(random, sound.watched_ns);
-        model.faults.push(CounterFault::Freeze { at_ns, ns: 3.0 * sees(sound.freeze) });
+        model.faults.push(CounterFault::Freeze {
+            at_ns,
+            ns: 3.0 * sees(sound.freeze),
+        });
     }),
     ("change", |model, sound, random| {
         let at_ns = moment(random, sound.watched_ns);
-        model.faults.push(CounterFault::Change { at_ns, ppm: either(3.0 * sees(sound.change), random) });
+        model.faults.push(CounterFault::Change {
+            at_ns,
+            ppm: either(3.0 * sees(sound.change), random),
+        });
     }),
     ("declared", |model, sound, random| {
         let off = either(3.0 * sees(sound.declared), random);
@@ -110,11 +174,14 @@ fn either(size: f64, random: &mut StdRng) -> f64 {
 fn named(counter: &Counter) -> Option<&str> {
     let notes = ["declared", "cost"];
     let first = &counter.findings.first()?;
-    let note = counter
-        .findings
-        .iter()
-        .find(|finding| finding.severity == Severity::Note && notes.contains(&finding.code.as_str()));
-    Some(if first.severity == Severity::Problem { &first.code } else { &note?.code })
+    let note = counter.findings.iter().find(|finding| {
+        finding.severity == Severity::Note && notes.contains(&finding.code.as_str())
+    });
+    Some(if first.severity == Severity::Problem {
+        &first.code
+    } else {
+        &note?.code
+    })
 }
 
 #[test]
@@ -139,7 +206,11 @@ fn faults_are_named(seeds: Range<u64>) {
             plant(&mut model, &sound, &mut random);
             let counter = judged(&found(&model, 7_000 + seed));
             if named(&counter) != Some(kind) {
-                missed.push((seed, named(&counter).map(str::to_owned), model.faults.clone()));
+                missed.push((
+                    seed,
+                    named(&counter).map(str::to_owned),
+                    model.faults.clone(),
+                ));
             }
         }
         all.extend(missed.into_iter().map(|missed| (kind, missed)));
@@ -153,7 +224,12 @@ fn sound_counters_are_called_so() {
     for seed in 0..20 {
         let mut random = StdRng::seed_from_u64(seed);
         let counter = judged(&found(&model(&mut random), seed));
-        assert_eq!(counter.verdict, Some(CounterVerdict::Safe), "seed {seed}: {:?}", counter.findings);
+        assert_eq!(
+            counter.verdict,
+            Some(CounterVerdict::Safe),
+            "seed {seed}: {:?}",
+            counter.findings
+        );
     }
 }
 
@@ -164,15 +240,25 @@ fn a_rate_is_as_true_as_it_says() {
         let model = model(&mut random);
         let rate = found(&model, seed).rate.expect("it moves");
         let off = (1e9 / rate.ns_per_tick / model.hz - 1.0).abs();
-        assert!(off <= rate.uncertainty, "seed {seed}: off by {off}, known to {}", rate.uncertainty);
+        assert!(
+            off <= rate.uncertainty,
+            "seed {seed}: off by {off}, known to {}",
+            rate.uncertainty
+        );
     }
 }
 
 /// What processes that start on such a machine find, in ppm.
 fn tried(recipe: Recipe, model: &CounterModel) -> RecipeRow {
-    let outcomes: Vec<_> =
-        (0..20).map(|seed| recipe.ns_per_tick(&mut CounterMachine::new(model.clone(), seed))).collect();
-    RecipeRow::of(recipe.id(), recipe.label(), &outcomes, (1e9 / model.hz, 0.0))
+    let outcomes: Vec<_> = (0..20)
+        .map(|seed| recipe.ns_per_tick(&mut CounterMachine::new(model.clone(), seed)))
+        .collect();
+    RecipeRow::of(
+        recipe.id(),
+        recipe.label(),
+        &outcomes,
+        (1e9 / model.hz, 0.0),
+    )
 }
 
 fn worst(row: &RecipeRow) -> f64 {
@@ -181,16 +267,32 @@ fn worst(row: &RecipeRow) -> f64 {
 
 #[test]
 fn each_recipe_is_off_by_what_it_is_known_to_be() {
-    let model = CounterModel { declared_hz: Some(2_596e6), ..CounterModel::sound(2_595_961_234.0, 4) };
+    let model = CounterModel {
+        declared_hz: Some(2_596e6),
+        ..CounterModel::sound(2_595_961_234.0, 4)
+    };
     // Whole ticks a microsecond: 961 of 2595.961 are cut off.
     let row = tried(Recipe::TenMilliseconds, &model);
-    assert!((worst(&row) - 1e6 * 0.961_234 / 2_595.0).abs() < 1.0, "{row:?}");
+    assert!(
+        (worst(&row) - 1e6 * 0.961_234 / 2_595.0).abs() < 1.0,
+        "{row:?}"
+    );
     let row = tried(Recipe::Declared, &model);
-    assert!((row.median_ppm.unwrap() + 1e6 * (1.0 - 2_595.961_234 / 2_596.0)).abs() < 0.1, "{row:?}");
+    assert!(
+        (row.median_ppm.unwrap() + 1e6 * (1.0 - 2_595.961_234 / 2_596.0)).abs() < 0.1,
+        "{row:?}"
+    );
     // Ten estimates of some microseconds each agree soon to 10⁻⁴, and are hardly better than that.
     let row = tried(Recipe::Converging, &model);
-    assert!(row.without == 0 && (1.0..500.0).contains(&worst(&row)), "{row:?}");
-    for (recipe, most) in [(Recipe::Quanta, 100.0), (Recipe::TwoWindows, 20.0), (Recipe::Kernel, 0.01)] {
+    assert!(
+        row.without == 0 && (1.0..500.0).contains(&worst(&row)),
+        "{row:?}"
+    );
+    for (recipe, most) in [
+        (Recipe::Quanta, 100.0),
+        (Recipe::TwoWindows, 20.0),
+        (Recipe::Kernel, 0.01),
+    ] {
         let row = tried(recipe, &model);
         assert!(row.without == 0 && worst(&row) < most, "{row:?}");
     }
@@ -198,7 +300,11 @@ fn each_recipe_is_off_by_what_it_is_known_to_be() {
 
 #[test]
 fn what_is_not_declared_is_measured_or_done_without() {
-    let model = CounterModel { declared_hz: None, kernel_ns: None, ..CounterModel::sound(3e9, 2) };
+    let model = CounterModel {
+        declared_hz: None,
+        kernel_ns: None,
+        ..CounterModel::sound(3e9, 2)
+    };
     assert_eq!(tried(Recipe::Declared, &model).without, 0);
     let row = tried(Recipe::Kernel, &model);
     assert!(row.without == 20 && row.worst_ppm.is_none(), "{row:?}");
@@ -208,9 +314,14 @@ fn what_is_not_declared_is_measured_or_done_without() {
 #[test]
 fn cpus_that_disagree_give_a_multiplier_of_next_to_nothing() {
     let behind = CounterFault::Offset { cpu: 1, ns: -0.5e9 };
-    let model = CounterModel { moved_every_ns: 5e5, faults: vec![behind], ..CounterModel::sound(2.6e9, 2) };
+    let model = CounterModel {
+        moved_every_ns: 5e5,
+        faults: vec![behind],
+        ..CounterModel::sound(2.6e9, 2)
+    };
     let multipliers = |recipe: Recipe| -> Vec<f64> {
-        let each = (0..20).map(|seed| recipe.ns_per_tick(&mut CounterMachine::new(model.clone(), seed)));
+        let each =
+            (0..20).map(|seed| recipe.ns_per_tick(&mut CounterMachine::new(model.clone(), seed)));
         each.filter_map(Result::ok).collect()
     };
     for recipe in [Recipe::TenMilliseconds, Recipe::Quanta] {
@@ -223,7 +334,10 @@ fn cpus_that_disagree_give_a_multiplier_of_next_to_nothing() {
 
 #[test]
 fn a_counter_that_stands_still_gives_none_or_an_endless_start() {
-    let model = CounterModel { faults: vec![CounterFault::Stuck], ..CounterModel::sound(2.6e9, 2) };
+    let model = CounterModel {
+        faults: vec![CounterFault::Stuck],
+        ..CounterModel::sound(2.6e9, 2)
+    };
     let of = |recipe: Recipe| recipe.ns_per_tick(&mut CounterMachine::new(model.clone(), 1));
     assert!(of(Recipe::TenMilliseconds).is_err() && of(Recipe::Converging).is_err());
     let endless = of(Recipe::TwoWindows).expect_err("no two windows agree");
@@ -234,15 +348,27 @@ fn a_counter_that_stands_still_gives_none_or_an_endless_start() {
 
 #[test]
 fn leaps_and_reversals_spoil_the_recipes_that_do_not_look_twice() {
-    let leap = CounterFault::Leap { at_ns: 5e6, ns: 2e6 };
-    let model = CounterModel { faults: vec![leap], ..CounterModel::sound(3e9, 2) };
+    let leap = CounterFault::Leap {
+        at_ns: 5e6,
+        ns: 2e6,
+    };
+    let model = CounterModel {
+        faults: vec![leap],
+        ..CounterModel::sound(3e9, 2)
+    };
     // 2 ms in 10 ms.
     let row = tried(Recipe::TenMilliseconds, &model);
     assert!(row.median_ppm.is_some_and(|ppm| ppm < -1e5), "{row:?}");
     let row = tried(Recipe::TwoWindows, &model);
     assert!(worst(&row) < 20.0, "its first window is given up: {row:?}");
-    let freeze = CounterFault::Freeze { at_ns: 2e6, ns: 5e6 };
-    let model = CounterModel { faults: vec![freeze], ..CounterModel::sound(3e9, 2) };
+    let freeze = CounterFault::Freeze {
+        at_ns: 2e6,
+        ns: 5e6,
+    };
+    let model = CounterModel {
+        faults: vec![freeze],
+        ..CounterModel::sound(3e9, 2)
+    };
     let row = tried(Recipe::TenMilliseconds, &model);
     assert!(row.median_ppm.is_some_and(|ppm| ppm > 5e5), "{row:?}");
 }
@@ -253,5 +379,8 @@ fn a_machine_passes_time_and_cpus() {
     assert_eq!(machine.cpus(), [0, 1, 2]);
     assert!(machine.move_to(2) && !machine.move_to(3));
     let [before, clock, after] = machine.look(5);
-    assert!(before <= clock && clock <= after, "{before} {clock} {after}");
+    assert!(
+        before <= clock && clock <= after,
+        "{before} {clock} {after}"
+    );
 }

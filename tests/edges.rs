@@ -1,5 +1,6 @@
-//! Steps that the prober finds in other languages, against loops that know nothing of its agents: `tests/edges/` holds one a language, which
-//! prints readings; the smallest step that all of their differences share is what the prober has to find, to 1 %.
+//! Steps that the prober finds in other languages, against loops that know nothing of its agents:
+//! `tests/edges/` holds one a language, which prints readings; the smallest step that all of their
+//! differences share is what the prober has to find, to 1 %.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,10 +11,21 @@ use timermeter::prober::tool;
 use crate::program;
 use crate::skipping::skipped;
 
-/// What leads the ids, the runtime, the program that it needs, and how its loop is started: `{}` is the folder of them, `{out}` one to write to.
+/// What leads the ids, the runtime, the program that it needs, and how its loop is started: `{}` is
+/// the folder of them, `{out}` one to write to.
 const LOOPS: &[(&str, &str, &str, &str)] = &[
-    ("cpp", "cpp", "g++", "g++ -std=c++17 -O2 -fopenmp {}/cpp.cpp -o {out}/cpp && {out}/cpp"),
-    ("go", "go", "go", "GO111MODULE=off GOCACHE={out}/cache go run {}/go.go"),
+    (
+        "cpp",
+        "cpp",
+        "g++",
+        "g++ -std=c++17 -O2 -fopenmp {}/cpp.cpp -o {out}/cpp && {out}/cpp",
+    ),
+    (
+        "go",
+        "go",
+        "go",
+        "GO111MODULE=off GOCACHE={out}/cache go run {}/go.go",
+    ),
     ("ruby", "ruby", "ruby", "ruby {}/ruby.rb"),
     ("php", "php", "php", "php -n {}/php.php"),
     ("perl", "perl", "perl", "perl {}/perl.pl"),
@@ -38,7 +50,12 @@ const LOOPS: &[(&str, &str, &str, &str)] = &[
     ("node", "node", "node", "node {}/js.mjs"),
     ("python", "python", "python3", "python3 {}/python.py"),
     ("java", "java", "java", "java {}/Java.java"),
-    ("dotnet", "dotnet", "mcs", "mcs -out:{out}/edges.exe {}/dotnet.cs && mono {out}/edges.exe"),
+    (
+        "dotnet",
+        "dotnet",
+        "mcs",
+        "mcs -out:{out}/edges.exe {}/dotnet.cs && mono {out}/edges.exe",
+    ),
     (
         "wasi-node",
         "wasi",
@@ -53,43 +70,69 @@ const LOOPS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// The smallest step that all differences share, near and far: a part of the smallest of them, as a mean over all that are not long. Neighbours
-/// alone will not do: where a read nearly always takes as long, its cost would pass for a step.
+/// The smallest step that all differences share, near and far: a part of the smallest of them, as a
+/// mean over all that are not long. Neighbours alone will not do: where a read nearly always takes
+/// as long, its cost would pass for a step.
 fn common_step(readings: &[i64]) -> Option<f64> {
     const LAGS: usize = 32;
     const KEPT: usize = 6_000;
-    let apart = |lag: usize| readings.windows(lag + 1).map(move |span| (span[lag] - span[0]) as f64);
+    let apart = |lag: usize| {
+        readings
+            .windows(lag + 1)
+            .map(move |span| (span[lag] - span[0]) as f64)
+    };
     let moved: Vec<f64> = (1..=LAGS).flat_map(apart).filter(|by| *by > 0.0).collect();
     if takes_all_values(&moved) {
         return Some(1.0);
     }
     let least = moved.iter().copied().fold(f64::INFINITY, f64::min);
-    let moved: Vec<f64> = moved.iter().copied().step_by(moved.len() / KEPT + 1).collect();
+    let moved: Vec<f64> = moved
+        .iter()
+        .copied()
+        .step_by(moved.len() / KEPT + 1)
+        .collect();
     (1..=400).find_map(|part| {
         let mut step = least / f64::from(part);
         let mut near = Vec::new();
         for reach in [10.0, 20.0, 40.0, 80.0] {
-            near = moved.iter().copied().filter(|by| *by < (reach * step).max(2.0 * least)).collect();
+            near = moved
+                .iter()
+                .copied()
+                .filter(|by| *by < (reach * step).max(2.0 * least))
+                .collect();
             for _ in 0..5 {
-                step = near.iter().sum::<f64>() / near.iter().map(|by| (by / step).round()).sum::<f64>();
+                step = near.iter().sum::<f64>()
+                    / near.iter().map(|by| (by / step).round()).sum::<f64>();
             }
         }
-        let mut off: Vec<f64> = near.iter().map(|by| ((by / step).round() * step - by).abs()).collect();
+        let mut off: Vec<f64> = near
+            .iter()
+            .map(|by| ((by / step).round() * step - by).abs())
+            .collect();
         off.sort_by(f64::total_cmp);
         // What is rounded to whole units is off by less than one.
-        let most = if step > 3.0 { (0.1 * step).max(0.7) } else { 0.05 * step };
+        let most = if step > 3.0 {
+            (0.1 * step).max(0.7)
+        } else {
+            0.05 * step
+        };
         (near.len() > 20 && off[near.len() * 95 / 100] < most).then_some(step)
     })
 }
 
-/// Whether differences are whatever number of units, as those of a clock are that moves in each: of longer steps, rounded, they would be one
-/// of two next to each other, and then none for a while.
+/// Whether differences are whatever number of units, as those of a clock are that moves in each: of
+/// longer steps, rounded, they would be one of two next to each other, and then none for a while.
 fn takes_all_values(moved: &[f64]) -> bool {
     const IN_A_ROW: u32 = 6;
     const OFTEN: u32 = 3;
     let mut seen: BTreeMap<i64, u32> = BTreeMap::new();
-    moved.iter().for_each(|by| *seen.entry(*by as i64).or_default() += 1);
-    let often = seen.iter().filter(|(_, count)| **count >= OFTEN).map(|(by, _)| *by);
+    moved
+        .iter()
+        .for_each(|by| *seen.entry(*by as i64).or_default() += 1);
+    let often = seen
+        .iter()
+        .filter(|(_, count)| **count >= OFTEN)
+        .map(|(by, _)| *by);
     let (mut last, mut row) = (i64::MIN, 0);
     for by in often {
         row = if by == last + 1 { row + 1 } else { 1 };
@@ -118,7 +161,9 @@ fn the_common_step_is_that_of_the_lattice() {
     let (mut now, mut random) = (0, 1_u64);
     let steady: Vec<i64> = (0..3_000)
         .map(|_| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             now += 21 + (random >> 62) as i64;
             now
         })
@@ -148,7 +193,10 @@ fn steps_agree_with_loops_that_know_nothing_of_the_agents() {
     println!("compared: {compared}");
     assert!(apart.is_empty(), "{apart:#?}");
     assert!(
-        compared > 0 || LOOPS.iter().all(|(_, _, needs, _)| tool::find(&[needs]).is_none()),
+        compared > 0
+            || LOOPS
+                .iter()
+                .all(|(_, _, needs, _)| tool::find(&[needs]).is_none()),
         "nothing was compared"
     );
 }
@@ -160,12 +208,23 @@ fn by_loops(prefix: &str, line: &str) -> BTreeMap<String, f64> {
     let line = line
         .replace("{}", folder.to_str().expect("text"))
         .replace("{out}", out.path().to_str().expect("text"));
-    let shown = Command::new("sh").args(["-c", &line]).output().expect("there is a shell");
-    if !shown.status.success() && String::from_utf8_lossy(&shown.stderr).contains("No module named") {
-        skipped(format!("{prefix}: a module is not there"), "install it, as in `pip install wasmtime`");
+    let shown = Command::new("sh")
+        .args(["-c", &line])
+        .output()
+        .expect("there is a shell");
+    if !shown.status.success() && String::from_utf8_lossy(&shown.stderr).contains("No module named")
+    {
+        skipped(
+            format!("{prefix}: a module is not there"),
+            "install it, as in `pip install wasmtime`",
+        );
         return BTreeMap::new();
     }
-    assert!(shown.status.success(), "{prefix}: {}", String::from_utf8_lossy(&shown.stderr));
+    assert!(
+        shown.status.success(),
+        "{prefix}: {}",
+        String::from_utf8_lossy(&shown.stderr)
+    );
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     let of_a_line = |line: &str| {
         let mut words = line.split_whitespace();
@@ -183,14 +242,33 @@ fn by_the_prober(runtime: &str, wanted: &BTreeMap<String, f64>) -> BTreeMap<Stri
         return BTreeMap::new();
     }
     let probed = Command::new(program::program())
-        .args(["probe", "--quick", "--budget", "2s", "--quiet", "--format", "json", "--runtime", runtime])
+        .args([
+            "probe",
+            "--quick",
+            "--budget",
+            "2s",
+            "--quiet",
+            "--format",
+            "json",
+            "--runtime",
+            runtime,
+        ])
         .args(wanted.keys())
         .output()
         .expect("it is there");
     let said = String::from_utf8_lossy(&probed.stderr);
-    let report: serde_json::Value =
-        serde_json::from_slice(&probed.stdout).unwrap_or_else(|error| panic!("{runtime}: {error}: {said}"));
+    let report: serde_json::Value = serde_json::from_slice(&probed.stdout)
+        .unwrap_or_else(|error| panic!("{runtime}: {error}: {said}"));
     let rows = report["timers"].as_array().expect("rows");
-    let found = rows.iter().filter(|row| row["accuracy"]["kind"] == "resolved");
-    found.filter_map(|row| Some((row["id"].as_str()?.to_owned(), row["accuracy"]["ns"].as_f64()?))).collect()
+    let found = rows
+        .iter()
+        .filter(|row| row["accuracy"]["kind"] == "resolved");
+    found
+        .filter_map(|row| {
+            Some((
+                row["id"].as_str()?.to_owned(),
+                row["accuracy"]["ns"].as_f64()?,
+            ))
+        })
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! The example in `examples/agents` as the prober meets it. Without Python there is nothing to test.
+//! The example in `examples/agents` as the prober meets it. Without Python there is nothing to
+//! test.
 
 use std::cell::RefCell;
 use std::process::{Command as Process, Stdio};
@@ -16,8 +17,11 @@ const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/agents/minima
 
 #[test]
 fn it_answers_every_question_it_offers() {
-    let python =
-        Process::new("python3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let python = Process::new("python3")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     if !python.is_ok_and(|status| status.success()) {
         skipping::not_installed(
             "there is no `python3`",
@@ -27,21 +31,47 @@ fn it_answers_every_question_it_offers() {
     }
     let command = Command::new("minimal", "python3", vec![AGENT.into()]);
     let connection = Connection::start(&command, None, Duration::from_secs(60));
-    let connection = Rc::new(RefCell::new(connection.unwrap_or_else(|fault| panic!("{fault}"))));
+    let connection = Rc::new(RefCell::new(
+        connection.unwrap_or_else(|fault| panic!("{fault}")),
+    ));
     let hello = connection.borrow().hello().clone();
-    let reference = hello.timers.iter().find(|timer| timer.reference).expect("there is one").id.clone();
+    let reference = hello
+        .timers
+        .iter()
+        .find(|timer| timer.reference)
+        .expect("there is one")
+        .id
+        .clone();
     for timer in &hello.timers {
         let mut asked = subject(&connection, &timer.id);
         let rows = asked.intervals(&[0, 10, 20], 5).expect("rows");
-        assert!(rows.len() == 3 && rows.iter().all(|row| row.len() == 5), "{}", timer.id);
+        assert!(
+            rows.len() == 3 && rows.iter().all(|row| row.len() == 5),
+            "{}",
+            timer.id
+        );
         for calls in [0, 4] {
             let batches = asked.batches(&reference, calls, 7).expect("batches");
-            assert!(batches.len() == 7 && batches.iter().all(|&batch| batch >= 0), "{}", timer.id);
+            assert!(
+                batches.len() == 7 && batches.iter().all(|&batch| batch >= 0),
+                "{}",
+                timer.id
+            );
         }
-        assert_eq!(asked.readings(3).map(|readings| readings.len()), Ok(3), "{}", timer.id);
+        assert_eq!(
+            asked.readings(3).map(|readings| readings.len()),
+            Ok(3),
+            "{}",
+            timer.id
+        );
     }
     // What it does not know it refuses, and goes on.
     let mut unknown = subject(&connection, "no such clock");
     assert!(matches!(unknown.readings(1), Err(Fault::Refused(_))));
-    assert_eq!(subject(&connection, &reference).readings(1).map(|readings| readings.len()), Ok(1));
+    assert_eq!(
+        subject(&connection, &reference)
+            .readings(1)
+            .map(|readings| readings.len()),
+        Ok(1)
+    );
 }

@@ -1,4 +1,5 @@
-//! All formats of one handmade report that holds what can go wrong. Look at the snapshots when they change.
+//! All formats of one handmade report that holds what can go wrong. Look at the snapshots when they
+//! change.
 
 use timermeter::report::{Format, parse, schema};
 use timermeter::table::Style;
@@ -51,16 +52,30 @@ fn overlapping_intervals_share_a_rank_in_every_format() {
     report.timers[1].quality_high = best;
     let table = Format::Table.render(&report, Style::default());
     let rank = |id: &str| {
-        let row = table.lines().find(|line| line.split_whitespace().nth(1) == Some(id));
-        row.and_then(|line| line.split_whitespace().next()).map(str::to_owned)
+        let row = table
+            .lines()
+            .find(|line| line.split_whitespace().nth(1) == Some(id));
+        row.and_then(|line| line.split_whitespace().next())
+            .map(str::to_owned)
     };
-    assert_eq!(["rdtsc", "rdtscp", "monotonic"].map(rank), ["1", "1", "3"].map(|rank| Some(rank.to_owned())));
+    assert_eq!(
+        ["rdtsc", "rdtscp", "monotonic"].map(rank),
+        ["1", "1", "3"].map(|rank| Some(rank.to_owned()))
+    );
     let markdown = Format::Markdown.render(&report, Style::default());
     let html = timermeter::page::render(&[report], &[], None).expect("a page");
     for (id, rank) in [("rdtsc", 1), ("rdtscp", 1), ("monotonic", 3)] {
-        assert!(markdown.contains(&format!("| {rank} | {id} |")), "{markdown}");
-        let row = html.split("<tr data-find").find(|row| row.contains(&format!("data-v=\"{id}\"")));
-        assert!(row.is_some_and(|row| row.contains(&format!(">{rank}</td>"))), "{row:?}");
+        assert!(
+            markdown.contains(&format!("| {rank} | {id} |")),
+            "{markdown}"
+        );
+        let row = html
+            .split("<tr data-find")
+            .find(|row| row.contains(&format!("data-v=\"{id}\"")));
+        assert!(
+            row.is_some_and(|row| row.contains(&format!(">{rank}</td>"))),
+            "{row:?}"
+        );
     }
 }
 
@@ -83,7 +98,10 @@ fn a_report_that_found_nothing() {
 fn no_line_is_wider_than_the_terminal() {
     for width in [80, 100, 120, 200] {
         for line in table(Some(width), false).lines() {
-            assert!(line.chars().count() <= usize::from(width), "{width}: {line}");
+            assert!(
+                line.chars().count() <= usize::from(width),
+                "{width}: {line}"
+            );
         }
     }
 }
@@ -97,7 +115,8 @@ fn without_a_terminal_the_table_is_that_of_120_columns() {
 fn nothing_hostile_reaches_the_terminal() {
     for format in [Format::Table, Format::Csv, Format::Markdown] {
         let text = rendered(format);
-        let hostile = |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
+        let hostile =
+            |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
         assert_eq!(text.chars().find(hostile), None, "{format:?}");
     }
     assert!(table(Some(20), false).contains("rdtsc"));
@@ -110,22 +129,40 @@ fn csv_has_no_formulas_and_as_many_cells_in_every_line() {
     let records: Vec<csv::StringRecord> = reader.records().map(|record| record.unwrap()).collect();
     assert_eq!(records.len(), report().timers.len());
     for cell in records.iter().flatten() {
-        assert!(cell.parse::<f64>().is_ok() || !cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{cell}");
+        assert!(
+            cell.parse::<f64>().is_ok() || !cell.starts_with(['=', '+', '-', '@', '\t', '\r']),
+            "{cell}"
+        );
     }
 }
 
 #[test]
 fn json_reads_back_and_fits_the_schema() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
-    for report in [report(), nothing_determined(), waiting(), ticking(), waiting_for_nothing()] {
+    for report in [
+        report(),
+        nothing_determined(),
+        waiting(),
+        ticking(),
+        waiting_for_nothing(),
+    ] {
         let text = Format::Json.render(&report, Style::default());
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        let errors: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|error| error.to_string())
+            .collect();
         assert!(errors.is_empty(), "{errors:?}");
-        assert_eq!(Format::Json.render(&parse(&text, "sample").unwrap(), Style::default()), text);
+        assert_eq!(
+            Format::Json.render(&parse(&text, "sample").unwrap(), Style::default()),
+            text
+        );
     }
     for report in [report(), waiting(), ticking()] {
-        assert_eq!(parse(&Format::Json.render(&report, Style::default()), "sample").unwrap(), report);
+        assert_eq!(
+            parse(&Format::Json.render(&report, Style::default()), "sample").unwrap(),
+            report
+        );
     }
 }
 
@@ -145,14 +182,28 @@ fn the_schema_refuses_what_is_no_report() {
         assert!(!validator.is_valid(&value), "{pointer}");
     }
     let mut absent = good.clone();
-    absent["timers"][0].as_object_mut().unwrap().remove("quality");
-    assert!(!validator.is_valid(&absent), "what was not determined is null, not absent");
+    absent["timers"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("quality");
+    assert!(
+        !validator.is_valid(&absent),
+        "what was not determined is null, not absent"
+    );
 }
 
 /// Of timers that wait and of periodic ones: what is made of each in a format.
 fn of_waits(format: Format, width: Option<u16>) -> String {
     [waiting(), ticking()]
-        .map(|report| format.render(&report, Style { width, colour: false }))
+        .map(|report| {
+            format.render(
+                &report,
+                Style {
+                    width,
+                    colour: false,
+                },
+            )
+        })
         .join("\n=====\n\n")
 }
 
@@ -196,13 +247,26 @@ fn nothing_hostile_comes_through_with_waits_and_nothing_is_wider_than_the_termin
     for report in [waiting(), ticking(), waiting_for_nothing()] {
         for format in [Format::Table, Format::Csv, Format::Markdown] {
             let text = format.render(&report, Style::default());
-            let hostile = |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
+            let hostile =
+                |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
             assert_eq!(text.chars().find(hostile), None, "{format:?}");
         }
         for width in [80, 100, 120, 200] {
-            let text = Format::Table.render(&report, Style { width: Some(width), colour: false });
-            let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
-            assert!(widest.chars().count() <= usize::from(width), "{width}: {widest}");
+            let text = Format::Table.render(
+                &report,
+                Style {
+                    width: Some(width),
+                    colour: false,
+                },
+            );
+            let widest = text
+                .lines()
+                .max_by_key(|line| line.chars().count())
+                .unwrap();
+            assert!(
+                widest.chars().count() <= usize::from(width),
+                "{width}: {widest}"
+            );
         }
         let text = Format::Csv.render(&report, Style::default());
         for record in csv::Reader::from_reader(text.as_bytes()).records() {

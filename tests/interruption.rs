@@ -25,14 +25,23 @@ fn an_interruption_ends_the_children_and_the_wait_for_them() {
         interrupt();
     });
     let patience = Duration::from_secs(600);
-    assert_eq!(Connection::start(&command, None, patience).err(), Some(Fault::Interrupted));
+    assert_eq!(
+        Connection::start(&command, None, patience).err(),
+        Some(Fault::Interrupted)
+    );
     user.join().expect("it only interrupts");
     assert!(interrupted());
     let group = fs::read_to_string(&pid).expect("it told its process id");
     let shell = format!("/proc/{}", group.trim());
-    assert!(!fs::exists(&shell).expect("there is a /proc"), "it was ended and waited for");
+    assert!(
+        !fs::exists(&shell).expect("there is a /proc"),
+        "it was ended and waited for"
+    );
     // Nothing is started any more.
     fs::remove_file(&pid).expect("it is there");
-    assert_eq!(Connection::start(&command, None, patience).err(), Some(Fault::Interrupted));
+    assert_eq!(
+        Connection::start(&command, None, patience).err(),
+        Some(Fault::Interrupted)
+    );
     assert!(!pid.exists());
 }

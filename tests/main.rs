@@ -1,10 +1,12 @@
-//! Tests of the whole, a module a subject. They are one program, as each more is linked with all of timermeter once more:
+//! Tests of the whole, a module a subject. They are one program, as each more is linked with all of
+//! timermeter once more:
 //!
 //! ```sh
 //! cargo test --test main formats::     # those of tests/formats.rs
 //! ```
 //!
-//! Those that do something to their process or to the machine, or need a feature, are programs of their own, named in Cargo.toml.
+//! Those that do something to their process or to the machine, or need a feature, are programs of
+//! their own, named in Cargo.toml.
 
 #[cfg(unix)]
 mod agents;

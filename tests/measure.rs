@@ -1,4 +1,5 @@
-//! The library's instruments in virtual time, where the truth is known and nothing has to be waited for.
+//! The library's instruments in virtual time, where the truth is known and nothing has to be waited
+//! for.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -19,7 +20,11 @@ struct Virtual {
 
 impl Virtual {
     fn new(step_ns: f64, cost_ns: f64) -> Self {
-        Self { now: Rc::new(Cell::new(12_345.6)), step_ns, cost_ns }
+        Self {
+            now: Rc::new(Cell::new(12_345.6)),
+            step_ns,
+            cost_ns,
+        }
     }
 
     fn pass(&self, ns: f64) {
@@ -39,7 +44,10 @@ impl Virtual {
             spread: Some(1.0),
             quality: None,
             facts: Facts::of(&native::properties(
-                timers::find("monotonic").expect("it is known").info.properties,
+                timers::find("monotonic")
+                    .expect("it is known")
+                    .info
+                    .properties,
             )),
         };
         Stopwatch::new(self.clone(), figures)
@@ -64,7 +72,12 @@ impl Clock for Virtual {
 const CLOCKS: [(f64, f64); 4] = [(10.0, 22.0), (1e3, 22.0), (4e6, 4.0), (1e7, 550.0)];
 
 fn goal(error: f64) -> Goal {
-    Goal { error, limit: Duration::from_secs(600), watched: false, ..Goal::default() }
+    Goal {
+        error,
+        limit: Duration::from_secs(600),
+        watched: false,
+        ..Goal::default()
+    }
 }
 
 #[test]
@@ -72,11 +85,20 @@ fn adaptive_batches_keep_the_error_under_every_clock() {
     for (step, cost) in CLOCKS {
         for duration in [47.3, 1_234.5, 98_765.4] {
             let clock = Virtual::new(step, cost);
-            let measured =
-                clock.watch().adaptive(|| clock.pass(duration), &goal(0.01)).expect("it can be measured");
+            let measured = clock
+                .watch()
+                .adaptive(|| clock.pass(duration), &goal(0.01))
+                .expect("it can be measured");
             let found = measured.summary.mean_ns;
-            assert!((found / duration - 1.0).abs() < 0.01, "step {step}, {duration} ns: found {found}");
-            assert!(measured.summary.clock_error <= 0.0101, "{:?}", measured.summary);
+            assert!(
+                (found / duration - 1.0).abs() < 0.01,
+                "step {step}, {duration} ns: found {found}"
+            );
+            assert!(
+                measured.summary.clock_error <= 0.0101,
+                "{:?}",
+                measured.summary
+            );
             assert!(measured.summary.low_ns < duration && duration < measured.summary.high_ns);
         }
     }
@@ -86,13 +108,18 @@ fn adaptive_batches_keep_the_error_under_every_clock() {
 fn the_coarser_the_clock_the_longer_the_batch() {
     let calls = |step| {
         let clock = Virtual::new(step, 5.0);
-        clock.watch().adaptive(|| clock.pass(100.0), &goal(0.01)).expect("it can be measured").calls
+        clock
+            .watch()
+            .adaptive(|| clock.pass(100.0), &goal(0.01))
+            .expect("it can be measured")
+            .calls
     };
     // 50 ns for what fills and drains at the ends of a batch are part of every budget.
     assert!(calls(10.0) * 10 < calls(1e3) && calls(1e3) * 1_000 < calls(4e6));
 }
 
-/// An operation of 80 ns whose first call takes a thousand times as long, and each window of which may be interrupted.
+/// An operation of 80 ns whose first call takes a thousand times as long, and each window of which
+/// may be interrupted.
 #[test]
 fn a_cold_first_call_fools_nobody() {
     for error in [0.01, 0.2] {
@@ -103,11 +130,20 @@ fn a_cold_first_call_fools_nobody() {
             clock.pass(if calls.get() == 1 { 80_000.0 } else { 80.0 });
         };
         let goal = goal(error);
-        for measured in [clock.watch().adaptive(operation, &goal), clock.watch().micro(operation, &goal)] {
+        for measured in [
+            clock.watch().adaptive(operation, &goal),
+            clock.watch().micro(operation, &goal),
+        ] {
             let measured = measured.expect("it can be measured");
             let summary = &measured.summary;
-            assert!((summary.mean_ns / 80.0 - 1.0).abs() < error, "{error}: {summary:?}");
-            assert!(summary.clock_error <= 1.3 * error && measured.calls > 1, "{error}: {summary:?}");
+            assert!(
+                (summary.mean_ns / 80.0 - 1.0).abs() < error,
+                "{error}: {summary:?}"
+            );
+            assert!(
+                summary.clock_error <= 1.3 * error && measured.calls > 1,
+                "{error}: {summary:?}"
+            );
             calls.set(0);
         }
     }
@@ -127,7 +163,10 @@ fn calls_that_need_a_set_up_are_seen_under_a_coarse_clock() {
     };
     let measured = clock.watch().adaptive(sort, &goal(0.2)).expect("measured");
     let summary = &measured.summary;
-    assert!((summary.mean_ns / 40_000.0 - 1.0).abs() < summary.error, "{summary:?}");
+    assert!(
+        (summary.mean_ns / 40_000.0 - 1.0).abs() < summary.error,
+        "{summary:?}"
+    );
     assert!(summary.clock_error < 0.24, "{summary:?}");
 }
 
@@ -140,13 +179,19 @@ fn edge_crossing_agrees_with_classic() {
         clock.pass(5e3);
         turn.set((turn.get() + 0.618_034).fract());
     };
-    let classic = clock.watch().adaptive(operation, &goal(0.01)).expect("classic");
+    let classic = clock
+        .watch()
+        .adaptive(operation, &goal(0.01))
+        .expect("classic");
     let jittered = WithSetUp {
         data: (),
         set_up: |_: &mut ()| clock.pass(turn.get() * 1e5),
         call: |_: &mut ()| operation(),
     };
-    let (plan, discrete) = clock.watch().edge_crossing(jittered, &goal(0.05), 5e3).expect("edge-crossing");
+    let (plan, discrete) = clock
+        .watch()
+        .edge_crossing(jittered, &goal(0.05), 5e3)
+        .expect("edge-crossing");
     let ratio = discrete.summary.mean_ns / classic.summary.mean_ns;
     assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
     assert_eq!(plan.method.name(), "edge-crossing");
@@ -156,41 +201,78 @@ fn edge_crossing_agrees_with_classic() {
 fn throughput_hits_the_span_or_says_the_clock_is_too_coarse() {
     let clock = Virtual::new(10.0, 22.0);
     let span = Duration::from_millis(10);
-    let often = clock.watch().throughput(|| clock.pass(250.0), &goal(0.01), span).expect("often");
+    let often = clock
+        .watch()
+        .throughput(|| clock.pass(250.0), &goal(0.01), span)
+        .expect("often");
     assert!((often.summary.mean_ns - 250.0).abs() < 1.0);
-    assert!(often.samples.iter().all(|sample| (sample.weight as f64 - 40_000.0).abs() < 900.0));
+    assert!(
+        often
+            .samples
+            .iter()
+            .all(|sample| (sample.weight as f64 - 40_000.0).abs() < 900.0)
+    );
     let coarse = Virtual::new(4e6, 4.0);
-    let error = coarse.watch().throughput(|| coarse.pass(250.0), &goal(0.01), span).unwrap_err();
-    assert!(matches!(&error, TrialError::Clock(text) if text.contains("--time")), "{error}");
+    let error = coarse
+        .watch()
+        .throughput(|| coarse.pass(250.0), &goal(0.01), span)
+        .unwrap_err();
+    assert!(
+        matches!(&error, TrialError::Clock(text) if text.contains("--time")),
+        "{error}"
+    );
 }
 
 #[test]
 fn set_up_is_not_timed() {
     let clock = Virtual::new(10.0, 22.0);
-    let sort =
-        WithSetUp { data: (), set_up: |_: &mut ()| clock.pass(5e6), call: |_: &mut ()| clock.pass(8_000.0) };
+    let sort = WithSetUp {
+        data: (),
+        set_up: |_: &mut ()| clock.pass(5e6),
+        call: |_: &mut ()| clock.pass(8_000.0),
+    };
     let measured = clock.watch().adaptive(sort, &goal(0.01)).expect("measured");
-    assert!((measured.summary.mean_ns / 8_000.0 - 1.0).abs() < 0.01, "{:?}", measured.summary);
+    assert!(
+        (measured.summary.mean_ns / 8_000.0 - 1.0).abs() < 0.01,
+        "{:?}",
+        measured.summary
+    );
 }
 
 #[test]
 fn micro_trials_vary_the_weight_and_macro_trials_do_not() {
     let clock = Virtual::new(10.0, 22.0);
-    let micro = clock.watch().micro(|| clock.pass(100.0), &goal(0.01)).expect("micro");
-    let weights: std::collections::BTreeSet<u64> = micro.samples.iter().map(|sample| sample.weight).collect();
+    let micro = clock
+        .watch()
+        .micro(|| clock.pass(100.0), &goal(0.01))
+        .expect("micro");
+    let weights: std::collections::BTreeSet<u64> =
+        micro.samples.iter().map(|sample| sample.weight).collect();
     assert!(weights.len() > 3, "{weights:?}");
     assert!((micro.summary.mean_ns - 100.0).abs() < 1.0);
-    let long = clock.watch().macro_trial(|| clock.pass(1e6), &goal(0.01)).expect("macro");
+    let long = clock
+        .watch()
+        .macro_trial(|| clock.pass(1e6), &goal(0.01))
+        .expect("macro");
     assert!(long.samples.iter().all(|sample| sample.weight == 1));
-    let error = clock.watch().macro_trial(|| clock.pass(100.0), &goal(0.01)).unwrap_err();
+    let error = clock
+        .watch()
+        .macro_trial(|| clock.pass(100.0), &goal(0.01))
+        .unwrap_err();
     assert!(error.to_string().contains("too short"), "{error}");
 }
 
 #[test]
 fn what_cannot_be_measured_says_so() {
     let clock = Virtual::new(10.0, 22.0);
-    let error = clock.watch().adaptive(|| clock.pass(10.0), &goal(0.0001)).unwrap_err();
+    let error = clock
+        .watch()
+        .adaptive(|| clock.pass(10.0), &goal(0.0001))
+        .unwrap_err();
     assert!(error.to_string().contains("0.05 %"), "{error}");
-    let stuck = Goal { limit: Duration::ZERO, ..goal(0.01) };
+    let stuck = Goal {
+        limit: Duration::ZERO,
+        ..goal(0.01)
+    };
     assert!(clock.watch().adaptive(|| clock.pass(10.0), &stuck).is_err());
 }

@@ -17,7 +17,9 @@ fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
     let args = ["agent"].iter().chain(args).map(Into::into).collect();
     let command = Command::new("native", program(), args);
     let connection = Connection::start(&command, None, Duration::from_secs(60));
-    Rc::new(RefCell::new(connection.unwrap_or_else(|fault| panic!("{fault}"))))
+    Rc::new(RefCell::new(
+        connection.unwrap_or_else(|fault| panic!("{fault}")),
+    ))
 }
 
 #[test]
@@ -25,21 +27,53 @@ fn it_serves_the_whole_catalogue() {
     let connection = start(&[]);
     let hello = connection.borrow().hello().clone();
     assert_eq!(hello.runtime.name, "native");
-    let missing_clocks = hello.unavailable.iter().filter(|missing| missing.ops.is_empty()).count();
-    assert_eq!(hello.timers.len() + missing_clocks, timers::catalogue().len() + 1);
-    let reference = hello.timers.iter().find(|timer| timer.reference).expect("there is one").id.clone();
+    let missing_clocks = hello
+        .unavailable
+        .iter()
+        .filter(|missing| missing.ops.is_empty())
+        .count();
+    assert_eq!(
+        hello.timers.len() + missing_clocks,
+        timers::catalogue().len() + 1
+    );
+    let reference = hello
+        .timers
+        .iter()
+        .find(|timer| timer.reference)
+        .expect("there is one")
+        .id
+        .clone();
     for timer in &hello.timers {
         let mut asked = subject(&connection, &timer.id);
         let readings = asked.readings(3);
-        assert_eq!(readings.as_ref().map(Vec::len), Ok(3), "{}: {readings:?}", timer.id);
+        assert_eq!(
+            readings.as_ref().map(Vec::len),
+            Ok(3),
+            "{}: {readings:?}",
+            timer.id
+        );
         let rows = asked.intervals(&[0, 10, 20], 5).expect("rows");
-        assert!(rows.len() == 3 && rows.iter().all(|row| row.len() == 5), "{}", timer.id);
-        assert_eq!(asked.batches(&reference, 4, 7).map(|all| all.len()), Ok(7), "{}", timer.id);
+        assert!(
+            rows.len() == 3 && rows.iter().all(|row| row.len() == 5),
+            "{}",
+            timer.id
+        );
+        assert_eq!(
+            asked.batches(&reference, 4, 7).map(|all| all.len()),
+            Ok(7),
+            "{}",
+            timer.id
+        );
     }
     let mut monotonic = subject(&connection, "monotonic");
     for during in [During::Spin, During::Sleep, During::OtherSpin] {
-        let moved = monotonic.advance("monotonic", during, 2).expect("it advances");
-        assert!(moved.timer >= 2_000_000 && moved.reference >= 2_000_000, "{during:?}: {moved:?}");
+        let moved = monotonic
+            .advance("monotonic", during, 2)
+            .expect("it advances");
+        assert!(
+            moved.timer >= 2_000_000 && moved.reference >= 2_000_000,
+            "{during:?}: {moved:?}"
+        );
     }
     assert_eq!(monotonic.handoffs(10).map(|pairs| pairs.len()), Ok(10));
 }
@@ -53,21 +87,45 @@ fn it_answers_all_scenarios() {
 fn it_serves_what_is_named_and_stays_on_its_cpu() {
     let cpu = timers::allowed_cpus().expect("the system tells")[0];
     let connection = start(&["--cpu", &cpu.to_string(), "real*", "instant"]);
-    let ids: Vec<String> = connection.borrow().hello().timers.iter().map(|timer| timer.id.clone()).collect();
+    let ids: Vec<String> = connection
+        .borrow()
+        .hello()
+        .timers
+        .iter()
+        .map(|timer| timer.id.clone())
+        .collect();
     assert!(
-        ids.contains(&"realtime".into()) && ids.contains(&"instant".into()) && ids.contains(&"null".into())
+        ids.contains(&"realtime".into())
+            && ids.contains(&"instant".into())
+            && ids.contains(&"null".into())
     );
     assert!(!ids.contains(&"boottime".into()));
     let refused = subject(&connection, "boottime").readings(1);
-    assert_eq!(refused, Err(Fault::Refused("the timer `boottime` is not served here".into())));
-    assert_eq!(subject(&connection, "instant").readings(2).map(|readings| readings.len()), Ok(2));
+    assert_eq!(
+        refused,
+        Err(Fault::Refused(
+            "the timer `boottime` is not served here".into()
+        ))
+    );
+    assert_eq!(
+        subject(&connection, "instant")
+            .readings(2)
+            .map(|readings| readings.len()),
+        Ok(2)
+    );
 }
 
 #[test]
 fn it_ends_with_its_input() {
-    let output =
-        Process::new(program()).arg("agent").stdin(Stdio::null()).output().expect("it can be started");
-    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
+    let output = Process::new(program())
+        .arg("agent")
+        .stdin(Stdio::null())
+        .output()
+        .expect("it can be started");
+    assert!(
+        output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -76,20 +134,32 @@ fn it_ends_quietly_when_nobody_listens() {
     let pipeline = format!(
         "{{ while echo '{hello}'; do :; done; }} 2>&- | {{ \"$0\" agent null; echo $? >&2; }} | head -1"
     );
-    let output = Process::new("sh").args(["-c", &pipeline, program()]).output().expect("there is a shell");
+    let output = Process::new("sh")
+        .args(["-c", &pipeline, program()])
+        .output()
+        .expect("there is a shell");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "0\n");
 }
 
 #[test]
 fn it_says_what_is_wrong_with_its_arguments() {
     let run = |args: &[&str]| {
-        let output =
-            Process::new(program()).args(args).stdin(Stdio::null()).output().expect("it can be started");
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        let output = Process::new(program())
+            .args(args)
+            .stdin(Stdio::null())
+            .output()
+            .expect("it can be started");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
     };
     let (status, text) = run(&["agent", "monotonc"]);
     assert_eq!(status, Some(2), "{text}");
-    assert!(text.contains("no timer is called `monotonc`; did you mean `monotonic`"), "{text}");
+    assert!(
+        text.contains("no timer is called `monotonc`; did you mean `monotonic`"),
+        "{text}"
+    );
     let (status, text) = run(&["agent", "--cpu", "999999"]);
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("this machine has no CPU 999999"), "{text}");

@@ -1,4 +1,5 @@
-//! Metrics: of a handmade report with all that can go wrong, and what Prometheus's own tools say of them, of the alerts and of the dashboard.
+//! Metrics: of a handmade report with all that can go wrong, and what Prometheus's own tools say of
+//! them, of the alerts and of the dashboard.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use timermeter::model::{
-    Figure, Lateness, PeriodFigures, PeriodRow, Report, Status, WaitConditions, WaitFigures, WaitRow,
+    Figure, Lateness, PeriodFigures, PeriodRow, Report, Status, WaitConditions, WaitFigures,
+    WaitRow,
 };
 use timermeter::report::Format;
 use timermeter::table::Style;
@@ -20,7 +22,11 @@ fn rendered(report: &Report) -> String {
 }
 
 fn known(value: f64) -> Option<Figure> {
-    Some(Figure { value, low: Some(0.9 * value), high: None })
+    Some(Figure {
+        value,
+        low: Some(0.9 * value),
+        high: None,
+    })
 }
 
 /// The same timer under two sets of conditions, one of which is written as the other is.
@@ -48,7 +54,11 @@ fn waits() -> Report {
         id: "nanosleep".into(),
         label: "nanosleep()".into(),
         runtime: "native".into(),
-        conditions: WaitConditions { slack_ns, policy: "other".into(), ..WaitConditions::default() },
+        conditions: WaitConditions {
+            slack_ns,
+            policy: "other".into(),
+            ..WaitConditions::default()
+        },
         means: Default::default(),
         status: Status::Ok,
         reason: None,
@@ -80,7 +90,12 @@ fn waits() -> Report {
         warnings: Vec::new(),
     };
     let waits = vec![of(Some(50_000)), of(Some(50_000)), of(None)];
-    Report { timers: Vec::new(), waits, periods: vec![period], ..report() }
+    Report {
+        timers: Vec::new(),
+        waits,
+        periods: vec![period],
+        ..report()
+    }
 }
 
 /// Of a real run, with verdicts.
@@ -103,18 +118,31 @@ fn waits_and_periods() {
 fn what_was_not_determined_is_left_out() {
     let text = rendered(&nothing_determined());
     let figures = ["_cost_", "_quality_", "_spread_", "NaN", "ntp"];
-    assert_eq!(figures.map(|figure| text.contains(figure)), [false; 5], "{text}");
-    assert!(text.contains("status=\"failed\"") && text.ends_with("# EOF\n"), "{text}");
+    assert_eq!(
+        figures.map(|figure| text.contains(figure)),
+        [false; 5],
+        "{text}"
+    );
+    assert!(
+        text.contains("status=\"failed\"") && text.ends_with("# EOF\n"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_clock_set_to_1970_or_before_is_told_or_left_out() {
     for (created, told) in [
-        ("1970-01-01T00:00:07Z", Some("timermeter_report_timestamp_seconds{report=\"clocks\"} 7.0\n")),
+        (
+            "1970-01-01T00:00:07Z",
+            Some("timermeter_report_timestamp_seconds{report=\"clocks\"} 7.0\n"),
+        ),
         ("1969-12-31T23:59:59Z", None),
         ("yesterday", None),
     ] {
-        let text = rendered(&Report { created: created.into(), ..report() });
+        let text = rendered(&Report {
+            created: created.into(),
+            ..report()
+        });
         assert_eq!(text.contains("_timestamp_"), told.is_some(), "{text}");
         assert!(text.contains(told.unwrap_or_default()), "{text}");
     }
@@ -127,9 +155,16 @@ fn each_family_stands_together_and_no_sample_comes_twice() {
         let labels = |sample: &&str| sample.rsplit_once(' ').map(|(labels, _)| labels.to_owned());
         let distinct: BTreeSet<_> = samples.iter().map(labels).collect();
         assert_eq!(distinct.len(), samples.len());
-        let mut names: Vec<&str> = samples.iter().filter_map(|sample| sample.split('{').next()).collect();
+        let mut names: Vec<&str> = samples
+            .iter()
+            .filter_map(|sample| sample.split('{').next())
+            .collect();
         names.dedup();
-        assert_eq!(names.len(), names.iter().collect::<BTreeSet<_>>().len(), "{names:?}");
+        assert_eq!(
+            names.len(),
+            names.iter().collect::<BTreeSet<_>>().len(),
+            "{names:?}"
+        );
     }
 }
 
@@ -138,21 +173,38 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/prometheus");
     let mut command = Command::new("promtool");
     command.args(arguments).current_dir(folder);
-    let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let started = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     let Ok(mut child) = started else {
-        skipping::not_installed("promtool is missing", "install it, as with `apt install prometheus`");
+        skipping::not_installed(
+            "promtool is missing",
+            "install it, as with `apt install prometheus`",
+        );
         return None;
     };
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
     let ended = child.wait_with_output().unwrap();
     let told = [ended.stdout, ended.stderr].concat();
-    Some((ended.status.success(), String::from_utf8_lossy(&told).into_owned()))
+    Some((
+        ended.status.success(),
+        String::from_utf8_lossy(&told).into_owned(),
+    ))
 }
 
 #[test]
 fn prometheus_takes_the_metrics_and_has_nothing_to_say_of_them() {
     for text in [report(), kept(), waits(), nothing_determined()].map(|report| rendered(&report)) {
-        let Some((accepted, told)) = promtool(&["check", "metrics"], &text) else { return };
+        let Some((accepted, told)) = promtool(&["check", "metrics"], &text) else {
+            return;
+        };
         assert!(accepted && told.is_empty(), "{told}\n{text}");
     }
     // And would have something to say.
@@ -163,10 +215,13 @@ fn prometheus_takes_the_metrics_and_has_nothing_to_say_of_them() {
 #[test]
 #[ignore = "long"]
 fn the_alerts_are_rules_and_pass_their_tests() {
-    for arguments in
-        [&["check", "rules", "timermeter.rules.yml"], &["test", "rules", "timermeter.rules.test.yml"]]
-    {
-        let Some((accepted, told)) = promtool(arguments, "") else { return };
+    for arguments in [
+        &["check", "rules", "timermeter.rules.yml"],
+        &["test", "rules", "timermeter.rules.test.yml"],
+    ] {
+        let Some((accepted, told)) = promtool(arguments, "") else {
+            return;
+        };
         assert!(accepted, "{told}");
     }
 }
@@ -174,15 +229,21 @@ fn the_alerts_are_rules_and_pass_their_tests() {
 /// The names of metrics in an expression.
 fn names(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.filter(|word| word.starts_with("timermeter_")).collect()
+    words
+        .filter(|word| word.starts_with("timermeter_"))
+        .collect()
 }
 
 #[test]
 fn alerts_ask_for_metrics_that_there_are() {
     let written = rendered(&kept()) + &rendered(&report()) + &rendered(&waits());
     let there: BTreeSet<&str> = names(&written);
-    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/prometheus/timermeter.rules.yml");
+    let rules =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/prometheus/timermeter.rules.yml");
     let rules = fs::read_to_string(rules).unwrap();
     let unknown: Vec<_> = names(&rules).difference(&there).copied().collect();
-    assert!(names(&rules).len() >= 8 && unknown.is_empty(), "{unknown:?}");
+    assert!(
+        names(&rules).len() >= 8 && unknown.is_empty(),
+        "{unknown:?}"
+    );
 }

@@ -1,4 +1,5 @@
-//! The pages: what they escape, and what they do in a real browser (headless Chromium, where there is one).
+//! The pages: what they escape, and what they do in a real browser (headless Chromium, where there
+//! is one).
 
 use std::fs;
 use std::path::Path;
@@ -31,11 +32,21 @@ fn what_agents_say_is_text() {
         row.runtime = "\"><img src=x onerror=alert(1)>".to_owned();
     }
     hostile.warnings[0].message = "</style></script><script>alert(2)</script>".to_owned();
-    let page =
-        render(&[hostile, nothing_determined()], &["'<b>.json' is no report".to_owned()], None).unwrap();
+    let page = render(
+        &[hostile, nothing_determined()],
+        &["'<b>.json' is no report".to_owned()],
+        None,
+    )
+    .unwrap();
     assert_eq!(page.matches("<script").count(), 1, "only that of the page");
-    assert_eq!(page.matches("<img").count() + page.matches("<b>").count(), 0);
-    assert!(page.contains("&#60;script&#62;") || page.contains("&lt;script&gt;"), "the label is shown");
+    assert_eq!(
+        page.matches("<img").count() + page.matches("<b>").count(),
+        0
+    );
+    assert!(
+        page.contains("&#60;script&#62;") || page.contains("&lt;script&gt;"),
+        "the label is shown"
+    );
     let hidden = |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
     assert_eq!(page.chars().find(hidden), None);
 }
@@ -43,13 +54,19 @@ fn what_agents_say_is_text() {
 #[test]
 fn every_timer_stands_in_the_page_with_its_reason() {
     let page = render(&[report()], &[], None).unwrap();
-    for row in report().timers.iter().filter(|row| row.id.is_ascii() && !row.id.contains('\u{1b}')) {
+    for row in report()
+        .timers
+        .iter()
+        .filter(|row| row.id.is_ascii() && !row.id.contains('\u{1b}'))
+    {
         let id = row.id.replace('<', "&#60;");
         assert!(page.contains(&format!("<bdi>{id}</bdi>")), "{id}");
     }
-    for reason in
-        ["the agent ended with signal 11 (SIGSEGV)", "only Windows has it", "its steps are irregular"]
-    {
+    for reason in [
+        "the agent ended with signal 11 (SIGSEGV)",
+        "only Windows has it",
+        "its steps are irregular",
+    ] {
         assert!(page.contains(reason), "{reason}");
     }
 }
@@ -58,10 +75,20 @@ fn every_timer_stands_in_the_page_with_its_reason() {
 fn a_page_needs_nothing_else() {
     let page = render(&[report(), another()], &[], None).unwrap();
     let own = page.split("<script>").next().unwrap();
-    for outside in ["http://", "https://", "@import", "url(", "<link rel=\"stylesheet\""] {
+    for outside in [
+        "http://",
+        "https://",
+        "@import",
+        "url(",
+        "<link rel=\"stylesheet\"",
+    ] {
         let found = own.matches(outside).count();
         // The label of an agent names an address; that is text.
-        let told = if outside == "http://" { own.matches("http://evil").count() } else { 0 };
+        let told = if outside == "http://" {
+            own.matches("http://evil").count()
+        } else {
+            0
+        };
         assert_eq!(found, told, "{outside}");
     }
     assert!(page.contains("default-src 'none'"));
@@ -71,17 +98,35 @@ fn a_page_needs_nothing_else() {
 fn figures_are_drawn_for_paper_and_terminal() {
     let report = report();
     let plots = Plot::all_of(&report.timers[0]);
-    assert_eq!(plots.iter().map(|plot| plot.name).collect::<Vec<_>>(), ["staircase", "intervals", "costs"]);
+    assert_eq!(
+        plots.iter().map(|plot| plot.name).collect::<Vec<_>>(),
+        ["staircase", "intervals", "costs"]
+    );
     for plot in &plots {
         let svg = plot.svg().unwrap();
-        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
-        assert!(svg.contains(&plot.across.label) && svg.contains(&plot.up.label), "axes with units");
+        assert!(
+            svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"),
+            "{svg}"
+        );
+        assert!(
+            svg.contains(&plot.across.label) && svg.contains(&plot.up.label),
+            "axes with units"
+        );
         for width in [40, 80, 120] {
             let text = plot.terminal(width);
-            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+            assert!(
+                text.lines().all(|line| line.chars().count() <= width),
+                "{width}:\n{text}"
+            );
         }
     }
-    insta::assert_snapshot!(plots.iter().map(|plot| plot.terminal(80)).collect::<Vec<_>>().join("\n"));
+    insta::assert_snapshot!(
+        plots
+            .iter()
+            .map(|plot| plot.terminal(80))
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
 }
 
 fn write(report: &Report, path: &Path) {
@@ -99,27 +144,58 @@ fn a_site_has_an_index_and_a_page_for_each_report() {
     let made = site::publish(&reports, &place, Wanted::default(), &|| ()).unwrap();
     assert_eq!((made.reports, made.left_out.len()), (2, 1));
     let index = fs::read_to_string(place.join("index.html")).unwrap();
-    assert!(index.contains("broken.json") && index.contains("Another"), "{index}");
-    let links: Vec<&str> = index.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    let pages: Vec<&&str> = links.iter().filter(|link| link.starts_with("reports/")).collect();
-    assert_eq!(pages.len(), 6, "each in the list, the matrix, and the one that is folded: {links:?}");
+    assert!(
+        index.contains("broken.json") && index.contains("Another"),
+        "{index}"
+    );
+    let links: Vec<&str> = index
+        .split("href=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    let pages: Vec<&&str> = links
+        .iter()
+        .filter(|link| link.starts_with("reports/"))
+        .collect();
+    assert_eq!(
+        pages.len(),
+        6,
+        "each in the list, the matrix, and the one that is folded: {links:?}"
+    );
     for page in pages {
         let text = fs::read_to_string(place.join(page)).unwrap();
-        let home = text.split("<nav").nth(1).and_then(|nav| nav.split("href=\"").nth(1)).unwrap();
-        let home = place.join(page).parent().unwrap().join(home.split('"').next().unwrap());
-        assert_eq!(home.canonicalize().unwrap(), place.join("index.html").canonicalize().unwrap());
+        let home = text
+            .split("<nav")
+            .nth(1)
+            .and_then(|nav| nav.split("href=\"").nth(1))
+            .unwrap();
+        let home = place
+            .join(page)
+            .parent()
+            .unwrap()
+            .join(home.split('"').next().unwrap());
+        assert_eq!(
+            home.canonicalize().unwrap(),
+            place.join("index.html").canonicalize().unwrap()
+        );
         let data = place.join(page).with_extension("json");
         assert!(read(&data).is_ok(), "the data lies beside it");
     }
-    // It may be made again; the page of a report that is gone is gone, and what others put there stays.
+    // It may be made again; the page of a report that is gone is gone, and what others put there
+    // stays.
     fs::remove_file(reports.join("a b&c.json")).unwrap();
     fs::write(place.join("reports/mine.html"), "").unwrap();
     site::publish(&reports, &place, Wanted::default(), &|| ()).unwrap();
-    let pages: Vec<_> =
-        fs::read_dir(place.join("reports")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let pages: Vec<_> = fs::read_dir(place.join("reports"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(pages.len(), 2, "{pages:?}");
     assert!(place.join("reports/mine.html").exists());
-    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(left.len(), 2, "nothing unfinished stays: {left:?}");
 }
 
@@ -133,10 +209,19 @@ fn more_than_forty_reports_are_listed_by_their_files() {
     let made = site::publish(&reports, &place, Wanted::default(), &|| ()).unwrap();
     assert_eq!(made.reports, 41);
     let index = fs::read_to_string(place.join("index.html")).unwrap();
-    assert!(index.contains("41 reports") && !index.contains("id=\"matrix\""), "{index}");
+    assert!(
+        index.contains("41 reports") && !index.contains("id=\"matrix\""),
+        "{index}"
+    );
     for node in 0..41 {
-        assert!(index.contains(&format!(">node-{node:02}</a>")), "{node}: {index}");
-        assert!(place.join(format!("reports/node-{node:02}.html")).is_file(), "{node}");
+        assert!(
+            index.contains(&format!(">node-{node:02}</a>")),
+            "{node}: {index}"
+        );
+        assert!(
+            place.join(format!("reports/node-{node:02}.html")).is_file(),
+            "{node}"
+        );
     }
 }
 
@@ -148,12 +233,18 @@ fn a_folder_that_is_no_site_is_left_alone() {
     let mine = folder.path().join("mine");
     fs::create_dir(&mine).unwrap();
     fs::write(mine.join("thesis.tex"), "years of work").unwrap();
-    let told =
-        |place: &Path| site::publish(&reports, place, Wanted::default(), &|| ()).unwrap_err().to_string();
+    let told = |place: &Path| {
+        site::publish(&reports, place, Wanted::default(), &|| ())
+            .unwrap_err()
+            .to_string()
+    };
     assert!(told(&mine).contains("was not made by"), "{}", told(&mine));
     assert!(told(&reports).contains("was not made by"));
     assert!(told(&reports.join("site")).contains("lie in each other"));
-    assert_eq!(fs::read_to_string(mine.join("thesis.tex")).unwrap(), "years of work");
+    assert_eq!(
+        fs::read_to_string(mine.join("thesis.tex")).unwrap(),
+        "years of work"
+    );
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
     assert!(site::publish(&empty, &folder.path().join("s"), Wanted::default(), &|| ()).is_err());
@@ -183,7 +274,9 @@ fn tables_sort_and_filter_in_a_browser() {
            told.tip = [tip.hidden, tip.textContent.slice(0, 8)];
            dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); told.away = tip.hidden;";
     let page = render(&[report()], &[], None).unwrap();
-    let Some(told) = in_browser("sorting and filtering", &page, "", &script) else { return };
+    let Some(told) = in_browser("sorting and filtering", &page, "", &script) else {
+        return;
+    };
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["failures"], serde_json::json!([]), "{told}");
     let report = report();
@@ -196,18 +289,36 @@ fn tables_sort_and_filter_in_a_browser() {
     let shown = |key: &str| -> Vec<String> { serde_json::from_value(told[key].clone()).unwrap() };
     assert_eq!(shown("before").len(), report.timers.len());
     let known: Vec<&str> = costs.iter().map(|(_, id)| *id).collect();
-    assert_eq!(shown("cheapest")[..known.len()], known, "cheapest first, unknown last");
+    assert_eq!(
+        shown("cheapest")[..known.len()],
+        known,
+        "cheapest first, unknown last"
+    );
     let costliest: Vec<&str> = known.iter().rev().copied().collect();
-    assert_eq!(shown("costliest")[..known.len()], costliest, "most expensive first, unknown still last");
-    assert_eq!((&told["first"], &told["second"]), (&"ascending".into(), &"descending".into()));
+    assert_eq!(
+        shown("costliest")[..known.len()],
+        costliest,
+        "most expensive first, unknown still last"
+    );
+    assert_eq!(
+        (&told["first"], &told["second"]),
+        (&"ascending".into(), &"descending".into())
+    );
     assert_eq!(told["third"], serde_json::json!(["none", "descending"]));
     assert_eq!(shown("best")[0], report.timers[0].id);
     assert_eq!(shown("some"), ["monotonic-coarse-syscall"]);
     assert_eq!(told["closed"], 1, "the descriptions are filtered alike");
     assert_eq!(told["shown"], format!("1 of {} rows", report.timers.len()));
-    assert_eq!(told["hash"], "#sort=quality&order=descending&filter=coarse+SYSCALL");
+    assert_eq!(
+        told["hash"],
+        "#sort=quality&order=descending&filter=coarse+SYSCALL"
+    );
     assert_eq!(told["all"], report.timers.len());
-    assert_eq!(told["tip"], serde_json::json!([false, "The step"]), "explained on focus");
+    assert_eq!(
+        told["tip"],
+        serde_json::json!([false, "The step"]),
+        "explained on focus"
+    );
     assert_eq!(told["away"], true, "Escape puts it away");
 }
 
@@ -215,14 +326,27 @@ fn tables_sort_and_filter_in_a_browser() {
 fn a_link_keeps_order_and_filter_and_opens_a_timer() {
     let page = render(&[report()], &[], None).unwrap();
     let script = IDS.to_owned() + "told.ids = ids(); told.order = order('cost');";
-    let Some(told) = in_browser("links", &page, "#sort=cost&order=descending&filter=monotonic", &script)
-    else {
+    let Some(told) = in_browser(
+        "links",
+        &page,
+        "#sort=cost&order=descending&filter=monotonic",
+        &script,
+    ) else {
         return;
     };
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-    let expected = ["monotonic-syscall", "monotonic-coarse-syscall", "monotonic", "monotonic-coarse"];
-    assert_eq!((&told["ids"], &told["order"]), (&serde_json::json!(expected), &"descending".into()));
-    let script = "told.open = [...document.querySelectorAll('details[open]')].map((element) => element.id);";
+    let expected = [
+        "monotonic-syscall",
+        "monotonic-coarse-syscall",
+        "monotonic",
+        "monotonic-coarse",
+    ];
+    assert_eq!(
+        (&told["ids"], &told["order"]),
+        (&serde_json::json!(expected), &"descending".into())
+    );
+    let script =
+        "told.open = [...document.querySelectorAll('details[open]')].map((element) => element.id);";
     let told = in_browser("anchors", &page, "#r0-rdtscp", script).expect("as before");
     assert_eq!(told, r#"{"open":["r0-rdtscp"],"failures":[]}"#);
 }
@@ -234,12 +358,22 @@ fn the_comparison_sorts_in_a_browser() {
                   .map((row) => row.cells[2].textContent);
                   document.querySelector('#matrix [data-key=c2]').click(); told.cells = cells();
                   told.names = [...document.querySelectorAll('#matrix tbody th, #matrix-others tbody th')].length;";
-    let Some(told) = in_browser("the comparison", &page, "", script) else { return };
+    let Some(told) = in_browser("the comparison", &page, "", script) else {
+        return;
+    };
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["failures"], serde_json::json!([]), "{told}");
     let cells: Vec<String> = serde_json::from_value(told["cells"].clone()).unwrap();
     let figures: Vec<f64> = cells.iter().map_while(|cell| cell.parse().ok()).collect();
-    assert!(figures.len() > 5 && figures.is_sorted_by(|a, b| a >= b), "{cells:?}");
-    assert!(cells[figures.len()..].iter().all(|cell| cell.parse::<f64>().is_err()), "{cells:?}");
+    assert!(
+        figures.len() > 5 && figures.is_sorted_by(|a, b| a >= b),
+        "{cells:?}"
+    );
+    assert!(
+        cells[figures.len()..]
+            .iter()
+            .all(|cell| cell.parse::<f64>().is_err()),
+        "{cells:?}"
+    );
     assert_eq!(told["names"], report().timers.len());
 }

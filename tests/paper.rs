@@ -1,5 +1,6 @@
-//! Formula (1) against what its authors printed: Kuperberg, Krogmann, Reussner, "Metric-based Selection of Timer
-//! Methods for Accurate Measurements", ICPE 2011, Tables 1 and 2 and the examples of sections 4.3 and 4.4.
+//! Formula (1) against what its authors printed: Kuperberg, Krogmann, Reussner, "Metric-based
+//! Selection of Timer Methods for Accurate Measurements", ICPE 2011, Tables 1 and 2 and the
+//! examples of sections 4.3 and 4.4.
 
 use timermeter::model::{Cycles, Hertz, Nanos};
 use timermeter::quality::quality;
@@ -20,7 +21,11 @@ struct Row {
 
 impl Row {
     fn quality_percent(&self) -> f64 {
-        percent(self.accuracy.cycles(self.frequency), self.cost.cycles(self.frequency), self.spread)
+        percent(
+            self.accuracy.cycles(self.frequency),
+            self.cost.cycles(self.frequency),
+            self.spread,
+        )
     }
 }
 
@@ -29,10 +34,14 @@ fn percent(accuracy: Cycles, cost: Cycles, spread: f64) -> f64 {
 }
 
 fn rows() -> Vec<Row> {
-    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(TABLES.as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .from_reader(TABLES.as_bytes());
     let names = reader.headers().expect("a header line").clone();
     let record_to_row = |record: csv::StringRecord| {
-        let text = |name: &str| record[names.iter().position(|other| other == name).expect(name)].to_owned();
+        let text = |name: &str| {
+            record[names.iter().position(|other| other == name).expect(name)].to_owned()
+        };
         let figure = |name: &str| text(name).parse::<f64>().expect(name);
         Row {
             platform: text("platform"),
@@ -45,7 +54,10 @@ fn rows() -> Vec<Row> {
             recomputed_percent: figure("quality_formula_percent"),
         }
     };
-    reader.records().map(|record| record_to_row(record.expect("well-formed"))).collect()
+    reader
+        .records()
+        .map(|record| record_to_row(record.expect("well-formed")))
+        .collect()
 }
 
 /// Two rows of the paper contradict their own inputs.
@@ -73,39 +85,63 @@ fn tables_1_and_2() {
 fn the_recomputed_column() {
     for row in rows() {
         // Its accuracy_ns and cost_ns are printed with six digits, the column with four decimals.
-        assert!((row.quality_percent() - row.recomputed_percent).abs() < 6e-5, "{row:?}");
+        assert!(
+            (row.quality_percent() - row.recomputed_percent).abs() < 6e-5,
+            "{row:?}"
+        );
     }
 }
 
-/// The printed Quality of HRC on both MacBooks does not follow from the printed inputs: it is more than four
-/// percentage points off. It does follow, to both printed decimals, when accuracy × cost is 17 and 108 ticks² (of
-/// 1 ns) instead of the printed 3 × 51 = 153 and 1 × 36 = 36; no other whole product gives it.
+/// The printed Quality of HRC on both MacBooks does not follow from the printed inputs: it is more
+/// than four percentage points off. It does follow, to both printed decimals, when accuracy × cost
+/// is 17 and 108 ticks² (of 1 ns) instead of the printed 3 × 51 = 153 and 1 × 36 = 36; no other
+/// whole product gives it.
 #[test]
 fn two_rows_that_contradict_their_inputs() {
     let rows = rows();
     let strange: Vec<&Row> = rows.iter().filter(|row| contradicts_itself(row)).collect();
     for (row, (product, printed_product)) in strange.iter().zip([(17.0, 153.0), (108.0, 36.0)]) {
-        assert!((row.quality_percent() - row.printed_percent).abs() > 4.0, "{row:?}");
-        assert!((row.accuracy.0 * row.cost.0 - printed_product).abs() < 1e-9, "{row:?}");
-        let with_product =
-            percent(Nanos(1.0).cycles(row.frequency), Nanos(product).cycles(row.frequency), row.spread);
-        assert!((with_product - row.printed_percent).abs() < 0.005, "{with_product}: {row:?}");
+        assert!(
+            (row.quality_percent() - row.printed_percent).abs() > 4.0,
+            "{row:?}"
+        );
+        assert!(
+            (row.accuracy.0 * row.cost.0 - printed_product).abs() < 1e-9,
+            "{row:?}"
+        );
+        let with_product = percent(
+            Nanos(1.0).cycles(row.frequency),
+            Nanos(product).cycles(row.frequency),
+            row.spread,
+        );
+        assert!(
+            (with_product - row.printed_percent).abs() < 0.005,
+            "{with_product}: {row:?}"
+        );
         // The neighbouring whole products do not give it.
         for other in [product - 1.0, product + 1.0] {
-            let other =
-                percent(Nanos(1.0).cycles(row.frequency), Nanos(other).cycles(row.frequency), row.spread);
-            assert!((other - row.printed_percent).abs() > 0.03, "{other}: {row:?}");
+            let other = percent(
+                Nanos(1.0).cycles(row.frequency),
+                Nanos(other).cycles(row.frequency),
+                row.spread,
+            );
+            assert!(
+                (other - row.printed_percent).abs() > 0.03,
+                "{other}: {row:?}"
+            );
         }
     }
     assert_eq!(strange.len(), 2);
 }
 
-/// Section 4.3: accuracy 1 ms, cost 200 ns and 100 ns, spread 1, on a CPU at 2 GHz: "≈ 13.79 %" and "≈ 14.79 %".
+/// Section 4.3: accuracy 1 ms, cost 200 ns and 100 ns, spread 1, on a CPU at 2 GHz: "≈ 13.79 %" and
+/// "≈ 14.79 %".
 ///
-/// Both hold when the costs are taken as 200 and 100 *cycles* beside an accuracy of 2,000,000 cycles. That is how the
-/// paper itself calculates a few lines above, with the exponents −1: 1/2,000,000 · 1/200. (1,000,000 with 400 and 200
-/// has the same products.) 13.79 is cut from 13.797, not rounded. With the costs converted at 2 GHz like the
-/// accuracy, to 400 and 200 cycles, as section 4.2 demands, Formula (1) gives 12.87 % and 13.80 %.
+/// Both hold when the costs are taken as 200 and 100 *cycles* beside an accuracy of 2,000,000
+/// cycles. That is how the paper itself calculates a few lines above, with the exponents −1:
+/// 1/2,000,000 · 1/200. (1,000,000 with 400 and 200 has the same products.) 13.79 is cut from
+/// 13.797, not rounded. With the costs converted at 2 GHz like the accuracy, to 400 and 200 cycles,
+/// as section 4.2 demands, Formula (1) gives 12.87 % and 13.80 %.
 #[test]
 fn section_4_3_two_costs() {
     let of = |cost: f64| percent(Cycles(2e6), Cycles(cost), 1.0);
@@ -113,17 +149,26 @@ fn section_4_3_two_costs() {
     assert!((of(200.0) - 13.79).abs() < 0.01 && (of(100.0) - 14.79).abs() < 0.005);
     let converted = |ns: f64| {
         let frequency = Hertz(2e9);
-        percent(Nanos(1e6).cycles(frequency), Nanos(ns).cycles(frequency), 1.0)
+        percent(
+            Nanos(1e6).cycles(frequency),
+            Nanos(ns).cycles(frequency),
+            1.0,
+        )
     };
-    assert!((converted(200.0) - 12.873_333).abs() < 1e-6 && (converted(100.0) - 13.797_296).abs() < 1e-6);
+    assert!(
+        (converted(200.0) - 12.873_333).abs() < 1e-6
+            && (converted(100.0) - 13.797_296).abs() < 1e-6
+    );
 }
 
-/// Section 4.3: why the exponent of the spread is 0.5. With 1 the more expensive, coarser timer would win.
+/// Section 4.3: why the exponent of the spread is 0.5. With 1 the more expensive, coarser timer
+/// would win.
 #[test]
 fn section_4_3_exponent_of_the_spread() {
-    for (accuracy, cost, spread, printed, printed_with_1) in
-        [(2400.0, 4800.0, 0.993, 19.60, 19.53), (168.0, 1680.0, 0.578, 21.67, 16.48)]
-    {
+    for (accuracy, cost, spread, printed, printed_with_1) in [
+        (2400.0, 4800.0, 0.993, 19.60, 19.53),
+        (168.0, 1680.0, 0.578, 21.67, 16.48),
+    ] {
         let found = percent(Cycles(accuracy), Cycles(cost), spread);
         assert!((found - printed).abs() < 0.005, "{found}");
         let with_1 = percent(Cycles(accuracy), Cycles(cost), 1.0) * spread;
@@ -135,6 +180,10 @@ fn section_4_3_exponent_of_the_spread() {
 #[test]
 fn section_4_4_worst_case() {
     let frequency = Hertz(4e9);
-    let found = percent(Nanos(15e6).cycles(frequency), Nanos(16e3).cycles(frequency), 0.3);
+    let found = percent(
+        Nanos(15e6).cycles(frequency),
+        Nanos(16e3).cycles(frequency),
+        0.3,
+    );
     assert!((found - 3.02).abs() < 0.005, "{found}");
 }

@@ -1,12 +1,14 @@
-//! The reports of others in `reports/` follow from the tables they were published in: made here, so that they cannot
-//! drift. `TIMERMETER_UPDATE=1 cargo test --test main published::` writes them anew.
+//! The reports of others in `reports/` follow from the tables they were published in: made here, so
+//! that they cannot drift. `TIMERMETER_UPDATE=1 cargo test --test main published::` writes them
+//! anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use timermeter::model::{
-    Accuracy, AccuracyKind, Cost, Counted, Cpu, Family, Frequency, Hertz, Kernel, Nanos, Os, Platform,
-    Properties, Provenance, ProvenanceKind, Report, SCHEMA, Settings, Status, TimerRow, Tool, Warning,
+    Accuracy, AccuracyKind, Cost, Counted, Cpu, Family, Frequency, Hertz, Kernel, Nanos, Os,
+    Platform, Properties, Provenance, ProvenanceKind, Report, SCHEMA, Settings, Status, TimerRow,
+    Tool, Warning,
 };
 use timermeter::quality::quality;
 use timermeter::report::{Format, read};
@@ -88,7 +90,11 @@ struct Record<'a> {
 
 impl Record<'_> {
     fn text(&self, name: &str) -> &str {
-        &self.values[self.names.iter().position(|other| other == name).expect(name)]
+        &self.values[self
+            .names
+            .iter()
+            .position(|other| other == name)
+            .expect(name)]
     }
 
     fn figure(&self, name: &str) -> f64 {
@@ -102,9 +108,13 @@ impl Record<'_> {
 
     fn row(&self, frequency: Hertz) -> TimerRow {
         let (label, runtime) = call(self.text("timer"));
-        let (accuracy, cost) = (Nanos(self.figure("accuracy_ns")), Nanos(self.figure("cost_ns")));
+        let (accuracy, cost) = (
+            Nanos(self.figure("accuracy_ns")),
+            Nanos(self.figure("cost_ns")),
+        );
         let spread = self.figure("spread");
-        let computed = quality(accuracy.cycles(frequency), cost.cycles(frequency), spread).expect("in range");
+        let computed =
+            quality(accuracy.cycles(frequency), cost.cycles(frequency), spread).expect("in range");
         let printed = self.figure("quality_printed_percent") / 100.0;
         let mut row = TimerRow::unmeasured(self.text("timer"), label, runtime, Status::Ok);
         row.ns_per_tick = Some(self.ns_per_tick());
@@ -139,7 +149,8 @@ impl Record<'_> {
         row.spread = Some(spread);
         row.quality = Some(computed);
         row.printed_quality = Some(printed);
-        row.warnings.extend(erratum(100.0 * computed, 100.0 * printed));
+        row.warnings
+            .extend(erratum(100.0 * computed, 100.0 * printed));
         row
     }
 
@@ -178,11 +189,16 @@ fn erratum(computed: f64, printed: f64) -> Option<Warning> {
 }
 
 fn report(described: &Described) -> Report {
-    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(TABLES.as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .from_reader(TABLES.as_bytes());
     let names = reader.headers().expect("a header line").clone();
     let records: Vec<Record> = reader
         .records()
-        .map(|record| Record { names: &names, values: record.expect("well-formed") })
+        .map(|record| Record {
+            names: &names,
+            values: record.expect("well-formed"),
+        })
         .filter(|record| record.text("platform") == described.name)
         .collect();
     let frequency = Hertz(records[0].figure("cpu_ghz") * 1e9);
@@ -229,7 +245,11 @@ fn report(described: &Described) -> Report {
 }
 
 fn platform(described: &Described) -> Platform {
-    let architecture = if described.name.starts_with("MBP") { "x86_64" } else { "x86" };
+    let architecture = if described.name.starts_with("MBP") {
+        "x86_64"
+    } else {
+        "x86"
+    };
     Platform {
         cpu: Cpu {
             architecture: architecture.into(),
@@ -237,14 +257,23 @@ fn platform(described: &Described) -> Platform {
             model: Some(described.cpu.into()),
             ..Cpu::default()
         },
-        os: Os { family: described.os.0.into(), name: Some(described.os.1.into()) },
-        kernel: Kernel { release: described.kernel.map(str::to_owned), ..Kernel::default() },
+        os: Os {
+            family: described.os.0.into(),
+            name: Some(described.os.1.into()),
+        },
+        kernel: Kernel {
+            release: described.kernel.map(str::to_owned),
+            ..Kernel::default()
+        },
         ..Platform::default()
     }
 }
 
 fn folder(described: &Described) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("reports").join(described.folder).join("2011-03-14")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("reports")
+        .join(described.folder)
+        .join("2011-03-14")
 }
 
 #[test]
@@ -253,7 +282,10 @@ fn the_reports_of_the_paper_are_those_of_its_tables() {
         let report = report(described);
         assert_eq!(report.timers.len(), 8);
         let folder = folder(described);
-        for (name, format) in [("report.json", Format::Json), ("README.md", Format::Markdown)] {
+        for (name, format) in [
+            ("report.json", Format::Json),
+            ("README.md", Format::Markdown),
+        ] {
             let path = folder.join(name);
             let text = format.render(&report, Style::default());
             if std::env::var_os("TIMERMETER_UPDATE").is_some() {
@@ -274,11 +306,19 @@ fn the_reports_of_the_paper_are_those_of_its_tables() {
 fn the_two_errata_are_noted_and_no_others() {
     let strange: Vec<(&str, String)> = PLATFORMS
         .iter()
-        .flat_map(|described| report(described).timers.into_iter().map(|row| (described.name, row)))
+        .flat_map(|described| {
+            report(described)
+                .timers
+                .into_iter()
+                .map(|row| (described.name, row))
+        })
         .filter(|(_, row)| !row.warnings.is_empty())
         .map(|(platform, row)| (platform, row.id))
         .collect();
-    assert_eq!(strange, [("MBP53", "HRC".to_owned()), ("MBP62", "HRC".to_owned())]);
+    assert_eq!(
+        strange,
+        [("MBP53", "HRC".to_owned()), ("MBP62", "HRC".to_owned())]
+    );
 }
 
 #[test]
@@ -287,7 +327,10 @@ fn published_reports_read_back_and_say_what_they_are() {
         let kept = read(&folder(described).join("report.json")).unwrap();
         assert_eq!(kept, report(described));
         let page = fs::read_to_string(folder(described).join("README.md")).unwrap();
-        assert!(page.contains("not measured by timermeter") && page.contains("(printed: "), "{page}");
+        assert!(
+            page.contains("not measured by timermeter") && page.contains("(printed: "),
+            "{page}"
+        );
     }
 }
 
@@ -297,13 +340,18 @@ fn no_kept_cost_lies_above_the_tail_of_its_single_calls() {
     let mut costs = 0;
     let mut folders = vec![PathBuf::from(kept)];
     while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        for path in fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
             if path.is_dir() {
                 folders.push(path);
             } else if path.ends_with("report.json") {
                 for row in read(&path).unwrap().timers {
                     let Some(cost) = row.cost else { continue };
-                    let Some((median, p99)) = cost.median_ns.zip(cost.p99_ns) else { continue };
+                    let Some((median, p99)) = cost.median_ns.zip(cost.p99_ns) else {
+                        continue;
+                    };
                     costs += 1;
                     assert!(
                         median <= p99,

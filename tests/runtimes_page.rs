@@ -26,7 +26,10 @@ fn of_runtimes(report: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn runtimes(report: &Value) -> BTreeSet<&str> {
-    of_runtimes(report).filter_map(|row| row["id"].as_str()?.split_once(':')).map(|(name, _)| name).collect()
+    of_runtimes(report)
+        .filter_map(|row| row["id"].as_str()?.split_once(':'))
+        .map(|(name, _)| name)
+        .collect()
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -52,15 +55,17 @@ fn kept() -> Option<(PathBuf, Value)> {
 fn said(row: &Value) -> (String, String) {
     let declared = &row["verdicts"]["declared"];
     let said = declared["resolution_ns"].as_f64();
-    let note = declared["times_coarser"].as_f64().map_or_else(String::new, |times| {
-        if times > DIFFERENT {
-            format!("steps are {} times what is said", significant(times, 2))
-        } else if times * DIFFERENT < 1.0 {
-            format!("steps are {} of what is said", significant(times, 2))
-        } else {
-            String::new()
-        }
-    });
+    let note = declared["times_coarser"]
+        .as_f64()
+        .map_or_else(String::new, |times| {
+            if times > DIFFERENT {
+                format!("steps are {} times what is said", significant(times, 2))
+            } else if times * DIFFERENT < 1.0 {
+                format!("steps are {} of what is said", significant(times, 2))
+            } else {
+                String::new()
+            }
+        });
     (said.map_or_else(|| "–".into(), |ns| time(Some(ns))), note)
 }
 
@@ -75,16 +80,24 @@ fn step(row: &Value) -> String {
 
 fn line(row: &Value) -> String {
     let text = |key: &str| row[key].as_str().unwrap_or_default().replace('|', "\\|");
-    let cost = row["cost"]["median_ns"].as_f64().map_or_else(|| "–".into(), |ns| time(Some(ns)));
-    let quality = ["quality_low", "quality_high"].map(|end| row[end].as_f64().map(|share| 100.0 * share));
+    let cost = row["cost"]["median_ns"]
+        .as_f64()
+        .map_or_else(|| "–".into(), |ns| time(Some(ns)));
+    let quality =
+        ["quality_low", "quality_high"].map(|end| row[end].as_f64().map(|share| 100.0 * share));
     let quality = match (row["quality"].as_f64(), quality) {
-        (Some(share), [Some(low), Some(high)]) => format!("{:.2} ({low:.1} to {high:.1})", 100.0 * share),
+        (Some(share), [Some(low), Some(high)]) => {
+            format!("{:.2} ({low:.1} to {high:.1})", 100.0 * share)
+        }
         (Some(share), _) => format!("{:.2}", 100.0 * share),
         _ => "–".into(),
     };
     let (said, differs) = said(row);
-    let moved =
-        row["warnings"].as_array().into_iter().flatten().any(|warning| warning["code"] == "edges-moved");
+    let moved = row["warnings"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|warning| warning["code"] == "edges-moved");
     let failed = row["reason"].as_str().filter(|_| row["status"] == "failed");
     let notes: Vec<String> = [
         Some(differs).filter(|note| !note.is_empty()),
@@ -95,26 +108,49 @@ fn line(row: &Value) -> String {
     .flatten()
     .collect();
     let (id, label, step) = (text("id"), text("label"), step(row));
-    format!("| `{id}` | `{label}` | {said} | {step} | {cost} | {quality} | {} |\n", notes.join("; "))
+    format!(
+        "| `{id}` | `{label}` | {said} | {step} | {cost} | {quality} | {} |\n",
+        notes.join("; ")
+    )
 }
 
 /// The figures of a run that is kept at `place`.
 fn figures(place: &str, report: &Value) -> String {
     let mut rows: Vec<&Value> = of_runtimes(report).collect();
-    rows.sort_by_key(|row| row["id"].as_str().unwrap_or_default().split(':').next().unwrap_or_default());
+    rows.sort_by_key(|row| {
+        row["id"]
+            .as_str()
+            .unwrap_or_default()
+            .split(':')
+            .next()
+            .unwrap_or_default()
+    });
     let versions: BTreeSet<String> = rows
         .iter()
         .filter(|row| row["status"] != "failed")
         .map(|row| {
             format!(
                 "{} ({})",
-                row["id"].as_str().unwrap_or_default().split(':').next().unwrap_or_default(),
+                row["id"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .split(':')
+                    .next()
+                    .unwrap_or_default(),
                 row["runtime"].as_str().unwrap_or_default()
             )
         })
         .collect();
-    let cpu = report["platform"]["cpu"]["model"].as_str().unwrap_or("an unknown CPU");
-    let day = report["created"].as_str().unwrap_or_default().split('T').next().unwrap_or_default().to_owned();
+    let cpu = report["platform"]["cpu"]["model"]
+        .as_str()
+        .unwrap_or("an unknown CPU");
+    let day = report["created"]
+        .as_str()
+        .unwrap_or_default()
+        .split('T')
+        .next()
+        .unwrap_or_default()
+        .to_owned();
     let mut text = format!(
         "{} clocks of {} hosts on one machine ({cpu}, {day}); [the run]({place}) has the rest: {}.\n\n",
         rows.len(),
@@ -134,8 +170,16 @@ fn the_page_has_the_figures_of_a_kept_run() {
     let (there, after) = rest.split_once(END).expect("that ends");
     let wanted = match kept() {
         Some((place, report)) => {
-            let place = place.strip_prefix(root()).expect("below the root").parent().expect("a folder");
-            assert!(of_runtimes(&report).count() >= CLOCKS, "{}", place.display());
+            let place = place
+                .strip_prefix(root())
+                .expect("below the root")
+                .parent()
+                .expect("a folder");
+            assert!(
+                of_runtimes(&report).count() >= CLOCKS,
+                "{}",
+                place.display()
+            );
             figures(&format!("../{}", place.display()), &report)
         }
         None => "No run of all runtimes is kept.\n".into(),

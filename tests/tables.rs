@@ -33,10 +33,21 @@ fn folder() -> (tempfile::TempDir, Vec<PathBuf>) {
     (folder, paths.to_vec())
 }
 
-fn table(format: Format, layout: Layout, columns: &[ColumnName], sort: Option<(ColumnName, bool)>) -> String {
+fn table(
+    format: Format,
+    layout: Layout,
+    columns: &[ColumnName],
+    sort: Option<(ColumnName, bool)>,
+) -> String {
     let (_folder, paths) = folder();
-    let choice =
-        TableChoice { kind: Kind::Clocks, columns: columns.to_vec(), layout, sort, all: true, top: None };
+    let choice = TableChoice {
+        kind: Kind::Clocks,
+        columns: columns.to_vec(),
+        layout,
+        sort,
+        all: true,
+        top: None,
+    };
     let tabulation = Tabulation::first_of(&paths, vec![choice]);
     assert!(tabulation.refused.is_empty(), "{:?}", tabulation.refused);
     let mut out = Vec::new();
@@ -49,7 +60,12 @@ fn stacked(format: Format) -> String {
 }
 
 fn beside(format: Format) -> String {
-    table(format, Layout::Beside, &[column("timer"), column("cost"), column("quality")], None)
+    table(
+        format,
+        Layout::Beside,
+        &[column("timer"), column("cost"), column("quality")],
+        None,
+    )
 }
 
 #[test]
@@ -120,16 +136,27 @@ fn nothing_hostile_gets_through_in_any_format() {
     }
     assert!(!stacked(Format::Html).contains("<script") && !stacked(Format::Html).contains("<b>"));
     let latex = stacked(Format::LatexDocument);
-    let rows = latex.lines().filter(|line| line.ends_with("\\\\")).collect::<Vec<_>>();
+    let rows = latex
+        .lines()
+        .filter(|line| line.ends_with("\\\\"))
+        .collect::<Vec<_>>();
     assert!(rows.len() > 30);
     for row in rows {
-        let bare = row.replace("\\&", "").replace("\\#", "").replace("\\%", "").replace("\\$", "");
+        let bare = row
+            .replace("\\&", "")
+            .replace("\\#", "")
+            .replace("\\%", "")
+            .replace("\\$", "");
         assert_eq!(bare.matches('&').count(), COLUMNS.len() - 1, "{row}");
         assert!(!bare.contains(['#', '%']), "{row}");
     }
     let markdown = stacked(Format::Markdown);
     for row in markdown.lines() {
-        assert_eq!(row.replace("\\|", "").matches('|').count(), COLUMNS.len() + 1, "{row}");
+        assert_eq!(
+            row.replace("\\|", "").matches('|').count(),
+            COLUMNS.len() + 1,
+            "{row}"
+        );
     }
 }
 
@@ -138,10 +165,14 @@ fn csv_opens_in_a_spreadsheet() {
     for text in [stacked(Format::Csv), beside(Format::Csv)] {
         let text = text.strip_prefix('\u{feff}').expect("a byte order mark");
         let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let records: Vec<csv::StringRecord> = reader.records().map(|record| record.unwrap()).collect();
+        let records: Vec<csv::StringRecord> =
+            reader.records().map(|record| record.unwrap()).collect();
         assert!(records.len() > 15);
         for cell in records.iter().flatten() {
-            assert!(cell.parse::<f64>().is_ok() || !cell.starts_with(['=', '+', '-', '@']), "{cell}");
+            assert!(
+                cell.parse::<f64>().is_ok() || !cell.starts_with(['=', '+', '-', '@']),
+                "{cell}"
+            );
         }
     }
 }
@@ -151,7 +182,8 @@ fn json_is_one_object_a_row() {
     let rows: serde_json::Value = serde_json::from_str(&beside(Format::Json)).unwrap();
     let rows = rows.as_array().unwrap();
     assert!(
-        rows.iter().all(|row| row["timer"].is_string() && row.get("quality_percent").is_some()),
+        rows.iter()
+            .all(|row| row["timer"].is_string() && row.get("quality_percent").is_some()),
         "{rows:?}"
     );
     assert!(rows.iter().any(|row| row["quality_percent"].is_number()));
@@ -160,9 +192,16 @@ fn json_is_one_object_a_row() {
 #[test]
 fn sorting_is_over_all_reports() {
     let sorted = |sort| {
-        let text = table(Format::Json, Layout::Stacked, &[column("timer")], Some(sort));
+        let text = table(
+            Format::Json,
+            Layout::Stacked,
+            &[column("timer")],
+            Some(sort),
+        );
         let rows: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
-        rows.into_iter().map(|row| row["timer"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        rows.into_iter()
+            .map(|row| row["timer"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     let best = sorted((column("quality"), false));
     assert_eq!(best[..3], ["rdtsc", "rdtscp", "rdtscp"]);
@@ -170,24 +209,38 @@ fn sorting_is_over_all_reports() {
     assert!(names.is_sorted_by(|a, b| a >= b), "{names:?}");
     // What has no cost comes last either way.
     for reverse in [false, true] {
-        assert_eq!(sorted((column("cost"), reverse)).last().unwrap(), "=evil:\u{1b}[31mred");
+        assert_eq!(
+            sorted((column("cost"), reverse)).last().unwrap(),
+            "=evil:\u{1b}[31mred"
+        );
     }
 }
 
 /// Compiles a document with pdflatex, where it is installed.
 fn compile(text: &str) {
     let has = |command: &str, argument: &str| {
-        Command::new(command).arg(argument).output().is_ok_and(|output| output.status.success())
+        Command::new(command)
+            .arg(argument)
+            .output()
+            .is_ok_and(|output| output.status.success())
     };
     if !has("pdflatex", "--version") || !has("kpsewhich", "booktabs.sty") {
         // Past the capture of the test harness.
-        let _ = writeln!(std::io::stderr().lock(), "skipped: no pdflatex with booktabs is installed");
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "skipped: no pdflatex with booktabs is installed"
+        );
         return;
     }
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     std::fs::write(folder.path().join("table.tex"), text).unwrap();
     let mut command = Command::new("pdflatex");
-    command.args(["-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "table.tex"]);
+    command.args([
+        "-interaction=nonstopmode",
+        "-halt-on-error",
+        "-no-shell-escape",
+        "table.tex",
+    ]);
     let output = command.current_dir(folder.path()).output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout);
     let end = told.char_indices().rev().nth(3000).map_or(0, |(at, _)| at);
@@ -198,7 +251,12 @@ fn compile(text: &str) {
 fn latex_compiles() {
     compile(&stacked(Format::LatexDocument));
     compile(&beside(Format::LatexDocument));
-    compile(&table(Format::LatexDocument, Layout::Stacked, ColumnName::value_variants(), None));
+    compile(&table(
+        Format::LatexDocument,
+        Layout::Stacked,
+        ColumnName::value_variants(),
+        None,
+    ));
 }
 
 /// The tables of `reports` in LaTeX, side by side.
@@ -225,7 +283,11 @@ fn latex_of(reports: &[Report], columns: &[ColumnName]) -> String {
 
 /// The width of the paper in millimetres.
 fn paper(latex: &str) -> f64 {
-    let width = latex.split_once("paperwidth=").and_then(|(_, rest)| rest.split_once("mm")).unwrap().0;
+    let width = latex
+        .split_once("paperwidth=")
+        .and_then(|(_, rest)| rest.split_once("mm"))
+        .unwrap()
+        .0;
     width.parse().unwrap()
 }
 
@@ -235,7 +297,10 @@ fn latex_stays_within_what_tex_can_set() {
     one.timers.truncate(3);
     one.timers[0].label = "x".repeat(5000);
     one.timers[1].label = "時".repeat(5000);
-    let long = latex_of(std::slice::from_ref(&one), &[column("timer"), column("label")]);
+    let long = latex_of(
+        std::slice::from_ref(&one),
+        &[column("timer"), column("label")],
+    );
     // A hundred characters of eight: U+6642.
     assert!((700.0..2000.0).contains(&paper(&long)), "{}", paper(&long));
     compile(&long);
@@ -245,19 +310,33 @@ fn latex_stays_within_what_tex_can_set() {
     let tables: Vec<&str> = wide.split("\\begin{longtable}").skip(1).collect();
     assert!(tables.len() > 1, "{}", tables.len());
     for table in &tables {
-        assert!(table.contains("\ntimer & cost & Quality"), "each begins with the timers");
+        assert!(
+            table.contains("\ntimer & cost & Quality"),
+            "each begins with the timers"
+        );
     }
-    assert_eq!(wide.matches("\\multicolumn{2}{c}").count(), 250, "no platform is torn apart");
+    assert_eq!(
+        wide.matches("\\multicolumn{2}{c}").count(),
+        250,
+        "no platform is torn apart"
+    );
     compile(&wide);
 }
 
 #[test]
 fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
-    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
+    let kept = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/xeon-2026-11-21.json"
+    );
     let mut report = read(kept.as_ref()).unwrap();
     let row = &mut report.timers[0];
-    let verdicts = row.verdicts.as_mut().expect("a run of this program has verdicts");
-    (verdicts.monotonic.outcome, verdicts.monotonic.finding) = (Outcome::Fail, "it went back | once".into());
+    let verdicts = row
+        .verdicts
+        .as_mut()
+        .expect("a run of this program has verdicts");
+    (verdicts.monotonic.outcome, verdicts.monotonic.finding) =
+        (Outcome::Fail, "it went back | once".into());
     row.quality = Some(0.0);
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("r.json");
@@ -280,8 +359,13 @@ fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
             top: None,
         };
         let mut out = Vec::new();
-        Tabulation::first_of(std::slice::from_ref(&path), vec![choice]).write(format, &mut out).unwrap();
+        Tabulation::first_of(std::slice::from_ref(&path), vec![choice])
+            .write(format, &mut out)
+            .unwrap();
         let text = String::from_utf8(out).unwrap();
-        assert!(text.contains(trust) && text.contains(reason), "{format:?}: {text}");
+        assert!(
+            text.contains(trust) && text.contains(reason),
+            "{format:?}: {text}"
+        );
     }
 }

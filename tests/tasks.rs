@@ -1,4 +1,5 @@
-//! Ten things that people want to know, each by one command and on a screen: at most twenty lines of 80 columns, by kept reports.
+//! Ten things that people want to know, each by one command and on a screen: at most twenty lines
+//! of 80 columns, by kept reports.
 
 use std::process::Command;
 
@@ -14,27 +15,51 @@ const NO_VDSO: &str = "tests/data/no-vdso-2026-11-24.json";
 const LINES: usize = 20;
 const COLUMNS: usize = 80;
 
-/// What the command prints. A table in a format of documents may have longer lines: it goes to a file.
+/// What the command prints. A table in a format of documents may have longer lines: it goes to a
+/// file.
 fn screen(words: &[&str], is_document: bool) -> String {
     let mut command = Command::new(program());
-    command.args(words).env("COLUMNS", COLUMNS.to_string()).env_remove("CLICOLOR_FORCE");
+    command
+        .args(words)
+        .env("COLUMNS", COLUMNS.to_string())
+        .env_remove("CLICOLOR_FORCE");
     let output = command.output().expect("it runs");
-    assert!(matches!(output.status.code(), Some(0 | 3)), "{words:?}: {output:?}");
+    assert!(
+        matches!(output.status.code(), Some(0 | 3)),
+        "{words:?}: {output:?}"
+    );
     let text = String::from_utf8(output.stdout).expect("UTF-8");
-    assert!(text.lines().count() <= LINES, "{words:?} takes {} lines:\n{text}", text.lines().count());
-    let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-    assert!(is_document || widest <= COLUMNS, "{words:?} is {widest} wide:\n{text}");
+    assert!(
+        text.lines().count() <= LINES,
+        "{words:?} takes {} lines:\n{text}",
+        text.lines().count()
+    );
+    let widest = text
+        .lines()
+        .map(|line| line.chars().count())
+        .max()
+        .unwrap_or(0);
+    assert!(
+        is_document || widest <= COLUMNS,
+        "{words:?} is {widest} wide:\n{text}"
+    );
     format!("$ timermeter {}\n{text}", words.join(" "))
 }
 
 #[test]
 fn which_clock_in_cpp() {
-    insta::assert_snapshot!(screen(&["pick", "250ns", "--for", "cpp", "--from", CLOCKS], false));
+    insta::assert_snapshot!(screen(
+        &["pick", "250ns", "--for", "cpp", "--from", CLOCKS],
+        false
+    ));
 }
 
 #[test]
 fn which_clock_in_python() {
-    insta::assert_snapshot!(screen(&["pick", "250ns", "--for", "python", "--from", WITH_RUNTIMES], false));
+    insta::assert_snapshot!(screen(
+        &["pick", "250ns", "--for", "python", "--from", WITH_RUNTIMES],
+        false
+    ));
 }
 
 #[test]
@@ -49,17 +74,26 @@ fn did_reads_get_slower() {
 
 #[test]
 fn a_table_for_a_paper() {
-    insta::assert_snapshot!(screen(&["table", CLOCKS, "--top", "10", "--format", "latex"], true));
+    insta::assert_snapshot!(screen(
+        &["table", CLOCKS, "--top", "10", "--format", "latex"],
+        true
+    ));
 }
 
 #[test]
 fn a_table_for_a_blog() {
-    insta::assert_snapshot!(screen(&["table", CLOCKS, "--top", "10", "--format", "markdown"], true));
+    insta::assert_snapshot!(screen(
+        &["table", CLOCKS, "--top", "10", "--format", "markdown"],
+        true
+    ));
 }
 
 #[test]
 fn how_good_is_nano_time() {
-    insta::assert_snapshot!(screen(&["inspect", "java:nanoTime", "--from", WITH_RUNTIMES], false));
+    insta::assert_snapshot!(screen(
+        &["inspect", "java:nanoTime", "--from", WITH_RUNTIMES],
+        false
+    ));
 }
 
 #[test]

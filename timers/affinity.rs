@@ -30,7 +30,8 @@ pub fn pin_to(cpu: u32) -> Result<(), AffinityError> {
     Ok(())
 }
 
-/// Gives the calling thread back the CPUs that this process had before anything here pinned a thread.
+/// Gives the calling thread back the CPUs that this process had before anything here pinned a
+/// thread.
 pub fn unpin() {
     if let Some(before) = BEFORE_PINNING.get() {
         // These CPUs were allowed before; if the cpuset changed meanwhile there is nothing to do.
@@ -46,16 +47,19 @@ pub fn move_thread(thread: u32, cpus: &[u32]) -> io::Result<()> {
     allow(Some(thread), cpus)
 }
 
-/// Moves all threads of a process to `cpus`; whether at least one could be moved. Threads come and go, so that one that cannot is
-/// nothing unusual.
+/// Moves all threads of a process to `cpus`; whether at least one could be moved. Threads come and
+/// go, so that one that cannot is nothing unusual.
 pub fn move_process(process: u32, cpus: &[u32]) -> bool {
     // All of them, also after one could be moved.
     let all = threads(process).unwrap_or_else(|| vec![process]);
-    all.into_iter().filter(|&thread| move_thread(thread, cpus).is_ok()).count() > 0
+    all.into_iter()
+        .filter(|&thread| move_thread(thread, cpus).is_ok())
+        .count()
+        > 0
 }
 
-/// The calling thread, and those it starts meanwhile, kept off a CPU that something else measures on. Dropping this gives
-/// the thread back the CPUs it had.
+/// The calling thread, and those it starts meanwhile, kept off a CPU that something else measures
+/// on. Dropping this gives the thread back the CPUs it had.
 pub struct KeptOff {
     _pinned: Pinned,
 }
@@ -65,20 +69,30 @@ impl KeptOff {
     #[must_use]
     pub fn cpu(cpu: u32) -> Option<Self> {
         let before = allowed().ok()?;
-        let others: Vec<u32> = before.iter().copied().filter(|&other| other != cpu).collect();
+        let others: Vec<u32> = before
+            .iter()
+            .copied()
+            .filter(|&other| other != cpu)
+            .collect();
         if others.is_empty() {
             return None;
         }
         allow(None, &others).ok()?;
         BEFORE_PINNING.get_or_init(|| before.clone());
-        Some(Self { _pinned: Pinned { before } })
+        Some(Self {
+            _pinned: Pinned { before },
+        })
     }
 }
 
-/// The CPUs of this process before anything here pinned a thread: a thread that is bound to one CPU starts others
-/// on it, and some questions need two CPUs.
+/// The CPUs of this process before anything here pinned a thread: a thread that is bound to one CPU
+/// starts others on it, and some questions need two CPUs.
 pub(crate) fn cpus_before_pinning() -> Vec<u32> {
-    BEFORE_PINNING.get().cloned().or_else(|| allowed_cpus().ok()).unwrap_or_default()
+    BEFORE_PINNING
+        .get()
+        .cloned()
+        .or_else(|| allowed_cpus().ok())
+        .unwrap_or_default()
 }
 
 /// The calling thread bound to a CPU for a while; dropping this gives it back the CPUs it had.
@@ -87,7 +101,8 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// Binds the calling thread. `None` when that cannot be done: the thread then runs where it may.
+    /// Binds the calling thread. `None` when that cannot be done: the thread then runs where it
+    /// may.
     pub(crate) fn to(cpu: u32) -> Option<Self> {
         let before = allowed().ok()?;
         allow(None, &[cpu]).ok()?;
@@ -97,7 +112,8 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // They were in force before, so it can only fail if the cpuset changed meanwhile: nothing to do then.
+        // They were in force before, so it can only fail if the cpuset changed meanwhile: nothing
+        // to do then.
         let _ = allow(None, &self.before);
     }
 }

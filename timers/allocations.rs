@@ -1,8 +1,9 @@
 //! A global allocator that counts: how often memory is asked for, and how much of it.
 //!
-//! What it counts: calls of `alloc`, `alloc_zeroed` and `realloc` by all threads of the process, and the bytes that they ask
-//! for. How it lies: memory that does not come through the global allocator (stacks, `mmap` by hand, C libraries) is not
-//! seen, and what the system rounds up is not either. It costs two additions to shared counters a call.
+//! What it counts: calls of `alloc`, `alloc_zeroed` and `realloc` by all threads of the process,
+//! and the bytes that they ask for. How it lies: memory that does not come through the global
+//! allocator (stacks, `mmap` by hand, C libraries) is not seen, and what the system rounds up is
+//! not either. It costs two additions to shared counters a call.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static INSTANCES: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// The allocator of the system, with a count. A program that wants to count makes it its `#[global_allocator]`.
+/// The allocator of the system, with a count. A program that wants to count makes it its
+/// `#[global_allocator]`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counting;
 
@@ -23,10 +25,14 @@ pub struct Allocated {
     pub bytes: u64,
 }
 
-/// What was allocated so far by all threads. Zero for ever where [`Counting`] is not the allocator of the program.
+/// What was allocated so far by all threads. Zero for ever where [`Counting`] is not the allocator
+/// of the program.
 #[must_use]
 pub fn allocated() -> Allocated {
-    Allocated { instances: INSTANCES.load(Ordering::Relaxed), bytes: BYTES.load(Ordering::Relaxed) }
+    Allocated {
+        instances: INSTANCES.load(Ordering::Relaxed),
+        bytes: BYTES.load(Ordering::Relaxed),
+    }
 }
 
 fn count(size: usize) {
@@ -34,8 +40,8 @@ fn count(size: usize) {
     BYTES.fetch_add(size as u64, Ordering::Relaxed);
 }
 
-// SAFETY: every call is handed to the allocator of the system as it came, which keeps the contract; counting touches two
-// statics and neither allocates nor panics.
+// SAFETY: every call is handed to the allocator of the system as it came, which keeps the contract;
+// counting touches two statics and neither allocates nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());

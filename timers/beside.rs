@@ -1,12 +1,14 @@
-//! Clocks that are to be had in several ways, read between two readings of the same clock in the usual way.
+//! Clocks that are to be had in several ways, read between two readings of the same clock in the
+//! usual way.
 //!
-//! What ticks: one clock of the kernel. How it lies: the vDSO, the kernel and libc each scale the same counter by numbers of their own, and
-//! may do so at different moments: a reading of one way may lie before an earlier one of another.
+//! What ticks: one clock of the kernel. How it lies: the vDSO, the kernel and libc each scale the
+//! same counter by numbers of their own, and may do so at different moments: a reading of one way
+//! may lie before an earlier one of another.
 
 use crate::posix::{
     Boottime, BoottimeSyscall, Gettimeofday, Monotonic, MonotonicCoarse, MonotonicCoarseSyscall,
-    MonotonicRaw, MonotonicRawSyscall, MonotonicSyscall, Realtime, RealtimeCoarse, RealtimeCoarseSyscall,
-    RealtimeSyscall, Time,
+    MonotonicRaw, MonotonicRawSyscall, MonotonicSyscall, Realtime, RealtimeCoarse,
+    RealtimeCoarseSyscall, RealtimeSyscall, Time,
 };
 use crate::{Busy, Timer, allowed_cpus, arch};
 
@@ -35,8 +37,8 @@ macro_rules! beside {
     };
 }
 
-/// Reads those of these clocks that are known in another way, so often each: while nothing else of this program runs, and while another
-/// CPU is busy, where there is one.
+/// Reads those of these clocks that are known in another way, so often each: while nothing else of
+/// this program runs, and while another CPU is busy, where there is one.
 #[must_use]
 pub fn beside(ids: &[&str], count: u32) -> Vec<ReadBeside> {
     let mut all: Vec<ReadBeside> = read_all(ids, count, false).collect();
@@ -61,7 +63,10 @@ fn read_all(ids: &[&str], count: u32, busy: bool) -> impl Iterator<Item = ReadBe
 /// `None` where either cannot be read, or has another unit than nanoseconds that are whole.
 fn read<R: Timer, T: Timer>(count: u32, busy: bool) -> Option<ReadBeside> {
     let (within, clock) = (R::open().ok()?, T::open().ok()?);
-    let unit = |ns: Option<f64>| ns.filter(|ns| *ns >= 1.0 && ns.fract() == 0.0).map(|ns| ns as i64);
+    let unit = |ns: Option<f64>| {
+        ns.filter(|ns| *ns >= 1.0 && ns.fract() == 0.0)
+            .map(|ns| ns as i64)
+    };
     let (unit_within, unit_ns) = (unit(R::ns_per_tick())?, unit(T::ns_per_tick())?);
     let lag_ns = match T::declared_resolution() {
         Some(ns) if ns > unit_ns as f64 => ns as i64,
@@ -82,8 +87,18 @@ fn read<R: Timer, T: Timer>(count: u32, busy: bool) -> Option<ReadBeside> {
             after.wrapping_mul(unit_within),
         ]
     };
-    let readings = readings.into_iter().map(|(before, own, after)| ns(before, own, after)).collect();
-    Some(ReadBeside { id: T::INFO.id, within: R::INFO.id, unit_ns, lag_ns, busy, readings })
+    let readings = readings
+        .into_iter()
+        .map(|(before, own, after)| ns(before, own, after))
+        .collect();
+    Some(ReadBeside {
+        id: T::INFO.id,
+        within: R::INFO.id,
+        unit_ns,
+        lag_ns,
+        busy,
+        readings,
+    })
 }
 
 #[inline(never)]
@@ -94,7 +109,11 @@ fn read_between<R: Timer, T: Timer>(
 ) -> Vec<(R::Reading, T::Reading, R::Reading)> {
     let mut all = vec![(within.read(), clock.read(), within.read()); count as usize];
     for readings in &mut all {
-        *readings = (arch::afresh(within).read(), arch::afresh(clock).read(), arch::afresh(within).read());
+        *readings = (
+            arch::afresh(within).read(),
+            arch::afresh(clock).read(),
+            arch::afresh(within).read(),
+        );
     }
     all
 }
@@ -112,7 +131,12 @@ mod tests {
     fn readings_of_the_outer_clock_do_not_go_back() {
         for read in beside(&["monotonic-syscall", "monotonic-coarse"], 50) {
             assert_eq!((read.within, read.readings.len()), ("monotonic", 50));
-            assert!(read.readings.iter().all(|[before, _, after]| before <= after), "{read:?}");
+            assert!(
+                read.readings
+                    .iter()
+                    .all(|[before, _, after]| before <= after),
+                "{read:?}"
+            );
         }
     }
 }

@@ -8,7 +8,8 @@ use std::thread::{self, JoinHandle};
 use crate::os::{AffinityError, Policy, scheduling};
 use crate::{pin_to, unpin, work};
 
-/// A thread that computes on one CPU, under the policy that threads have by default, until this is dropped.
+/// A thread that computes on one CPU, under the policy that threads have by default, until this is
+/// dropped.
 #[derive(Debug)]
 pub struct Busy {
     done: Arc<AtomicBool>,
@@ -25,7 +26,8 @@ impl Busy {
         let (tell, told) = mpsc::channel();
         let asked = Arc::clone(&done);
         let compute = move || {
-            // Its starter may be bound to another CPU, and of a policy under which this one would let no other thread run.
+            // Its starter may be bound to another CPU, and of a policy under which this one would
+            // let no other thread run.
             unpin();
             let pinned = pin_to(cpu);
             let bound = pinned.is_ok();
@@ -36,10 +38,17 @@ impl Busy {
             }
         };
         let thread = thread::Builder::new().name("busy".into()).spawn(compute);
-        let thread =
-            thread.map_err(|source| AffinityError::System { call: "starting a busy thread", source })?;
-        let busy = Self { done, thread: Some(thread) };
-        told.recv().unwrap_or(Err(AffinityError::Absent(cpu))).map(|()| busy)
+        let thread = thread.map_err(|source| AffinityError::System {
+            call: "starting a busy thread",
+            source,
+        })?;
+        let busy = Self {
+            done,
+            thread: Some(thread),
+        };
+        told.recv()
+            .unwrap_or(Err(AffinityError::Absent(cpu)))
+            .map(|()| busy)
     }
 }
 

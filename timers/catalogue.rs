@@ -1,16 +1,17 @@
 //! The list of native timers. A new one is a file of its own and one line here.
 //!
-//! Clocks that one system or one instruction set alone has are known everywhere by their `INFO`. Their loops are compiled there
-//! only, where they are listed as `OWN`.
+//! Clocks that one system or one instruction set alone has are known everywhere by their `INFO`.
+//! Their loops are compiled there only, where they are listed as `OWN`.
 //!
-//! A clock that is read now and then, by its id: what is read is a number, and each read costs a dynamic call more than the clock.
+//! A clock that is read now and then, by its id: what is read is a number, and each read costs a
+//! dynamic call more than the clock.
 
 use std::sync::LazyLock;
 
 use crate::null::Null;
 use crate::{
-    Info, Native, Subject, Timer, Unavailable, apple, arch, arm, os, perf_event, posix, ptp, quanta_clock,
-    riscv, std_time, windows, x86,
+    Info, Native, Subject, Timer, Unavailable, apple, arch, arm, os, perf_event, posix, ptp,
+    quanta_clock, riscv, std_time, windows, x86,
 };
 
 /// A native timer as the catalogue knows it.
@@ -64,13 +65,16 @@ pub(crate) use list;
 macro_rules! only {
     ($own:expr, $where:literal, $infos:expr) => {
         $infos.iter().map(|info: &Info| {
-            $own.iter().find(|entry| entry.info.id == info.id).copied().unwrap_or(Entry {
-                info: *info,
-                ns_per_tick: || None,
-                declared_resolution: || None,
-                availability: || Err(Unavailable::elsewhere(concat!($where, " only"))),
-                open: || Err(Unavailable::elsewhere(concat!($where, " only"))),
-            })
+            $own.iter()
+                .find(|entry| entry.info.id == info.id)
+                .copied()
+                .unwrap_or(Entry {
+                    info: *info,
+                    ns_per_tick: || None,
+                    declared_resolution: || None,
+                    availability: || Err(Unavailable::elsewhere(concat!($where, " only"))),
+                    open: || Err(Unavailable::elsewhere(concat!($where, " only"))),
+                })
         })
     };
 }
@@ -135,8 +139,8 @@ pub fn catalogue() -> &'static [Entry] {
     &ALL
 }
 
-/// Hands the native timer of that id, opened for the calling thread, to a visitor, which is compiled for each
-/// timer: no call it makes is dynamic. `None` when no timer is called so.
+/// Hands the native timer of that id, opened for the calling thread, to a visitor, which is
+/// compiled for each timer: no call it makes is dynamic. `None` when no timer is called so.
 ///
 /// # Errors
 /// Says why this machine does not let the timer be read.
@@ -157,7 +161,11 @@ pub fn floor() -> Entry {
 /// The timer of that id, the floor included.
 #[must_use]
 pub fn find(id: &str) -> Option<Entry> {
-    catalogue().iter().copied().chain([floor()]).find(|entry| entry.info.id == id)
+    catalogue()
+        .iter()
+        .copied()
+        .chain([floor()])
+        .find(|entry| entry.info.id == id)
 }
 
 /// What reads a clock: the ticks that it is at.
@@ -187,7 +195,9 @@ mod tests {
 
     #[test]
     fn what_is_read_goes_on() {
-        let read = reader("monotonic").expect("it is one").expect("it can be read");
+        let read = reader("monotonic")
+            .expect("it is one")
+            .expect("it can be read");
         let before = read();
         assert!(read() >= before);
         assert!(reader("sundial").is_none());

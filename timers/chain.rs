@@ -1,26 +1,29 @@
 //! Chains of dependent instructions, timed: what tells at which frequency the core really runs.
 //!
-//! What ticks: the clock of the system that no library can distort, read once before a chain and once after it. How it lies: a chain that was
-//! interrupted is longer than its instructions, never shorter, so the median of many chains is to be believed and
-//! their mean is not. The clock may advance in steps of up to 1 µs; a chain should take 100 µs or more.
+//! What ticks: the clock of the system that no library can distort, read once before a chain and
+//! once after it. How it lies: a chain that was interrupted is longer than its instructions, never
+//! shorter, so the median of many chains is to be believed and their mean is not. The clock may
+//! advance in steps of up to 1 µs; a chain should take 100 µs or more.
 
 use crate::os::Undistorted;
 use crate::{Timer, Unavailable, arch, work};
 
-/// Nanoseconds that a chain of `count` dependent additions takes, measured `repeat` times. The chain has a multiple
-/// of 16 additions: `count` is rounded up.
+/// Nanoseconds that a chain of `count` dependent additions takes, measured `repeat` times. The
+/// chain has a multiple of 16 additions: `count` is rounded up.
 ///
 /// # Errors
-/// Says why the system's clock cannot be read, or that it is unknown how many cycles an instruction takes here.
+/// Says why the system's clock cannot be read, or that it is unknown how many cycles an instruction
+/// takes here.
 pub fn time_additions(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> {
     time(|| work::dependent_additions(count), repeat)
 }
 
-/// Nanoseconds that a chain of `count` dependent multiplications takes, measured `repeat` times. The chain has a
-/// multiple of 8 multiplications: `count` is rounded up.
+/// Nanoseconds that a chain of `count` dependent multiplications takes, measured `repeat` times.
+/// The chain has a multiple of 8 multiplications: `count` is rounded up.
 ///
 /// # Errors
-/// Says why the system's clock cannot be read, or that it is unknown how many cycles an instruction takes here.
+/// Says why the system's clock cannot be read, or that it is unknown how many cycles an instruction
+/// takes here.
 pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> {
     time(|| work::dependent_multiplications(count), repeat)
 }
@@ -30,11 +33,13 @@ pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavail
 pub struct CoreFrequency {
     /// Dependent additions a second: its frequency.
     pub hertz: f64,
-    /// Independent additions a cycle. A core that runs another thread beside this one has fewer left for it.
+    /// Independent additions a cycle. A core that runs another thread beside this one has fewer
+    /// left for it.
     pub width: f64,
 }
 
-/// Looks at the core the calling thread runs on, in some 60 µs a look; in more where the clock moves in coarser steps than 10 ns.
+/// Looks at the core the calling thread runs on, in some 60 µs a look; in more where the clock
+/// moves in coarser steps than 10 ns.
 #[derive(Clone, Copy, Debug)]
 pub struct CoreFrequencyMeter {
     /// What the reads of the clock take, in nanoseconds.
@@ -54,7 +59,8 @@ impl CoreFrequencyMeter {
     /// Finds out what its own reads take.
     ///
     /// # Errors
-    /// Says why the system's clock cannot be read, or that it is unknown how many cycles an instruction takes here.
+    /// Says why the system's clock cannot be read, or that it is unknown how many cycles an
+    /// instruction takes here.
     pub fn new() -> Result<Self, Unavailable> {
         let empty = middle(time(|| work::dependent_additions(16), 99)?).unwrap_or(0.0);
         Ok(Self {
@@ -73,7 +79,10 @@ impl CoreFrequencyMeter {
         };
         let dependent = of(work::dependent_additions, Self::DEPENDENT)?;
         let independent = of(work::independent_additions, Self::INDEPENDENT)?;
-        Some(CoreFrequency { hertz: dependent * 1e9, width: independent / dependent })
+        Some(CoreFrequency {
+            hertz: dependent * 1e9,
+            width: independent / dependent,
+        })
     }
 }
 
@@ -110,7 +119,10 @@ mod tests {
         for time in [time_additions, time_multiplications] {
             if let Ok(chains) = time(1 << 12, 7) {
                 assert_eq!(chains.len(), 7);
-                assert!(chains.iter().all(|&ns| ns >= 0), "the clock does not go backwards: {chains:?}");
+                assert!(
+                    chains.iter().all(|&ns| ns >= 0),
+                    "the clock does not go backwards: {chains:?}"
+                );
             }
         }
     }
@@ -120,13 +132,20 @@ mod tests {
         let meter = CoreFrequencyMeter::new();
         assert_eq!(meter.is_ok(), arch::COUNTS_CYCLES);
         if let Some(core_frequency) = meter.ok().and_then(|meter| meter.look()) {
-            assert!(core_frequency.hertz > 0.0 && core_frequency.width > 0.0, "{core_frequency:?}");
+            assert!(
+                core_frequency.hertz > 0.0 && core_frequency.width > 0.0,
+                "{core_frequency:?}"
+            );
         }
     }
 
     #[test]
     fn a_longer_chain_takes_longer() {
-        let shortest = |count| time_additions(count, 20).ok().and_then(|chains| chains.into_iter().min());
+        let shortest = |count| {
+            time_additions(count, 20)
+                .ok()
+                .and_then(|chains| chains.into_iter().min())
+        };
         if let (Some(short), Some(long)) = (shortest(1 << 10), shortest(1 << 20)) {
             assert!(long > short, "{long} ns against {short} ns");
         }

@@ -1,8 +1,11 @@
-//! What a read adds to the code around it: pieces of work of known kinds, without a read and with one in their middle.
+//! What a read adds to the code around it: pieces of work of known kinds, without a read and with
+//! one in their middle.
 //!
-//! What ticks: the reference, read before a row of pieces and after it. The row without a read is the same loop, compiled for the timer
-//! that reads nothing, so that the two differ by the read and what keeps its result. How it lies: a core runs ahead of a read
-//! that waits for nothing and finishes much of its work meanwhile; how much depends on the work, which is why there are several kinds.
+//! What ticks: the reference, read before a row of pieces and after it. The row without a read is
+//! the same loop, compiled for the timer that reads nothing, so that the two differ by the read and
+//! what keeps its result. How it lies: a core runs ahead of a read that waits for nothing and
+//! finishes much of its work meanwhile; how much depends on the work, which is why there are
+//! several kinds.
 
 mod pieces;
 
@@ -20,14 +23,15 @@ use crate::{Ticks, Timer, work};
 /// The code around a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Context {
-    /// Sixteen multiplications, each of which waits for the one before: the units that do them are idle most of the time.
+    /// Sixteen multiplications, each of which waits for the one before: the units that do them are
+    /// idle most of the time.
     Latency,
     /// Four such chains side by side, so that the units that multiply have little left.
     Throughput,
     /// A load that misses the caches of the core, at an address that follows from the one before.
     Memory,
-    /// Some three hundred instructions of calls through pointers, loads and branches, all predicted well; pieces do not wait for each
-    /// other, so that the core works on several at a time.
+    /// Some three hundred instructions of calls through pointers, loads and branches, all predicted
+    /// well; pieces do not wait for each other, so that the core works on several at a time.
     Ahead,
     /// The first read after a millisecond of other work.
     Cold,
@@ -47,25 +51,40 @@ pub(crate) fn pairs<T: Timer>(
 ) -> Answer<Vec<[i64; 2]>> {
     let turns = u64::from(turns);
     Ok(match context {
-        Context::Latency => rows(now, repeat, &|| chain(&Null, turns), &|| chain(timer, turns)),
-        Context::Throughput => rows(now, repeat, &|| chains(&Null, turns), &|| chains(timer, turns)),
+        Context::Latency => rows(now, repeat, &|| chain(&Null, turns), &|| {
+            chain(timer, turns)
+        }),
+        Context::Throughput => rows(now, repeat, &|| chains(&Null, turns), &|| {
+            chains(timer, turns)
+        }),
         Context::Memory => {
             let lines = Lines::of_this_process();
-            rows(now, repeat, &|| chase(&Null, lines, turns), &|| chase(timer, lines, turns))
+            rows(now, repeat, &|| chase(&Null, lines, turns), &|| {
+                chase(timer, lines, turns)
+            })
         }
         Context::Ahead => {
             let plan = Plan::of_this_process();
-            rows(now, repeat, &|| run_ahead(&Null, plan, turns), &|| run_ahead(timer, plan, turns))
+            rows(now, repeat, &|| run_ahead(&Null, plan, turns), &|| {
+                run_ahead(timer, plan, turns)
+            })
         }
         Context::Cold => cold(timer, now, repeat),
-        Context::Contended => {
-            beside_readers(timer, || rows(now, repeat, &|| chains(&Null, turns), &|| chains(timer, turns)))?
-        }
+        Context::Contended => beside_readers(timer, || {
+            rows(now, repeat, &|| chains(&Null, turns), &|| {
+                chains(timer, turns)
+            })
+        })?,
     })
 }
 
 /// How long a row takes without and with, in turn.
-fn rows(now: &dyn Fn() -> Ticks, repeat: u32, without: &dyn Fn(), with: &dyn Fn()) -> Vec<[i64; 2]> {
+fn rows(
+    now: &dyn Fn() -> Ticks,
+    repeat: u32,
+    without: &dyn Fn(),
+    with: &dyn Fn(),
+) -> Vec<[i64; 2]> {
     let time = |row: &dyn Fn()| {
         let first = now();
         row();
@@ -74,8 +93,8 @@ fn rows(now: &dyn Fn() -> Ticks, repeat: u32, without: &dyn Fn(), with: &dyn Fn(
     in_turn(repeat, &|| time(without), &|| time(with))
 }
 
-/// How long each takes, in turn, so that whatever changes meanwhile changes both; each is first as often as the other. What comes
-/// first finds cold caches and is not kept.
+/// How long each takes, in turn, so that whatever changes meanwhile changes both; each is first as
+/// often as the other. What comes first finds cold caches and is not kept.
 fn in_turn(repeat: u32, without: &dyn Fn() -> i64, with: &dyn Fn() -> i64) -> Vec<[i64; 2]> {
     without();
     with();
@@ -171,8 +190,9 @@ fn cold<T: Timer>(timer: &T, now: &dyn Fn() -> Ticks, repeat: u32) -> Vec<[i64; 
     other_work(PILOT);
     let began = kernel_time();
     other_work(PILOT);
-    let pilot_ns =
-        began.zip(kernel_time()).map_or(COLD_NS, |(began, ended)| ended.saturating_sub(began) as f64);
+    let pilot_ns = began
+        .zip(kernel_time())
+        .map_or(COLD_NS, |(began, ended)| ended.saturating_sub(began) as f64);
     let turns = (COLD_NS / pilot_ns.max(1.0) * PILOT as f64).clamp(1.0, 1e6) as u64;
     let time = |once: &dyn Fn()| {
         other_work(turns);
@@ -191,12 +211,18 @@ fn once<T: Timer>(timer: &T) {
     keep(&afresh(timer).read());
 }
 
-/// Does it while a thread on each other CPU that this process may use reads the timer again and again.
+/// Does it while a thread on each other CPU that this process may use reads the timer again and
+/// again.
 fn beside_readers<T: Timer, R>(timer: &T, measure: impl FnOnce() -> R) -> Answer<R> {
     let here = current_cpu();
-    let others: Vec<u32> = cpus_before_pinning().into_iter().filter(|&cpu| Some(cpu) != here).collect();
+    let others: Vec<u32> = cpus_before_pinning()
+        .into_iter()
+        .filter(|&cpu| Some(cpu) != here)
+        .collect();
     let Some(_here) = here.and_then(Pinned::to).filter(|_| !others.is_empty()) else {
-        return Err(Fault::Refused("there is no other CPU that could read the timer meanwhile".into()));
+        return Err(Fault::Refused(
+            "there is no other CPU that could read the timer meanwhile".into(),
+        ));
     };
     let (done, ready) = (AtomicBool::new(false), AtomicUsize::new(0));
     let read_on = |cpu: u32| {
@@ -207,8 +233,9 @@ fn beside_readers<T: Timer, R>(timer: &T, measure: impl FnOnce() -> R) -> Answer
         }
     };
     thread::scope(|scope| {
-        let begun =
-            others.iter().map(|&cpu| thread::Builder::new().spawn_scoped(scope, move || read_on(cpu)));
+        let begun = others
+            .iter()
+            .map(|&cpu| thread::Builder::new().spawn_scoped(scope, move || read_on(cpu)));
         let begun = begun.filter(Result::is_ok).count();
         while ready.load(Ordering::Relaxed) < begun {
             thread::yield_now();
@@ -244,7 +271,10 @@ mod tests {
             match pairs(&clock, &now, context, [64, 4]) {
                 Ok(pairs) => {
                     assert_eq!(pairs.len(), 4, "{context:?}");
-                    assert!(pairs.iter().flatten().all(|&ticks| ticks >= 0), "{context:?}: {pairs:?}");
+                    assert!(
+                        pairs.iter().flatten().all(|&ticks| ticks >= 0),
+                        "{context:?}: {pairs:?}"
+                    );
                 }
                 Err(why) => assert!(context == Context::Contended, "{context:?}: {why}"),
             }
@@ -264,7 +294,9 @@ mod tests {
 
         #[inline(always)]
         fn read(&self) -> usize {
-            (0..4_096).fold(opaque(3), |state, _| opaque(state.wrapping_mul(work::MULTIPLIER)))
+            (0..4_096).fold(opaque(3), |state, _| {
+                opaque(state.wrapping_mul(work::MULTIPLIER))
+            })
         }
 
         fn ticks(&self, reading: usize) -> Ticks {
@@ -276,8 +308,14 @@ mod tests {
     fn a_long_read_takes_longer_than_none() {
         let clock = Common::open().expect("every system has it");
         let now = || clock.ticks(clock.read());
-        for context in [Context::Latency, Context::Throughput, Context::Memory, Context::Ahead] {
-            let mut pairs = pairs(&Doubled, &now, context, [32, 21]).expect("it needs one CPU only");
+        for context in [
+            Context::Latency,
+            Context::Throughput,
+            Context::Memory,
+            Context::Ahead,
+        ] {
+            let mut pairs =
+                pairs(&Doubled, &now, context, [32, 21]).expect("it needs one CPU only");
             pairs.sort_by_key(|[without, with]| with - without);
             let [without, with] = pairs[10];
             assert!(with > without, "{context:?}: {pairs:?}");

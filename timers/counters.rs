@@ -1,4 +1,5 @@
-//! Counters that one instruction reads. Which there are, and what each is, stands in `instructions.rs`.
+//! Counters that one instruction reads. Which there are, and what each is, stands in
+//! `instructions.rs`.
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -28,7 +29,10 @@ impl<I: Instruction> Timer for Counter<I> {
 
     fn ns_per_tick() -> Option<f64> {
         Self::open().ok()?;
-        believed(I::declared_hz().or_else(|| device_tree(I::DEVICE_TREE?))?, I::read)
+        believed(
+            I::declared_hz().or_else(|| device_tree(I::DEVICE_TREE?))?,
+            I::read,
+        )
     }
 
     #[inline(always)]
@@ -49,8 +53,8 @@ impl<I: Instruction> Counter<I> {
     }
 }
 
-/// Nanoseconds in a tick at a declared rate, where the kernel's clock agrees: firmware is known to write wrong ones, or none. Who is
-/// not believed is measured.
+/// Nanoseconds in a tick at a declared rate, where the kernel's clock agrees: firmware is known to
+/// write wrong ones, or none. Who is not believed is measured.
 fn believed(hertz: f64, read: fn() -> u64) -> Option<f64> {
     /// Looks at a declared rate, of which the middle one counts.
     /// *Judgement*: an interrupted look is taken again.
@@ -71,18 +75,29 @@ fn believed(hertz: f64, read: fn() -> u64) -> Option<f64> {
         }
         let (before_end, end, after_end) = bracketed()?;
         let told = end.wrapping_sub(start) as f64 / hertz * 1e9;
-        let possible =
-            [before_end.checked_sub(after_start)?, after_end.checked_sub(before_start)?].map(|ns| ns as f64);
-        possible.iter().all(|passed| (told / passed - 1.0).abs() < AGREES).then_some(1e9 / hertz)
+        let possible = [
+            before_end.checked_sub(after_start)?,
+            after_end.checked_sub(before_start)?,
+        ]
+        .map(|ns| ns as f64);
+        possible
+            .iter()
+            .all(|passed| (told / passed - 1.0).abs() < AGREES)
+            .then_some(1e9 / hertz)
     };
     // An interruption between readings spoils a look, and makes no wrong rate right.
-    (hertz > 0.0).then(|| (0..LOOKS).find_map(|_| agrees())).flatten()
+    (hertz > 0.0)
+        .then(|| (0..LOOKS).find_map(|_| agrees()))
+        .flatten()
 }
 
-/// A number of the device tree, by the path of its file: one or two words, the first byte the highest.
+/// A number of the device tree, by the path of its file: one or two words, the first byte the
+/// highest.
 fn device_tree(path: &str) -> Option<f64> {
     let bytes = std::fs::read(Path::new("/proc/device-tree").join(path)).ok()?;
-    let number = bytes.iter().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+    let number = bytes
+        .iter()
+        .fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
     matches!(bytes.len(), 4 | 8).then_some(number as f64)
 }
 

@@ -1,7 +1,8 @@
 //! A point in time by which something has to be done.
 //!
-//! What ticks: the kernel's monotonic clock, asked by its system call. A library that stands between (`LD_PRELOAD`) can make
-//! libc's clock step back, and a thread that waited for that would wait forever.
+//! What ticks: the kernel's monotonic clock, asked by its system call. A library that stands
+//! between (`LD_PRELOAD`) can make libc's clock step back, and a thread that waited for that would
+//! wait forever.
 
 use std::time::Duration;
 
@@ -30,8 +31,12 @@ impl Deadline {
     }
 
     fn from(now: Option<u64>, span: Duration) -> Self {
-        let Some(now) = now else { return Self(At::Unknown) };
-        let at = u64::try_from(span.as_nanos()).ok().and_then(|span| now.checked_add(span));
+        let Some(now) = now else {
+            return Self(At::Unknown);
+        };
+        let at = u64::try_from(span.as_nanos())
+            .ok()
+            .and_then(|span| now.checked_add(span));
         Self(at.map_or(At::Never, At::Time))
     }
 
@@ -41,7 +46,9 @@ impl Deadline {
         match self.0 {
             At::Time(at) => {
                 // Without a clock nothing is waited for.
-                at.checked_sub(kernel_time()?).filter(|left| *left > 0).map(Duration::from_nanos)
+                at.checked_sub(kernel_time()?)
+                    .filter(|left| *left > 0)
+                    .map(Duration::from_nanos)
             }
             At::Never => Some(Duration::MAX),
             At::Unknown => None,
@@ -49,15 +56,16 @@ impl Deadline {
     }
 }
 
-/// Nanoseconds of the kernel's monotonic clock: by the system call, or where a sandbox refuses that, by what the kernel mapped
-/// into this process. `None` where neither can be read: then no deadline can be kept.
+/// Nanoseconds of the kernel's monotonic clock: by the system call, or where a sandbox refuses
+/// that, by what the kernel mapped into this process. `None` where neither can be read: then no
+/// deadline can be kept.
 #[must_use]
 pub fn kernel_time() -> Option<u64> {
     nanoseconds::<Undistorted>().or_else(nanoseconds::<Common>)
 }
 
-/// Nanoseconds of the kernel's clock that is not steered: at the rate of the hardware, as the kernel found it when it started. `None`
-/// where it cannot be read.
+/// Nanoseconds of the kernel's clock that is not steered: at the rate of the hardware, as the
+/// kernel found it when it started. `None` where it cannot be read.
 #[must_use]
 pub fn kernel_raw_time() -> Option<u64> {
     nanoseconds::<Unsteered>()
@@ -66,8 +74,13 @@ pub fn kernel_raw_time() -> Option<u64> {
 fn nanoseconds<T: Timer>() -> Option<u64> {
     let (clock, unit) = (T::open().ok()?, T::ns_per_tick()?);
     let ticks = clock.ticks(clock.read()).0;
-    // Nanoseconds stay as they are: those of some years have more digits than a floating-point number.
-    Some(if unit == 1.0 { ticks } else { (ticks as f64 * unit) as u64 })
+    // Nanoseconds stay as they are: those of some years have more digits than a floating-point
+    // number.
+    Some(if unit == 1.0 {
+        ticks
+    } else {
+        (ticks as f64 * unit) as u64
+    })
 }
 
 #[cfg(test)]
@@ -77,14 +90,19 @@ mod tests {
     #[test]
     fn a_deadline_passes_once_and_for_all() {
         assert_eq!(Deadline::after(Duration::ZERO).remaining(), None);
-        let left = Deadline::after(Duration::from_secs(3_600)).remaining().expect("an hour is left");
+        let left = Deadline::after(Duration::from_secs(3_600))
+            .remaining()
+            .expect("an hour is left");
         assert!(left <= Duration::from_secs(3_600));
         assert!(Deadline::after(Duration::MAX).remaining().is_some());
     }
 
     #[test]
     fn without_a_clock_nothing_is_waited_for() {
-        assert_eq!(Deadline::from(None, Duration::from_secs(3_600)).remaining(), None);
+        assert_eq!(
+            Deadline::from(None, Duration::from_secs(3_600)).remaining(),
+            None
+        );
         assert_eq!(Deadline::from(None, Duration::MAX).remaining(), None);
     }
 }

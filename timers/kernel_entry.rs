@@ -1,8 +1,9 @@
 //! What it costs to leave user mode: the yardsticks for the path that a read takes.
 //!
-//! What is timed: the cheapest system call there is, and an instruction that a hypervisor has to carry out for its guest
-//! (CPUID, which traps on Intel VT-x always and on AMD-V wherever the hypervisor says so, as all do). How it lies: on bare
-//! metal CPUID does not trap and takes some 100 cycles.
+//! What is timed: the cheapest system call there is, and an instruction that a hypervisor has to
+//! carry out for its guest (CPUID, which traps on Intel VT-x always and on AMD-V wherever the
+//! hypervisor says so, as all do). How it lies: on bare metal CPUID does not trap and takes some
+//! 100 cycles.
 
 use crate::affinity::Pinned;
 use crate::os::Undistorted;
@@ -16,7 +17,8 @@ pub struct KernelEntry {
     pub system_call_ns: f64,
     /// A read of the system's clock by a system call; `None` where there is no such call.
     pub clock_call_ns: Option<f64>,
-    /// An instruction that traps to the hypervisor. `None` without a hypervisor or another architecture.
+    /// An instruction that traps to the hypervisor. `None` without a hypervisor or another
+    /// architecture.
     pub trap_ns: Option<f64>,
 }
 
@@ -24,7 +26,8 @@ impl KernelEntry {
     /// What both looks leave: whatever disturbs one makes it longer.
     #[must_use]
     pub fn least(self, other: Self) -> Self {
-        let least = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::min);
+        let least =
+            |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::min);
         Self {
             system_call_ns: self.system_call_ns.min(other.system_call_ns),
             clock_call_ns: least(self.clock_call_ns, other.clock_call_ns),
@@ -33,7 +36,8 @@ impl KernelEntry {
     }
 }
 
-/// Times all of them on `cpu`, in about a millisecond. `None` where the system's clock cannot be read.
+/// Times all of them on `cpu`, in about a millisecond. `None` where the system's clock cannot be
+/// read.
 #[must_use]
 pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
     // Where it cannot be pinned it is timed where it is.
@@ -53,7 +57,11 @@ pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
             arch::opaque_count(trap());
         })
     });
-    Some(KernelEntry { system_call_ns, clock_call_ns: clock_call_ns.flatten(), trap_ns })
+    Some(KernelEntry {
+        system_call_ns,
+        clock_call_ns: clock_call_ns.flatten(),
+        trap_ns,
+    })
 }
 
 /// The cost of one of `calls`: of several rounds the median.
@@ -80,8 +88,11 @@ mod tests {
 
     #[test]
     fn of_two_looks_the_shorter_figures_count() {
-        let entry =
-            |system_call_ns, clock_call_ns, trap_ns| KernelEntry { system_call_ns, clock_call_ns, trap_ns };
+        let entry = |system_call_ns, clock_call_ns, trap_ns| KernelEntry {
+            system_call_ns,
+            clock_call_ns,
+            trap_ns,
+        };
         let both = entry(90.0, Some(200.0), None).least(entry(120.0, Some(170.0), Some(900.0)));
         assert_eq!(both, entry(90.0, Some(170.0), Some(900.0)));
     }
@@ -89,7 +100,10 @@ mod tests {
     #[test]
     fn leaving_user_mode_takes_time() {
         if let Some(entry) = kernel_entry(None) {
-            assert!(entry.system_call_ns > 0.0 && entry.clock_call_ns.is_none_or(|ns| ns > 0.0), "{entry:?}");
+            assert!(
+                entry.system_call_ns > 0.0 && entry.clock_call_ns.is_none_or(|ns| ns > 0.0),
+                "{entry:?}"
+            );
             assert!(entry.trap_ns.is_none_or(|ns| ns > 0.0), "{entry:?}");
         }
     }

@@ -1,10 +1,13 @@
-//! The timer methods that timermeter characterises, one file a family, and the hot loops that question them.
+//! The timer methods that timermeter characterises, one file a family, and the hot loops that
+//! question them.
 //!
-//! A *timer method* is any call that reads a counter ([Kuperberg, Krogmann, Reussner 2011], section 2). The author
-//! of one writes a [`Timer`]: what it is called, how it is opened, how it is read. One line in [`catalogue()`]
-//! makes it known. The prober sees it as a [`Subject`]: something that can be asked five questions.
+//! A *timer method* is any call that reads a counter ([Kuperberg, Krogmann, Reussner 2011], section
+//! 2). The author of one writes a [`Timer`]: what it is called, how it is opened, how it is read.
+//! One line in [`catalogue()`] makes it known. The prober sees it as a [`Subject`]: something that
+//! can be asked five questions.
 //!
-//! This crate is the only place of the project that reads real clocks and the only one that holds `unsafe` code.
+//! This crate is the only place of the project that reads real clocks and the only one that holds
+//! `unsafe` code.
 //!
 //! [Kuperberg, Krogmann, Reussner 2011]: https://doi.org/10.1145/1958746.1958776
 
@@ -63,7 +66,9 @@ extern crate self as timers;
 
 /// Timers by their types, for who compiles a measurement for one of them.
 pub mod clocks {
-    pub use crate::posix::{Monotonic, MonotonicCoarse, MonotonicRaw, ProcessCputime, ThreadCputime};
+    pub use crate::posix::{
+        Monotonic, MonotonicCoarse, MonotonicRaw, ProcessCputime, ThreadCputime,
+    };
     pub use crate::std_time::StdInstant;
 }
 
@@ -74,9 +79,9 @@ pub struct Info {
     pub id: &'static str,
     /// The call itself, as its documentation writes it.
     pub label: &'static str,
-    /// Nanoseconds in one tick of the values that [`Timer::ticks`] returns; `None` for a raw counter, whose rate
-    /// is not declared and has to be found, and for one whose unit only the machine tells
-    /// ([`Timer::ns_per_tick`]).
+    /// Nanoseconds in one tick of the values that [`Timer::ticks`] returns; `None` for a raw
+    /// counter, whose rate is not declared and has to be found, and for one whose unit only the
+    /// machine tells ([`Timer::ns_per_tick`]).
     pub ns_per_tick: Option<f64>,
     /// What its documentation says that it is.
     pub properties: Properties,
@@ -97,12 +102,19 @@ pub struct Unavailable {
 impl Unavailable {
     /// A cause that cannot be removed on this machine.
     pub fn because(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), remedy: None, elsewhere: false }
+        Self {
+            reason: reason.into(),
+            remedy: None,
+            elsewhere: false,
+        }
     }
 
     /// What only other systems or processors have.
     pub fn elsewhere(reason: impl Into<String>) -> Self {
-        Self { elsewhere: true, ..Self::because(reason) }
+        Self {
+            elsewhere: true,
+            ..Self::because(reason)
+        }
     }
 
     /// The same cause with something to try.
@@ -118,8 +130,8 @@ impl Unavailable {
 pub struct Ticks(pub u64);
 
 impl Ticks {
-    /// How far the timer moved since `earlier`, negative when it went backwards. Differences are taken on the
-    /// integers, so they hold across the wrap of the counter.
+    /// How far the timer moved since `earlier`, negative when it went backwards. Differences are
+    /// taken on the integers, so they hold across the wrap of the counter.
     #[must_use]
     #[inline(always)]
     pub fn since(self, earlier: Self) -> i64 {
@@ -129,8 +141,8 @@ impl Ticks {
 
 /// What the author of a timer method writes.
 ///
-/// [`read`](Timer::read) is all that ever stands in a timed region: it makes the call and keeps the result as the
-/// call gives it. [`ticks`](Timer::ticks) turns that into a number afterwards.
+/// [`read`](Timer::read) is all that ever stands in a timed region: it makes the call and keeps the
+/// result as the call gives it. [`ticks`](Timer::ticks) turns that into a number afterwards.
 pub trait Timer: Sized + Send + Sync + 'static {
     /// Name, label, unit, and what it is.
     const INFO: Info;
@@ -152,26 +164,29 @@ pub trait Timer: Sized + Send + Sync + 'static {
         Self::open().map(drop)
     }
 
-    /// Nanoseconds in one tick, as declared: by [`INFO`](Timer::INFO), or by the system while it runs.
+    /// Nanoseconds in one tick, as declared: by [`INFO`](Timer::INFO), or by the system while it
+    /// runs.
     fn ns_per_tick() -> Option<f64> {
         Self::INFO.ns_per_tick
     }
 
-    /// The resolution that the system declares for it, in nanoseconds, where it declares one (`clock_getres(2)`).
+    /// The resolution that the system declares for it, in nanoseconds, where it declares one
+    /// (`clock_getres(2)`).
     fn declared_resolution() -> Option<f64> {
         None
     }
 
-    /// Reads the timer: the call under examination and nothing else. Implementations are `#[inline(always)]`.
+    /// Reads the timer: the call under examination and nothing else. Implementations are
+    /// `#[inline(always)]`.
     fn read(&self) -> Self::Reading;
 
     /// The reading as a number of ticks. Never called in a timed region.
     fn ticks(&self, reading: Self::Reading) -> Ticks;
 }
 
-/// Writes a variable into the environment that every process inherits which this one starts from now on, and all that those start:
-/// so that they can be told from others, whatever becomes of their parents, groups and sessions. To be called before there is a
-/// second thread at work.
+/// Writes a variable into the environment that every process inherits which this one starts from
+/// now on, and all that those start: so that they can be told from others, whatever becomes of
+/// their parents, groups and sessions. To be called before there is a second thread at work.
 pub fn mark_descendants(name: &str, value: &str) {
     // SAFETY: the environment is not read meanwhile, as no other thread is at work.
     unsafe { std::env::set_var(name, value) };

@@ -1,7 +1,7 @@
 //! The hot loops: every question, compiled for each native timer.
 //!
-//! One dynamic call reaches a loop; inside it there is none. Between two reads stand only the work that was asked
-//! for and the read itself; results are turned into numbers after the second read.
+//! One dynamic call reaches a loop; inside it there is none. Between two reads stand only the work
+//! that was asked for and the read itself; results are turned into numbers after the second read.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
@@ -19,11 +19,17 @@ use crate::{Context, Counts, Info, Ticks, Timer, Unavailable, Visitor, arch, con
 type Fenced = Counter<arch::Fenced>;
 type Bare = Counter<arch::Bare>;
 
-/// The timers that batches can be bracketed with, best first. Few, because the loop is compiled for each pair.
-pub const REFERENCES: [&str; 4] = [Fenced::INFO.id, Common::INFO.id, Undistorted::INFO.id, Bare::INFO.id];
+/// The timers that batches can be bracketed with, best first. Few, because the loop is compiled for
+/// each pair.
+pub const REFERENCES: [&str; 4] = [
+    Fenced::INFO.id,
+    Common::INFO.id,
+    Undistorted::INFO.id,
+    Bare::INFO.id,
+];
 
-/// The timers that tell the rate of a raw counter, best first: what the kernel itself answers cannot be distorted by a library
-/// that stands between (`LD_PRELOAD`).
+/// The timers that tell the rate of a raw counter, best first: what the kernel itself answers
+/// cannot be distorted by a library that stands between (`LD_PRELOAD`).
 pub const RATE_SOURCES: [&str; 2] = [Undistorted::INFO.id, Common::INFO.id];
 
 /// A native timer, opened in this process, ready to be asked.
@@ -41,8 +47,9 @@ impl<T: Timer> Native<T> {
     }
 }
 
-/// Nanoseconds in a tick of a timer that declares no unit, watched against the system's clock for some 40 ms of computing;
-/// the declared unit of one that does. `None` where it does not move with that clock at all.
+/// Nanoseconds in a tick of a timer that declares no unit, watched against the system's clock for
+/// some 40 ms of computing; the declared unit of one that does. `None` where it does not move with
+/// that clock at all.
 pub fn rate_of<T: Timer>(timer: &T) -> Option<f64> {
     T::ns_per_tick().or_else(|| rate_by_watching(&|| timer.ticks(timer.read())))
 }
@@ -85,28 +92,46 @@ macro_rules! with_reference {
             }
             id => {
                 let known = REFERENCES.join(", ");
-                return Err(Fault::Refused(format!("`{id}` is no reference here; there are {known}")));
+                return Err(Fault::Refused(format!(
+                    "`{id}` is no reference here; there are {known}"
+                )));
             }
         }
     };
 }
 
 fn open_reference<R: Timer>() -> Answer<R> {
-    R::open().map_err(|why| Fault::Refused(format!("the reference {} cannot be read: {why}", R::INFO.id)))
+    R::open().map_err(|why| {
+        Fault::Refused(format!(
+            "the reference {} cannot be read: {why}",
+            R::INFO.id
+        ))
+    })
 }
 
 impl<T: Timer> Subject for Native<T> {
     fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
-        Ok(work.iter().map(|&amount| interval_loop(&self.timer, amount, repeat)).collect())
+        Ok(work
+            .iter()
+            .map(|&amount| interval_loop(&self.timer, amount, repeat))
+            .collect())
     }
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
-        Ok(with_reference!(reference, |reference| batch_loop(&self.timer, &reference, calls, repeat)))
+        Ok(with_reference!(reference, |reference| batch_loop(
+            &self.timer,
+            &reference,
+            calls,
+            repeat
+        )))
     }
 
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
         let readings = reading_loop(&self.timer, count);
-        readings.into_iter().map(|reading| signed(self.timer.ticks(reading))).collect()
+        readings
+            .into_iter()
+            .map(|reading| signed(self.timer.ticks(reading)))
+            .collect()
     }
 
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
@@ -116,11 +141,18 @@ impl<T: Timer> Subject for Native<T> {
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
         let play = self.player();
-        handoffs_beside(cpus, &|pair| handoffs_on(&T::INFO, &play, pair.map(Some), count))
+        handoffs_beside(cpus, &|pair| {
+            handoffs_on(&T::INFO, &play, pair.map(Some), count)
+        })
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        rows(with_reference!(reference, |reference| comparison_loop(&self.timer, &reference, work, count)))
+        rows(with_reference!(reference, |reference| comparison_loop(
+            &self.timer,
+            &reference,
+            work,
+            count
+        )))
     }
 
     fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
@@ -137,7 +169,10 @@ impl<T: Timer> Subject for Native<T> {
         repeat: u32,
     ) -> Answer<Vec<Vec<[i64; 2]>>> {
         let now = reference_now(reference)?;
-        contexts.iter().map(|&of| context::pairs(&self.timer, &*now, of, [turns, repeat])).collect()
+        contexts
+            .iter()
+            .map(|&of| context::pairs(&self.timer, &*now, of, [turns, repeat]))
+            .collect()
     }
 }
 
@@ -152,10 +187,17 @@ impl<T: Timer> Native<T> {
         |part| play(&self.timer, part)
     }
 
-    /// Handoffs as of [`Subject::handoffs_between`], but for the fence before each reading: as programs do that have none.
-    pub(crate) fn handoffs_unfenced(&self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+    /// Handoffs as of [`Subject::handoffs_between`], but for the fence before each reading: as
+    /// programs do that have none.
+    pub(crate) fn handoffs_unfenced(
+        &self,
+        cpus: &[[u32; 2]],
+        count: u32,
+    ) -> Answer<Vec<Vec<[i64; 2]>>> {
         let play = |part: Part| play_unfenced(&self.timer, part);
-        handoffs_beside(cpus, &|pair| handoffs_on(&T::INFO, &play, pair.map(Some), count))
+        handoffs_beside(cpus, &|pair| {
+            handoffs_on(&T::INFO, &play, pair.map(Some), count)
+        })
     }
 }
 
@@ -167,13 +209,15 @@ pub(crate) fn by_reference<V: Visitor>(id: &str, visitor: V) -> Answer<V::Output
 
 /// Reads the reference of that id, for any caller.
 pub(crate) fn reference_now(id: &str) -> Answer<Box<dyn Fn() -> Ticks>> {
-    let now: Box<dyn Fn() -> Ticks> =
-        with_reference!(id, |reference| Box::new(move || reference.ticks(reference.read())));
+    let now: Box<dyn Fn() -> Ticks> = with_reference!(id, |reference| Box::new(
+        move || reference.ticks(reference.read())
+    ));
     Ok(now)
 }
 
-/// How far both move in a span. The same order at both ends, so that the two windows have the same length; and read once beforehand, as the
-/// first read takes longer: by a page fault, or by the time that an emulator translates it in.
+/// How far both move in a span. The same order at both ends, so that the two windows have the same
+/// length; and read once beforehand, as the first read takes longer: by a page fault, or by the
+/// time that an emulator translates it in.
 fn advance(
     timer: &dyn Fn() -> Ticks,
     reference: &dyn Fn() -> Ticks,
@@ -185,7 +229,10 @@ fn advance(
     let first = both();
     pass(span, during);
     let last = both();
-    Advance { timer: last[0].since(first[0]), reference: last[1].since(first[1]) }
+    Advance {
+        timer: last[0].since(first[0]),
+        reference: last[1].since(first[1]),
+    }
 }
 
 /// Reads, works, reads, keeps the difference.
@@ -201,8 +248,8 @@ fn interval_loop<T: Timer>(timer: &T, amount: u64, repeat: u32) -> Vec<i64> {
     deltas
 }
 
-/// Brackets `calls` reads of the timer between two reads of the reference. No part of a call may move out of the
-/// loop, and its result has to be somewhere, as if it were used.
+/// Brackets `calls` reads of the timer between two reads of the reference. No part of a call may
+/// move out of the loop, and its result has to be somewhere, as if it were used.
 #[inline(never)]
 fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, repeat: u32) -> Vec<i64> {
     let mut deltas = vec![0; repeat as usize];
@@ -222,8 +269,8 @@ fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, repeat: 
 /// Reads as fast as it can and keeps everything.
 #[inline(never)]
 fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<T::Reading> {
-    // Written once beforehand: memory that is touched for the first time costs a page fault, and that would show up
-    // as a jump of the timer every few hundred readings.
+    // Written once beforehand: memory that is touched for the first time costs a page fault, and
+    // that would show up as a jump of the timer every few hundred readings.
     let mut readings = vec![timer.read(); count as usize];
     for reading in &mut readings {
         *reading = arch::afresh(timer).read();
@@ -233,9 +280,20 @@ fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<T::Reading> {
 
 /// Reads the timer between two reads of the reference, then works.
 #[inline(never)]
-fn comparison_loop<T: Timer, R: Timer>(timer: &T, reference: &R, amount: u64, count: u32) -> Vec<[Ticks; 3]> {
+fn comparison_loop<T: Timer, R: Timer>(
+    timer: &T,
+    reference: &R,
+    amount: u64,
+    count: u32,
+) -> Vec<[Ticks; 3]> {
     let warm = (reference.read(), timer.read(), reference.read());
-    let ticks = |(before, own, after)| [reference.ticks(before), timer.ticks(own), reference.ticks(after)];
+    let ticks = |(before, own, after)| {
+        [
+            reference.ticks(before),
+            timer.ticks(own),
+            reference.ticks(after),
+        ]
+    };
     let mut comparisons = vec![ticks(warm); count as usize];
     for comparison in &mut comparisons {
         let before = reference.read();
@@ -259,9 +317,11 @@ struct Part<'a> {
     cpu: Option<u32>,
 }
 
-/// Two threads pass a baton; the one that lets go reads before, the one that takes over reads after.
+/// Two threads pass a baton; the one that lets go reads before, the one that takes over reads
+/// after.
 ///
-/// They run on the two CPUs if those are given, as counters of different CPUs are what may disagree.
+/// They run on the two CPUs if those are given, as counters of different CPUs are what may
+/// disagree.
 fn handoffs_on(
     info: &Info,
     play: &(dyn Fn(Part) -> Vec<Ticks> + Sync),
@@ -273,15 +333,28 @@ fn handoffs_on(
         return Err(Fault::Refused(format!("{} {only}", info.id)));
     }
     let turn = AtomicU32::new(0);
-    let part = |parity, cpu| Part { turn: &turn, count, parity, cpu };
+    let part = |parity, cpu| Part {
+        turn: &turn,
+        count,
+        parity,
+        cpu,
+    };
     let (mut mine, mut theirs) = (Vec::new(), Vec::new());
-    side_by_side(&mut || theirs = play(part(1, there)), &mut || mine = play(part(0, here)))
-        .map_err(|error| Fault::Refused(format!("the second thread cannot be started: {error}")))?;
+    side_by_side(&mut || theirs = play(part(1, there)), &mut || {
+        mine = play(part(0, here))
+    })
+    .map_err(|error| Fault::Refused(format!("the second thread cannot be started: {error}")))?;
     // What was read first in one list was read second in the other.
     let pairs = mine.into_iter().zip(theirs).enumerate();
     rows(
         pairs
-            .map(|(number, (mine, theirs))| if number % 2 == 0 { [mine, theirs] } else { [theirs, mine] })
+            .map(|(number, (mine, theirs))| {
+                if number % 2 == 0 {
+                    [mine, theirs]
+                } else {
+                    [theirs, mine]
+                }
+            })
             .collect(),
     )
 }
@@ -309,12 +382,16 @@ fn handoffs_beside(
     thread::scope(|scope| {
         let pairs: Vec<_> = cpus.iter().map(|pair| scope.spawn(|| ask(*pair))).collect();
         let lost = |_| Err(Fault::Refused("a thread ended before its time".into()));
-        pairs.into_iter().map(|pair| pair.join().unwrap_or_else(lost)).collect()
+        pairs
+            .into_iter()
+            .map(|pair| pair.join().unwrap_or_else(lost))
+            .collect()
     })
 }
 
-/// The part of one of the two threads, with a reading for each handing-over: the first of the pair when the number's
-/// parity is its own, else the second. Each keeps a list of its own, so that nothing but the baton is shared.
+/// The part of one of the two threads, with a reading for each handing-over: the first of the pair
+/// when the number's parity is its own, else the second. Each keeps a list of its own, so that
+/// nothing but the baton is shared.
 fn play<T: Timer>(timer: &T, part: Part) -> Vec<Ticks> {
     play_behind(timer, part, fence)
 }
@@ -327,7 +404,12 @@ fn play_unfenced<T: Timer>(timer: &T, part: Part) -> Vec<Ticks> {
 #[inline(always)]
 fn play_behind<T: Timer>(
     timer: &T,
-    Part { turn, count, parity, cpu }: Part,
+    Part {
+        turn,
+        count,
+        parity,
+        cpu,
+    }: Part,
     held_back: impl Fn(),
 ) -> Vec<Ticks> {
     let _pinned = cpu.and_then(Pinned::to);
@@ -336,9 +418,10 @@ fn play_behind<T: Timer>(
         let mine_first = number % 2 == parity;
         let awaited = number.wrapping_mul(2).wrapping_add(u32::from(!mine_first));
         wait_for(turn, awaited);
-        // The one who holds the baton is alone in writing it. A bare `rdtsc` may run before the load that brought the baton has
-        // completed, and then seems to go backwards by tens of nanoseconds; that is the order of instructions and not the
-        // clock, so the fence keeps it out of the question.
+        // The one who holds the baton is alone in writing it. A bare `rdtsc` may run before the
+        // load that brought the baton has completed, and then seems to go backwards by tens of
+        // nanoseconds; that is the order of instructions and not the clock, so the fence keeps it
+        // out of the question.
         held_back();
         let reading = timer.read();
         turn.store(awaited.wrapping_add(1), Ordering::Release);
@@ -347,12 +430,18 @@ fn play_behind<T: Timer>(
     readings
 }
 
-/// The CPU the calling thread is on and the one numbered farthest from it, which on most machines belongs to another
-/// core and, where there are two, to another socket.
+/// The CPU the calling thread is on and the one numbered farthest from it, which on most machines
+/// belongs to another core and, where there are two, to another socket.
 fn two_cpus() -> Option<(u32, u32)> {
     let cpus = cpus_before_pinning();
-    let here = current_cpu().filter(|cpu| cpus.contains(cpu)).or(cpus.first().copied())?;
-    let there = cpus.iter().copied().max_by_key(|cpu| cpu.abs_diff(here)).filter(|&cpu| cpu != here)?;
+    let here = current_cpu()
+        .filter(|cpu| cpus.contains(cpu))
+        .or(cpus.first().copied())?;
+    let there = cpus
+        .iter()
+        .copied()
+        .max_by_key(|cpu| cpu.abs_diff(here))
+        .filter(|&cpu| cpu != here)?;
     Some((here, there))
 }
 
@@ -400,7 +489,8 @@ pub(crate) fn spin(span: Duration) {
 }
 
 fn signed(Ticks(ticks): Ticks) -> Answer<i64> {
-    i64::try_from(ticks).map_err(|_| Fault::Refused(format!("the reading {ticks} does not fit 63 bits")))
+    i64::try_from(ticks)
+        .map_err(|_| Fault::Refused(format!("the reading {ticks} does not fit 63 bits")))
 }
 
 fn rows<const N: usize>(readings: Vec<[Ticks; N]>) -> Answer<Vec<[i64; N]>> {

@@ -1,7 +1,7 @@
 //! Reads nothing.
 //!
-//! What ticks: nothing. Who may read it: any process. How it lies: it does not; its cost is that of the loop around
-//! it, which is what the prober takes off the cost of all others.
+//! What ticks: nothing. Who may read it: any process. How it lies: it does not; its cost is that of
+//! the loop around it, which is what the prober takes off the cost of all others.
 
 use crate::{Info, Properties, Ticks, Timer, Unavailable};
 

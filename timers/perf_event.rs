@@ -1,20 +1,22 @@
 //! Counters of the kernel's perf events, for the thread that opens them.
 //!
-//! What ticks: `perf-task-clock` the nanoseconds the thread ran, as the scheduler counts them; `perf-cycles` and
-//! `rdpmc-cycles` the clock cycles of the core while the thread ran on it, so at whatever frequency it has at the
-//! moment and not at all while the thread sleeps. A cycle's length is not declared, hence no `ns_per_tick`.
-//! The first two are fetched by `read(2)`, a system call; the third by the instruction `rdpmc` in user mode, with
-//! the recipe that the kernel publishes for it ([perf_event_open(2)], "The mmap layout").
+//! What ticks: `perf-task-clock` the nanoseconds the thread ran, as the scheduler counts them;
+//! `perf-cycles` and `rdpmc-cycles` the clock cycles of the core while the thread ran on it, so at
+//! whatever frequency it has at the moment and not at all while the thread sleeps. A cycle's length
+//! is not declared, hence no `ns_per_tick`. The first two are fetched by `read(2)`, a system call;
+//! the third by the instruction `rdpmc` in user mode, with the recipe that the kernel publishes for
+//! it ([perf_event_open(2)], "The mmap layout").
 //!
-//! Who may read them: the value of kernel.perf_event_paranoid decides. At 2, the default, an unprivileged thread may
-//! count itself in user mode only, above that nothing (where a distribution has patched that in). Virtual machines
-//! and containers often offer no hardware counters at all. `rdpmc` is for x86 and for the thread that opened it.
+//! Who may read them: the value of kernel.perf_event_paranoid decides. At 2, the default, an
+//! unprivileged thread may count itself in user mode only, above that nothing (where a distribution
+//! has patched that in). Virtual machines and containers often offer no hardware counters at all.
+//! `rdpmc` is for x86 and for the thread that opened it.
 //!
-//! How they lie: where the kernel's own cycles may not be counted, those spent inside `read(2)` are missing, so the
-//! timer moves by less than its own cost. Out-of-order execution blurs `rdpmc` as it does `rdtsc`. On
-//! CPUs of two kinds of cores the counter belongs to one kind. The events are pinned: a counter that
-//! were lent out in turns would stand still unnoticed. Another thread that used `rdpmc` would read the counter of
-//! whatever CPU it is on.
+//! How they lie: where the kernel's own cycles may not be counted, those spent inside `read(2)` are
+//! missing, so the timer moves by less than its own cost. Out-of-order execution blurs `rdpmc` as
+//! it does `rdtsc`. On CPUs of two kinds of cores the counter belongs to one kind. The events are
+//! pinned: a counter that were lent out in turns would stand still unnoticed. Another thread that
+//! used `rdpmc` would read the counter of whatever CPU it is on.
 //!
 //! [perf_event_open(2)]: https://man7.org/linux/man-pages/man2/perf_event_open.2.html
 
@@ -22,8 +24,11 @@ use crate::os::perf_event::{Event, Page};
 use crate::{Counts, Family, Info, Properties, ReadsBy, Ticks, Timer, Unavailable};
 
 /// Cycles of the thread, which are no time: their length changes with the frequency of the core.
-const CYCLES: Properties =
-    Properties { family: Some(Family::PerfEvent), counts: Some(Counts::ThreadCycles), ..Properties::THREAD };
+const CYCLES: Properties = Properties {
+    family: Some(Family::PerfEvent),
+    counts: Some(Counts::ThreadCycles),
+    ..Properties::THREAD
+};
 
 /// Time the thread ran, by `read(2)`.
 pub(crate) struct TaskClock {
@@ -35,7 +40,10 @@ impl Timer for TaskClock {
         id: "perf-task-clock",
         label: "read(PERF_COUNT_SW_TASK_CLOCK)",
         ns_per_tick: Some(1.0),
-        properties: Properties { family: Some(Family::PerfEvent), ..Properties::THREAD },
+        properties: Properties {
+            family: Some(Family::PerfEvent),
+            ..Properties::THREAD
+        },
     };
     type Reading = u64;
 
@@ -92,7 +100,10 @@ impl Timer for RdpmcCycles {
         id: "rdpmc-cycles",
         label: "rdpmc (PERF_COUNT_HW_CPU_CYCLES)",
         ns_per_tick: None,
-        properties: Properties { reads_by: Some(ReadsBy::Instruction), ..CYCLES.unfenced() },
+        properties: Properties {
+            reads_by: Some(ReadsBy::Instruction),
+            ..CYCLES.unfenced()
+        },
     };
     type Reading = u64;
 

@@ -1,29 +1,31 @@
-//! The clocks of POSIX and Linux, through libc and, for the same clocks, through the bare system call. Other systems have those of
-//! POSIX: `systems.rs` says how they differ.
+//! The clocks of POSIX and Linux, through libc and, for the same clocks, through the bare system
+//! call. Other systems have those of POSIX: `systems.rs` says how they differ.
 //!
-//! What ticks: the kernel's timekeeping. It scales a counter of the hardware (the *clock source*: TSC, CNTVCT, HPET,
-//! or what a hypervisor offers) to nanoseconds. At what rate: MONOTONIC and REALTIME run at a rate that NTP trims,
-//! MONOTONIC_RAW at that of the hardware; the COARSE clocks give the time of the last timer interrupt (1/CONFIG_HZ,
-//! 1 to 10 ms); the CPU-time clocks count what the scheduler charged. `clock_getres` says 1 ns for most of them,
-//! which is their unit and not their step. REALTIME, `gettimeofday` and `time` follow the clock when it is set.
+//! What ticks: the kernel's timekeeping. It scales a counter of the hardware (the *clock source*:
+//! TSC, CNTVCT, HPET, or what a hypervisor offers) to nanoseconds. At what rate: MONOTONIC and
+//! REALTIME run at a rate that NTP trims, MONOTONIC_RAW at that of the hardware; the COARSE clocks
+//! give the time of the last timer interrupt (1/CONFIG_HZ, 1 to 10 ms); the CPU-time clocks count
+//! what the scheduler charged. `clock_getres` says 1 ns for most of them, which is their unit and
+//! not their step. REALTIME, `gettimeofday` and `time` follow the clock when it is set.
 //!
-//! Who may read them: any process, unless a seccomp filter forbids the call. libc goes through the vDSO, which
-//! reads the clock source in user mode, where the kernel and the clock source allow it (`vdso(7)`);
-//! otherwise, and always for the CPU-time clocks, it makes the system call.
+//! Who may read them: any process, unless a seccomp filter forbids the call. libc goes through the
+//! vDSO, which reads the clock source in user mode, where the kernel and the clock source allow it
+//! (`vdso(7)`); otherwise, and always for the CPU-time clocks, it makes the system call.
 //!
-//! How they lie: the vDSO reads the TSC (since Linux 5.3 on x86 after `lfence` or by `rdtscp`), so it faults where
-//! the TSC does. MONOTONIC stands still while the machine sleeps, BOOTTIME does not. `clock()` is CPU time of
-//! the whole process. `times()` counts in 1/100 s whatever CONFIG_HZ is. `getrusage` gives user and system time cut
-//! to microseconds one by one, and that of a thread only grows at timer interrupts and switches of task.
-//! Sources: `clock_gettime(2)`, `gettimeofday(2)`, `time(2)`, `clock(3)`, `times(2)`, `getrusage(2)`.
+//! How they lie: the vDSO reads the TSC (since Linux 5.3 on x86 after `lfence` or by `rdtscp`), so
+//! it faults where the TSC does. MONOTONIC stands still while the machine sleeps, BOOTTIME does
+//! not. `clock()` is CPU time of the whole process. `times()` counts in 1/100 s whatever CONFIG_HZ
+//! is. `getrusage` gives user and system time cut to microseconds one by one, and that of a thread
+//! only grows at timer interrupts and switches of task. Sources: `clock_gettime(2)`,
+//! `gettimeofday(2)`, `time(2)`, `clock(3)`, `times(2)`, `getrusage(2)`.
 
 use std::io;
 use std::mem::MaybeUninit;
 
 use crate::arch::opaque;
 use crate::os::clocks::{
-    self, Kernel, Libc, Route, clock_t, getrusage, refused, resolution, timespec, timeval, try_clock,
-    vdso_permitted, wide,
+    self, Kernel, Libc, Route, clock_t, getrusage, refused, resolution, timespec, timeval,
+    try_clock, vdso_permitted, wide,
 };
 use crate::{Info, Properties, Ticks, Timer, Unavailable};
 
@@ -54,8 +56,8 @@ macro_rules! clocks {
                 // Not set to zero first: that would be two stores more than the call.
                 let mut time = MaybeUninit::uninit();
                 $route::clock_gettime(clocks::$clock, &mut time);
-                // SAFETY: `open` made the same call and it succeeded. For a known clock and a valid pointer it then
-                // has no way to fail, and the kernel has written both fields.
+                // SAFETY: `open` made the same call and it succeeded. For a known clock and a valid
+                // pointer it then has no way to fail, and the kernel has written both fields.
                 word_by_word(unsafe { time.assume_init() })
             }
 
@@ -66,10 +68,18 @@ macro_rules! clocks {
     )*};
 }
 
-const MONOTONIC: Properties =
-    Properties { runs_in_suspend: Some(clocks::MONOTONIC_RUNS_IN_SUSPEND), ..Properties::MONOTONIC };
-const RAW: Properties = Properties { slewed: Some(false), ..MONOTONIC };
-const BOOTTIME: Properties = Properties { runs_in_suspend: Some(true), ..MONOTONIC };
+const MONOTONIC: Properties = Properties {
+    runs_in_suspend: Some(clocks::MONOTONIC_RUNS_IN_SUSPEND),
+    ..Properties::MONOTONIC
+};
+const RAW: Properties = Properties {
+    slewed: Some(false),
+    ..MONOTONIC
+};
+const BOOTTIME: Properties = Properties {
+    runs_in_suspend: Some(true),
+    ..MONOTONIC
+};
 const CALENDAR: Properties = Properties::CALENDAR;
 const PROCESS: Properties = Properties::PROCESS;
 const THREAD: Properties = Properties::THREAD;
@@ -98,31 +108,46 @@ clocks! { Kernel, "syscall(SYS_clock_gettime, ";
     ThreadCputimeSyscall, "thread-cputime-syscall", CLOCK_THREAD_CPUTIME_ID, "2.6.12", THREAD;
 }
 
-/// Fetches seconds and nanoseconds each by itself, as its users do. Left alone, the compiler copies both by
-/// one instruction, and a load that is wider than the stores before it waits until these have reached the cache: a
-/// dozen cycles that are not the clock's.
+/// Fetches seconds and nanoseconds each by itself, as its users do. Left alone, the compiler copies
+/// both by one instruction, and a load that is wider than the stores before it waits until these
+/// have reached the cache: a dozen cycles that are not the clock's.
 #[inline(always)]
 pub(crate) fn word_by_word(time: timespec) -> timespec {
-    timespec { tv_sec: opaque(time.tv_sec as usize) as _, tv_nsec: opaque(time.tv_nsec as usize) as _ }
+    timespec {
+        tv_sec: opaque(time.tv_sec as usize) as _,
+        tv_nsec: opaque(time.tv_nsec as usize) as _,
+    }
 }
 
 /// The time as a number.
 pub(crate) fn nanoseconds(time: timespec) -> Ticks {
-    Ticks(wide(time.tv_sec).wrapping_mul(1_000_000_000).wrapping_add(wide(time.tv_nsec)) as u64)
+    Ticks(
+        wide(time.tv_sec)
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(wide(time.tv_nsec)) as u64,
+    )
 }
 
 /// `gettimeofday`: CLOCK_REALTIME in microseconds, through the vDSO.
 pub(crate) struct Gettimeofday;
 
 impl Timer for Gettimeofday {
-    const INFO: Info =
-        Info { id: "gettimeofday", label: "gettimeofday()", ns_per_tick: Some(1e3), properties: CALENDAR };
+    const INFO: Info = Info {
+        id: "gettimeofday",
+        label: "gettimeofday()",
+        ns_per_tick: Some(1e3),
+        properties: CALENDAR,
+    };
     type Reading = timeval;
 
     fn open() -> Result<Self, Unavailable> {
         vdso_permitted()?;
         let status = clocks::gettimeofday(&mut MaybeUninit::uninit());
-        if status == 0 { Ok(Self) } else { Err(refused("gettimeofday", &io::Error::last_os_error(), "2.6")) }
+        if status == 0 {
+            Ok(Self)
+        } else {
+            Err(refused("gettimeofday", &io::Error::last_os_error(), "2.6"))
+        }
     }
 
     #[inline(always)]
@@ -131,7 +156,10 @@ impl Timer for Gettimeofday {
         clocks::gettimeofday(&mut time);
         // SAFETY: `open` saw the call succeed, and with a valid pointer it has no way to fail.
         let time = unsafe { time.assume_init() };
-        timeval { tv_sec: opaque(time.tv_sec as usize) as _, tv_usec: opaque(time.tv_usec as usize) as _ }
+        timeval {
+            tv_sec: opaque(time.tv_sec as usize) as _,
+            tv_usec: opaque(time.tv_usec as usize) as _,
+        }
     }
 
     fn ticks(&self, time: timeval) -> Ticks {
@@ -143,8 +171,12 @@ impl Timer for Gettimeofday {
 pub(crate) struct Time;
 
 impl Timer for Time {
-    const INFO: Info =
-        Info { id: "time", label: "time()", ns_per_tick: Some(1e9), properties: CALENDAR.unfenced() };
+    const INFO: Info = Info {
+        id: "time",
+        label: "time()",
+        ns_per_tick: Some(1e9),
+        properties: CALENDAR.unfenced(),
+    };
     type Reading = i64;
 
     fn open() -> Result<Self, Unavailable> {
@@ -164,18 +196,27 @@ impl Timer for Time {
     }
 }
 
-/// `clock`: CPU time of the process, in microseconds where CLOCKS_PER_SEC is the million that POSIX demands; FreeBSD has 128.
+/// `clock`: CPU time of the process, in microseconds where CLOCKS_PER_SEC is the million that POSIX
+/// demands; FreeBSD has 128.
 pub(crate) struct Clock;
 
 impl Timer for Clock {
-    const INFO: Info =
-        Info { id: "clock", label: "clock()", ns_per_tick: Some(clocks::CLOCK_UNIT_NS), properties: PROCESS };
+    const INFO: Info = Info {
+        id: "clock",
+        label: "clock()",
+        ns_per_tick: Some(clocks::CLOCK_UNIT_NS),
+        properties: PROCESS,
+    };
     type Reading = clock_t;
 
     fn open() -> Result<Self, Unavailable> {
         // -1 of whatever type it is.
         if clocks::clock() == !0 {
-            return Err(refused("clock()", &io::ErrorKind::Unsupported.into(), "2.6"));
+            return Err(refused(
+                "clock()",
+                &io::ErrorKind::Unsupported.into(),
+                "2.6",
+            ));
         }
         Ok(Self)
     }
@@ -198,7 +239,8 @@ impl Timer for Times {
         id: "times",
         label: "times()",
         ns_per_tick: None,
-        // Elapsed time in the return value; Linux counts it from boot without the sleep, and no vDSO answers it.
+        // Elapsed time in the return value; Linux counts it from boot without the sleep, and no
+        // vDSO answers it.
         properties: MONOTONIC.by_syscall(),
     };
     type Reading = clock_t;
@@ -211,7 +253,11 @@ impl Timer for Times {
     fn open() -> Result<Self, Unavailable> {
         match Self::ns_per_tick() {
             Some(_) => Ok(Self),
-            None => Err(refused("times()", &io::ErrorKind::Unsupported.into(), "2.6")),
+            None => Err(refused(
+                "times()",
+                &io::ErrorKind::Unsupported.into(),
+                "2.6",
+            )),
         }
     }
 
@@ -225,7 +271,8 @@ impl Timer for Times {
     }
 }
 
-/// Counted modulo the width of the type, which on 32 bits is soon over: Linux lets `times` wrap five minutes after boot.
+/// Counted modulo the width of the type, which on 32 bits is soon over: Linux lets `times` wrap
+/// five minutes after boot.
 fn unsigned(reading: clock_t) -> Ticks {
     Ticks(reading as usize as u64)
 }
@@ -242,7 +289,8 @@ macro_rules! usages {
                 ns_per_tick: Some(1e3),
                 properties: $properties,
             };
-            /// User and system time; the other 112 bytes need not be carried through the timed region.
+            /// User and system time; the other 112 bytes need not be carried through the timed
+            /// region.
             type Reading = [timeval; 2];
 
             fn open() -> Result<Self, Unavailable> {
@@ -256,7 +304,8 @@ macro_rules! usages {
             fn read(&self) -> [timeval; 2] {
                 let mut usage = MaybeUninit::uninit();
                 getrusage(clocks::$who, &mut usage);
-                // SAFETY: `open` saw the call succeed, and with a valid pointer it has no way to fail.
+                // SAFETY: `open` saw the call succeed, and with a valid pointer it has no way to
+                // fail.
                 let usage = unsafe { usage.assume_init_ref() };
                 [usage.ru_utime, usage.ru_stime]
             }
@@ -274,7 +323,10 @@ usages! {
 }
 
 fn microseconds(times: &[timeval]) -> Ticks {
-    let each =
-        times.iter().map(|time| wide(time.tv_sec).wrapping_mul(1_000_000).wrapping_add(wide(time.tv_usec)));
+    let each = times.iter().map(|time| {
+        wide(time.tv_sec)
+            .wrapping_mul(1_000_000)
+            .wrapping_add(wide(time.tv_usec))
+    });
     Ticks(each.fold(0, i64::wrapping_add) as u64)
 }

@@ -1,4 +1,5 @@
-//! What a timer method is, as its documentation has it: the words in which the author of one declares it.
+//! What a timer method is, as its documentation has it: the words in which the author of one
+//! declares it.
 
 use crate::Counts;
 
@@ -22,13 +23,15 @@ pub enum Family {
 pub enum ReadsBy {
     /// An instruction of the CPU.
     Instruction,
-    /// Code of the system that runs in user mode: Linux' `vdso(7)`, the shared pages of Windows and macOS.
+    /// Code of the system that runs in user mode: Linux' `vdso(7)`, the shared pages of Windows and
+    /// macOS.
     Vdso,
     /// A system call.
     SystemCall,
 }
 
-/// What is known of a timer method without measuring; `None` where its documentation leaves it open.
+/// What is known of a timer method without measuring; `None` where its documentation leaves it
+/// open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
     /// What it reads.
@@ -62,7 +65,8 @@ impl Properties {
         syscall_variant: None,
     };
 
-    /// A counter of the CPU, read by its instruction. Whether it survives a sleep depends on the CPU and the firmware.
+    /// A counter of the CPU, read by its instruction. Whether it survives a sleep depends on the
+    /// CPU and the firmware.
     pub const COUNTER: Self = Self {
         family: Some(Family::CpuCounter),
         counts: Some(Counts::Wall),
@@ -73,7 +77,8 @@ impl Properties {
         ..Self::UNKNOWN
     };
 
-    /// `CLOCK_MONOTONIC` through the vDSO: it cannot be set, NTP slews it, it stands still while the machine sleeps.
+    /// `CLOCK_MONOTONIC` through the vDSO: it cannot be set, NTP slews it, it stands still while
+    /// the machine sleeps.
     pub const MONOTONIC: Self = Self {
         family: Some(Family::SystemClock),
         counts: Some(Counts::Wall),
@@ -86,7 +91,11 @@ impl Properties {
     };
 
     /// The time of the day through the vDSO.
-    pub const CALENDAR: Self = Self { settable: Some(true), runs_in_suspend: Some(true), ..Self::MONOTONIC };
+    pub const CALENDAR: Self = Self {
+        settable: Some(true),
+        runs_in_suspend: Some(true),
+        ..Self::MONOTONIC
+    };
 
     /// CPU time of the process, which only the kernel knows.
     pub const PROCESS: Self = Self {
@@ -98,24 +107,36 @@ impl Properties {
     };
 
     /// CPU time of the calling thread.
-    pub const THREAD: Self = Self { counts: Some(Counts::ThreadCpu), ..Self::PROCESS };
+    pub const THREAD: Self = Self {
+        counts: Some(Counts::ThreadCpu),
+        ..Self::PROCESS
+    };
 
     /// The same for readings that a plain load may give (what the timer interrupt left behind).
     #[must_use]
     pub const fn unfenced(self) -> Self {
-        Self { needs_fence: Some(true), ..self }
+        Self {
+            needs_fence: Some(true),
+            ..self
+        }
     }
 
     /// The same through the system call.
     #[must_use]
     pub const fn by_syscall(self) -> Self {
-        Self { reads_by: Some(ReadsBy::SystemCall), ..self }
+        Self {
+            reads_by: Some(ReadsBy::SystemCall),
+            ..self
+        }
     }
 
     /// The same with the timer that makes the system call.
     #[must_use]
     pub const fn with_variant(self, id: &'static str) -> Self {
-        Self { syscall_variant: Some(id), ..self }
+        Self {
+            syscall_variant: Some(id),
+            ..self
+        }
     }
 }
 

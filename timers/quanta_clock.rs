@@ -1,15 +1,17 @@
 //! The clock of the crate [quanta], as an example of a calibrated counter.
 //!
-//! What ticks: the time-stamp counter where the CPU has an invariant one and RDTSCP, the virtual counter CNTVCT_EL0
-//! on 64-bit Arm, else CLOCK_MONOTONIC. At what rate: `now()` scales it to nanoseconds of CLOCK_MONOTONIC by
-//! a multiplication and a shift that were calibrated once, when the first clock of the process was made; `raw()` is
-//! the counter as it is. (Without such a counter `raw()` is CLOCK_MONOTONIC in nanoseconds; no unit is declared
-//! for it here, as nothing tells which of the two it is.) Who may read it: any process, as for `rdtsc`.
+//! What ticks: the time-stamp counter where the CPU has an invariant one and RDTSCP, the virtual
+//! counter CNTVCT_EL0 on 64-bit Arm, else CLOCK_MONOTONIC. At what rate: `now()` scales it to
+//! nanoseconds of CLOCK_MONOTONIC by a multiplication and a shift that were calibrated once, when
+//! the first clock of the process was made; `raw()` is the counter as it is. (Without such a
+//! counter `raw()` is CLOCK_MONOTONIC in nanoseconds; no unit is declared for it here, as nothing
+//! tells which of the two it is.) Who may read it: any process, as for `rdtsc`.
 //!
-//! How it lies: the calibration ends after at most 200 ms, so the rate is off by some parts in a million, and no
-//! later correction of CLOCK_MONOTONIC by NTP reaches it. A counter before the point of calibration reads as that
-//! point. The instruction is the bare `rdtsc`, which waits for nothing before it. Under a TSC that faults
-//! (`prctl(PR_SET_TSC)`) it crashes rather than fall back, so `open` asks for permission first.
+//! How it lies: the calibration ends after at most 200 ms, so the rate is off by some parts in a
+//! million, and no later correction of CLOCK_MONOTONIC by NTP reaches it. A counter before the
+//! point of calibration reads as that point. The instruction is the bare `rdtsc`, which waits for
+//! nothing before it. Under a TSC that faults (`prctl(PR_SET_TSC)`) it crashes rather than fall
+//! back, so `open` asks for permission first.
 //!
 //! [quanta]: https://docs.rs/quanta/0.13
 
@@ -35,8 +37,8 @@ impl Timer for Quanta {
     fn open() -> Result<Self, Unavailable> {
         may_count()?;
         let clock = quanta::Clock::new();
-        // Documented to be the zero of all instants as long as quanta's upkeep thread does not run; if it did,
-        // it would still be no later than now.
+        // Documented to be the zero of all instants as long as quanta's upkeep thread does not run;
+        // if it did, it would still be no later than now.
         let origin = clock.recent();
         Ok(Self { clock, origin })
     }
@@ -71,7 +73,9 @@ impl Timer for QuantaRaw {
 
     fn open() -> Result<Self, Unavailable> {
         may_count()?;
-        Ok(Self { clock: quanta::Clock::new() })
+        Ok(Self {
+            clock: quanta::Clock::new(),
+        })
     }
 
     fn availability() -> Result<(), Unavailable> {
@@ -88,8 +92,9 @@ impl Timer for QuantaRaw {
     }
 }
 
-/// Whether reading would crash, without the 10 to 200 ms that the calibration takes. What it calibrates against is
-/// CLOCK_MONOTONIC, so that has to be readable too; where that is, so is the counter.
+/// Whether reading would crash, without the 10 to 200 ms that the calibration takes. What it
+/// calibrates against is CLOCK_MONOTONIC, so that has to be readable too; where that is, so is the
+/// counter.
 fn may_count() -> Result<(), Unavailable> {
     vdso_permitted()
 }

@@ -1,10 +1,11 @@
 //! The two clocks of Rust's standard library.
 //!
-//! What ticks: on Linux `Instant` is CLOCK_MONOTONIC and `SystemTime` is CLOCK_REALTIME ([std::time]); on Windows the performance
-//! counter and the precise system time, on macOS CLOCK_UPTIME_RAW and CLOCK_REALTIME. At what
-//! rate: in nanoseconds, as those clocks; the library asks for them through libc, so through the vDSO where the
-//! clock source allows. Who may read them: any process. How they lie: as the clocks beneath them; the cost is theirs
-//! plus the check of the result. `Instant` never goes backwards by promise, `SystemTime` follows whatever sets the
+//! What ticks: on Linux `Instant` is CLOCK_MONOTONIC and `SystemTime` is CLOCK_REALTIME
+//! ([std::time]); on Windows the performance counter and the precise system time, on macOS
+//! CLOCK_UPTIME_RAW and CLOCK_REALTIME. At what rate: in nanoseconds, as those clocks; the library
+//! asks for them through libc, so through the vDSO where the clock source allows. Who may read
+//! them: any process. How they lie: as the clocks beneath them; the cost is theirs plus the check
+//! of the result. `Instant` never goes backwards by promise, `SystemTime` follows whatever sets the
 //! clock.
 //!
 //! [std::time]: https://doc.rust-lang.org/std/time/struct.Instant.html#underlying-system-calls
@@ -16,7 +17,10 @@ use crate::os::clocks::vdso_permitted;
 use crate::{Info, Properties, Ticks, Timer, Unavailable};
 
 /// The date, as the clock is set: to be written down, and never to measure with.
-#[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "this crate is where clocks are read"
+)]
 #[must_use]
 pub fn date() -> SystemTime {
     SystemTime::now()
@@ -32,20 +36,31 @@ impl Timer for StdInstant {
         id: "instant",
         label: "std::time::Instant::now()",
         ns_per_tick: Some(1.0),
-        properties: Properties { syscall_variant: None, ..Common::INFO.properties },
+        properties: Properties {
+            syscall_variant: None,
+            ..Common::INFO.properties
+        },
     };
     type Reading = Instant;
 
-    #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "this crate is where clocks are read"
+    )]
     fn open() -> Result<Self, Unavailable> {
         vdso_permitted()?;
-        // An hour before the opening: differences saturate at zero, and a clock that steps backwards at once shall
-        // not hide behind that.
+        // An hour before the opening: differences saturate at zero, and a clock that steps
+        // backwards at once shall not hide behind that.
         let now = Instant::now();
-        Ok(Self { origin: now.checked_sub(Duration::from_secs(3600)).unwrap_or(now) })
+        Ok(Self {
+            origin: now.checked_sub(Duration::from_secs(3600)).unwrap_or(now),
+        })
     }
 
-    #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "this crate is where clocks are read"
+    )]
     #[inline(always)]
     fn read(&self) -> Instant {
         Instant::now()
@@ -73,7 +88,10 @@ impl Timer for StdSystemTime {
         Ok(Self)
     }
 
-    #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "this crate is where clocks are read"
+    )]
     #[inline(always)]
     fn read(&self) -> SystemTime {
         SystemTime::now()

@@ -11,7 +11,8 @@ pub enum Fault {
     /// The subject cannot serve this request; others it still can.
     #[error("{0}")]
     Refused(String),
-    /// The subject is gone or cannot be believed any more: it crashed, hangs, or sends malformed replies.
+    /// The subject is gone or cannot be believed any more: it crashed, hangs, or sends malformed
+    /// replies.
     #[error("{0}")]
     Lost(String),
     /// The user asked to stop.
@@ -46,10 +47,14 @@ pub enum Counts {
 }
 
 impl Counts {
-    /// Whether it counts for one thread only, so that readings taken by two threads cannot be compared.
+    /// Whether it counts for one thread only, so that readings taken by two threads cannot be
+    /// compared.
     #[must_use]
     pub fn one_thread(self) -> bool {
-        matches!(self, Self::ThreadCpu | Self::ThreadCycles | Self::SomethingElse)
+        matches!(
+            self,
+            Self::ThreadCpu | Self::ThreadCycles | Self::SomethingElse
+        )
     }
 }
 
@@ -81,12 +86,22 @@ impl Ordered {
     pub fn of(readings: &[i64]) -> Self {
         let back = |pair: &[i64]| pair[1].wrapping_sub(pair[0]).min(0).unsigned_abs();
         let steps = readings.windows(2).map(back).filter(|&step| step > 0);
-        let (backward, largest) = steps.fold((0, 0), |(count, most), step| (count + 1, step.max(most)));
-        let ends = readings.first().zip(readings.last()).map(|(&first, &last)| [first, last]);
-        Self { readings: readings.len() as u64, backward, largest, ends }
+        let (backward, largest) =
+            steps.fold((0, 0), |(count, most), step| (count + 1, step.max(most)));
+        let ends = readings
+            .first()
+            .zip(readings.last())
+            .map(|(&first, &last)| [first, last]);
+        Self {
+            readings: readings.len() as u64,
+            backward,
+            largest,
+            ends,
+        }
     }
 
-    /// These and later ones, as one series: from the last of these to the first of those is a step as well.
+    /// These and later ones, as one series: from the last of these to the first of those is a step
+    /// as well.
     #[must_use]
     pub fn and(self, later: Self) -> Self {
         let (Some([first, last]), Some([next, end])) = (self.ends, later.ends) else {
@@ -104,18 +119,19 @@ impl Ordered {
 
 /// A timer as the prober sees it: a black box that answers five questions, in ticks.
 ///
-/// Implemented by the native timers of this process ([`Native`](crate::Native)), by the simulated ones
-/// of `dev/simulated` and by the client of the agent protocol.
+/// Implemented by the native timers of this process ([`Native`](crate::Native)), by the simulated
+/// ones of `dev/simulated` and by the client of the agent protocol.
 pub trait Subject {
-    /// For each amount in `work`, `repeat` times: read the timer, do that many units of work, read it again.
-    /// Answers second − first, a row for each amount.
+    /// For each amount in `work`, `repeat` times: read the timer, do that many units of work, read
+    /// it again. Answers second − first, a row for each amount.
     ///
     /// # Errors
     /// As every question: see [`Fault`].
     fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>>;
 
-    /// `repeat` times: read `reference`, call the timer `calls` times, read `reference`. Answers second − first in
-    /// ticks of the reference. With no calls that is the floor of the bracket itself.
+    /// `repeat` times: read `reference`, call the timer `calls` times, read `reference`. Answers
+    /// second − first in ticks of the reference. With no calls that is the floor of the bracket
+    /// itself.
     ///
     /// # Errors
     /// Refused when the host does not know the reference.
@@ -135,24 +151,28 @@ pub trait Subject {
         self.readings(count).map(|readings| Ordered::of(&readings))
     }
 
-    /// `count` times: one thread reads `a`, hands over to another thread (release, acquire), which reads `b`. The
-    /// roles alternate. `b < a` is a step backwards across threads.
+    /// `count` times: one thread reads `a`, hands over to another thread (release, acquire), which
+    /// reads `b`. The roles alternate. `b < a` is a step backwards across threads.
     ///
     /// # Errors
     /// Refused by hosts without threads.
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
         let _ = count;
-        Err(Fault::Refused("this host cannot hand over between threads".into()))
+        Err(Fault::Refused(
+            "this host cannot hand over between threads".into(),
+        ))
     }
 
-    /// The same between threads on these CPUs, of several pairs at the same time; a list for each pair. The thread on the first
-    /// CPU of a pair begins.
+    /// The same between threads on these CPUs, of several pairs at the same time; a list for each
+    /// pair. The thread on the first CPU of a pair begins.
     ///
     /// # Errors
     /// Refused by hosts that cannot choose CPUs.
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
         let _ = (cpus, count);
-        Err(Fault::Refused("this host cannot choose the CPUs of its threads".into()))
+        Err(Fault::Refused(
+            "this host cannot choose the CPUs of its threads".into(),
+        ))
     }
 
     /// `count` times: read `reference`, read the timer, read `reference`, do `work` units of work.
@@ -161,7 +181,9 @@ pub trait Subject {
     /// Refused by hosts that cannot do it, or do not know the reference.
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
         let _ = (reference, work, count);
-        Err(Fault::Refused("this host cannot compare a timer with its reference".into()))
+        Err(Fault::Refused(
+            "this host cannot compare a timer with its reference".into(),
+        ))
     }
 
     /// How far the timer and `reference` move while `milliseconds` pass in the way `during` says.
@@ -170,11 +192,14 @@ pub trait Subject {
     /// Refused by hosts that cannot do it, or do not know the reference.
     fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
         let _ = (reference, during, milliseconds);
-        Err(Fault::Refused("this host cannot watch a timer advance".into()))
+        Err(Fault::Refused(
+            "this host cannot watch a timer advance".into(),
+        ))
     }
 
-    /// What a read adds to the code around it: a row for each context, `repeat` times how long `turns` pieces of work take without a
-    /// read, and with one in the middle of each piece, in turn, in ticks of `reference`. A cold read is one piece, whatever `turns` is.
+    /// What a read adds to the code around it: a row for each context, `repeat` times how long
+    /// `turns` pieces of work take without a read, and with one in the middle of each piece, in
+    /// turn, in ticks of `reference`. A cold read is one piece, whatever `turns` is.
     ///
     /// # Errors
     /// Refused by hosts that cannot do it, or do not know the reference.
@@ -186,7 +211,9 @@ pub trait Subject {
         repeat: u32,
     ) -> Answer<Vec<Vec<[i64; 2]>>> {
         let _ = (reference, contexts, turns, repeat);
-        Err(Fault::Refused("this host cannot tell what a read adds to the code around it".into()))
+        Err(Fault::Refused(
+            "this host cannot tell what a read adds to the code around it".into(),
+        ))
     }
 }
 
@@ -203,7 +230,10 @@ mod tests {
             assert_eq!(parts, Ordered::of(&readings), "parted at {at}");
         }
         let whole = Ordered::of(&readings[..8]);
-        assert_eq!((whole.readings, whole.backward, whole.largest, whole.ends), (8, 2, 7, Some([3, 8])));
+        assert_eq!(
+            (whole.readings, whole.backward, whole.largest, whole.ends),
+            (8, 2, 7, Some([3, 8]))
+        );
         assert_eq!(Ordered::of(&[]), Ordered::default());
     }
 }

@@ -1,23 +1,28 @@
-//! The clocks that one system alone has, a module a system: what each is, known on all of them. The calls that read them stand in `os/`.
+//! The clocks that one system alone has, a module a system: what each is, known on all of them. The
+//! calls that read them stand in `os/`.
 
 pub(crate) mod apple {
     //! The clocks of macOS that all else is timed by there. Their calls stand in `os/apple/`.
     //!
-    //! What ticks: `mach_absolute_time` the counter of the CPU (CNTVCT on Arm at 24 MHz, the TSC on x86-64 scaled to nanoseconds), in
-    //! units that `mach_timebase_info` tells while the system runs; it stands still while the machine sleeps. CLOCK_UPTIME_RAW is the
-    //! same in nanoseconds.
+    //! What ticks: `mach_absolute_time` the counter of the CPU (CNTVCT on Arm at 24 MHz, the TSC on
+    //! x86-64 scaled to nanoseconds), in units that `mach_timebase_info` tells while the system
+    //! runs; it stands still while the machine sleeps. CLOCK_UPTIME_RAW is the same in nanoseconds.
     //!
     //! At what rate: that of the hardware. Who may read them: any process, in user mode.
     //!
-    //! How they lie: none of them was ever read by this program on a Mac: they are type-checked only.
-    //! Sources: clock_gettime(3) of macOS, [Mach absolute time units].
+    //! How they lie: none of them was ever read by this program on a Mac: they are type-checked
+    //! only. Sources: clock_gettime(3) of macOS, [Mach absolute time units].
     //!
-    //! [Mach absolute time units]: https://developer.apple.com/documentation/kernel/1462446-mach_absolute_time
+    //! [Mach absolute time units]:
+    //! https://developer.apple.com/documentation/kernel/1462446-mach_absolute_time
 
     use crate::properties::infos;
     use crate::{Info, Properties};
 
-    const UPTIME: Properties = Properties { slewed: Some(false), ..Properties::MONOTONIC };
+    const UPTIME: Properties = Properties {
+        slewed: Some(false),
+        ..Properties::MONOTONIC
+    };
 
     infos! {
         ABSOLUTE, "mach-absolute", "mach_absolute_time()", None, UPTIME;
@@ -26,19 +31,22 @@ pub(crate) mod apple {
 }
 
 pub(crate) mod ptp {
-    //! Clocks on devices of their own, which Linux offers as `/dev/ptp0`, `/dev/ptp1`, … (dynamic POSIX clocks). The calls that read
-    //! them stand in `os/linux/`.
+    //! Clocks on devices of their own, which Linux offers as `/dev/ptp0`, `/dev/ptp1`, … (dynamic
+    //! POSIX clocks). The calls that read them stand in `os/linux/`.
     //!
-    //! What ticks: an oscillator on a network card (IEEE 1588, hence the name), on a card with a GPS receiver, or the clock of the host
-    //! of a virtual machine (`ptp_kvm`, Hyper-V). `/sys/class/ptp/ptp0/clock_name` says which. At what rate: nanoseconds, by an
-    //! oscillator other than that of the system clock, which `ptp4l`, `phc2sys` or the host trims.
+    //! What ticks: an oscillator on a network card (IEEE 1588, hence the name), on a card with a
+    //! GPS receiver, or the clock of the host of a virtual machine (`ptp_kvm`, Hyper-V).
+    //! `/sys/class/ptp/ptp0/clock_name` says which. At what rate: nanoseconds, by an oscillator
+    //! other than that of the system clock, which `ptp4l`, `phc2sys` or the host trims.
     //!
-    //! Who may read them: a process that may open the device, mostly root alone. A read is a system call that asks the device: a register
-    //! behind PCI Express, a microsecond and more, or a call of the hypervisor.
+    //! Who may read them: a process that may open the device, mostly root alone. A read is a system
+    //! call that asks the device: a register behind PCI Express, a microsecond and more, or a call
+    //! of the hypervisor.
     //!
-    //! How they lie: the device may be gone while it is open; the reading is 0 then. Most cards count TAI once `ptp4l` runs, and from
-    //! any epoch before. A process that writes to the device may set it. Only the first four are timers.
-    //! Sources: [Documentation/driver-api/ptp.rst] of Linux, clock_getres(2) ("Dynamic clocks").
+    //! How they lie: the device may be gone while it is open; the reading is 0 then. Most cards
+    //! count TAI once `ptp4l` runs, and from any epoch before. A process that writes to the device
+    //! may set it. Only the first four are timers. Sources: [Documentation/driver-api/ptp.rst] of
+    //! Linux, clock_getres(2) ("Dynamic clocks").
     //!
     //! [Documentation/driver-api/ptp.rst]: https://docs.kernel.org/driver-api/ptp.html
 
@@ -70,36 +78,51 @@ pub(crate) mod ptp {
 pub(crate) mod windows {
     //! The clocks of Windows. Their calls stand in `os/windows/`.
     //!
-    //! What ticks: `QueryPerformanceCounter` the TSC where Windows trusts it, else HPET or the ACPI timer, scaled to a rate that
-    //! `QueryPerformanceFrequency` tells while the system runs (10 MHz since Windows 10 1809); `NtQueryPerformanceCounter` is the same by
-    //! its system call. The *interrupt time* and the *system time* are what the timer interrupt left in a page that all processes share,
-    //! every 15.625 ms, or more often while a process asks for it (`timeBeginPeriod`); their *precise* forms add what the performance counter
-    //! moved since. `GetTickCount`, `GetTickCount64` and `timeGetTime` give milliseconds of the interrupt time. Thread and process
-    //! times are charged at the timer interrupt, cycle times at each switch of threads, in cycles of the TSC.
+    //! What ticks: `QueryPerformanceCounter` the TSC where Windows trusts it, else HPET or the ACPI
+    //! timer, scaled to a rate that `QueryPerformanceFrequency` tells while the system runs (10 MHz
+    //! since Windows 10 1809); `NtQueryPerformanceCounter` is the same by its system call. The
+    //! *interrupt time* and the *system time* are what the timer interrupt left in a page that all
+    //! processes share, every 15.625 ms, or more often while a process asks for it
+    //! (`timeBeginPeriod`); their *precise* forms add what the performance counter moved since.
+    //! `GetTickCount`, `GetTickCount64` and `timeGetTime` give milliseconds of the interrupt time.
+    //! Thread and process times are charged at the timer interrupt, cycle times at each switch of
+    //! threads, in cycles of the TSC.
     //!
-    //! At what rate: the performance counter and the interrupt time run at that of the hardware; the system time is trimmed and set by the
-    //! time service. *Unbiased* time stands still while the machine sleeps, the interrupt time does not.
+    //! At what rate: the performance counter and the interrupt time run at that of the hardware;
+    //! the system time is trimmed and set by the time service. *Unbiased* time stands still while
+    //! the machine sleeps, the interrupt time does not.
     //!
-    //! Who may read them: any process. `QueryInterruptTime` and the precise forms came with Windows 10; where a function is missing, as
-    //! some are in Wine, the timer is listed with that reason.
+    //! Who may read them: any process. `QueryInterruptTime` and the precise forms came with Windows
+    //! 10; where a function is missing, as some are in Wine, the timer is listed with that reason.
     //!
-    //! How they lie: `GetTickCount` wraps after 49.7 days. Thread times miss whatever runs between two interrupts. Under Wine all of
-    //! them are made from clocks of the host, and cycle times may stand still: then they are not offered. `clock()` of the C
-    //! runtime is no CPU time here: it counts real time since the process began.
-    //! Sources: [Acquiring high-resolution time stamps], [Interrupt time], [System time], `_ftime64` and `clock` of the CRT.
+    //! How they lie: `GetTickCount` wraps after 49.7 days. Thread times miss whatever runs between
+    //! two interrupts. Under Wine all of them are made from clocks of the host, and cycle times may
+    //! stand still: then they are not offered. `clock()` of the C runtime is no CPU time here: it
+    //! counts real time since the process began. Sources: [Acquiring high-resolution time stamps],
+    //! [Interrupt time], [System time], `_ftime64` and `clock` of the CRT.
     //!
-    //! [Acquiring high-resolution time stamps]: https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps
-    //! [Interrupt time]: https://learn.microsoft.com/windows/win32/sysinfo/interrupt-time
-    //! [System time]: https://learn.microsoft.com/windows/win32/sysinfo/system-time
+    //! [Acquiring high-resolution time stamps]:
+    //! https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps
+    //! [Interrupt time]: https://learn.microsoft.com/windows/win32/sysinfo/interrupt-time [System
+    //! time]: https://learn.microsoft.com/windows/win32/sysinfo/system-time
 
     use crate::properties::infos;
     use crate::{Counts, Info, Properties};
 
     /// At the rate of the hardware. What it does in a sleep is not documented.
-    const COUNTER: Properties =
-        Properties { slewed: Some(false), runs_in_suspend: None, ..Properties::MONOTONIC };
-    const UNBIASED: Properties = Properties { runs_in_suspend: Some(false), ..COUNTER };
-    const INTERRUPT: Properties = Properties { runs_in_suspend: Some(true), ..COUNTER };
+    const COUNTER: Properties = Properties {
+        slewed: Some(false),
+        runs_in_suspend: None,
+        ..Properties::MONOTONIC
+    };
+    const UNBIASED: Properties = Properties {
+        runs_in_suspend: Some(false),
+        ..COUNTER
+    };
+    const INTERRUPT: Properties = Properties {
+        runs_in_suspend: Some(true),
+        ..COUNTER
+    };
     const CALENDAR: Properties = Properties::CALENDAR;
     const THREAD: Properties = Properties::THREAD;
     const PROCESS: Properties = Properties::PROCESS;

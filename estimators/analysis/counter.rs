@@ -1,5 +1,6 @@
-//! A counter that programs read past the kernel: does it count alike on all CPUs, and for ever? What is found stands beside what would have
-//! been found at least, so that nothing found says something.
+//! A counter that programs read past the kernel: does it count alike on all CPUs, and for ever?
+//! What is found stands beside what would have been found at least, so that nothing found says
+//! something.
 
 mod handed;
 mod watched;
@@ -20,7 +21,8 @@ pub struct CounterFindings {
     pub stuck: bool,
     /// For how long it was watched, in nanoseconds.
     pub watched_ns: f64,
-    /// Steps backwards within a thread, the number of readings they were found in, and the largest step in nanoseconds.
+    /// Steps backwards within a thread, the number of readings they were found in, and the largest
+    /// step in nanoseconds.
     pub backward: (u64, u64, f64),
     /// How far each CPU is ahead of the first one.
     pub offsets: Vec<CpuOffset>,
@@ -58,12 +60,19 @@ pub fn findings(seen: &CounterEvidence) -> CounterFindings {
         (Some(first), Some(last)) => last[1].wrapping_sub(first[1]) as f64,
         _ => 0.0,
     };
-    let stuck = looks.len() > 1 && looks.iter().all(|look| look[0] == looks[0][0] && look[2] == looks[0][0]);
+    let stuck = looks.len() > 1
+        && looks
+            .iter()
+            .all(|look| look[0] == looks[0][0] && look[2] == looks[0][0]);
     let mut found = CounterFindings {
         rate,
         stuck,
         watched_ns,
-        backward: (seen.order.backward, seen.order.readings, seen.order.largest as f64 * ns),
+        backward: (
+            seen.order.backward,
+            seen.order.readings,
+            seen.order.largest as f64 * ns,
+        ),
         costs: seen.reads.map(|reads| {
             [reads.counter_ns, reads.clock_ns].map(|all| all as f64 / f64::from(reads.count.max(1)))
         }),
@@ -80,7 +89,11 @@ pub fn findings(seen: &CounterEvidence) -> CounterFindings {
     found.declared = seen.declared_hz.filter(|hz| *hz > 0.0).map(|hz| {
         let uncertainty = 1e6 * rate.uncertainty;
         let value = 1e6 * (1e9 / rate.ns_per_tick / hz - 1.0);
-        Tested { value, uncertainty, sees: 2.0 * uncertainty }
+        Tested {
+            value,
+            uncertainty,
+            sees: 2.0 * uncertainty,
+        }
     });
     found
 }

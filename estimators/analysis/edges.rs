@@ -1,37 +1,40 @@
-//! Whether the edges of a clock are where its time is. Browsers move each edge at random within its step, so that no program can time by
-//! looking for edges; the values then still lie on a grid, and steps tell nothing of it. What lies between two edges does: reads, counted.
+//! Whether the edges of a clock are where its time is. Browsers move each edge at random within its
+//! step, so that no program can time by looking for edges; the values then still lie on a grid, and
+//! steps tell nothing of it. What lies between two edges does: reads, counted.
 
-/// Stretches of which it is told.
-/// *Judgement*: of this many even ones without any order, neighbours correlate by less than −0.2 in one of six clocks, and then they are not odd.
+/// Stretches of which it is told. *Judgement*: of this many even ones without any order, neighbours
+/// correlate by less than −0.2 in one of six clocks, and then they are not odd.
 pub const FEWEST: usize = 24;
 
 /// A stretch between two edges is odd when it is this share of the median longer or shorter.
-/// *Computed*: where both edges are moved evenly within a step, the stretch is triangular over two steps, and 56 % are odd.
+/// *Computed*: where both edges are moved evenly within a step, the stretch is triangular over two
+/// steps, and 56 % are odd.
 const ODD: f64 = 0.25;
 
-/// Edges are moved where at least this share of the stretches is odd.
-/// *Judgement*: between the 56 % of edges that are moved and what interrupts and collections do to some.
+/// Edges are moved where at least this share of the stretches is odd. *Judgement*: between the 56 %
+/// of edges that are moved and what interrupts and collections do to some.
 const MANY: f64 = 0.35;
 
-/// How alike neighbouring stretches may be.
-/// *Computed*: an edge that is late makes one stretch longer and the next one as much shorter, which correlates them by −0.5; what slows
-/// reads down makes neighbours alike.
+/// How alike neighbouring stretches may be. *Computed*: an edge that is late makes one stretch
+/// longer and the next one as much shorter, which correlates them by −0.5; what slows reads down
+/// makes neighbours alike.
 const UNLIKE: f64 = -0.2;
 
-/// Of edges that are moved less, as Firefox moves some by half a step and others not at all, fewer stretches are odd.
-/// *Judgement*: what counts reads is off by less than that where a stretch holds four.
+/// Of edges that are moved less, as Firefox moves some by half a step and others not at all, fewer
+/// stretches are odd. *Judgement*: what counts reads is off by less than that where a stretch holds
+/// four.
 const SOME: f64 = 0.1;
 
 /// Stretches that are taken together.
 /// *Judgement*: of sixty, all edges moved, all but one in thirty pass.
 const TOGETHER: usize = 4;
 
-/// How far the scatter of some stretches together is below that of as many without order, in standard deviations of it.
-/// *Chance*: one in a thousand.
+/// How far the scatter of some stretches together is below that of as many without order, in
+/// standard deviations of it. *Chance*: one in a thousand.
 const BELOW: f64 = 3.1;
 
-/// Reads between successive edges, of those that are one step apart: `steps` are the smallest, in ticks. Stretches that something long
-/// fell into are left out, with their edges.
+/// Reads between successive edges, of those that are one step apart: `steps` are the smallest, in
+/// ticks. Stretches that something long fell into are left out, with their edges.
 #[must_use]
 pub fn stretches(readings: &[i64]) -> Vec<Vec<u32>> {
     let edges: Vec<(usize, i64)> = readings
@@ -40,7 +43,12 @@ pub fn stretches(readings: &[i64]) -> Vec<Vec<u32>> {
         .filter(|(_, pair)| pair[1] != pair[0])
         .map(|(at, pair)| (at, pair[1] - pair[0]))
         .collect();
-    let Some(step) = edges.iter().map(|(_, step)| *step).filter(|step| *step > 0).min() else {
+    let Some(step) = edges
+        .iter()
+        .map(|(_, step)| *step)
+        .filter(|step| *step > 0)
+        .min()
+    else {
         return Vec::new();
     };
     let mut runs = vec![Vec::new()];
@@ -57,7 +65,8 @@ pub fn stretches(readings: &[i64]) -> Vec<Vec<u32>> {
     runs
 }
 
-/// Whether edges are moved, by the reads between them, run by run; `None` where there are too few to tell.
+/// Whether edges are moved, by the reads between them, run by run; `None` where there are too few
+/// to tell.
 #[must_use]
 pub fn are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     let mut all: Vec<u32> = runs.iter().flatten().copied().collect();
@@ -70,20 +79,31 @@ pub fn are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     if median < 4.0 {
         return None;
     }
-    let odd = all.iter().filter(|&&reads| (f64::from(reads) - median).abs() > ODD * median).count();
+    let odd = all
+        .iter()
+        .filter(|&&reads| (f64::from(reads) - median).abs() > ODD * median)
+        .count();
     let odd = odd as f64 / all.len() as f64;
     Some(odd > MANY && neighbours(runs)? < UNLIKE || odd > SOME && is_bound_to_a_grid(runs))
 }
 
-/// Whether stretches make up for each other, as those between edges that are moved around a grid do: together they scatter less than so many
-/// without order (Lo and MacKinlay, *Review of Financial Studies* 1, 1988: the ratio of variances). What slows reads down does the opposite.
+/// Whether stretches make up for each other, as those between edges that are moved around a grid
+/// do: together they scatter less than so many without order (Lo and MacKinlay, *Review of
+/// Financial Studies* 1, 1988: the ratio of variances). What slows reads down does the opposite.
 fn is_bound_to_a_grid(runs: &[Vec<u32>]) -> bool {
     let count = runs.iter().map(Vec::len).sum::<usize>() as f64;
     let mean = runs.iter().flatten().copied().map(f64::from).sum::<f64>() / count;
     let scatter = |length: usize| {
         let sums = runs.iter().flat_map(|run| run.windows(length));
-        let off = |span: &[u32]| span.iter().map(|&reads| f64::from(reads) - mean).sum::<f64>().powi(2);
-        let (sum, number) = sums.map(off).fold((0.0, 0.0), |(sum, number), off| (sum + off, number + 1.0));
+        let off = |span: &[u32]| {
+            span.iter()
+                .map(|&reads| f64::from(reads) - mean)
+                .sum::<f64>()
+                .powi(2)
+        };
+        let (sum, number) = sums
+            .map(off)
+            .fold((0.0, 0.0), |(sum, number), off| (sum + off, number + 1.0));
         sum / number / length as f64
     };
     let ratio = scatter(TOGETHER) / scatter(1);
@@ -103,7 +123,10 @@ fn neighbours(runs: &[Vec<u32>]) -> Option<f64> {
     let count = pairs.len() as f64;
     let means = [0, 1].map(|side| pairs.iter().map(|pair| pair[side]).sum::<f64>() / count);
     let product = |a: usize, b: usize| {
-        pairs.iter().map(|pair| (pair[a] - means[a]) * (pair[b] - means[b])).sum::<f64>()
+        pairs
+            .iter()
+            .map(|pair| (pair[a] - means[a]) * (pair[b] - means[b]))
+            .sum::<f64>()
     };
     let correlation = product(0, 1) / (product(0, 0) * product(1, 1)).sqrt();
     correlation.is_finite().then_some(correlation)
@@ -115,10 +138,16 @@ mod tests {
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
 
-    /// Readings of a clock with a step of 100 000 ticks, each taking 500 on average and sometimes much longer; an edge that is moved comes
-    /// anywhere within its step.
+    /// Readings of a clock with a step of 100 000 ticks, each taking 500 on average and sometimes
+    /// much longer; an edge that is moved comes anywhere within its step.
     fn readings(seed: u64, count: usize, is_moved: bool, noise: f64, pauses: f64) -> Vec<i64> {
-        let moved_by = |random: &mut StdRng| if is_moved { random.random::<f64>() } else { 0.0 };
+        let moved_by = |random: &mut StdRng| {
+            if is_moved {
+                random.random::<f64>()
+            } else {
+                0.0
+            }
+        };
         readings_of(seed, count, moved_by, noise, pauses)
     }
 
@@ -147,14 +176,19 @@ mod tests {
         (0..count).map(read).collect()
     }
 
-    /// None is told that is not so; what is so may stay unseen where reads differ by more than half from pause to pause.
+    /// None is told that is not so; what is so may stay unseen where reads differ by more than half
+    /// from pause to pause.
     #[test]
     fn edges_that_are_moved_are_told_from_those_that_are_not() {
         const SEEDS: u64 = 200;
-        for (noise, pauses, unseen) in [(0.0, 0.0, 0), (0.1, 0.000_1, 0), (0.6, 0.000_5, SEEDS / 20)] {
+        for (noise, pauses, unseen) in
+            [(0.0, 0.0, 0), (0.1, 0.000_1, 0), (0.6, 0.000_5, SEEDS / 20)]
+        {
             let mut missed = 0;
             for seed in 0..SEEDS {
-                let told = |is_moved| are_moved(&stretches(&readings(seed, 40_000, is_moved, noise, pauses)));
+                let told = |is_moved| {
+                    are_moved(&stretches(&readings(seed, 40_000, is_moved, noise, pauses)))
+                };
                 missed += u64::from(told(true) != Some(true));
                 assert_eq!(told(false), Some(false), "seed {seed}, noise {noise}");
             }
@@ -166,8 +200,16 @@ mod tests {
     #[test]
     fn edges_of_which_some_are_moved_by_half_a_step_are_told() {
         let told = |seed| {
-            let by_half = |random: &mut StdRng| if random.random::<f64>() < 1.0 / 3.0 { 0.5 } else { 0.0 };
-            are_moved(&stretches(&readings_of(seed, 40_000, by_half, 0.1, 0.000_1)))
+            let by_half = |random: &mut StdRng| {
+                if random.random::<f64>() < 1.0 / 3.0 {
+                    0.5
+                } else {
+                    0.0
+                }
+            };
+            are_moved(&stretches(&readings_of(
+                seed, 40_000, by_half, 0.1, 0.000_1,
+            )))
         };
         let missed = (0..200).filter(|&seed| told(seed) != Some(true)).count();
         assert!(missed <= 10, "{missed}");
@@ -179,7 +221,13 @@ mod tests {
         let mut random = StdRng::seed_from_u64(7);
         let mut told = 0;
         for _ in 0..2_000 {
-            let stretch = |_| 40 - if random.random::<f64>() < 0.3 { random.random_range(11..30) } else { 0 };
+            let stretch = |_| {
+                40 - if random.random::<f64>() < 0.3 {
+                    random.random_range(11..30)
+                } else {
+                    0
+                }
+            };
             told += u32::from(are_moved(&[(0..200).map(stretch).collect()]) == Some(true));
         }
         assert!(told <= 10, "{told} of 2000");
@@ -189,8 +237,15 @@ mod tests {
     fn what_is_too_little_tells_nothing() {
         assert_eq!(are_moved(&stretches(&[])), None);
         assert_eq!(are_moved(&stretches(&[5; 100])), None);
-        assert_eq!(are_moved(&stretches(&readings(1, 3_000, true, 0.0, 0.0))), None);
+        assert_eq!(
+            are_moved(&stretches(&readings(1, 3_000, true, 0.0, 0.0))),
+            None
+        );
         let counter: Vec<i64> = (0..1_000).collect();
-        assert_eq!(are_moved(&stretches(&counter)), None, "each read is an edge");
+        assert_eq!(
+            are_moved(&stretches(&counter)),
+            None,
+            "each read is an edge"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Jumps from zero: with so little work that most intervals are zero, those that are not show one step each.
+//! Jumps from zero: with so little work that most intervals are zero, those that are not show one
+//! step each.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ pub(super) enum Jump {
     None,
     /// Steps of one tick.
     Unit {
-        /// Or of so many, as far as chance may have hidden those of two that such a counter shows as well.
+        /// Or of so many, as far as chance may have hidden those of two that such a counter shows
+        /// as well.
         longest: f64,
     },
     /// Steps of equal length.
@@ -26,8 +28,8 @@ pub(super) enum Jump {
 }
 
 impl Jump {
-    /// From the intervals with so little work that many of them show no more than `zero`; `found` is the lattice that all
-    /// intervals lie on, if there is one.
+    /// From the intervals with so little work that many of them show no more than `zero`; `found`
+    /// is the lattice that all intervals lie on, if there is one.
     pub(super) fn of(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
         /// Intervals that are looked at together.
         /// *Judgement*.
@@ -35,8 +37,8 @@ impl Jump {
         /// The share of them that has to show no move, so that those that do show one step.
         /// *Judgement*.
         const STILL: (usize, usize) = (2, 5);
-        /// Ticks that a step has to be longer than where every reading is made unique, which moves by one or two itself.
-        /// *Default*: moves no figure.
+        /// Ticks that a step has to be longer than where every reading is made unique, which moves
+        /// by one or two itself. *Default*: moves no figure.
         const BEYOND: f64 = 3.0;
         let (mut steps, mut pool) = (Vec::new(), Vec::new());
         for deltas in by_amount(groups).into_values() {
@@ -48,24 +50,30 @@ impl Jump {
             if STILL.1 * still < STILL.0 * pool.len() {
                 break;
             }
-            steps.extend(pool.drain(..).filter(|&delta| delta > zero).map(|delta| delta as f64));
+            steps.extend(
+                pool.drain(..)
+                    .filter(|&delta| delta > zero)
+                    .map(|delta| delta as f64),
+            );
         }
         match quantile(&sorted(&steps), 0.5) {
-            Some(typical) if zero == 0 || typical > BEYOND => match (Self::judge(&steps, typical), found) {
-                // A read that now and then takes several steps longer makes one typical that is several steps itself. A lattice
-                // that explains them says how long one is.
-                (Self::Uneven { .. }, Some(found)) if explains(found.step, &steps) => {
-                    Self::mean_of(&steps, found.step)
+            Some(typical) if zero == 0 || typical > BEYOND => {
+                match (Self::judge(&steps, typical), found) {
+                    // A read that now and then takes several steps longer makes one typical that is
+                    // several steps itself. A lattice that explains them says how long one is.
+                    (Self::Uneven { .. }, Some(found)) if explains(found.step, &steps) => {
+                        Self::mean_of(&steps, found.step)
+                    }
+                    (judged, _) => judged,
                 }
-                (judged, _) => judged,
-            },
+            }
             _ => Self::None,
         }
     }
 
     fn judge(steps: &[f64], typical: f64) -> Self {
-        /// Jumps of one tick, at least; and as a share.
-        /// *Computed* and *judgement*: one is enough, as a step of two ticks or more never shows one; 5 % may be anything.
+        /// Jumps of one tick, at least; and as a share. *Computed* and *judgement*: one is enough,
+        /// as a step of two ticks or more never shows one; 5 % may be anything.
         const ONES: (f64, f64) = (1.0, 0.5);
         /// Those of two among one and two, at most.
         /// *Default*: moves no figure.
@@ -76,10 +84,13 @@ impl Jump {
         let count = steps.len() as f64;
         let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
         let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
-        // A counter of one to two ticks a step shows one or two ticks; longer intervals are interruptions.
+        // A counter of one to two ticks a step shows one or two ticks; longer intervals are
+        // interruptions.
         if ones >= ONES.0 && ones >= ONES.1 * count && twos <= TWOS * (ones + twos) {
             let share = Estimate::exact(twos / (ones + twos)).counted(ones + twos);
-            return Self::Unit { longest: 1.0 + share.high };
+            return Self::Unit {
+                longest: 1.0 + share.high,
+            };
         }
         if typical < lattice::SHORTEST {
             // So short that neighbouring values are all that truncation can make of one step.
@@ -100,24 +111,39 @@ impl Jump {
             let multiple = (**step / typical).round().max(1.0);
             (**step - multiple * typical).abs() <= reach * multiple.sqrt() + 0.5
         });
-        if fits.count() as f64 >= ALIKE * count { Self::mean_of(steps, typical) } else { Self::uneven(steps) }
+        if fits.count() as f64 >= ALIKE * count {
+            Self::mean_of(steps, typical)
+        } else {
+            Self::uneven(steps)
+        }
     }
 
     fn uneven(steps: &[f64]) -> Self {
-        Self::Uneven { longest: longest_of(steps) }
+        Self::Uneven {
+            longest: longest_of(steps),
+        }
     }
 
     /// The mean of the steps, those of several steps in one included.
     fn mean_of(steps: &[f64], typical: f64) -> Self {
         let multiple = |step: f64| (step / typical).round().max(1.0);
-        let fits =
-            |step: &&f64| (**step - multiple(**step) * typical).abs() <= 1.5 * lattice::tolerance(typical);
+        let fits = |step: &&f64| {
+            (**step - multiple(**step) * typical).abs() <= 1.5 * lattice::tolerance(typical)
+        };
         let kept: Vec<f64> = steps.iter().filter(fits).copied().collect();
         let multiples: f64 = kept.iter().map(|&step| multiple(step)).sum();
         let value = kept.iter().sum::<f64>() / multiples;
-        let residual = kept.iter().map(|&step| (step - multiple(step) * value).powi(2)).sum::<f64>();
+        let residual = kept
+            .iter()
+            .map(|&step| (step - multiple(step) * value).powi(2))
+            .sum::<f64>();
         let half = Z * residual.sqrt() / multiples;
-        Self::Step(Estimate { value, low: value - half, high: value + half, samples: kept.len() })
+        Self::Step(Estimate {
+            value,
+            low: value - half,
+            high: value + half,
+            samples: kept.len(),
+        })
     }
 }
 
@@ -125,11 +151,12 @@ impl Jump {
 /// *Default*: moves no figure.
 const ALIKE: f64 = 0.9;
 
-/// Whether the steps lie on the lattice of this step, and not by chance: they are mostly multiples of it, single steps are
-/// among them, and multiples leave out more than half of all lengths, so that those of an irregular clock would fall in between.
+/// Whether the steps lie on the lattice of this step, and not by chance: they are mostly multiples
+/// of it, single steps are among them, and multiples leave out more than half of all lengths, so
+/// that those of an irregular clock would fall in between.
 fn explains(step: f64, steps: &[f64]) -> bool {
-    /// The share that has to be single steps. Of a clock with a longer step none were: all of its steps are several of a divisor.
-    /// *Default*: moves no figure.
+    /// The share that has to be single steps. Of a clock with a longer step none were: all of its
+    /// steps are several of a divisor. *Default*: moves no figure.
     const SINGLE: f64 = 0.02;
     /// The part of all lengths that multiples may take up.
     /// *Default*: moves no figure.
@@ -147,7 +174,8 @@ fn explains(step: f64, steps: &[f64]) -> bool {
     2.0 * reach + 1.0 < TAKEN * step && on >= ALIKE * count && single >= (SINGLE * count).max(1.0)
 }
 
-/// Nearly all of the time lies within steps that are no longer than this. Of the longest intervals a few were interrupted.
+/// Nearly all of the time lies within steps that are no longer than this. Of the longest intervals
+/// a few were interrupted.
 fn longest_of(steps: &[f64]) -> f64 {
     /// The share of the time.
     /// *Default*: moves no figure.

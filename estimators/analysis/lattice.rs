@@ -1,5 +1,5 @@
-//! The lattice of intervals: a counter that moves in equal steps shows only multiples of its step, give or take the
-//! truncation to whole ticks.
+//! The lattice of intervals: a counter that moves in equal steps shows only multiples of its step,
+//! give or take the truncation to whole ticks.
 
 /// Steps shorter than this many ticks blur into each other; they are the business of the spectrum.
 /// *Computed*: truncation fills the gaps.
@@ -9,12 +9,12 @@ pub(super) const SHORTEST: f64 = 4.0;
 /// *Default*: moves no figure; 5 % may be interrupted.
 const ON_LATTICE: f64 = 0.95;
 
-/// Steps of this many ticks are long against truncation, whose tail is then told from a neighbouring level.
-/// *Judgement*.
+/// Steps of this many ticks are long against truncation, whose tail is then told from a
+/// neighbouring level. *Judgement*.
 const LONG: f64 = 12.0;
 
-/// An interval that is not zero but shorter than this part of a step shows a reading that was made unique.
-/// *Default*: moves no figure.
+/// An interval that is not zero but shorter than this part of a step shows a reading that was made
+/// unique. *Default*: moves no figure.
 pub(super) const UNIQUE: f64 = 0.3;
 
 /// A lattice that explains the intervals.
@@ -26,8 +26,8 @@ pub(super) struct Lattice {
     pub error: f64,
 }
 
-/// How far from a multiple of `step` an interval may lie, in ticks: the truncation of two readings, a tick for
-/// those that were made unique, and a little for counters that are steered.
+/// How far from a multiple of `step` an interval may lie, in ticks: the truncation of two readings,
+/// a tick for those that were made unique, and a little for counters that are steered.
 pub(super) fn tolerance(step: f64) -> f64 {
     /// Ticks, of short steps and of long ones.
     /// *Computed*: truncation of two readings, and a tick for unique ones.
@@ -35,30 +35,38 @@ pub(super) fn tolerance(step: f64) -> f64 {
     /// What a counter that is steered may be off by, as a share of its step.
     /// *Default*: moves no figure.
     const STEERED: f64 = 0.03;
-    let truncation: f64 = if step >= LONG { TRUNCATION.1 } else { TRUNCATION.0 };
+    let truncation: f64 = if step >= LONG {
+        TRUNCATION.1
+    } else {
+        TRUNCATION.0
+    };
     truncation.max(STEERED * step)
 }
 
 impl Lattice {
-    /// Whether some of the intervals, which are sorted, are nearly zero: the counter stood still, and the second reading differs all
-    /// the same.
+    /// Whether some of the intervals, which are sorted, are nearly zero: the counter stood still,
+    /// and the second reading differs all the same.
     pub(super) fn shows_unique_readings(&self, intervals: &[i64]) -> bool {
         let first = intervals[intervals.partition_point(|&interval| interval <= 0)..].first();
-        first.is_some_and(|&interval| interval as f64 <= tolerance(self.step).min(UNIQUE * self.step))
+        first.is_some_and(|&interval| {
+            interval as f64 <= tolerance(self.step).min(UNIQUE * self.step)
+        })
     }
 
-    /// The same step as successive readings tell it, by their differences, a series a process: what they moved from one that is the
-    /// first of its step, and so was not made unique, to the next such one. `None` where that is seldom, or not on the lattice.
+    /// The same step as successive readings tell it, by their differences, a series a process: what
+    /// they moved from one that is the first of its step, and so was not made unique, to the next
+    /// such one. `None` where that is seldom, or not on the lattice.
     pub(super) fn told_by(&self, series: &[Vec<i64>]) -> Option<Self> {
-        /// Steps that were counted, from which they tell the step of a clock that makes readings unique.
-        /// *Default*: moves no figure.
+        /// Steps that were counted, from which they tell the step of a clock that makes readings
+        /// unique. *Default*: moves no figure.
         const FEWEST_LEVELS: f64 = 200.0;
         /// Of long ones, interruptions, the number of steps is not known.
         /// *Default*: moves no figure.
         const MOST_LEVELS: f64 = 8.0;
         let (mut length, mut levels, mut on, mut off) = (0.0, 0.0, 0.0, 0.0);
         for differences in series {
-            // What came since the last first reading of a step, which is not known at the beginning.
+            // What came since the last first reading of a step, which is not known at the
+            // beginning.
             let mut since = None;
             for &difference in differences {
                 if (0..=1).contains(&difference) {
@@ -68,7 +76,8 @@ impl Lattice {
                 let moved = since.map_or(f64::NAN, |moved| moved + difference as f64);
                 let level = (moved / self.step).round();
                 if level <= MOST_LEVELS {
-                    let lies = level >= 1.0 && (moved - level * self.step).abs() <= tolerance(self.step);
+                    let lies =
+                        level >= 1.0 && (moved - level * self.step).abs() <= tolerance(self.step);
                     if lies {
                         (length, levels, on) = (length + moved, levels + level, on + 1.0);
                     } else {
@@ -81,11 +90,15 @@ impl Lattice {
         // Truncation, as if that of each were by chance.
         let error = (on / 6.0 + 1.0_f64).sqrt() / levels;
         let told = levels >= FEWEST_LEVELS && on >= ON_LATTICE * (on + off);
-        told.then(|| Self { step: length / levels, error })
+        told.then(|| Self {
+            step: length / levels,
+            error,
+        })
     }
 
-    /// The same step as other intervals tell it, which are sorted: through zero, as all of them are multiples of it. Any of them
-    /// may be too short, because its first reading was made unique; so far the error reaches.
+    /// The same step as other intervals tell it, which are sorted: through zero, as all of them are
+    /// multiples of it. Any of them may be too short, because its first reading was made unique; so
+    /// far the error reaches.
     pub(super) fn refitted(self, intervals: &[i64]) -> Self {
         let (mut product, mut short, mut square) = (0.0, 0.0, 0.0);
         for (value, times) in count(intervals) {
@@ -93,23 +106,33 @@ impl Lattice {
             let off = value - level * self.step;
             if level > 0.0 && off.abs() <= tolerance(self.step) {
                 product += times * level * value;
-                short += if off < -0.5 { times * level * -off } else { 0.0 };
+                short += if off < -0.5 {
+                    times * level * -off
+                } else {
+                    0.0
+                };
                 square += times * level * level;
             }
         }
         if square == 0.0 {
             return self;
         }
-        Self { step: product / square, error: self.error.max(short / square) }
+        Self {
+            step: product / square,
+            error: self.error.max(short / square),
+        }
     }
 }
 
-/// The coarsest lattice of at least four ticks that at least 95 % of the intervals lie on. `intervals` are sorted, not negative.
+/// The coarsest lattice of at least four ticks that at least 95 % of the intervals lie on.
+/// `intervals` are sorted, not negative.
 pub(super) fn find(intervals: &[i64]) -> Option<Lattice> {
     let counted = count(intervals);
     let mut candidates = candidates(&counted);
     candidates.sort_unstable_by(|a, b| b.total_cmp(a));
-    candidates.into_iter().find_map(|candidate| accept(&counted, candidate))
+    candidates
+        .into_iter()
+        .find_map(|candidate| accept(&counted, candidate))
 }
 
 /// Distinct values with their counts; far outliers, which say nothing about a step, are left out.
@@ -118,7 +141,10 @@ fn count(intervals: &[i64]) -> Vec<(f64, f64)> {
     /// *Judgement*: 5 % may be interrupted.
     const OUTLIERS: usize = 20;
     let kept = intervals.len() - intervals.len() / OUTLIERS;
-    intervals[..kept].chunk_by(|a, b| a == b).map(|same| (same[0] as f64, same.len() as f64)).collect()
+    intervals[..kept]
+        .chunk_by(|a, b| a == b)
+        .map(|same| (same[0] as f64, same.len() as f64))
+        .collect()
 }
 
 /// Step lengths worth a try: differences between near neighbours that occur often.
@@ -145,16 +171,22 @@ fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
             }
         }
     }
-    let mut weighed: Vec<(f64, f64)> =
-        bins.into_values().map(|(weight, sum)| (weight, sum / weight)).collect();
+    let mut weighed: Vec<(f64, f64)> = bins
+        .into_values()
+        .map(|(weight, sum)| (weight, sum / weight))
+        .collect();
     weighed.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-    weighed.into_iter().take(MOST).map(|(_, length)| length).collect()
+    weighed
+        .into_iter()
+        .take(MOST)
+        .map(|(_, length)| length)
+        .collect()
 }
 
 /// Refines a candidate and accepts it if the intervals lie on its lattice.
 fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
-    /// How far from zero, as a part of the step, the lattice may pass; where its origin is not known that well, it is not asked.
-    /// *Default*: moves no figure.
+    /// How far from zero, as a part of the step, the lattice may pass; where its origin is not
+    /// known that well, it is not asked. *Default*: moves no figure.
     const ORIGIN: f64 = 0.1;
     let anchor = counted.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
     let start = refine_near(counted, anchor, candidate)?;
@@ -164,8 +196,8 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     if step < SHORTEST {
         return None;
     }
-    // A counter's intervals are multiples of its step, so the lattice goes through zero. Where the step is not known
-    // well enough to tell, that is not asked.
+    // A counter's intervals are multiples of its step, so the lattice goes through zero. Where the
+    // step is not known well enough to tell, that is not asked.
     let origin = line.at_anchor / step;
     let uncertain = 3.0 * line.error * origin.abs() > ORIGIN * step;
     let offset = line.at_anchor - origin.round() * step;
@@ -175,8 +207,11 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     let (mut on, mut all) = (0.0, 0.0);
     let mut levels = std::collections::BTreeMap::<i64, f64>::new();
     let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
-    // Where the longest intervals were left out, of their level only the shorter ones are left: it would pull the step down.
-    let cut = counted.last().map_or(f64::INFINITY, |(value, _)| (value / step).round());
+    // Where the longest intervals were left out, of their level only the shorter ones are left: it
+    // would pull the step down.
+    let cut = counted
+        .last()
+        .map_or(f64::INFINITY, |(value, _)| (value / step).round());
     for &(value, times) in counted {
         let base = if uncertain { line.at_anchor } else { 0.0 };
         let level = ((value - base) / step).round();
@@ -191,15 +226,29 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
             }
         }
     }
-    let through_zero = if uncertain || square == 0.0 { step } else { product / square };
-    // That of a line through zero; what lies off the lattice by truncation scatters by a sixth of a squared tick at least.
+    let through_zero = if uncertain || square == 0.0 {
+        step
+    } else {
+        product / square
+    };
+    // That of a line through zero; what lies off the lattice by truncation scatters by a sixth of a
+    // squared tick at least.
     let residual = ((squares - through_zero * product) / on.max(1.0)).max(1.0 / 6.0);
-    let error = if square > 0.0 { (residual / square).sqrt() } else { line.error };
-    (on >= ON_LATTICE * all && occupied(&levels, step) && through_zero.is_finite())
-        .then_some(Lattice { step: through_zero, error: if uncertain { line.error } else { error } })
+    let error = if square > 0.0 {
+        (residual / square).sqrt()
+    } else {
+        line.error
+    };
+    (on >= ON_LATTICE * all && occupied(&levels, step) && through_zero.is_finite()).then_some(
+        Lattice {
+            step: through_zero,
+            error: if uncertain { line.error } else { error },
+        },
+    )
 }
 
-/// Whether enough neighbouring levels are occupied. Coarser lattices were tried before, so a few neighbours do.
+/// Whether enough neighbouring levels are occupied. Coarser lattices were tried before, so a few
+/// neighbours do.
 fn occupied(levels: &std::collections::BTreeMap<i64, f64>, step: f64) -> bool {
     /// The share of intervals that a level has to hold where two of them are enough.
     /// *Default*: moves no figure.
@@ -214,22 +263,33 @@ fn occupied(levels: &std::collections::BTreeMap<i64, f64>, step: f64) -> bool {
     /// *Default*: moves no figure.
     const ADJACENT: f64 = 0.2;
     let all: f64 = levels.values().sum();
-    let two = levels.iter().filter(|(_, times)| **times >= RICH * all).map(|(level, _)| *level);
+    let two = levels
+        .iter()
+        .filter(|(_, times)| **times >= RICH * all)
+        .map(|(level, _)| *level);
     let two: Vec<i64> = two.collect();
     // Two levels next to each other are enough where the step is long against its truncation.
     if step >= LONG && two.windows(2).any(|pair| pair[1] == pair[0] + 1) {
         return true;
     }
-    let seen: Vec<i64> =
-        levels.iter().filter(|(_, times)| **times >= SEEN).map(|(level, _)| *level).collect();
-    let adjacent = seen.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+    let seen: Vec<i64> = levels
+        .iter()
+        .filter(|(_, times)| **times >= SEEN)
+        .map(|(level, _)| *level)
+        .collect();
+    let adjacent = seen
+        .windows(2)
+        .filter(|pair| pair[1] == pair[0] + 1)
+        .count();
     adjacent >= PAIRS && adjacent as f64 >= ADJACENT * (seen.len() - 1) as f64
 }
 
 /// The step near a candidate that gathers most intervals close to the anchor.
 fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f64> {
-    let near: Vec<&(f64, f64)> =
-        counted.iter().filter(|(value, _)| (value - anchor).abs() <= 4.5 * candidate).collect();
+    let near: Vec<&(f64, f64)> = counted
+        .iter()
+        .filter(|(value, _)| (value - anchor).abs() <= 4.5 * candidate)
+        .collect();
     let reach = 1.5_f64.max(0.04 * candidate);
     let mut best = None;
     let mut highest = 0.0;
@@ -252,10 +312,18 @@ struct SpectralLine {
     error: f64,
 }
 
-/// Fits `value = at_anchor + level · step` in windows that double around the anchor, so that no level is miscounted.
+/// Fits `value = at_anchor + level · step` in windows that double around the anchor, so that no
+/// level is miscounted.
 fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<SpectralLine> {
-    let farthest = counted.iter().map(|(value, _)| (value - anchor).abs()).fold(0.0, f64::max);
-    let mut line = SpectralLine { step: start, at_anchor: anchor, error: 0.0 };
+    let farthest = counted
+        .iter()
+        .map(|(value, _)| (value - anchor).abs())
+        .fold(0.0, f64::max);
+    let mut line = SpectralLine {
+        step: start,
+        at_anchor: anchor,
+        error: 0.0,
+    };
     let mut window = 3.2 * start;
     loop {
         line = fit(counted, anchor, window, &line)?;
@@ -266,10 +334,16 @@ fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<SpectralLin
     }
 }
 
-/// One weighted least-squares line through the intervals of the window that lie on the lattice so far.
-fn fit(counted: &[(f64, f64)], anchor: f64, window: f64, before: &SpectralLine) -> Option<SpectralLine> {
-    /// The share of the window that has to lie on the lattice so far: less than in the end, as levels are still miscounted.
-    /// *Default*: moves no figure.
+/// One weighted least-squares line through the intervals of the window that lie on the lattice so
+/// far.
+fn fit(
+    counted: &[(f64, f64)],
+    anchor: f64,
+    window: f64,
+    before: &SpectralLine,
+) -> Option<SpectralLine> {
+    /// The share of the window that has to lie on the lattice so far: less than in the end, as
+    /// levels are still miscounted. *Default*: moves no figure.
     const MOSTLY: f64 = 0.7;
     /// Fewest intervals of a line.
     /// *Default*: moves no figure.
@@ -280,7 +354,10 @@ fn fit(counted: &[(f64, f64)], anchor: f64, window: f64, before: &SpectralLine) 
     let reach = tolerance(before.step);
     let (mut all, mut on) = (0.0, 0.0);
     let mut sums = [0.0; 5];
-    for &(value, times) in counted.iter().filter(|(value, _)| (value - anchor).abs() <= window) {
+    for &(value, times) in counted
+        .iter()
+        .filter(|(value, _)| (value - anchor).abs() <= window)
+    {
         let level = ((value - before.at_anchor) / before.step).round();
         all += times;
         if (value - before.at_anchor - level * before.step).abs() <= reach {
@@ -302,5 +379,9 @@ fn fit(counted: &[(f64, f64)], anchor: f64, window: f64, before: &SpectralLine) 
     }
     let step = (level_value - level * value) / spread;
     let residual = (value_value - value * value - step * step * spread).max(1.0 / 12.0);
-    Some(SpectralLine { step, at_anchor: value - step * level, error: (residual / (on * spread)).sqrt() })
+    Some(SpectralLine {
+        step,
+        at_anchor: value - step * level,
+        error: (residual / (on * spread)).sqrt(),
+    })
 }

@@ -1,5 +1,5 @@
-//! Pure functions from raw observations to figures, one question a file. Nothing here sees a subject, a clock, a
-//! file or the terminal.
+//! Pure functions from raw observations to figures, one question a file. Nothing here sees a
+//! subject, a clock, a file or the terminal.
 
 pub mod adds;
 pub mod bounds;

@@ -1,8 +1,9 @@
-//! Order: whether successive readings ever go backwards, and how far the clocks of CPUs lie apart, from handoffs in both directions.
+//! Order: whether successive readings ever go backwards, and how far the clocks of CPUs lie apart,
+//! from handoffs in both directions.
 //!
-//! A handoff takes time, so the second reading is ahead of the first by more than the second clock is: the least that was
-//! seen bounds the offset from above; that of the other direction, from below. Bounds add up along a path of pairs, and the
-//! tightest path counts.
+//! A handoff takes time, so the second reading is ahead of the first by more than the second clock
+//! is: the least that was seen bounds the offset from above; that of the other direction, from
+//! below. Bounds add up along a path of pairs, and the tightest path counts.
 
 use crate::trace::Pair;
 
@@ -19,16 +20,22 @@ impl Backward {
     /// Counts the negative ones among differences of successive readings.
     #[must_use]
     pub fn among(deltas: impl IntoIterator<Item = i64>) -> Self {
-        deltas.into_iter().filter(|&delta| delta < 0).fold(Self::default(), |so_far, delta| Self {
-            steps: so_far.steps + 1,
-            largest: so_far.largest.max(delta.unsigned_abs()),
-        })
+        deltas
+            .into_iter()
+            .filter(|&delta| delta < 0)
+            .fold(Self::default(), |so_far, delta| Self {
+                steps: so_far.steps + 1,
+                largest: so_far.largest.max(delta.unsigned_abs()),
+            })
     }
 
     /// Both together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        Self { steps: self.steps + other.steps, largest: self.largest.max(other.largest) }
+        Self {
+            steps: self.steps + other.steps,
+            largest: self.largest.max(other.largest),
+        }
     }
 }
 
@@ -43,11 +50,15 @@ pub struct Offset {
     pub uncertainty: f64,
 }
 
-/// The offset of every CPU against the first one of the first pair. `step` is how far readings are cut off, in ticks. CPUs
-/// that no path leads to in both directions are left out.
+/// The offset of every CPU against the first one of the first pair. `step` is how far readings are
+/// cut off, in ticks. CPUs that no path leads to in both directions are left out.
 #[must_use]
 pub fn offsets(pairs: &[Pair], step: f64) -> Vec<Offset> {
-    let mut cpus: Vec<u32> = pairs.iter().filter_map(|pair| pair.cpus).flatten().collect();
+    let mut cpus: Vec<u32> = pairs
+        .iter()
+        .filter_map(|pair| pair.cpus)
+        .flatten()
+        .collect();
     cpus.sort_unstable();
     cpus.dedup();
     let place = |cpu: u32| cpus.binary_search(&cpu).unwrap_or_default();
@@ -56,7 +67,9 @@ pub fn offsets(pairs: &[Pair], step: f64) -> Vec<Offset> {
         row[place] = 0.0;
     }
     for pair in pairs {
-        let Some([a, b]) = pair.cpus.map(|cpus| cpus.map(place)) else { continue };
+        let Some([a, b]) = pair.cpus.map(|cpus| cpus.map(place)) else {
+            continue;
+        };
         for (from, to, least) in [(a, b, pair.least[0]), (b, a, pair.least[1])] {
             if let Some(least) = least {
                 most[from][to] = most[from][to].min(least as f64 + step);
@@ -74,9 +87,16 @@ pub fn offsets(pairs: &[Pair], step: f64) -> Vec<Offset> {
     }
     let against_first = |place: usize| {
         let (above, below) = (most[0][place], -most[place][0]);
-        Offset { cpu: cpus[place], ticks: f64::midpoint(above, below), uncertainty: (above - below) / 2.0 }
+        Offset {
+            cpu: cpus[place],
+            ticks: f64::midpoint(above, below),
+            uncertainty: (above - below) / 2.0,
+        }
     };
-    (0..cpus.len()).map(against_first).filter(|offset| offset.uncertainty.is_finite()).collect()
+    (0..cpus.len())
+        .map(against_first)
+        .filter(|offset| offset.uncertainty.is_finite())
+        .collect()
 }
 
 #[cfg(test)]
@@ -84,23 +104,57 @@ mod tests {
     use super::*;
 
     fn pair(cpus: [u32; 2], there: i64, back: i64) -> Pair {
-        Pair { cpus: Some(cpus), handoffs: 2, least: [Some(there), Some(back)], ..Pair::default() }
+        Pair {
+            cpus: Some(cpus),
+            handoffs: 2,
+            least: [Some(there), Some(back)],
+            ..Pair::default()
+        }
     }
 
     #[test]
     fn both_directions_bound_an_offset() {
         // The clock of CPU 3 is 500 behind; a handoff takes 80 or more.
         let found = offsets(&[pair([0, 3], 80 - 500, 85 + 500)], 0.0);
-        assert_eq!(found[0], Offset { cpu: 0, ticks: 0.0, uncertainty: 0.0 });
-        assert_eq!(found[1], Offset { cpu: 3, ticks: -502.5, uncertainty: 82.5 });
+        assert_eq!(
+            found[0],
+            Offset {
+                cpu: 0,
+                ticks: 0.0,
+                uncertainty: 0.0
+            }
+        );
+        assert_eq!(
+            found[1],
+            Offset {
+                cpu: 3,
+                ticks: -502.5,
+                uncertainty: 82.5
+            }
+        );
     }
 
     #[test]
     fn the_tightest_path_counts() {
-        let pairs = [pair([0, 1], 900, 900), pair([0, 2], 50, 50), pair([2, 1], 50, 60)];
+        let pairs = [
+            pair([0, 1], 900, 900),
+            pair([0, 2], 50, 50),
+            pair([2, 1], 50, 60),
+        ];
         let found = offsets(&pairs, 0.0);
-        assert_eq!(found[1], Offset { cpu: 1, ticks: -5.0, uncertainty: 105.0 });
-        assert_eq!(offsets(&pairs, 10.0)[2].uncertainty, 60.0, "what readings cut off is not known");
+        assert_eq!(
+            found[1],
+            Offset {
+                cpu: 1,
+                ticks: -5.0,
+                uncertainty: 105.0
+            }
+        );
+        assert_eq!(
+            offsets(&pairs, 10.0)[2].uncertainty,
+            60.0,
+            "what readings cut off is not known"
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! What the figures of a timer are drawn from: a trace, told in so few numbers that every report can hold them.
+//! What the figures of a timer are drawn from: a trace, told in so few numbers that every report
+//! can hold them.
 //!
-//! Nothing here enters a figure of accuracy, cost or spread. It is there to be looked at: whether the intervals climb in
-//! steps, whether they lie on a lattice, and which single costs the spread counts.
+//! Nothing here enters a figure of accuracy, cost or spread. It is there to be looked at: whether
+//! the intervals climb in steps, whether they lie on a lattice, and which single costs the spread
+//! counts.
 
 use crate::analysis::singles::View;
 use crate::analysis::statistics::{median, midmean};
@@ -30,34 +32,50 @@ pub fn figures(trace: &Trace, step: Option<f64>) -> Figures {
 }
 
 fn groups(trace: &Trace) -> impl Iterator<Item = &Intervals> {
-    trace.runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow)
+    trace
+        .runs
+        .iter()
+        .flat_map(|run| &run.intervals)
+        .chain(&trace.slow)
 }
 
 fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
-    let all: Vec<(u64, i64)> =
-        groups(trace).flat_map(|group| group.deltas.iter().map(|&delta| (group.work, delta))).collect();
+    let all: Vec<(u64, i64)> = groups(trace)
+        .flat_map(|group| group.deltas.iter().map(|&delta| (group.work, delta)))
+        .collect();
     let lengths = sorted(all.iter().map(|&(_, delta)| delta));
     let (least, most) = (*quantile(&lengths, 0.01)?, *quantile(&lengths, 0.98)?);
     let few_levels = step.map(|step| least as f64 + (LEVELS - 1.5) * step);
     let below = |limit: f64| {
-        all.iter().copied().filter(|&(_, delta)| delta as f64 <= limit).collect::<Vec<(u64, i64)>>()
+        all.iter()
+            .copied()
+            .filter(|&(_, delta)| delta as f64 <= limit)
+            .collect::<Vec<(u64, i64)>>()
     };
     // What only outliers reach with long work would leave most of the figure empty.
-    let longest =
-        |points: &[(u64, i64)]| quantile(&sorted(points.iter().map(|point| point.0)), 0.995).copied();
+    let longest = |points: &[(u64, i64)]| {
+        quantile(&sorted(points.iter().map(|point| point.0)), 0.995).copied()
+    };
     let whole = longest(&all)?;
     // Where the cost varies by more than some steps, so few levels show no climbing.
     let climbs = |shown: &Vec<(u64, i64)>| {
         shown.len() >= 3 * STRETCHES && longest(shown).is_some_and(|longest| longest >= whole / 5)
     };
-    let mut shown = few_levels.map(below).filter(climbs).unwrap_or_else(|| below(most as f64));
+    let mut shown = few_levels
+        .map(below)
+        .filter(climbs)
+        .unwrap_or_else(|| below(most as f64));
     let longest = longest(&shown)?;
     shown.retain(|&(work, _)| work <= longest);
     shown.sort_unstable();
     let mut kept = evenly(&shown, longest);
     let still = shown.iter().filter(|(_, delta)| *delta == 0).count();
     if 2 * still > shown.len() {
-        let moved: Vec<_> = shown.iter().copied().filter(|(_, delta)| *delta != 0).collect();
+        let moved: Vec<_> = shown
+            .iter()
+            .copied()
+            .filter(|(_, delta)| *delta != 0)
+            .collect();
         kept.extend(spread_over(&moved, STRETCHES * A_STRETCH / 4));
     }
     kept.sort_unstable();
@@ -72,7 +90,8 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
 
 /// As many points of each stretch of work; `points` are sorted.
 fn evenly(points: &[(u64, i64)], longest: u64) -> Vec<(u64, i64)> {
-    let stretch = |work: u64| (u128::from(work) * STRETCHES as u128 / (u128::from(longest) + 1)) as usize;
+    let stretch =
+        |work: u64| (u128::from(work) * STRETCHES as u128 / (u128::from(longest) + 1)) as usize;
     let mut kept = Vec::new();
     for points in points.chunk_by(|a, b| stretch(a.0) == stretch(b.0)) {
         let mut by_length = points.to_vec();
@@ -89,13 +108,18 @@ fn spread_over<T: Copy>(points: &[T], count: usize) -> impl Iterator<Item = T> {
 }
 
 fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistogram> {
-    /// Groups with more intervals repeat the same work: they show one place of the lattice again and again.
+    /// Groups with more intervals repeat the same work: they show one place of the lattice again
+    /// and again.
     const REPEATED: usize = 4;
     let random = || groups(trace).filter(|group| group.deltas.len() < REPEATED);
     let waited = || groups(trace).filter(|group| group.deltas.len() >= REPEATED);
     let mut lengths = sorted(random().flat_map(|group| group.deltas.iter().copied()));
     if lengths.len() < 10 * FEWEST {
-        lengths = sorted(random().chain(waited()).flat_map(|group| group.deltas.iter().copied()));
+        lengths = sorted(
+            random()
+                .chain(waited())
+                .flat_map(|group| group.deltas.iter().copied()),
+        );
     }
     let all = lengths.len();
     let (first, width, bins) = match step {
@@ -103,7 +127,8 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
             let width = (step / 8.0).floor().clamp(1.0, 1e15) as i64;
             let span = (LEVELS * step).min(BINS as f64 * width as f64) as i64;
             let window = densest(&lengths, span)?;
-            let bins = ((window.1 as i128 - window.0 as i128) / i128::from(width) + 2).min(BINS as i128);
+            let bins =
+                ((window.1 as i128 - window.0 as i128) / i128::from(width) + 2).min(BINS as i128);
             // A level lies in the middle of its bin.
             (window.0.saturating_sub(width / 2), width, bins as usize)
         }
@@ -115,7 +140,9 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
                 most = *lengths.last()?;
             }
             let span = (i128::from(most) - i128::from(least) + 1) as u128;
-            let width = span.div_ceil(BINS as u128 * 2 / 3).clamp(1, i64::MAX as u128) as i64;
+            let width = span
+                .div_ceil(BINS as u128 * 2 / 3)
+                .clamp(1, i64::MAX as u128) as i64;
             (least, width, span.div_ceil(width as u128) as usize)
         }
     };
@@ -141,14 +168,19 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
 fn densest(values: &[i64], span: i64) -> Option<(i64, i64)> {
     let (mut best, mut end) = (0..0, 0);
     for start in 0..values.len() {
-        while end < values.len() && i128::from(values[end]) - i128::from(values[start]) < i128::from(span) {
+        while end < values.len()
+            && i128::from(values[end]) - i128::from(values[start]) < i128::from(span)
+        {
             end += 1;
         }
         if end - start > best.len() {
             best = start..end;
         }
     }
-    Some((*values.get(best.start)?, *values.get(best.end.checked_sub(1)?)?))
+    Some((
+        *values.get(best.start)?,
+        *values.get(best.end.checked_sub(1)?)?,
+    ))
 }
 
 fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
@@ -157,7 +189,11 @@ fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
     if !(step > 0.0 && step.is_finite() && ns > 0.0 && ns.is_finite()) {
         return None;
     }
-    let bracket = if view.of_intervals { 0.0 } else { bracket(&trace.runs)? };
+    let bracket = if view.of_intervals {
+        0.0
+    } else {
+        bracket(&trace.runs)?
+    };
     let level = |ticks: i64| (ticks as f64 / step).round().clamp(-1e15, 1e15) as i64;
     let samples = |run: &Run| view.samples(run).into_iter().map(level).collect::<Vec<_>>();
     let levels = sorted(trace.runs.iter().flat_map(samples));
@@ -188,7 +224,15 @@ fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
 
 /// What two reads of the reference with nothing between them take, in its ticks.
 fn bracket(runs: &[Run]) -> Option<f64> {
-    let of = |run: &Run| midmean(&run.bracket.deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>());
+    let of = |run: &Run| {
+        midmean(
+            &run.bracket
+                .deltas
+                .iter()
+                .map(|&delta| delta as f64)
+                .collect::<Vec<_>>(),
+        )
+    };
     median(&runs.iter().filter_map(of).collect::<Vec<_>>())
 }
 
@@ -215,17 +259,33 @@ mod tests {
         let interval = |work: u64, phase: i64| 25 * ((phase + 40 + 3 * work as i64) / 25);
         let random = (0..400_u64).map(|at| {
             let work = at * 7 % 80;
-            Intervals { work, deltas: vec![interval(work, at as i64 * 11 % 25)].into() }
+            Intervals {
+                work,
+                deltas: vec![interval(work, at as i64 * 11 % 25)].into(),
+            }
         });
         let run = Run {
-            intervals: random.chain([Intervals { work: 0, deltas: vec![50; 900].into() }]).collect(),
-            bracket: Batches { calls: 0, deltas: vec![20; 100], ..Batches::default() },
+            intervals: random
+                .chain([Intervals {
+                    work: 0,
+                    deltas: vec![50; 900].into(),
+                }])
+                .collect(),
+            bracket: Batches {
+                calls: 0,
+                deltas: vec![20; 100],
+                ..Batches::default()
+            },
             singles: Batches {
                 calls: 1,
                 deltas: [[60; 90].as_slice(), &[85; 8], &[9000; 2]].concat(),
                 ..Batches::default()
             },
-            batches: Batches { calls: 100, deltas: vec![4_020; 50], ..Batches::default() },
+            batches: Batches {
+                calls: 100,
+                deltas: vec![4_020; 50],
+                ..Batches::default()
+            },
             ..Run::default()
         };
         let reference = Reference {
@@ -236,42 +296,74 @@ mod tests {
             ns_per_work: 1.5,
             ..Reference::default()
         };
-        Trace { ns_per_tick: Some(1.0), declared: true, reference, runs: vec![run; 3], ..Trace::default() }
+        Trace {
+            ns_per_tick: Some(1.0),
+            declared: true,
+            reference,
+            runs: vec![run; 3],
+            ..Trace::default()
+        }
     }
 
     #[test]
     fn the_staircase_climbs_in_steps() {
-        let figure = figures(&trace(), Some(25.0)).staircase.expect("it was observed");
-        assert!(figure.ticks.iter().all(|ticks| ticks % 25 == 0), "{figure:?}");
+        let figure = figures(&trace(), Some(25.0))
+            .staircase
+            .expect("it was observed");
+        assert!(
+            figure.ticks.iter().all(|ticks| ticks % 25 == 0),
+            "{figure:?}"
+        );
         assert!(figure.work.is_sorted() && figure.work.len() == figure.ticks.len());
-        assert!((60..=200).contains(&figure.work.len()), "{}", figure.work.len());
+        assert!(
+            (60..=200).contains(&figure.work.len()),
+            "{}",
+            figure.work.len()
+        );
         assert!(figure.ticks.last() > figure.ticks.first(), "{figure:?}");
     }
 
     #[test]
     fn levels_lie_in_the_middle_of_their_bins_and_nothing_is_lost() {
-        let histogram = figures(&trace(), Some(25.0)).intervals.expect("it was observed");
+        let histogram = figures(&trace(), Some(25.0))
+            .intervals
+            .expect("it was observed");
         for (bin, &count) in histogram.counts.iter().enumerate() {
             let middle = histogram.first_ticks + bin as i64 * 3 + 1;
-            assert!(count == 0 || (middle + 12).rem_euclid(25) - 12 <= 1, "{middle}: {histogram:?}");
+            assert!(
+                count == 0 || (middle + 12).rem_euclid(25) - 12 <= 1,
+                "{middle}: {histogram:?}"
+            );
         }
         let all: u64 = histogram.counts.iter().sum();
-        assert_eq!(all + histogram.below + histogram.above, 3 * 400, "repeated work does not count");
+        assert_eq!(
+            all + histogram.below + histogram.above,
+            3 * 400,
+            "repeated work does not count"
+        );
     }
 
     #[test]
     fn single_costs_are_those_without_the_bracket() {
-        let histogram = figures(&trace(), Some(25.0)).singles.expect("it was observed");
+        let histogram = figures(&trace(), Some(25.0))
+            .singles
+            .expect("it was observed");
         // 60 ticks with a bracket of 20, half a nanosecond each, in a bin of 2.5 ns around.
         assert_eq!((histogram.first_ns, histogram.width_ns), (18.75, 2.5));
-        assert_eq!((histogram.counts[0], histogram.above, histogram.own_readings), (270, 6, false));
+        assert_eq!(
+            (histogram.counts[0], histogram.above, histogram.own_readings),
+            (270, 6, false)
+        );
         assert_eq!(histogram.counts.iter().sum::<u64>(), 294);
     }
 
     #[test]
     fn nothing_observed_is_nothing_drawn() {
         assert_eq!(figures(&Trace::default(), None), Figures::default());
-        assert_eq!(figures(&Trace::default(), Some(f64::NAN)), Figures::default());
+        assert_eq!(
+            figures(&Trace::default(), Some(f64::NAN)),
+            Figures::default()
+        );
     }
 
     proptest! {

@@ -1,9 +1,11 @@
-//! All distributions on a grid that agree with what was observed, and the most that a share of them may be: a linear programme.
+//! All distributions on a grid that agree with what was observed, and the most that a share of them
+//! may be: a linear programme.
 //!
-//! Each observation is a mean over the distribution, known to a standard error. How many of these errors the observation
-//! that agrees least lies off is the misfit of a distribution. First the least misfit is found, then any linear function is
-//! maximised among distributions that fit nearly as well, by the primal simplex method on a full table (G. B. Dantzig, *Linear
-//! Programming and Extensions*, Princeton 1963), from wherever the last search ended.
+//! Each observation is a mean over the distribution, known to a standard error. How many of these
+//! errors the observation that agrees least lies off is the misfit of a distribution. First the
+//! least misfit is found, then any linear function is maximised among distributions that fit nearly
+//! as well, by the primal simplex method on a full table (G. B. Dantzig, *Linear Programming and
+//! Extensions*, Princeton 1963), from wherever the last search ended.
 
 /// What was observed: the mean of a function over the distribution.
 #[derive(Clone, Debug)]
@@ -22,16 +24,16 @@ const NOTHING: f64 = 1e-9;
 /// No misfit is larger.
 /// *Numerical*.
 const MOST_MISFIT: f64 = 1e9;
-/// Steps after which a search goes on without haste: by the first column that gains and not by the best one, which may go round in
-/// circles (R. G. Bland, Mathematics of Operations Research 2, 1977).
-/// *Numerical*.
+/// Steps after which a search goes on without haste: by the first column that gains and not by the
+/// best one, which may go round in circles (R. G. Bland, Mathematics of Operations Research 2,
+/// 1977). *Numerical*.
 const HASTY: usize = 400;
 /// Steps after which it ends, wherever it is.
 /// *Numerical*.
 const STEPS: usize = 2_000;
 
-/// The distributions: a table of the simplex method. Columns are shares of the points, the misfit, what each observation leaves on
-/// either side, and what the misfit leaves; the last holds values.
+/// The distributions: a table of the simplex method. Columns are shares of the points, the misfit,
+/// what each observation leaves on either side, and what the misfit leaves; the last holds values.
 #[derive(Clone, Debug)]
 pub(crate) struct Programme {
     points: usize,
@@ -53,7 +55,9 @@ impl Programme {
         for (at, one) in observed.iter().enumerate() {
             for (side, sign) in [(0, 1.0), (1, -1.0)] {
                 let mut row = vec![0.0; width];
-                row.iter_mut().zip(&one.of).for_each(|(cell, of)| *cell = sign * of / one.error);
+                row.iter_mut()
+                    .zip(&one.of)
+                    .for_each(|(cell, of)| *cell = sign * of / one.error);
                 row[misfit] = -1.0;
                 row[misfit + 1 + 2 * at + side] = 1.0;
                 row[width - 1] = sign * one.mean / one.error;
@@ -64,7 +68,12 @@ impl Programme {
         (limit[misfit], limit[width - 2], limit[width - 1]) = (1.0, 1.0, MOST_MISFIT);
         rows.push(limit);
         let basis = std::iter::once(0).chain(misfit + 1..width - 1).collect();
-        let mut programme = Self { points, width, rows, basis };
+        let mut programme = Self {
+            points,
+            width,
+            rows,
+            basis,
+        };
         (points > 0).then(|| {
             programme.begin();
             programme
@@ -85,12 +94,14 @@ impl Programme {
         self.maximise(least);
     }
 
-    /// How many standard errors the observation that agrees least lies off in the distribution that fits best.
+    /// How many standard errors the observation that agrees least lies off in the distribution that
+    /// fits best.
     pub(crate) fn misfit(&self) -> f64 {
         self.value(self.points)
     }
 
-    /// Lets all distributions take part whose misfit is at most this. It is at least the least misfit there is.
+    /// Lets all distributions take part whose misfit is at most this. It is at least the least
+    /// misfit there is.
     pub(crate) fn allow(&mut self, misfit: f64) {
         let last = self.width - 2;
         let limit = self.basis.iter().position(|column| *column == last);
@@ -100,18 +111,30 @@ impl Programme {
         }
     }
 
-    /// The most that the mean of a function may be. Where nearly all is known, pivots are the remains of what was subtracted, and a table can come to
-    /// hold anything; a mean is then still no more than the most of its function, and no less than the least.
+    /// The most that the mean of a function may be. Where nearly all is known, pivots are the
+    /// remains of what was subtracted, and a table can come to hold anything; a mean is then still
+    /// no more than the most of its function, and no less than the least.
     pub(crate) fn most(&mut self, of: impl Fn(usize) -> f64) -> f64 {
         let mut function: Vec<f64> = (0..self.points).map(&of).collect();
-        let ends = function.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], value| {
-            [value.min(least), value.max(most)]
-        });
+        let ends = function.iter().fold(
+            [f64::INFINITY, f64::NEG_INFINITY],
+            |[least, most], value| [value.min(least), value.max(most)],
+        );
         function.resize(self.width - 1, 0.0);
         self.maximise(function);
-        let told = self.basis.iter().zip(&self.rows).filter(|(column, _)| **column < self.points);
-        let most: f64 = told.map(|(column, row)| of(*column) * row[self.width - 1]).sum();
-        if most.is_nan() { ends[1] } else { most.max(ends[0]).min(ends[1]) }
+        let told = self
+            .basis
+            .iter()
+            .zip(&self.rows)
+            .filter(|(column, _)| **column < self.points);
+        let most: f64 = told
+            .map(|(column, row)| of(*column) * row[self.width - 1])
+            .sum();
+        if most.is_nan() {
+            ends[1]
+        } else {
+            most.max(ends[0]).min(ends[1])
+        }
     }
 
     fn value(&self, column: usize) -> f64 {
@@ -127,14 +150,21 @@ impl Programme {
             subtract(&mut gains, row, gain);
         }
         for step in 0..STEPS {
-            let better = gains[..self.width - 1].iter().enumerate().filter(|(_, gain)| **gain > NOTHING);
+            let better = gains[..self.width - 1]
+                .iter()
+                .enumerate()
+                .filter(|(_, gain)| **gain > NOTHING);
             let entering = if step < HASTY {
                 better.max_by(|a, b| a.1.total_cmp(b.1))
             } else {
                 better.min_by_key(|(column, _)| *column)
             };
-            let Some(entering) = entering.map(|(column, _)| column) else { break };
-            let Some(leaving) = self.leaving(entering) else { break };
+            let Some(entering) = entering.map(|(column, _)| column) else {
+                break;
+            };
+            let Some(leaving) = self.leaving(entering) else {
+                break;
+            };
             self.pivot(leaving, entering);
             let gain = gains[entering];
             subtract(&mut gains, &self.rows[leaving], gain);
@@ -144,10 +174,16 @@ impl Programme {
     /// The row whose value is used up first where a column grows.
     fn leaving(&self, entering: usize) -> Option<usize> {
         let mut first: Option<(f64, usize)> = None;
-        for (at, row) in self.rows.iter().enumerate().filter(|(_, row)| row[entering] > NOTHING) {
+        for (at, row) in self
+            .rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| row[entering] > NOTHING)
+        {
             let ratio = row[self.width - 1] / row[entering];
             let sooner = first.is_none_or(|(least, other)| {
-                ratio < least - NOTHING || (ratio < least + NOTHING && self.basis[at] < self.basis[other])
+                ratio < least - NOTHING
+                    || (ratio < least + NOTHING && self.basis[at] < self.basis[other])
             });
             if sooner {
                 first = Some((ratio, at));
@@ -172,7 +208,9 @@ impl Programme {
 /// Subtracts a multiple of one row from another.
 fn subtract(from: &mut [f64], row: &[f64], times: f64) {
     if times != 0.0 {
-        from.iter_mut().zip(row).for_each(|(cell, other)| *cell -= times * other);
+        from.iter_mut()
+            .zip(row)
+            .for_each(|(cell, other)| *cell -= times * other);
     }
 }
 
@@ -183,14 +221,17 @@ mod tests {
 
     use super::*;
 
-    /// The most that a function may be, by all mixtures of two points in small parts: enough where one mean is observed.
+    /// The most that a function may be, by all mixtures of two points in small parts: enough where
+    /// one mean is observed.
     fn by_force(observed: &Observed, misfit: f64, of: &[f64]) -> f64 {
         let mut most = f64::NEG_INFINITY;
-        for (first, second) in (0..of.len()).flat_map(|first| (0..=first).map(move |second| (first, second)))
+        for (first, second) in
+            (0..of.len()).flat_map(|first| (0..=first).map(move |second| (first, second)))
         {
             for part in 0..=1_000 {
                 let share = f64::from(part) / 1e3;
-                let mixed = |function: &[f64]| share * function[first] + (1.0 - share) * function[second];
+                let mixed =
+                    |function: &[f64]| share * function[first] + (1.0 - share) * function[second];
                 if (mixed(&observed.of) - observed.mean).abs() <= misfit * observed.error + 1e-9 {
                     most = most.max(mixed(of));
                 }
@@ -203,21 +244,39 @@ mod tests {
     fn finds_what_trying_finds() {
         let mut random = StdRng::seed_from_u64(7);
         for _ in 0..60 {
-            let mut function = || (0..7).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
+            let mut function = || {
+                (0..7)
+                    .map(|_| random.random_range(-1.0..1.0))
+                    .collect::<Vec<f64>>()
+            };
             let (of, sought) = (function(), function());
             let mean = of[2] * 0.4 + of[5] * 0.6;
-            let observed = Observed { of, mean, error: 0.05 };
+            let observed = Observed {
+                of,
+                mean,
+                error: 0.05,
+            };
             let mut programme = Programme::of(7, std::slice::from_ref(&observed)).unwrap();
             assert!(programme.misfit() < 1e-6);
             programme.allow(1.0);
-            let (found, tried) = (programme.most(|at| sought[at]), by_force(&observed, 1.0, &sought));
-            assert!(found > tried - 1e-6 && found < tried + 0.01, "{found}, not {tried}");
+            let (found, tried) = (
+                programme.most(|at| sought[at]),
+                by_force(&observed, 1.0, &sought),
+            );
+            assert!(
+                found > tried - 1e-6 && found < tried + 0.01,
+                "{found}, not {tried}"
+            );
         }
     }
 
     #[test]
     fn means_that_contradict_each_other_share_the_misfit() {
-        let level = |mean| Observed { of: vec![0.0, 1.0, 2.0], mean, error: 0.1 };
+        let level = |mean| Observed {
+            of: vec![0.0, 1.0, 2.0],
+            mean,
+            error: 0.1,
+        };
         let mut programme = Programme::of(3, &[level(0.8), level(1.2)]).unwrap();
         assert!((programme.misfit() - 2.0).abs() < 1e-6);
         programme.allow(3.0);
@@ -226,7 +285,8 @@ mod tests {
         assert!(Programme::of(0, &[]).is_none());
     }
 
-    /// Three moments of a distribution bound its share up to a point: those of a fair coin leave nothing open.
+    /// Three moments of a distribution bound its share up to a point: those of a fair coin leave
+    /// nothing open.
     #[test]
     fn moments_of_a_coin_tell_the_coin() {
         let grid: Vec<f64> = (-10..=10).map(|at| f64::from(at) / 5.0).collect();
@@ -241,6 +301,9 @@ mod tests {
         let below = |level: f64| if level < 0.0 { 1.0 } else { 0.0 };
         let most = programme.most(|at| below(grid[at]));
         let least = -programme.most(|at| -below(grid[at]));
-        assert!((most - 0.5).abs() < 0.02 && (least - 0.5).abs() < 0.02, "{least} to {most}");
+        assert!(
+            (most - 0.5).abs() < 0.02 && (least - 0.5).abs() < 0.02,
+            "{least} to {most}"
+        );
     }
 }

@@ -1,10 +1,12 @@
-//! Steps of a few ticks. Truncation to whole ticks fills the gaps between the multiples of such a step, so that no lattice shows; the
-//! spectrum of the intervals still does.
+//! Steps of a few ticks. Truncation to whole ticks fills the gaps between the multiples of such a
+//! step, so that no lattice shows; the spectrum of the intervals still does.
 //!
-//! A counter of step `p` (in ticks) shows `⌊np⌋`, and moves by `⌊mp⌋` or `⌈mp⌉` in `m` steps. So the mean of `exp(2πi·d/p)` over
-//! intervals `d` is real and positive, whatever their lengths are: `sinc²(1/p)` where `np` lies anywhere between two ticks, and
-//! `(sin(π/p) / (r·sin(π/rp)))²` where it lies at `r` places, as `rp` is whole. That is 1 for whole steps, all of whose intervals are
-//! multiples of them. Whole ticks cannot tell the frequency `f` from `1 − f`, but the two have different heights.
+//! A counter of step `p` (in ticks) shows `⌊np⌋`, and moves by `⌊mp⌋` or `⌈mp⌉` in `m` steps. So
+//! the mean of `exp(2πi·d/p)` over intervals `d` is real and positive, whatever their lengths are:
+//! `sinc²(1/p)` where `np` lies anywhere between two ticks, and `(sin(π/p) / (r·sin(π/rp)))²` where
+//! it lies at `r` places, as `rp` is whole. That is 1 for whole steps, all of whose intervals are
+//! multiples of them. Whole ticks cannot tell the frequency `f` from `1 − f`, but the two have
+//! different heights.
 //!
 //! Intervals that grow in equal units of work have lines as well. Theirs are real by chance only.
 
@@ -33,13 +35,12 @@ const AS_TALL: f64 = 0.9;
 /// *Judgement*.
 const LOST: f64 = 0.05;
 
-/// Deviations of chance within which a line has to be of the right height and phase, so that its step is told, and beyond which a step is
-/// excluded.
-/// *Chance*: 0.03 % and 5 % of a plane.
+/// Deviations of chance within which a line has to be of the right height and phase, so that its
+/// step is told, and beyond which a step is excluded. *Chance*: 0.03 % and 5 % of a plane.
 const WITHIN: (f64, f64) = (4.0, 2.45);
 
-/// What it may be off by besides, as intervals that grow in equal units do not hold all parts of a step alike.
-/// *Seen*.
+/// What it may be off by besides, as intervals that grow in equal units do not hold all parts of a
+/// step alike. *Seen*.
 const UNEVEN: f64 = 0.04;
 
 /// Ticks that most intervals lie apart, so that they hold them about alike.
@@ -74,7 +75,8 @@ pub(super) enum FoundLine {
 }
 
 impl Spectrum {
-    /// Of intervals with random work, which are sorted and not negative. `None` where they are too few.
+    /// Of intervals with random work, which are sorted and not negative. `None` where they are too
+    /// few.
     pub(super) fn of(intervals: &[i64]) -> Option<Self> {
         /// Fewest intervals of a spectrum.
         /// *Chance*: four deviations are a third.
@@ -94,21 +96,34 @@ impl Spectrum {
         let mean = window.iter().map(|&value| value as f64).sum::<f64>() / count;
         let of = |same: &[i64]| (same[0] as f64 - mean, same.len() as f64 / count);
         let counted: Vec<(f64, f64)> = window.chunk_by(|a, b| a == b).map(of).collect();
-        let deviation = counted.iter().map(|(value, share)| share * value * value).sum::<f64>().sqrt();
+        let deviation = counted
+            .iter()
+            .map(|(value, share)| share * value * value)
+            .sum::<f64>()
+            .sqrt();
         let stride = 0.5 / (0.5 * span / STRIDE).ceil();
         let lines = lines(&counted, stride);
         let mostly = window[window.len() - 1 - window.len() / 20] - window[window.len() / 20];
         let uneven = UNEVEN * (WIDE / (mostly as f64).max(1.0)).max(1.0);
-        Some(Self { counted, mean, deviation, noise: (0.5 / count).sqrt(), uneven, stride, lines })
+        Some(Self {
+            counted,
+            mean,
+            deviation,
+            noise: (0.5 / count).sqrt(),
+            uneven,
+            stride,
+            lines,
+        })
     }
 
-    /// The step of the counter, if it stands out. `of_work` says whether a line of this frequency and step may be that of the work.
+    /// The step of the counter, if it stands out. `of_work` says whether a line of this frequency
+    /// and step may be that of the work.
     pub(super) fn step(&self, of_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
-        /// Steps that are apart by no more than this share are told as one, whose interval holds both.
-        /// *Judgement*: as `SLIGHT`.
+        /// Steps that are apart by no more than this share are told as one, whose interval holds
+        /// both. *Judgement*: as `SLIGHT`.
         const ALIKE: f64 = 0.02;
-        /// Deviations of chance by which a line has to be nearer to what one step would show than to what another one would.
-        /// *Chance*.
+        /// Deviations of chance by which a line has to be nearer to what one step would show than
+        /// to what another one would. *Chance*.
         const CLEARLY: f64 = 3.0;
         if self.is_narrow() {
             return FoundLine::Nothing;
@@ -121,17 +136,21 @@ impl Spectrum {
                 continue;
             }
             // Whole ticks do not tell the frequency from what it lacks of one turn.
-            let steps =
-                [fit.frequency, 1.0 - fit.frequency].map(|turns| (1.0 / turns, fit.error / turns / turns));
+            let steps = [fit.frequency, 1.0 - fit.frequency]
+                .map(|turns| (1.0 / turns, fit.error / turns / turns));
             let off = |&(step, error): &(f64, f64)| self.off(fit.line, step, error);
-            let allowed =
-                |step: &(f64, f64)| step.0 >= SHORTEST && off(step) <= WITHIN.0 * self.noise + UNEVEN;
+            let allowed = |step: &(f64, f64)| {
+                step.0 >= SHORTEST && off(step) <= WITHIN.0 * self.noise + UNEVEN
+            };
             return match steps.map(|step| Some(step).filter(allowed)) {
                 [None, None] => FoundLine::Nothing,
                 [Some(step), None] | [None, Some(step)] => FoundLine::Step(self.refined(step)),
                 [Some(long), Some(short)] if long.0 - short.0 <= ALIKE * short.0 => {
                     let (step, half) = (f64::midpoint(long.0, short.0), (long.0 - short.0) / 2.0);
-                    FoundLine::Step(Lattice { step, error: long.1.max(self.refined(long).error) + half / Z })
+                    FoundLine::Step(Lattice {
+                        step,
+                        error: long.1.max(self.refined(long).error) + half / Z,
+                    })
                 }
                 [Some(long), Some(short)] => match off(&long) - off(&short) {
                     closer if closer < -CLEARLY * self.noise => FoundLine::Step(self.refined(long)),
@@ -146,7 +165,9 @@ impl Spectrum {
     /// The longest step that a line of more than this height, which no step explains, could be of.
     pub(super) fn unexplained(&self, height: f64, of_work: impl Fn(f64) -> bool) -> Option<f64> {
         let mut peaks = self.peaks().into_iter();
-        peaks.find(|&peak| self.at(peak).length() > height && !of_work(peak)).map(|peak| 1.0 / peak)
+        peaks
+            .find(|&peak| self.at(peak).length() > height && !of_work(peak))
+            .map(|peak| 1.0 / peak)
     }
 
     /// Whether most intervals lie within so few ticks that they do not hold all parts of a step.
@@ -167,14 +188,20 @@ impl Spectrum {
             square += share * steps * steps;
             squares += share * value * value;
         }
-        let longest = self.counted.last().map_or(0.0, |(value, _)| (value + self.mean) / step);
+        let longest = self
+            .counted
+            .last()
+            .map_or(0.0, |(value, _)| (value + self.mean) / step);
         // Where their number may be miscounted the frequency says it.
         if WITHIN.0 * error * longest > COUNTED * step {
             return Lattice { step, error };
         }
         let told = product / square;
         let residual = (squares - told * product).max(1.0 / 6.0);
-        Lattice { step: told, error: (residual / square).sqrt() * self.noise * 2.0_f64.sqrt() }
+        Lattice {
+            step: told,
+            error: (residual / square).sqrt() * self.noise * 2.0_f64.sqrt(),
+        }
     }
 
     /// The longest step that the intervals do not exclude; 1 where they exclude all others.
@@ -196,7 +223,8 @@ impl Spectrum {
         found.map_or(1.0, |(_, step)| step)
     }
 
-    /// How far from such a line those of a counter lie that moves by this step, which is known to `error`.
+    /// How far from such a line those of a counter lie that moves by this step, which is known to
+    /// `error`.
     fn off(&self, line: Complex, step: f64, error: f64) -> f64 {
         let (lowest, highest) = heights(step, error);
         let beyond = line.real - line.real.clamp((1.0 - LOST) * lowest, highest);
@@ -213,16 +241,22 @@ impl Spectrum {
                 && here >= length(at - 1)
                 && here >= length(at + 1)
         };
-        let mut peaks: Vec<(usize, f64)> =
-            (first.max(1)..self.lines.len()).filter(stands_out).map(|at| (at, length(at))).collect();
+        let mut peaks: Vec<(usize, f64)> = (first.max(1)..self.lines.len())
+            .filter(stands_out)
+            .map(|at| (at, length(at)))
+            .collect();
         peaks.sort_by(|a, b| b.1.total_cmp(&a.1));
         let tallest = peaks.first().map_or(0.0, |peak| peak.1);
         let as_tall = peaks.partition_point(|peak| peak.1 >= AS_TALL * tallest);
         peaks[..as_tall].sort_by_key(|peak| peak.0);
-        peaks.into_iter().map(|(at, _)| at as f64 * self.stride).collect()
+        peaks
+            .into_iter()
+            .map(|(at, _)| at as f64 * self.stride)
+            .collect()
     }
 
-    /// The line around this frequency, as one of zero phase at intervals of zero, as far as chance allows.
+    /// The line around this frequency, as one of zero phase at intervals of zero, as far as chance
+    /// allows.
     fn fit(&self, frequency: f64) -> Fit {
         /// Standard errors within which the number of turns at the mean has to be known.
         /// *Chance*.
@@ -239,17 +273,27 @@ impl Spectrum {
         }
         let line = self.at(top);
         let chance = self.noise / line.length() / TAU;
-        let (alone, through_zero) = (chance / self.deviation, chance / self.deviation.hypot(self.mean));
+        let (alone, through_zero) = (
+            chance / self.deviation,
+            chance / self.deviation.hypot(self.mean),
+        );
         if KNOWN * alone * self.mean > 0.5 {
             return Fit {
                 frequency: top,
-                line: Complex { real: line.length(), imaginary: 0.0 },
+                line: Complex {
+                    real: line.length(),
+                    imaginary: 0.0,
+                },
                 error: alone,
             };
         }
         let beside = line.imaginary.atan2(line.real) / TAU;
         let frequency = top - beside * self.mean / (self.deviation.powi(2) + self.mean.powi(2));
-        Fit { frequency, line: self.at(frequency), error: through_zero }
+        Fit {
+            frequency,
+            line: self.at(frequency),
+            error: through_zero,
+        }
     }
 
     /// The line where it is real and longest, no farther than `reach` from this frequency.
@@ -261,11 +305,13 @@ impl Spectrum {
         /// *Numerical*.
         const MOST: f64 = 96.0;
         let count = (PLACES * reach * self.mean).min(MOST).ceil() as i32;
-        let places =
-            (-count..=count).map(|place| frequency + reach * f64::from(place) / f64::from(count.max(1)));
+        let places = (-count..=count)
+            .map(|place| frequency + reach * f64::from(place) / f64::from(count.max(1)));
         places
             .map(|frequency| self.at(frequency))
-            .fold(self.at(frequency), |best, line| if line.real > best.real { line } else { best })
+            .fold(self.at(frequency), |best, line| {
+                if line.real > best.real { line } else { best }
+            })
     }
 
     fn at(&self, frequency: f64) -> Complex {
@@ -273,10 +319,16 @@ impl Spectrum {
     }
 
     fn around_mean(&self, frequency: f64) -> Complex {
-        let zero = Complex { real: 0.0, imaginary: 0.0 };
+        let zero = Complex {
+            real: 0.0,
+            imaginary: 0.0,
+        };
         self.counted.iter().fold(zero, |sum, (value, share)| {
             let (sine, cosine) = (TAU * frequency * value).sin_cos();
-            Complex { real: sum.real + share * cosine, imaginary: sum.imaginary + share * sine }
+            Complex {
+                real: sum.real + share * cosine,
+                imaginary: sum.imaginary + share * sine,
+            }
         })
     }
 }
@@ -324,7 +376,8 @@ fn heights(step: f64, error: f64) -> (f64, f64) {
         (ticks - ticks.round()).abs() <= 3.0 * places * error
     };
     let places = (1..=MOST).map(f64::from).find(whole);
-    let highest = places.map(|places| ((PI / step).sin() / (places * (PI / step / places).sin())).powi(2));
+    let highest =
+        places.map(|places| ((PI / step).sin() / (places * (PI / step / places).sin())).powi(2));
     (lowest, highest.unwrap_or(lowest).max(lowest))
 }
 
@@ -354,7 +407,10 @@ fn lines(counted: &[(f64, f64)], stride: f64) -> Vec<Complex> {
         for (hand, turn) in hands.iter_mut().zip(&turns) {
             real += hand.1;
             imaginary += hand.0;
-            *hand = (hand.0 * turn.1 + hand.1 * turn.0, hand.1 * turn.1 - hand.0 * turn.0);
+            *hand = (
+                hand.0 * turn.1 + hand.1 * turn.0,
+                hand.1 * turn.1 - hand.0 * turn.0,
+            );
         }
         Complex { real, imaginary }
     };

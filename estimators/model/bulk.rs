@@ -1,4 +1,5 @@
-//! The bulk of a document, which a table passes over: samples and bins, kept as text until they are asked for, and what figures are drawn from.
+//! The bulk of a document, which a table passes over: samples and bins, kept as text until they are
+//! asked for, and what figures are drawn from.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -19,7 +20,10 @@ impl<T: Serialize> Bulk<T> {
     pub fn of(part: &T) -> Self {
         // What is kept here has no keys but strings, which is all that can fail.
         let text = serde_json::value::to_raw_value(part).unwrap_or_default();
-        Self { text, part: PhantomData }
+        Self {
+            text,
+            part: PhantomData,
+        }
     }
 }
 
@@ -47,7 +51,10 @@ impl<T: Serialize + Default> Default for Bulk<T> {
 
 impl<T> Clone for Bulk<T> {
     fn clone(&self) -> Self {
-        Self { text: self.text.clone(), part: PhantomData }
+        Self {
+            text: self.text.clone(),
+            part: PhantomData,
+        }
     }
 }
 
@@ -65,11 +72,15 @@ impl<T> fmt::Debug for Bulk<T> {
 
 impl<'de, T> Deserialize<'de> for Bulk<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self { text: Box::deserialize(deserializer)?, part: PhantomData })
+        Ok(Self {
+            text: Box::deserialize(deserializer)?,
+            part: PhantomData,
+        })
     }
 }
 
-/// As its part is written, so that the layout is that of the document around it; as it is where it is no such part.
+/// As its part is written, so that the layout is that of the document around it; as it is where it
+/// is no such part.
 impl<T: Serialize + DeserializeOwned> Serialize for Bulk<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.parsed() {
@@ -111,20 +122,25 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Without those that cannot be drawn, and not be written down: JSON has no NaN and no infinity.
+    /// Without those that cannot be drawn, and not be written down: JSON has no NaN and no
+    /// infinity.
     #[must_use]
     pub fn sound(self) -> Self {
-        let costs = |costs: &CostHistogram| costs.first_ns.is_finite() && costs.width_ns.is_finite();
+        let costs =
+            |costs: &CostHistogram| costs.first_ns.is_finite() && costs.width_ns.is_finite();
         Self {
-            staircase: self.staircase.filter(|stairs| stairs.ns_per_work.is_finite()),
+            staircase: self
+                .staircase
+                .filter(|stairs| stairs.ns_per_work.is_finite()),
             singles: self.singles.filter(costs),
             ..self
         }
     }
 }
 
-/// A sample of the intervals between two reads: from each of twenty stretches of work as many, spread evenly from the
-/// shorter to the longer ones. Where most intervals stand still, those that moved are kept more often than they occurred.
+/// A sample of the intervals between two reads: from each of twenty stretches of work as many,
+/// spread evenly from the shorter to the longer ones. Where most intervals stand still, those that
+/// moved are kept more often than they occurred.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Staircase {
@@ -164,7 +180,8 @@ pub struct IntervalHistogram {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostHistogram {
-    /// Where the first bin begins, in nanoseconds. A bin lies around a whole number of steps of what saw it.
+    /// Where the first bin begins, in nanoseconds. A bin lies around a whole number of steps of
+    /// what saw it.
     pub first_ns: f64,
     /// How wide a bin is, in nanoseconds.
     pub width_ns: f64,
@@ -176,14 +193,20 @@ pub struct CostHistogram {
     pub below: u64,
     /// Invocations above the last bin.
     pub above: u64,
-    /// Whether successive readings of the timer itself are counted; otherwise the reference saw the invocations.
+    /// Whether successive readings of the timer itself are counted; otherwise the reference saw the
+    /// invocations.
     pub own_readings: bool,
 }
 
 /// Longer than a screen is high, an array of numbers hides the document around it.
-fn in_one_line<T: Serialize, S: Serializer>(numbers: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+fn in_one_line<T: Serialize, S: Serializer>(
+    numbers: &[T],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let text = serde_json::to_string(numbers).map_err(serde::ser::Error::custom)?;
-    RawValue::from_string(text).map_err(serde::ser::Error::custom)?.serialize(serializer)
+    RawValue::from_string(text)
+        .map_err(serde::ser::Error::custom)?
+        .serialize(serializer)
 }
 
 #[cfg(test)]
@@ -196,6 +219,10 @@ mod tests {
         assert_eq!(broken[0].get(), Some(vec![1, 2]));
         assert_eq!(broken[0], Bulk::of(&vec![1, 2]), "however it is written");
         assert!(broken[1].parsed().is_err());
-        assert_eq!(serde_json::to_string(&broken).unwrap(), r#"[[1,2],["x"]]"#, "it is passed on as it is");
+        assert_eq!(
+            serde_json::to_string(&broken).unwrap(),
+            r#"[[1,2],["x"]]"#,
+            "it is passed on as it is"
+        );
     }
 }

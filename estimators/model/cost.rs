@@ -1,4 +1,5 @@
-//! What an invocation costs: alone, in a row, how that is distributed, and what a read adds to the code around it.
+//! What an invocation costs: alone, in a row, how that is distributed, and what a read adds to the
+//! code around it.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,8 @@ pub enum Following {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
-    /// What a call costs alone: the median of single invocations, in nanoseconds. It enters Quality.
+    /// What a call costs alone: the median of single invocations, in nanoseconds. It enters
+    /// Quality.
     pub median_ns: Option<f64>,
     /// Lower end of its 95 % interval; null where one process is all there was.
     pub low_ns: Option<f64>,
@@ -28,13 +30,15 @@ pub struct Cost {
     pub high_ns: Option<f64>,
     /// Median cost of a single invocation, in CPU cycles.
     pub median_cycles: Option<f64>,
-    /// What a call costs in a row of many: the mean over batches, in nanoseconds, in which calls may overlap.
+    /// What a call costs in a row of many: the mean over batches, in nanoseconds, in which calls
+    /// may overlap.
     pub amortised_ns: Option<f64>,
     /// Median of single invocations as the reference shows them, in whole steps of the reference.
     pub single_median_ns: Option<f64>,
     /// 99th percentile of single invocations as the reference shows them.
     pub p99_ns: Option<f64>,
-    /// Whether it follows the frequency of the core, as far as the processes of the run can tell; absent where that was not asked.
+    /// Whether it follows the frequency of the core, as far as the processes of the run can tell;
+    /// absent where that was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<Following>,
     /// What a read adds to the code around it; absent where that was not asked.
@@ -48,12 +52,14 @@ pub struct Cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distribution {
-    /// The costs there are, the least first, with their shares; empty where costs do not gather around places.
+    /// The costs there are, the least first, with their shares; empty where costs do not gather
+    /// around places.
     pub modes: Vec<Mode>,
-    /// Standard deviation around the cost that holds the median, within a process, in nanoseconds; of all invocations but the
-    /// tail where there are no modes.
+    /// Standard deviation around the cost that holds the median, within a process, in nanoseconds;
+    /// of all invocations but the tail where there are no modes.
     pub within_ns: f64,
-    /// Standard deviation of the median cost between processes, in nanoseconds; null where one process is all there was.
+    /// Standard deviation of the median cost between processes, in nanoseconds; null where one
+    /// process is all there was.
     pub between_ns: Option<f64>,
     /// Share of invocations far above all others, as interruptions are, in [0, 1].
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
@@ -75,7 +81,10 @@ impl Distribution {
     /// Whether its figures are numbers.
     #[must_use]
     pub fn is_finite(&self) -> bool {
-        let modes = self.modes.iter().all(|mode| (mode.ns + mode.share).is_finite());
+        let modes = self
+            .modes
+            .iter()
+            .all(|mode| (mode.ns + mode.share).is_finite());
         modes && (self.within_ns + self.tail_share).is_finite()
     }
 }
@@ -84,14 +93,15 @@ impl Distribution {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Added {
-    /// How much longer a piece of work takes with a read in its middle, in nanoseconds; may come out slightly negative where the read is
-    /// done beside it.
+    /// How much longer a piece of work takes with a read in its middle, in nanoseconds; may come
+    /// out slightly negative where the read is done beside it.
     pub ns: f64,
     /// Lower end of its 95 % interval; null where one process is all there was.
     pub low_ns: Option<f64>,
     /// Upper end of its 95 % interval; null where one process is all there was.
     pub high_ns: Option<f64>,
-    /// How long such a piece takes without a read, in nanoseconds; of a cold read what the reads of the reference around it take.
+    /// How long such a piece takes without a read, in nanoseconds; of a cold read what the reads of
+    /// the reference around it take.
     pub work_ns: f64,
 }
 
@@ -142,9 +152,11 @@ contexts! {
     Latency = latency;
     /// Work bound by throughput: four such chains side by side.
     Throughput = throughput;
-    /// Work bound by memory: a load that misses the caches of the core, whose address follows from the one before.
+    /// Work bound by memory: a load that misses the caches of the core, whose address follows from
+    /// the one before.
     Memory = memory;
-    /// Code that the core runs far ahead in: calls, loads and branches that are predicted well, hundreds of instructions.
+    /// Code that the core runs far ahead in: calls, loads and branches that are predicted well,
+    /// hundreds of instructions.
     Ahead = ahead;
     /// The first read after a millisecond of other work.
     Cold = cold;
@@ -161,7 +173,9 @@ impl Adds {
     /// The least and the most that it adds to the kinds of work that are [usual](Context::USUAL).
     #[must_use]
     pub fn range(&self) -> Option<[f64; 2]> {
-        let found = Context::USUAL.into_iter().filter_map(|context| Some(self.of(context)?.ns));
+        let found = Context::USUAL
+            .into_iter()
+            .filter_map(|context| Some(self.of(context)?.ns));
         found.filter(|ns| ns.is_finite()).fold(None, |range, ns| {
             let [low, high] = range.unwrap_or([ns; 2]);
             Some([ns.min(low), ns.max(high)])
@@ -171,7 +185,9 @@ impl Adds {
     /// The most that it adds to these, by the upper ends of their intervals.
     #[must_use]
     pub fn most_ns(&self) -> Option<f64> {
-        let found = Context::USUAL.into_iter().filter_map(|context| self.of(context));
+        let found = Context::USUAL
+            .into_iter()
+            .filter_map(|context| self.of(context));
         found
             .map(|added| added.high_ns.unwrap_or(added.ns))
             .filter(|ns| ns.is_finite())
@@ -185,16 +201,31 @@ mod tests {
 
     #[test]
     fn a_range_is_of_usual_work() {
-        let added =
-            |ns: f64| Some(Added { ns, low_ns: Some(ns - 1.0), high_ns: Some(ns + 1.0), work_ns: 9.0 });
+        let added = |ns: f64| {
+            Some(Added {
+                ns,
+                low_ns: Some(ns - 1.0),
+                high_ns: Some(ns + 1.0),
+                work_ns: 9.0,
+            })
+        };
         let mut adds = Adds::default();
         assert_eq!((adds.range(), adds.most_ns()), (None, None));
-        for (context, ns) in Context::ALL.into_iter().zip([0.1, 0.7, 3.5, 4.0, 700.0, 90.0]) {
+        for (context, ns) in Context::ALL
+            .into_iter()
+            .zip([0.1, 0.7, 3.5, 4.0, 700.0, 90.0])
+        {
             adds.set(context, added(ns));
             assert_eq!(adds.of(context), added(ns));
         }
-        assert_eq!((adds.range(), adds.most_ns()), (Some([0.1, 4.0]), Some(5.0)));
+        assert_eq!(
+            (adds.range(), adds.most_ns()),
+            (Some([0.1, 4.0]), Some(5.0))
+        );
         let text = serde_json::to_string(&Context::ALL).unwrap();
-        assert_eq!(text, r#"["latency","throughput","memory","ahead","cold","contended"]"#);
+        assert_eq!(
+            text,
+            r#"["latency","throughput","memory","ahead","cold","contended"]"#
+        );
     }
 }

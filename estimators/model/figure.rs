@@ -16,7 +16,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// A figure; nothing where it is none. An interval that does not hold the figure is widened to do so, and one without end is none.
+    /// A figure; nothing where it is none. An interval that does not hold the figure is widened to
+    /// do so, and one without end is none.
     #[must_use]
     pub fn new(value: f64, low: Option<f64>, high: Option<f64>) -> Option<Self> {
         let interval = low.zip(high).filter(|(low, high)| (low + high).is_finite());
@@ -27,13 +28,21 @@ impl Figure {
     /// A figure with both ends of its interval, or with none.
     #[must_use]
     pub fn within(value: f64, interval: Option<(f64, f64)>) -> Self {
-        Self { value, low: interval.map(|(low, _)| low), high: interval.map(|(_, high)| high) }
+        Self {
+            value,
+            low: interval.map(|(low, _)| low),
+            high: interval.map(|(_, high)| high),
+        }
     }
 
     /// As a document has it: its parts as they are.
     #[must_use]
     pub fn told(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<Self> {
-        Some(Self { value: value?, low, high })
+        Some(Self {
+            value: value?,
+            low,
+            high,
+        })
     }
 
     /// Its interval, where both ends are known.
@@ -70,13 +79,23 @@ impl Estimate {
     /// What is known for certain.
     #[must_use]
     pub fn exact(value: f64) -> Self {
-        Self { value, low: value, high: value, samples: 0 }
+        Self {
+            value,
+            low: value,
+            high: value,
+            samples: 0,
+        }
     }
 
     /// The same estimate in another unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
-        Self { value: self.value * factor, low: self.low * factor, high: self.high * factor, ..self }
+        Self {
+            value: self.value * factor,
+            low: self.low * factor,
+            high: self.high * factor,
+            ..self
+        }
     }
 }
 

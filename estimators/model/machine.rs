@@ -1,4 +1,5 @@
-//! What is found of a machine besides its platform: frequencies and the counter that programs read past the kernel.
+//! What is found of a machine besides its platform: frequencies and the counter that programs read
+//! past the kernel.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +17,11 @@ pub struct Frequency {
     pub tsc_hz: Option<f64>,
     /// The rate at which the core really ran: dependent additions, one a cycle.
     pub effective_hz: Option<f64>,
-    /// Lowest of the effective frequencies: the 5 % quantile of what was seen during the measurement, or what was seen before or after it.
+    /// Lowest of the effective frequencies: the 5 % quantile of what was seen during the
+    /// measurement, or what was seen before or after it.
     pub effective_hz_low: Option<f64>,
-    /// Highest of the effective frequencies: the 95 % quantile of what was seen during the measurement, or what was seen before or after it.
+    /// Highest of the effective frequencies: the 95 % quantile of what was seen during the
+    /// measurement, or what was seen before or after it.
     pub effective_hz_high: Option<f64>,
     /// The effective frequency before the measurement.
     pub effective_hz_before: Option<f64>,
@@ -39,8 +42,16 @@ impl Frequency {
     #[must_use]
     pub fn cycles(&self) -> Option<Estimate> {
         let value = self.cycles_hz?;
-        let (low, high) = (self.cycles_hz_low.unwrap_or(value), self.cycles_hz_high.unwrap_or(value));
-        Some(Estimate { value, low, high, samples: 0 })
+        let (low, high) = (
+            self.cycles_hz_low.unwrap_or(value),
+            self.cycles_hz_high.unwrap_or(value),
+        );
+        Some(Estimate {
+            value,
+            low,
+            high,
+            samples: 0,
+        })
     }
 }
 
@@ -51,7 +62,8 @@ pub struct CounterFacts {
     pub log: KernelLog,
     /// For how long this system has run, in seconds.
     pub uptime_s: Option<f64>,
-    /// What the counter shows, in seconds at its own rate: for how long the machine has run that it counts for.
+    /// What the counter shows, in seconds at its own rate: for how long the machine has run that it
+    /// counts for.
     pub age_s: Option<f64>,
     /// What the hypervisor says of its rate after a move; null where it says nothing.
     pub promise: Option<CounterPromise>,

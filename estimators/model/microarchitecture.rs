@@ -1,44 +1,57 @@
-//! The core of a processor by the numbers that it tells. Brand strings do not name it: two guests on an `AMD EPYC` may be a generation apart.
+//! The core of a processor by the numbers that it tells. Brand strings do not name it: two guests
+//! on an `AMD EPYC` may be a generation apart.
 
 use super::Cpu;
 
 impl Cpu {
-    /// What its core is called, by the public name of its generation: `Zen 4`, `Sapphire Rapids`. `None` where the numbers are not known
-    /// here or were not told; cores of Arm are named by their model already.
+    /// What its core is called, by the public name of its generation: `Zen 4`, `Sapphire Rapids`.
+    /// `None` where the numbers are not known here or were not told; cores of Arm are named by
+    /// their model already.
     #[must_use]
     pub fn core(&self) -> Option<&'static str> {
         let numbers = (self.family?, self.model_number?);
         match self.vendor.as_deref()? {
             "AuthenticAMD" => amd(numbers),
             // What a hypervisor shows in place of the core that runs is no name of that.
-            "GenuineIntel" => {
-                intel(numbers, self.stepping).filter(|core| self.amx != Some(true) || WITH_AMX.contains(core))
-            }
+            "GenuineIntel" => intel(numbers, self.stepping)
+                .filter(|core| self.amx != Some(true) || WITH_AMX.contains(core)),
             // Licensed from AMD (Linux, arch/x86/kernel/cpu/hygon.c).
             "HygonGenuine" if numbers.0 == 0x18 => Some("Dhyana"),
             _ => None,
         }
     }
 
-    /// What tells it from others of the same brand: the name of its core, or else family and model; `None` where it told neither.
+    /// What tells it from others of the same brand: the name of its core, or else family and model;
+    /// `None` where it told neither.
     #[must_use]
     pub fn generation(&self) -> Option<String> {
-        let numbers = || Some(format!("family {} model {}", self.family?, self.model_number?));
+        let numbers = || {
+            Some(format!(
+                "family {} model {}",
+                self.family?, self.model_number?
+            ))
+        };
         self.core().map(str::to_owned).or_else(numbers)
     }
 
-    /// Brand and generation, as in `AMD EPYC (Zen 4)`; the vendor where there is no brand, and `None` where neither was told.
+    /// Brand and generation, as in `AMD EPYC (Zen 4)`; the vendor where there is no brand, and
+    /// `None` where neither was told.
     #[must_use]
     pub fn name(&self) -> Option<String> {
         let brand = self.model.as_deref().or(self.vendor.as_deref())?;
         // Hypervisors that name the core in the brand: `Intel Core Processor (Skylake)`.
-        let untold = self.generation().filter(|generation| !brand.contains(generation.as_str()));
-        Some(untold.map_or_else(|| brand.to_owned(), |generation| format!("{brand} ({generation})")))
+        let untold = self
+            .generation()
+            .filter(|generation| !brand.contains(generation.as_str()));
+        Some(untold.map_or_else(
+            || brand.to_owned(),
+            |generation| format!("{brand} ({generation})"),
+        ))
     }
 }
 
-/// By Linux, arch/x86/kernel/cpu/amd.c (`bsp_init_amd`), which follows AMD's *Processor Programming References*; of older
-/// families by AMD's *BIOS and Kernel Developer's Guides*, one a family.
+/// By Linux, arch/x86/kernel/cpu/amd.c (`bsp_init_amd`), which follows AMD's *Processor Programming
+/// References*; of older families by AMD's *BIOS and Kernel Developer's Guides*, one a family.
 fn amd(numbers: (u32, u32)) -> Option<&'static str> {
     Some(match numbers {
         (0x0f | 0x11, _) => "K8",
@@ -61,8 +74,9 @@ fn amd(numbers: (u32, u32)) -> Option<&'static str> {
     })
 }
 
-/// By Linux, arch/x86/include/asm/intel-family.h, which follows the table of signatures in Intel's *Software Developer's Manual*,
-/// volume 4, chapter 2. Servers of three generations share a model and differ by stepping.
+/// By Linux, arch/x86/include/asm/intel-family.h, which follows the table of signatures in Intel's
+/// *Software Developer's Manual*, volume 4, chapter 2. Servers of three generations share a model
+/// and differ by stepping.
 fn intel((family, model): (u32, u32), stepping: Option<u32>) -> Option<&'static str> {
     if family != 6 {
         return None;
@@ -104,8 +118,8 @@ fn intel((family, model): (u32, u32), stepping: Option<u32>) -> Option<&'static 
     })
 }
 
-/// Cores of Intel that multiply matrices (Intel, *Architecture Instruction Set Extensions Programming Reference*, table of recent
-/// instruction set extensions).
+/// Cores of Intel that multiply matrices (Intel, *Architecture Instruction Set Extensions
+/// Programming Reference*, table of recent instruction set extensions).
 const WITH_AMX: [&str; 3] = ["Sapphire Rapids", "Emerald Rapids", "Granite Rapids"];
 
 /// The small cores of Intel, and those of many, by the same table.
@@ -145,12 +159,12 @@ mod tests {
     #[test]
     fn cores_by_their_numbers() {
         for (vendor, family, model, stepping, core) in [
-            ("AuthenticAMD", 23, 1, 2, Some("Zen")),     // EPYC 7601, Naples
-            ("AuthenticAMD", 23, 49, 0, Some("Zen 2")),  // EPYC 7742, Rome
-            ("AuthenticAMD", 25, 1, 1, Some("Zen 3")),   // EPYC 7763, Milan
-            ("AuthenticAMD", 25, 17, 1, Some("Zen 4")),  // EPYC 9654, Genoa
+            ("AuthenticAMD", 23, 1, 2, Some("Zen")), // EPYC 7601, Naples
+            ("AuthenticAMD", 23, 49, 0, Some("Zen 2")), // EPYC 7742, Rome
+            ("AuthenticAMD", 25, 1, 1, Some("Zen 3")), // EPYC 7763, Milan
+            ("AuthenticAMD", 25, 17, 1, Some("Zen 4")), // EPYC 9654, Genoa
             ("AuthenticAMD", 25, 160, 2, Some("Zen 4")), // EPYC 9754, Bergamo
-            ("AuthenticAMD", 26, 2, 1, Some("Zen 5")),   // EPYC 9755, Turin
+            ("AuthenticAMD", 26, 2, 1, Some("Zen 5")), // EPYC 9755, Turin
             ("AuthenticAMD", 26, 0xff, 0, None),
             ("GenuineIntel", 6, 0x55, 4, Some("Skylake")), // Xeon Platinum 8175M
             ("GenuineIntel", 6, 0x55, 7, Some("Cascade Lake")), // Xeon Platinum 8259CL
@@ -160,15 +174,25 @@ mod tests {
             ("HygonGenuine", 24, 1, 1, Some("Dhyana")),
             ("Arm", 25, 17, 1, None),
         ] {
-            assert_eq!(of(vendor, family, model, stepping).core(), core, "{vendor} {family} {model}");
+            assert_eq!(
+                of(vendor, family, model, stepping).core(),
+                core,
+                "{vendor} {family} {model}"
+            );
         }
     }
 
     #[test]
     fn a_core_that_can_do_what_its_numbers_cannot_has_no_name() {
-        let with_amx = |model| Cpu { amx: Some(true), ..of("GenuineIntel", 6, model, 1) };
+        let with_amx = |model| Cpu {
+            amx: Some(true),
+            ..of("GenuineIntel", 6, model, 1)
+        };
         assert_eq!(with_amx(0xa7).core(), None);
-        assert_eq!(with_amx(0xa7).generation().as_deref(), Some("family 6 model 167"));
+        assert_eq!(
+            with_amx(0xa7).generation().as_deref(),
+            Some("family 6 model 167")
+        );
         assert_eq!(with_amx(0xad).core(), Some("Granite Rapids"));
     }
 
@@ -177,8 +201,15 @@ mod tests {
         let name = |family, model| of("AuthenticAMD", family, model, 1).name();
         assert_eq!(name(25, 17).as_deref(), Some("AMD EPYC (Zen 4)"));
         assert_eq!(name(26, 2).as_deref(), Some("AMD EPYC (Zen 5)"));
-        assert_eq!(name(26, 255).as_deref(), Some("AMD EPYC (family 26 model 255)"));
-        let silent = Cpu { model: Some("Neoverse-N1".into()), vendor: Some("Arm".into()), ..Cpu::default() };
+        assert_eq!(
+            name(26, 255).as_deref(),
+            Some("AMD EPYC (family 26 model 255)")
+        );
+        let silent = Cpu {
+            model: Some("Neoverse-N1".into()),
+            vendor: Some("Arm".into()),
+            ..Cpu::default()
+        };
         assert_eq!(silent.name().as_deref(), Some("Neoverse-N1"));
         assert_eq!(Cpu::default().name(), None);
     }

@@ -1,5 +1,6 @@
-//! What a report, a timer, a figure with its interval, a verdict and a platform *are*: the words of the domain, and how they
-//! are written down. Nothing here measures, judges or prints, and nothing of this program is imported.
+//! What a report, a timer, a figure with its interval, a verdict and a platform *are*: the words of
+//! the domain, and how they are written down. Nothing here measures, judges or prints, and nothing
+//! of this program is imported.
 
 mod bulk;
 mod cost;
@@ -21,18 +22,18 @@ pub use figure::{Cycles, Estimate, Figure, Hertz, Nanos};
 pub use machine::{CounterFacts, CounterPromise, Frequency, KernelLog};
 pub use period::{MissedPolicy, PeriodFigures, PeriodRow};
 pub use platform::{
-    ClockSource, CoreKind, Cpu, CpuQuota, IdleState, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform,
-    Tickless, TimeNamespace, Tsc, Waiting,
+    ClockSource, CoreKind, Cpu, CpuQuota, IdleState, Kernel, Limits, Load, MemoryLimit, Ntp, Os,
+    Platform, Tickless, TimeNamespace, Tsc, Waiting,
 };
 pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};
 pub use timer::{Accuracy, AccuracyKind, Observations, Status, TimerRow};
 pub use verdict::{
-    AllanPoint, Answer, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Paths, PathsBeside, Question,
-    ReadPath, Stable, ThreadSafe, Verdicts,
+    AllanPoint, Answer, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Paths, PathsBeside,
+    Question, ReadPath, Stable, ThreadSafe, Verdicts,
 };
 pub use wait::{
-    BackgroundLoad, Granularity, Lateness, LatenessHistogram, Means, Steps, USUAL_WAIT_NS, WaitConditions,
-    WaitFigures, WaitRow, beats,
+    BackgroundLoad, Granularity, Lateness, LatenessHistogram, Means, Steps, USUAL_WAIT_NS,
+    WaitConditions, WaitFigures, WaitRow, beats,
 };
 pub use warning::Warning;

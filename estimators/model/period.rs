@@ -97,7 +97,11 @@ mod tests {
         for policy in [MissedPolicy::Burst, MissedPolicy::Skip, MissedPolicy::Delay] {
             assert_eq!(serde_json::to_value(policy).unwrap(), policy.name());
         }
-        for load in [BackgroundLoad::None, BackgroundLoad::SameCpu, BackgroundLoad::OtherCpu] {
+        for load in [
+            BackgroundLoad::None,
+            BackgroundLoad::SameCpu,
+            BackgroundLoad::OtherCpu,
+        ] {
             assert_eq!(serde_json::to_value(load).unwrap(), load.name());
         }
     }

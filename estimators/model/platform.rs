@@ -1,4 +1,5 @@
-//! The machine, as the report holds it. What the machine did not tell is `null`, which is not the same as "no".
+//! The machine, as the report holds it. What the machine did not tell is `null`, which is not the
+//! same as "no".
 
 use serde::{Deserialize, Serialize};
 
@@ -12,14 +13,14 @@ pub struct Platform {
     pub os: Os,
     /// The kernel.
     pub kernel: Kernel,
-    /// The hypervisor as it names itself (CPUID leaf 0x40000000), or the emulator that carried out the program (`qemu-user`); null on
-    /// bare metal.
+    /// The hypervisor as it names itself (CPUID leaf 0x40000000), or the emulator that carried out
+    /// the program (`qemu-user`); null on bare metal.
     pub hypervisor: Option<String>,
-    /// The clocks that the hypervisor offers, as the kernel calls them: `kvm-clock`, `hyperv_clocksource_tsc_page`,
-    /// `xen`. Empty where it offers none or there is no hypervisor.
+    /// The clocks that the hypervisor offers, as the kernel calls them: `kvm-clock`,
+    /// `hyperv_clocksource_tsc_page`, `xen`. Empty where it offers none or there is no hypervisor.
     pub hypervisor_clocks: Option<Vec<String>>,
-    /// What its maker calls the machine, vendor and product (DMI), which of some clouds is the type of the instance: `Amazon EC2 m7i.large`;
-    /// absent where it is not told.
+    /// What its maker calls the machine, vendor and product (DMI), which of some clouds is the type
+    /// of the instance: `Amazon EC2 m7i.large`; absent where it is not told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub product: Option<String>,
     /// The clock source of the kernel.
@@ -31,8 +32,8 @@ pub struct Platform {
     pub ntp: Option<Ntp>,
     /// How busy the machine is.
     pub load: Option<Load>,
-    /// Share of the time since the start of the machine in which CPUs had something to run that a hypervisor gave to
-    /// others, in [0, 1].
+    /// Share of the time since the start of the machine in which CPUs had something to run that a
+    /// hypervisor gave to others, in [0, 1].
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub steal_share: Option<f64>,
     /// What a container allows.
@@ -45,14 +46,25 @@ pub struct Platform {
     pub perf_event_paranoid: Option<i32>,
 }
 
-/// How the names of those hypervisors begin that do a processor's or a system's work by other means, so that figures are theirs.
-const EMULATORS: [&str; 7] = ["qemu-user", "QEMU (TCG)", "Wine", "Rosetta", "rosetta", "box64", "FEX"];
+/// How the names of those hypervisors begin that do a processor's or a system's work by other
+/// means, so that figures are theirs.
+const EMULATORS: [&str; 7] = [
+    "qemu-user",
+    "QEMU (TCG)",
+    "Wine",
+    "Rosetta",
+    "rosetta",
+    "box64",
+    "FEX",
+];
 
 impl Platform {
     /// The emulator that carried out the program, if one did.
     #[must_use]
     pub fn emulator(&self) -> Option<&str> {
-        self.hypervisor.as_deref().filter(|name| EMULATORS.iter().any(|known| name.starts_with(known)))
+        self.hypervisor
+            .as_deref()
+            .filter(|name| EMULATORS.iter().any(|known| name.starts_with(known)))
     }
 }
 
@@ -72,7 +84,8 @@ pub struct Cpu {
     pub model_number: Option<u32>,
     /// Stepping, on x86.
     pub stepping: Option<u32>,
-    /// Whether it multiplies matrices (Intel AMX): such a core is a Sapphire Rapids or later, whatever its numbers; absent where untold.
+    /// Whether it multiplies matrices (Intel AMX): such a core is a Sapphire Rapids or later,
+    /// whatever its numbers; absent where untold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amx: Option<bool>,
     /// Microcode revision, as in `0xa101148`.
@@ -89,16 +102,19 @@ pub struct Cpu {
     pub smt: Option<bool>,
     /// CPUs in the core of the CPU that measures.
     pub threads_per_core: Option<u32>,
-    /// Which CPUs share the core of the CPU that measures, itself included, as the kernel writes lists.
+    /// Which CPUs share the core of the CPU that measures, itself included, as the kernel writes
+    /// lists.
     pub core_list: Option<String>,
-    /// The kinds of cores among the CPUs that are online, the most capable first: one where all are alike, null where that is not told.
+    /// The kinds of cores among the CPUs that are online, the most capable first: one where all are
+    /// alike, null where that is not told.
     pub core_kinds: Option<Vec<CoreKind>>,
     /// The kind of the core that measures, by its name among `core_kinds`.
     pub core_kind: Option<String>,
-    /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel writes lists; empty where there are none.
-    pub isolated: Option<String>,
-    /// CPUs without a timer interrupt while one thread runs (`nohz_full=`), as the kernel writes lists; empty where
+    /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel writes lists; empty where
     /// there are none.
+    pub isolated: Option<String>,
+    /// CPUs without a timer interrupt while one thread runs (`nohz_full=`), as the kernel writes
+    /// lists; empty where there are none.
     pub nohz_full: Option<String>,
     /// Whether the TSC runs at a constant rate in all power states (CPUID 0x80000007 EDX bit 8).
     pub invariant_tsc: Option<bool>,
@@ -116,7 +132,8 @@ pub struct Cpu {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoreKind {
-    /// What they are called: the part (`Cortex-A76`), Intel's words (`P-core`, `E-core`), the system's (`Performance`), or the capacity.
+    /// What they are called: the part (`Cortex-A76`), Intel's words (`P-core`, `E-core`), the
+    /// system's (`Performance`), or the capacity.
     pub name: String,
     /// How many CPUs are of this kind.
     pub cpus: u32,
@@ -175,13 +192,16 @@ pub struct ClockSource {
     pub current: Option<String>,
     /// All that could be used.
     pub available: Vec<String>,
-    /// Whether the kernel maps code into programs that reads clocks without it (vdso(7)): without it each reading is a system call.
+    /// Whether the kernel maps code into programs that reads clocks without it (vdso(7)): without
+    /// it each reading is a system call.
     pub vdso: Option<bool>,
-    /// What the kernel was started with about clocks, as in `clocksource=hpet`, or `USEPLATFORMCLOCK` on Windows.
+    /// What the kernel was started with about clocks, as in `clocksource=hpet`, or
+    /// `USEPLATFORMCLOCK` on Windows.
     pub parameters: Option<Vec<String>>,
 }
 
-/// The time stamp counter: what CPUID and the flags in `/proc/cpuinfo` say of it. All null on other architectures.
+/// The time stamp counter: what CPUID and the flags in `/proc/cpuinfo` say of it. All null on other
+/// architectures.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tsc {
@@ -207,8 +227,8 @@ pub struct Ntp {
     pub synchronised: bool,
     /// Whether an offset is being slewed in, or the rate is trimmed by the length of the tick.
     pub slewing: bool,
-    /// What the rate of CLOCK_MONOTONIC and CLOCK_REALTIME differs by from that of the hardware as the kernel first
-    /// calibrated it, all trims together, in parts per million.
+    /// What the rate of CLOCK_MONOTONIC and CLOCK_REALTIME differs by from that of the hardware as
+    /// the kernel first calibrated it, all trims together, in parts per million.
     pub rate_ppm: f64,
     /// The trim of the frequency alone, in parts per million: at most 500.
     pub frequency_ppm: f64,
@@ -216,7 +236,8 @@ pub struct Ntp {
     pub offset_ns: i64,
     /// Microseconds between ticks of USER_HZ; 10000 when the rate is not trimmed by it.
     pub tick_us: i64,
-    /// Estimated error of CLOCK_REALTIME, in microseconds, by the time service; meaningless where there is none.
+    /// Estimated error of CLOCK_REALTIME, in microseconds, by the time service; meaningless where
+    /// there is none.
     pub estimated_error_us: i64,
 }
 
@@ -236,13 +257,15 @@ pub struct Load {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waiting {
-    /// By how much the kernel may put off waking a thread, in nanoseconds, to wake several at once (PR_SET_TIMERSLACK).
+    /// By how much the kernel may put off waking a thread, in nanoseconds, to wake several at once
+    /// (PR_SET_TIMERSLACK).
     pub timer_slack_ns: Option<u64>,
     /// Whether the kernel's timers have a high resolution; otherwise they go by the tick.
     pub high_resolution: Option<bool>,
     /// The driver of the idle states.
     pub idle_driver: Option<String>,
-    /// The idle states (C-states) of the CPU that measured, from the lightest; null where they are not shown.
+    /// The idle states (C-states) of the CPU that measured, from the lightest; null where they are
+    /// not shown.
     pub idle_states: Option<Vec<IdleState>>,
 }
 
@@ -262,8 +285,8 @@ pub struct IdleState {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limits {
-    /// The kind of container, as in `docker`, by the marks that it leaves; null where there are none. The image of a
-    /// container that was started in another way still has them.
+    /// The kind of container, as in `docker`, by the marks that it leaves; null where there are
+    /// none. The image of a container that was started in another way still has them.
     pub container: Option<String>,
     /// The version of control groups that limits CPU time: 1 or 2.
     pub cgroup: Option<u32>,
@@ -273,12 +296,14 @@ pub struct Limits {
     pub cpuset: Option<String>,
     /// Memory; null where it is not shown whether there is a limit.
     pub memory: Option<MemoryLimit>,
-    /// By how much a time namespace shifts clocks (time_namespaces(7)); absent where it does not, or that is not shown.
+    /// By how much a time namespace shifts clocks (time_namespaces(7)); absent where it does not,
+    /// or that is not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_namespace: Option<TimeNamespace>,
 }
 
-/// What a time namespace adds to clocks: what they say is not what other processes of the machine read.
+/// What a time namespace adds to clocks: what they say is not what other processes of the machine
+/// read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeNamespace {

@@ -1,4 +1,5 @@
-//! What a timer is and what it counts by its documentation, as its backend or its agent declares it.
+//! What a timer is and what it counts by its documentation, as its backend or its agent declares
+//! it.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,14 +38,16 @@ impl Family {
     }
 }
 
-/// How a read gets at what it reads, where nothing is in its way. Which way it really takes, the verdicts tell.
+/// How a read gets at what it reads, where nothing is in its way. Which way it really takes, the
+/// verdicts tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadsBy {
     /// An instruction of the CPU.
     Instruction,
-    /// Code of the system that runs in user mode: Linux' `vdso(7)`, the shared pages of Windows and macOS.
+    /// Code of the system that runs in user mode: Linux' `vdso(7)`, the shared pages of Windows and
+    /// macOS.
     Vdso,
     /// A system call.
     SystemCall,
@@ -98,7 +101,8 @@ pub struct Properties {
 }
 
 impl Properties {
-    /// Whether one keeper, the kernel or a device, makes the rate of this clock for all processes: otherwise each may find one for itself.
+    /// Whether one keeper, the kernel or a device, makes the rate of this clock for all processes:
+    /// otherwise each may find one for itself.
     #[must_use]
     pub fn is_kept_for_all(&self) -> bool {
         matches!(self.family, Some(Family::SystemClock | Family::DeviceClock))

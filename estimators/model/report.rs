@@ -37,7 +37,8 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// One row a timer: those with a Quality first, best first.
     pub timers: Vec<TimerRow>,
-    /// Timers that wait, a row for each and each set of conditions; absent where none was asked for.
+    /// Timers that wait, a row for each and each set of conditions; absent where none was asked
+    /// for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitRow>,
     /// Periodic timers; absent where none was asked for.
@@ -46,7 +47,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads a document; what is in it is not checked. It stands here because this crate is compiled for speed, and the program for size.
+    /// Reads a document; what is in it is not checked. It stands here because this crate is
+    /// compiled for speed, and the program for size.
     ///
     /// # Errors
     /// When it is not JSON, or not this document.
@@ -93,7 +95,10 @@ impl Tool {
     /// This build; all crates of it share a version.
     #[must_use]
     pub fn this() -> Self {
-        Self { name: "timermeter".into(), version: env!("CARGO_PKG_VERSION").into() }
+        Self {
+            name: "timermeter".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        }
     }
 }
 
@@ -109,7 +114,8 @@ pub struct Settings {
     pub seed: u64,
     /// Fresh processes a timer, at least.
     pub processes: u32,
-    /// Half the width that the interval of a Quality was to have, in points, as far as more processes make it narrower.
+    /// Half the width that the interval of a Quality was to have, in points, as far as more
+    /// processes make it narrower.
     pub precision_points: Option<f64>,
     /// Seconds that the run was to take at most.
     pub budget_seconds: Option<f64>,

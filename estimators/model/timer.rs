@@ -1,4 +1,5 @@
-//! A timer in a report: how its characterisation ended, its resolution and other figures, and what they rest on.
+//! A timer in a report: how its characterisation ended, its resolution and other figures, and what
+//! they rest on.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -43,7 +44,8 @@ pub struct TimerRow {
     pub id: String,
     /// The call itself.
     pub label: String,
-    /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`; null for methods they did not measure.
+    /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`; null for methods
+    /// they did not measure.
     pub legend: Option<String>,
     /// `native`, or the name of the runtime that hosts it.
     pub runtime: String,
@@ -69,7 +71,8 @@ pub struct TimerRow {
     pub spread_high: Option<f64>,
     /// What the distribution of single invocations is; null where they were not observed.
     pub distribution: Option<Distribution>,
-    /// Formula (1), in [0, 1]; 0 is kept for timers that are not monotonic, unstable or not thread-safe.
+    /// Formula (1), in [0, 1]; 0 is kept for timers that are not monotonic, unstable or not
+    /// thread-safe.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub quality: Option<f64>,
     /// Lower end of the 95 % interval of Quality.
@@ -125,7 +128,8 @@ impl TimerRow {
         }
     }
 
-    /// Who hosts it, where its id tells that: `NAME:ID` is the id of the timer `ID` of the agent `NAME`.
+    /// Who hosts it, where its id tells that: `NAME:ID` is the id of the timer `ID` of the agent
+    /// `NAME`.
     #[must_use]
     pub fn agent(&self) -> Option<&str> {
         self.id.split_once(':').map(|(agent, _)| agent)
@@ -134,10 +138,13 @@ impl TimerRow {
     /// Its id without its host.
     #[must_use]
     pub fn own_id(&self) -> &str {
-        self.id.split_once(':').map_or(self.id.as_str(), |(_, own)| own)
+        self.id
+            .split_once(':')
+            .map_or(self.id.as_str(), |(_, own)| own)
     }
 
-    /// The order of a report: those with a Quality by Quality, then those without a step, the failed, and the unavailable.
+    /// The order of a report: those with a Quality by Quality, then those without a step, the
+    /// failed, and the unavailable.
     #[must_use]
     pub fn best_first(&self, other: &Self) -> Ordering {
         let class = |row: &Self| match row.status {
@@ -147,7 +154,9 @@ impl TimerRow {
             Status::Unavailable => 3,
         };
         let quality = |row: &Self| row.quality.unwrap_or(-1.0);
-        class(self).cmp(&class(other)).then(quality(other).total_cmp(&quality(self)))
+        class(self)
+            .cmp(&class(other))
+            .then(quality(other).total_cmp(&quality(self)))
     }
 }
 
@@ -157,9 +166,11 @@ impl TimerRow {
 pub struct Observations {
     /// Fresh processes that could measure.
     pub processes: u32,
-    /// Processes that were left out because they cost clearly more than the others: something disturbed them throughout.
+    /// Processes that were left out because they cost clearly more than the others: something
+    /// disturbed them throughout.
     pub disturbed_processes: u32,
-    /// Processes that were left out because they found no window without disturbance, besides those.
+    /// Processes that were left out because they found no window without disturbance, besides
+    /// those.
     #[serde(default)]
     #[serde(rename = "spoilt_processes")]
     pub discarded_processes: u32,

@@ -51,7 +51,8 @@ pub struct Verdicts {
     pub declared: Declared,
     /// On which way is a read answered?
     pub read_path: ReadPath,
-    /// Does it say the same as the same clock read in another way? Absent where there is no other, or it was not asked.
+    /// Does it say the same as the same clock read in another way? Absent where there is no other,
+    /// or it was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Paths>,
 }
@@ -103,7 +104,8 @@ impl Question {
         }
     }
 
-    /// Whether a timer that fails it has Quality 0: not monotonic, not thread-safe, not stable (ICPE 2011, section 3).
+    /// Whether a timer that fails it has Quality 0: not monotonic, not thread-safe, not stable
+    /// (ICPE 2011, section 3).
     #[must_use]
     pub fn disqualifies(self) -> bool {
         matches!(self, Self::Monotonic | Self::ThreadSafe | Self::Stable)
@@ -134,10 +136,20 @@ impl Verdicts {
             Question::ReadPath => (self.read_path.outcome, &self.read_path.finding),
             Question::Paths => match &self.paths {
                 Some(paths) => (paths.outcome, &paths.finding),
-                None => return Answer { question, outcome: Outcome::NotApplicable, finding: ONE_WAY },
+                None => {
+                    return Answer {
+                        question,
+                        outcome: Outcome::NotApplicable,
+                        finding: ONE_WAY,
+                    };
+                }
             },
         };
-        Answer { question, outcome, finding }
+        Answer {
+            question,
+            outcome,
+            finding,
+        }
     }
 
     /// The answer to a question, where that was asked.
@@ -149,19 +161,24 @@ impl Verdicts {
 
     /// All answers.
     pub fn answers(&self) -> impl Iterator<Item = Answer<'_>> {
-        Question::ALL.into_iter().filter_map(|question| self.asked(question))
+        Question::ALL
+            .into_iter()
+            .filter_map(|question| self.asked(question))
     }
 
     /// The failures that take the Quality away.
     pub fn disqualifying(&self) -> impl Iterator<Item = Answer<'_>> {
-        self.answers().filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::Fail)
+        self.answers()
+            .filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::Fail)
     }
 
-    /// In a word: `no` where it fails a question that disqualifies, `yes` where these passed or do not apply, `?` otherwise.
+    /// In a word: `no` where it fails a question that disqualifies, `yes` where these passed or do
+    /// not apply, `?` otherwise.
     #[must_use]
     pub fn in_short(&self) -> &'static str {
         let has = |outcome: Outcome| {
-            self.answers().any(|answer| answer.question.disqualifies() && answer.outcome == outcome)
+            self.answers()
+                .any(|answer| answer.question.disqualifies() && answer.outcome == outcome)
         };
         match () {
             () if has(Outcome::Fail) => "no",
@@ -198,7 +215,8 @@ pub struct PathsBeside {
     pub readings: u32,
     /// The most that one was ahead of the one after it, in nanoseconds; 0 where none was.
     pub ahead_ns: f64,
-    /// The most that one was behind the one before it, beyond what its unit and its tick explain, in nanoseconds; 0 where none was.
+    /// The most that one was behind the one before it, beyond what its unit and its tick explain,
+    /// in nanoseconds; 0 where none was.
     pub behind_ns: f64,
     /// Smallest difference, in nanoseconds and in either direction, that would have shown.
     pub sees_ns: f64,
@@ -250,7 +268,9 @@ impl ThreadSafe {
     /// The CPU whose clock is furthest from that of the first one, ahead or behind.
     #[must_use]
     pub fn furthest(&self) -> Option<&CpuOffset> {
-        self.offsets.iter().max_by(|a, b| a.ns.abs().total_cmp(&b.ns.abs()))
+        self.offsets
+            .iter()
+            .max_by(|a, b| a.ns.abs().total_cmp(&b.ns.abs()))
     }
 }
 
@@ -274,11 +294,14 @@ pub struct Stable {
     pub outcome: Outcome,
     /// The evidence in a sentence.
     pub finding: String,
-    /// How much faster than the reference it ran, in ppm: over the longest window, or what is usual among its processes where they differ.
+    /// How much faster than the reference it ran, in ppm: over the longest window, or what is usual
+    /// among its processes where they differ.
     pub offset_ppm: Option<f64>,
-    /// The true figure lies within this of that: what the reads leave uncertain, what parts of the window differ by, what processes do.
+    /// The true figure lies within this of that: what the reads leave uncertain, what parts of the
+    /// window differ by, what processes do.
     pub offset_uncertainty_ppm: Option<f64>,
-    /// Fresh processes that were asked for the rate besides; absent where a process cannot have a rate of its own.
+    /// Fresh processes that were asked for the rate besides; absent where a process cannot have a
+    /// rate of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_processes: Option<u32>,
     /// The longest window, in seconds.
@@ -291,10 +314,12 @@ pub struct Stable {
     pub freezes: u32,
     /// The largest of the jumps, or of the freezes where there is no jump, in nanoseconds.
     pub largest_ns: Option<f64>,
-    /// Jumps of more than this, in nanoseconds, would have been seen wherever they fell in the longest window; absent where that is not known.
+    /// Jumps of more than this, in nanoseconds, would have been seen wherever they fell in the
+    /// longest window; absent where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_jump_ns: Option<f64>,
-    /// Whether it is known to run on the oscillator of its reference, so that their agreement says nothing of that.
+    /// Whether it is known to run on the oscillator of its reference, so that their agreement says
+    /// nothing of that.
     pub shares_oscillator: Option<bool>,
 }
 

@@ -1,4 +1,5 @@
-//! A timer that waits in a report: how finely a wait can be asked for, how late it returns, what it costs.
+//! A timer that waits in a report: how finely a wait can be asked for, how late it returns, what it
+//! costs.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,9 @@ pub enum Means {
 }
 
 /// What else the machine did meanwhile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BackgroundLoad {
@@ -50,9 +53,11 @@ impl BackgroundLoad {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitConditions {
-    /// The kernel's timer slack of the thread, in nanoseconds; null where it is unknown or the system has none.
+    /// The kernel's timer slack of the thread, in nanoseconds; null where it is unknown or the
+    /// system has none.
     pub slack_ns: Option<u64>,
-    /// `other`, `fifo:PRIORITY` or `rr:PRIORITY`; what the process was started with if nothing else was asked for.
+    /// `other`, `fifo:PRIORITY` or `rr:PRIORITY`; what the process was started with if nothing else
+    /// was asked for.
     pub policy: String,
     /// What else ran.
     pub load: BackgroundLoad,
@@ -67,7 +72,8 @@ pub struct WaitConditions {
 pub enum Granularity {
     /// This long are its steps, in nanoseconds.
     Step(Figure),
-    /// There are no steps longer than this, in nanoseconds: shorter ones drown in what else makes waits differ.
+    /// There are no steps longer than this, in nanoseconds: shorter ones drown in what else makes
+    /// waits differ.
     AtMost(f64),
 }
 
@@ -86,7 +92,8 @@ impl Granularity {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Steps {
-    /// The longest request of those that showed it, in nanoseconds: requests were random up to that.
+    /// The longest request of those that showed it, in nanoseconds: requests were random up to
+    /// that.
     pub up_to_ns: u64,
     /// To what requests are rounded; null where that could not be told.
     pub rounding: Option<Granularity>,
@@ -101,7 +108,8 @@ impl Steps {
     }
 }
 
-/// How late waits of one length were: observed minus asked, in nanoseconds. A quantile is null where there were too few waits for it.
+/// How late waits of one length were: observed minus asked, in nanoseconds. A quantile is null
+/// where there were too few waits for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lateness {
@@ -122,14 +130,16 @@ pub struct Lateness {
     pub p999_ns: Option<Figure>,
     /// The largest.
     pub max_ns: f64,
-    /// Median of what is the timer's part: lateness less the time that the thread was ready to run and had no CPU; null where it
-    /// spins or the system does not tell.
+    /// Median of what is the timer's part: lateness less the time that the thread was ready to run
+    /// and had no CPU; null where it spins or the system does not tell.
     pub timers_part_ns: Option<Figure>,
-    /// Share of waits that returned before their time, beyond what the clock that saw it can be off by: a fault.
+    /// Share of waits that returned before their time, beyond what the clock that saw it can be off
+    /// by: a fault.
     pub early: f64,
     /// By how much the earliest of them did, in nanoseconds; 0 where none did.
     pub earliest_ns: f64,
-    /// CPU time of the waiting thread a wait, in nanoseconds, what the loop around it takes taken off; null where it is unknown.
+    /// CPU time of the waiting thread a wait, in nanoseconds, what the loop around it takes taken
+    /// off; null where it is unknown.
     pub cpu_ns: Option<Figure>,
     /// The same in cycles.
     pub cpu_cycles: Option<f64>,
@@ -137,18 +147,20 @@ pub struct Lateness {
     pub accuracy_ns: f64,
     /// Share of waits within ±1 accuracy of the median observed length.
     pub spread: Option<f64>,
-    /// Formula (1) with accuracy := median of |observed − asked|, cost := cycles a wait, and that spread, in [0, 1]; not to be ranked
-    /// with clocks.
+    /// Formula (1) with accuracy := median of |observed − asked|, cost := cycles a wait, and that
+    /// spread, in [0, 1]; not to be ranked with clocks.
     pub quality: Option<f64>,
     /// How often each lateness was seen.
     pub histogram: Bulk<LatenessHistogram>,
 }
 
-/// How often each lateness was seen: bins grow with lateness, so that microseconds and seconds fit one histogram.
+/// How often each lateness was seen: bins grow with lateness, so that microseconds and seconds fit
+/// one histogram.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatenessHistogram {
-    /// Waits by bin. Bin 0 holds what is below 1 ns, early waits included; bin k > 0 holds from 10^((k−1)/20) ns to 10^(k/20) ns.
+    /// Waits by bin. Bin 0 holds what is below 1 ns, early waits included; bin k > 0 holds from
+    /// 10^((k−1)/20) ns to 10^(k/20) ns.
     pub bins: BTreeMap<u32, u64>,
 }
 
@@ -159,7 +171,11 @@ impl LatenessHistogram {
     /// The bin of a lateness in nanoseconds.
     #[must_use]
     pub fn bin(late_ns: f64) -> u32 {
-        if late_ns < 1.0 { 0 } else { (Self::BINS * late_ns.log10()).floor() as u32 + 1 }
+        if late_ns < 1.0 {
+            0
+        } else {
+            (Self::BINS * late_ns.log10()).floor() as u32 + 1
+        }
     }
 
     /// Where a bin ends, as a logarithm to base 10 of nanoseconds.
@@ -173,7 +189,8 @@ impl LatenessHistogram {
 pub const USUAL_WAIT_NS: f64 = 1e6;
 
 impl Lateness {
-    /// How far its length is from another one, in nanoseconds: the logarithm of the factor between them.
+    /// How far its length is from another one, in nanoseconds: the logarithm of the factor between
+    /// them.
     #[must_use]
     pub fn distance(&self, ns: f64) -> f64 {
         (self.request_ns.max(1) as f64 / ns).ln().abs()
@@ -186,10 +203,12 @@ impl Lateness {
     }
 }
 
-/// Of two timers that wait, by what each is late and what it costs, whether one is clearly better in one and not clearly worse in the other.
+/// Of two timers that wait, by what each is late and what it costs, whether one is clearly better
+/// in one and not clearly worse in the other.
 #[must_use]
 pub fn beats(one: [f64; 2], other: [f64; 2]) -> bool {
-    /// Figures that differ by less than this share are as good as the same: the next run would rank them otherwise.
+    /// Figures that differ by less than this share are as good as the same: the next run would rank
+    /// them otherwise.
     const CLEAR: f64 = 0.1;
     let clearly_better = |a: f64, b: f64| a < (1.0 - CLEAR) * b;
     let better = |at: usize| clearly_better(one[at], other[at]);
@@ -209,9 +228,11 @@ pub struct WaitFigures {
     pub zero_ns: Option<Figure>,
     /// How late waits were, by length.
     pub lateness: Vec<Lateness>,
-    /// How much later longer waits are, in ppm of their length: an upper bound, as other interrupts may wake within the slack.
+    /// How much later longer waits are, in ppm of their length: an upper bound, as other interrupts
+    /// may wake within the slack.
     pub proportional_ppm: Option<Figure>,
-    /// How much more CPU time longer waits take, as a share of their length: near 0 where it blocks, 1 where it spins.
+    /// How much more CPU time longer waits take, as a share of their length: near 0 where it
+    /// blocks, 1 where it spins.
     pub cpu_slope: Option<Figure>,
     /// What arming and cancelling takes together, in nanoseconds.
     pub arm_cancel_ns: Option<Figure>,
@@ -224,7 +245,8 @@ pub struct WaitFigures {
 }
 
 impl WaitFigures {
-    /// How late waits were, by length, without those of 1 ns: what they ask for is the shortest wait.
+    /// How late waits were, by length, without those of 1 ns: what they ask for is the shortest
+    /// wait.
     pub fn by_length(&self) -> impl Iterator<Item = &Lateness> {
         self.lateness.iter().filter(|late| late.request_ns > 1)
     }

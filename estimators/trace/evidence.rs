@@ -1,5 +1,6 @@
-//! What was observed of a timer to find out whether it can be trusted, and of a counter that programs may read past the kernel: counts and
-//! extremes where the readings themselves would be too many to keep, integers as they were read elsewhere.
+//! What was observed of a timer to find out whether it can be trusted, and of a counter that
+//! programs may read past the kernel: counts and extremes where the readings themselves would be
+//! too many to keep, integers as they were read elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -19,20 +20,23 @@ pub struct Evidence {
     /// Comparisons with the reference, made once a round during the whole campaign.
     #[serde(rename = "glances")]
     pub sparse_comparisons: Vec<[i64; 3]>,
-    /// What passed between the first and the last of those by the clock of the runner, in nanoseconds: at least, and at most. None where it
-    /// did not look, or where the reference is not known to move as time passes.
+    /// What passed between the first and the last of those by the clock of the runner, in
+    /// nanoseconds: at least, and at most. None where it did not look, or where the reference is
+    /// not known to move as time passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_ns: Option<[u64; 2]>,
     /// Those made after each process of two rounds.
     #[serde(default)]
     #[serde(rename = "close_glances")]
     pub close_comparisons: Vec<[i64; 3]>,
-    /// Comparisons at the beginning and at the end of other fresh processes, of a clock whose rate a process may find for itself.
+    /// Comparisons at the beginning and at the end of other fresh processes, of a clock whose rate
+    /// a process may find for itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub process_comparisons: Vec<[[i64; 3]; 2]>,
     /// Comparisons that follow each other, about a millisecond apart.
     pub series: Vec<[i64; 3]>,
-    /// Reads between successive edges of a clock that moves in steps far longer than a read: those one step apart, in runs without a gap.
+    /// Reads between successive edges of a clock that moves in steps far longer than a read: those
+    /// one step apart, in runs without a gap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<Vec<u32>>,
     /// How far it moved while the thread did this or that.
@@ -90,7 +94,8 @@ pub struct Pair {
     pub backward: u32,
     /// By how much at most, in ticks.
     pub largest: u64,
-    /// The least that the second reading was ahead of the first, in ticks: from the first CPU to the second, and back.
+    /// The least that the second reading was ahead of the first, in ticks: from the first CPU to
+    /// the second, and back.
     pub least: [Option<i64>; 2],
 }
 
@@ -98,7 +103,11 @@ impl Pair {
     /// Reduces handoffs; the first one goes from the first CPU to the second, the next one back.
     #[must_use]
     pub fn of(cpus: Option<[u32; 2]>, handoffs: &[[i64; 2]]) -> Self {
-        let mut pair = Self { cpus, handoffs: handoffs.len() as u32, ..Self::default() };
+        let mut pair = Self {
+            cpus,
+            handoffs: handoffs.len() as u32,
+            ..Self::default()
+        };
         for (number, [first, second]) in handoffs.iter().enumerate() {
             let ahead = second.wrapping_sub(*first);
             if ahead < 0 {
@@ -136,7 +145,12 @@ pub struct Beside {
 impl Beside {
     /// Reduces readings of the other way, this one, and the other way again, in nanoseconds.
     #[must_use]
-    pub fn of(within: &str, [unit_ns, lag_ns]: [i64; 2], busy: bool, readings: &[[i64; 3]]) -> Self {
+    pub fn of(
+        within: &str,
+        [unit_ns, lag_ns]: [i64; 2],
+        busy: bool,
+        readings: &[[i64; 3]],
+    ) -> Self {
         let most = |of: fn(&[i64; 3]) -> i64| readings.iter().map(of).max().unwrap_or(0);
         Self {
             within: within.to_owned(),
@@ -195,7 +209,8 @@ pub struct CounterEvidence {
     pub looks: Vec<CounterLook>,
     /// Ticks a second as they are declared.
     pub declared_hz: Option<f64>,
-    /// What a number of reads in a row took, and as many of the kernel's clock, in nanoseconds: the least that was seen of each.
+    /// What a number of reads in a row took, and as many of the kernel's clock, in nanoseconds: the
+    /// least that was seen of each.
     pub reads: Option<Reads>,
     /// Why a question was not answered.
     pub refusals: Vec<String>,
@@ -206,7 +221,8 @@ pub struct CounterEvidence {
 pub struct Handed {
     /// Counts and extremes.
     pub pair: Pair,
-    /// By how much the second reading is usually ahead of the first, in ticks: from the first CPU to the second, and back.
+    /// By how much the second reading is usually ahead of the first, in ticks: from the first CPU
+    /// to the second, and back.
     pub usual: [Option<i64>; 2],
 }
 
@@ -215,13 +231,19 @@ impl Handed {
     #[must_use]
     pub fn of(cpus: [u32; 2], handoffs: &[[i64; 2]]) -> Self {
         let usual = [0, 1].map(|way| {
-            let ahead =
-                handoffs.iter().skip(way).step_by(2).map(|[first, second]| second.wrapping_sub(*first));
+            let ahead = handoffs
+                .iter()
+                .skip(way)
+                .step_by(2)
+                .map(|[first, second]| second.wrapping_sub(*first));
             let mut ahead: Vec<i64> = ahead.collect();
             ahead.sort_unstable();
             ahead.get(ahead.len() / 2).copied()
         });
-        Self { pair: Pair::of(Some(cpus), handoffs), usual }
+        Self {
+            pair: Pair::of(Some(cpus), handoffs),
+            usual,
+        }
     }
 }
 
@@ -261,7 +283,10 @@ mod tests {
 
     #[test]
     fn handed_over_reads_are_reduced_by_direction() {
-        let handed = Handed::of([0, 3], &[[10, 15], [20, 28], [30, 33], [40, 49], [50, 57], [60, 66]]);
+        let handed = Handed::of(
+            [0, 3],
+            &[[10, 15], [20, 28], [30, 33], [40, 49], [50, 57], [60, 66]],
+        );
         assert_eq!(handed.usual, [Some(5), Some(8)]);
         assert_eq!(handed.pair.least, [Some(3), Some(6)]);
         assert_eq!(Handed::of([0, 1], &[]).usual, [None, None]);

@@ -1,4 +1,5 @@
-//! A trace that waits: its runs are packed, as hundreds of them wait for the end of a campaign while one is looked at.
+//! A trace that waits: its runs are packed, as hundreds of them wait for the end of a campaign
+//! while one is looked at.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +29,8 @@ impl Stored {
         self.set_aside.push(Packed::of(run));
     }
 
-    /// Counts the runs that were set aside with the others, marked as disturbed. Returns whether there are any.
+    /// Counts the runs that were set aside with the others, marked as disturbed. Returns whether
+    /// there are any.
     pub fn count_set_aside(&mut self) -> bool {
         for packed in self.set_aside.drain(..) {
             let mut run = packed.open();
@@ -56,14 +58,21 @@ impl Stored {
     /// The trace with the last of its runs only.
     #[must_use]
     pub fn open_last(&self) -> Trace {
-        Trace { runs: self.runs.last().map(Packed::open).into_iter().collect(), ..self.trace.clone() }
+        Trace {
+            runs: self.runs.last().map(Packed::open).into_iter().collect(),
+            ..self.trace.clone()
+        }
     }
 
     /// The whole trace.
     #[must_use]
     pub fn open(&self) -> Trace {
         let open = |runs: &[Packed]| runs.iter().map(Packed::open).collect();
-        Trace { runs: open(&self.runs), set_aside: open(&self.set_aside), ..self.trace.clone() }
+        Trace {
+            runs: open(&self.runs),
+            set_aside: open(&self.set_aside),
+            ..self.trace.clone()
+        }
     }
 }
 
@@ -71,7 +80,11 @@ impl From<Trace> for Stored {
     fn from(mut trace: Trace) -> Self {
         let pack = |runs: &mut Vec<Run>| runs.drain(..).map(Packed::of).collect();
         let (runs, set_aside) = (pack(&mut trace.runs), pack(&mut trace.set_aside));
-        Self { trace, runs, set_aside }
+        Self {
+            trace,
+            runs,
+            set_aside,
+        }
     }
 }
 
@@ -84,7 +97,12 @@ impl Serialize for Stored {
 impl<'de> Deserialize<'de> for Stored {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let read = Read::deserialize(deserializer)?;
-        plausible(read.evidence.order.iter().flat_map(|order| [order.readings, order.backward]))?;
+        plausible(
+            read.evidence
+                .order
+                .iter()
+                .flat_map(|order| [order.readings, order.backward]),
+        )?;
         let trace = Trace {
             ns_per_tick: read.ns_per_tick,
             ns_per_tick_uncertainty: read.ns_per_tick_uncertainty,
@@ -100,7 +118,11 @@ impl<'de> Deserialize<'de> for Stored {
             slow: read.slow,
             evidence: read.evidence,
         };
-        Ok(Self { trace, runs: read.runs, set_aside: read.set_aside })
+        Ok(Self {
+            trace,
+            runs: read.runs,
+            set_aside: read.set_aside,
+        })
     }
 }
 
@@ -109,9 +131,9 @@ fn plausible<E: Error>(counts: impl IntoIterator<Item = u64>) -> Result<(), E> {
     /// Some minutes of the fastest host.
     const MOST: u64 = 1_000_000_000_000;
     match counts.into_iter().find(|count| *count > MOST) {
-        Some(count) => {
-            Err(E::custom(format!("a count of {count}, where {MOST} is more than is ever asked for")))
-        }
+        Some(count) => Err(E::custom(format!(
+            "a count of {count}, where {MOST} is more than is ever asked for"
+        ))),
         None => Ok(()),
     }
 }
@@ -142,8 +164,18 @@ struct Read {
 impl<'de> Deserialize<'de> for Packed {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let run = Run::deserialize(deserializer)?;
-        let batches = [&run.bracket, &run.singles, &run.batches, &run.few, &run.some, &run.floor];
-        let counts = batches.into_iter().map(|batches| batches.calls).chain([run.disturbed.into()]);
+        let batches = [
+            &run.bracket,
+            &run.singles,
+            &run.batches,
+            &run.few,
+            &run.some,
+            &run.floor,
+        ];
+        let counts = batches
+            .into_iter()
+            .map(|batches| batches.calls)
+            .chain([run.disturbed.into()]);
         plausible(counts)?;
         Ok(Self::of(run))
     }

@@ -8,8 +8,8 @@
 //! unit      = "points" (quality) | "%" | "ns" | "us" | "ms" | "s" (cost, accuracy: one of them has to be given)
 //! ```
 //!
-//! `trust` is -1 for each question of trust that a timer fails and did not fail before, and 1 for each that it passes
-//! and failed before.
+//! `trust` is -1 for each question of trust that a timer fails and did not fail before, and 1 for
+//! each that it passes and failed before.
 
 use std::str::FromStr;
 
@@ -69,7 +69,8 @@ impl FromStr for Condition {
     type Err = BadCondition;
 
     fn from_str(text: &str) -> Result<Self, BadCondition> {
-        // A glob may hold anything but its closing bracket; `[` and `]` of a glob are not needed to name timers.
+        // A glob may hold anything but its closing bracket; `[` and `]` of a glob are not needed to
+        // name timers.
         let (head, timers) = match text.split_once('[') {
             Some((field, rest)) => {
                 let Some((glob, rest)) = rest.split_once(']') else {
@@ -79,7 +80,9 @@ impl FromStr for Condition {
             }
             None => (text.to_owned(), None),
         };
-        let Some(at) = head.find(['<', '>']) else { return bad(format!("`{text}` has no operator")) };
+        let Some(at) = head.find(['<', '>']) else {
+            return bad(format!("`{text}` has no operator"));
+        };
         let (field, rest) = head.split_at(at);
         let field = read_field(field.trim())?;
         let operators = [
@@ -88,18 +91,36 @@ impl FromStr for Condition {
             ("<", Operator::Less),
             (">", Operator::More),
         ];
-        let found = operators.into_iter().find_map(|(sign, op)| Some((op, rest.strip_prefix(sign)?)));
-        let Some((operator, rest)) = found else { return bad(format!("`{text}` has no operator")) };
+        let found = operators
+            .into_iter()
+            .find_map(|(sign, op)| Some((op, rest.strip_prefix(sign)?)));
+        let Some((operator, rest)) = found else {
+            return bad(format!("`{text}` has no operator"));
+        };
         let (limit, percent) = read_limit(rest.trim(), field)?;
         if field == Field::Lost && timers.is_some() {
             return bad(format!("`{text}` names timers, but `lost` counts all"));
         }
-        let condition = Self { text: text.to_owned(), field, timers, operator, limit, percent };
+        let condition = Self {
+            text: text.to_owned(),
+            field,
+            timers,
+            operator,
+            limit,
+            percent,
+        };
         match condition.range() {
             Some(range) if condition.is_dead(range) => {
                 let (low, high) = range;
-                let up_to = if high.is_finite() { format!("to {high}") } else { "up".to_owned() };
-                bad(format!("`{text}` never holds: {} from {low} {up_to}", condition.changes()))
+                let up_to = if high.is_finite() {
+                    format!("to {high}")
+                } else {
+                    "up".to_owned()
+                };
+                bad(format!(
+                    "`{text}` never holds: {} from {low} {up_to}",
+                    condition.changes()
+                ))
             }
             _ => Ok(condition),
         }
@@ -127,7 +148,9 @@ fn read_field(name: &str) -> Result<Field, BadCondition> {
     }
     let named = |of_clocks: bool| {
         let all = Quantity::all().filter(|quantity| quantity.is_of_clocks() == of_clocks);
-        all.map(|quantity| quantity.name().to_ascii_lowercase()).collect::<Vec<_>>().join(", ")
+        all.map(|quantity| quantity.name().to_ascii_lowercase())
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     bad(format!(
         "`{name}` is no field; there are {}, lost and trust, and of timers that wait {}",
@@ -140,18 +163,32 @@ fn read_field(name: &str) -> Result<Field, BadCondition> {
 fn read_limit(text: &str, field: Field) -> Result<(f64, bool), BadCondition> {
     let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '%' || c == ' ');
     let unit = text[digits.len()..].trim();
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.'));
-    let Some(number) = digits.parse::<f64>().ok().filter(|number| plain && number.is_finite()) else {
+    let plain = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.'));
+    let Some(number) = digits
+        .parse::<f64>()
+        .ok()
+        .filter(|number| plain && number.is_finite())
+    else {
         return bad(format!("`{text}` is no number"));
     };
-    let times = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+    let times = [
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("µs", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+    ];
     match field {
         Field::Lost | Field::Trust if unit.is_empty() => Ok((number, false)),
         Field::Figure(quantity) => match (quantity.measure(), unit) {
-            (Measure::Points, "" | "points" | "pp") | (Measure::Share, "") | (Measure::Ppm, "" | "ppm") => {
-                Ok((number, false))
-            }
-            (Measure::Points, _) => bad(format!("`{unit}` is no unit of Quality; it changes by points")),
+            (Measure::Points, "" | "points" | "pp")
+            | (Measure::Share, "")
+            | (Measure::Ppm, "" | "ppm") => Ok((number, false)),
+            (Measure::Points, _) => bad(format!(
+                "`{unit}` is no unit of Quality; it changes by points"
+            )),
             (Measure::Share, _) => bad(format!("`{unit}` is no unit of the spread; it is a share")),
             (Measure::Ppm, _) => bad(format!("`{unit}` is no unit of a rate; it is in ppm")),
             (Measure::Time, "%") => Ok((number, true)),
@@ -198,26 +235,37 @@ impl Condition {
         &self.text
     }
 
-    /// Whether it holds, with what makes it hold: a difference that satisfies it, is not noise, and is as large as the smallest
-    /// that matters. A difference without an interval counts as it is, unless a single process is all it rests on.
+    /// Whether it holds, with what makes it hold: a difference that satisfies it, is not noise, and
+    /// is as large as the smallest that matters. A difference without an interval counts as it is,
+    /// unless a single process is all it rests on.
     #[must_use]
     pub fn holds(&self, comparison: &Comparison) -> Option<String> {
         match self.field {
             Field::Lost => {
-                let lost: Vec<&str> = comparison.lost().map(|timer| timer.timer.as_str()).collect();
+                let lost: Vec<&str> = comparison
+                    .lost()
+                    .map(|timer| timer.timer.as_str())
+                    .collect();
                 self.is_met(lost.len() as f64).then(|| match lost.len() {
                     0 => "no timer lost its figures".into(),
                     _ => lost.join(", "),
                 })
             }
             Field::Trust => {
-                let answers = comparison.answers.iter().filter(|answer| self.means(&answer.timer));
+                let answers = comparison
+                    .answers
+                    .iter()
+                    .filter(|answer| self.means(&answer.timer));
                 let met = answers.filter(|answer| self.is_met(answer.difference()));
                 listed(met.map(|answer| format!("{} {}", answer.timer, answer.question.name())))
             }
             Field::Figure(quantity) => {
-                let meant = comparison.figures.iter().filter(|compared| compared.quantity == quantity);
-                let met = meant.filter(|compared| self.means(&compared.timer) && self.is_met_by(compared));
+                let meant = comparison
+                    .figures
+                    .iter()
+                    .filter(|compared| compared.quantity == quantity);
+                let met = meant
+                    .filter(|compared| self.means(&compared.timer) && self.is_met_by(compared));
                 listed(met.map(|compared| compared.timer.clone()))
             }
         }
@@ -230,38 +278,61 @@ impl Condition {
         (!timers.any(|timer| named.glob.means(timer))).then_some(&named.text)
     }
 
-    /// Why it cannot be told whether it holds, where that is so: what it means was not determined, or a change as large as its limit
-    /// lies within the interval of a difference that is no more than noise.
+    /// Why it cannot be told whether it holds, where that is so: what it means was not determined,
+    /// or a change as large as its limit lies within the interval of a difference that is no more
+    /// than noise.
     #[must_use]
     pub fn untold(&self, comparison: &Comparison) -> Option<Untold> {
         let quantity = match self.field {
             Field::Figure(quantity) => quantity,
             Field::Trust => {
-                return (!comparison.asked.iter().any(|timer| self.means(timer))).then_some(Untold::Unasked);
+                return (!comparison.asked.iter().any(|timer| self.means(timer)))
+                    .then_some(Untold::Unasked);
             }
             Field::Lost => return None,
         };
-        let meant = comparison.figures.iter().filter(|compared| compared.quantity == quantity);
-        let meant: Vec<&Compared> = meant.filter(|compared| self.means(&compared.timer)).collect();
+        let meant = comparison
+            .figures
+            .iter()
+            .filter(|compared| compared.quantity == quantity);
+        let meant: Vec<&Compared> = meant
+            .filter(|compared| self.means(&compared.timer))
+            .collect();
         if meant.is_empty() {
             return Some(Untold::Absent);
         }
         let named = |open: &dyn Fn(&&Compared) -> bool| {
-            listed(meant.iter().copied().filter(open).map(|compared| compared.timer.clone()))
+            listed(
+                meant
+                    .iter()
+                    .copied()
+                    .filter(open)
+                    .map(|compared| compared.timer.clone()),
+            )
         };
-        let single = |compared: &&Compared| compared.verdict == Verdict::Unjudged && compared.single_process;
-        let open = |compared: &&Compared| compared.verdict == Verdict::Noise && self.is_open(compared);
-        named(&single).map(Untold::Single).or_else(|| named(&open).map(Untold::Open))
+        let single =
+            |compared: &&Compared| compared.verdict == Verdict::Unjudged && compared.single_process;
+        let open =
+            |compared: &&Compared| compared.verdict == Verdict::Noise && self.is_open(compared);
+        named(&single)
+            .map(Untold::Single)
+            .or_else(|| named(&open).map(Untold::Open))
     }
 
-    /// Whether a change that meets it lies within the interval of what is no more than noise. One that any change would meet asks for what can
-    /// be found.
+    /// Whether a change that meets it lies within the interval of what is no more than noise. One
+    /// that any change would meet asks for what can be found.
     fn is_open(&self, compared: &Compared) -> bool {
         let difference = &compared.difference;
         let (interval, smallest) = if self.percent {
-            (difference.percent_interval, 100.0 * compared.quantity.smallest())
+            (
+                difference.percent_interval,
+                100.0 * compared.quantity.smallest(),
+            )
         } else {
-            (difference.interval, compared.quantity.smallest_of(difference.old.value))
+            (
+                difference.interval,
+                compared.quantity.smallest_of(difference.old.value),
+            )
         };
         let meets = |(low, high): (f64, f64)| self.is_met(low) || self.is_met(high);
         self.limit.abs() > smallest && !self.is_met(0.0) && interval.is_some_and(meets)
@@ -296,18 +367,26 @@ impl Condition {
             Field::Lost => "the number of timers that were lost goes",
             Field::Trust => "an answer about trust changes",
             Field::Figure(_) if self.percent => "a time changes, in percent,",
-            Field::Figure(quantity) if quantity.measure() == Measure::Points => "it changes, in points,",
+            Field::Figure(quantity) if quantity.measure() == Measure::Points => {
+                "it changes, in points,"
+            }
             Field::Figure(_) => "it changes",
         }
     }
 
     fn means(&self, timer: &str) -> bool {
-        self.timers.as_ref().is_none_or(|timers| timers.glob.means(timer))
+        self.timers
+            .as_ref()
+            .is_none_or(|timers| timers.glob.means(timer))
     }
 
     fn is_met_by(&self, compared: &Compared) -> bool {
         let difference = &compared.difference;
-        let value = if self.percent { difference.percent } else { Some(difference.absolute) };
+        let value = if self.percent {
+            difference.percent
+        } else {
+            Some(difference.absolute)
+        };
         let counts = match compared.verdict {
             Verdict::Better | Verdict::Worse => true,
             Verdict::Unjudged => compared.matters && !compared.single_process,

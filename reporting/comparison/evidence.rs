@@ -54,7 +54,10 @@ impl Sides {
 
     /// Runs between which nothing changed.
     pub(super) fn unchanged(&self) -> impl Iterator<Item = &Vec<Run>> {
-        self.runs.iter().chain([&self.history]).filter(|runs| !runs.is_empty())
+        self.runs
+            .iter()
+            .chain([&self.history])
+            .filter(|runs| !runs.is_empty())
     }
 
     fn degrees(&self) -> usize {
@@ -64,15 +67,23 @@ impl Sides {
     /// The difference as it is, where nothing tells how uncertain that is.
     pub(super) fn bare(&self, quantity: Quantity) -> Option<Difference> {
         let first = |side: &Vec<Run>| Some(side.first()?.figure);
-        Some(Difference::between(first(&self.runs[0])?, first(&self.runs[1])?, quantity.is_relative()))
+        Some(Difference::between(
+            first(&self.runs[0])?,
+            first(&self.runs[1])?,
+            quantity.is_relative(),
+        ))
     }
 
-    /// One run a side: what processes of each differ by, and what such timers are known to do from run to run.
+    /// One run a side: what processes of each differ by, and what such timers are known to do from
+    /// run to run.
     fn single(&self, quantity: Quantity, read: Read) -> Option<Evidence> {
-        let [[old], [new]] = [self.runs[0].as_slice(), self.runs[1].as_slice()] else { return None };
+        let [[old], [new]] = [self.runs[0].as_slice(), self.runs[1].as_slice()] else {
+            return None;
+        };
         let relative = self.is_relative(quantity);
         let at = |value: f64| if relative { value.ln() } else { value };
-        let ([old_below, old_above], [new_below, new_above]) = (old.errors(relative)?, new.errors(relative)?);
+        let ([old_below, old_above], [new_below, new_above]) =
+            (old.errors(relative)?, new.errors(relative)?);
         let shared_core = old.shared_core || new.shared_core;
         let spread = f64::midpoint(old.spread, new.spread);
         let value = f64::midpoint(old.figure.value, new.figure.value);
@@ -80,11 +91,21 @@ impl Sides {
         let error = |old: f64, new: f64| (old * old + new * new + between).sqrt();
         // Welch and Satterthwaite; of both directions the one that is known with fewer.
         let degrees = |old_error: f64, new_error: f64| {
-            let parts =
-                [(old_error.powi(2), old.degrees), (new_error.powi(2), new.degrees), (between, DEGREES)];
+            let parts = [
+                (old_error.powi(2), old.degrees),
+                (new_error.powi(2), new.degrees),
+                (between, DEGREES),
+            ];
             let whole: f64 = parts.iter().map(|(part, _)| part).sum();
-            let by: f64 = parts.iter().map(|(part, degrees)| part * part / degrees).sum();
-            if by > 0.0 { whole * whole / by } else { DEGREES }
+            let by: f64 = parts
+                .iter()
+                .map(|(part, degrees)| part * part / degrees)
+                .sum();
+            if by > 0.0 {
+                whole * whole / by
+            } else {
+                DEGREES
+            }
         };
         Some(Evidence {
             relative,
@@ -96,18 +117,26 @@ impl Sides {
         })
     }
 
-    /// What several runs differ by: the variance of one of them, both sides and the history together, and as a hint what processes of a run
-    /// differ by.
+    /// What several runs differ by: the variance of one of them, both sides and the history
+    /// together, and as a hint what processes of a run differ by.
     fn between(&self, quantity: Quantity, read: Read) -> Option<Variance> {
         let (relative, degrees) = (self.is_relative(quantity), self.degrees());
         let mut squares = 0.0;
         for runs in self.unchanged() {
             let scaled = scaled(runs, relative);
             let centre = mean(&scaled)?;
-            squares += scaled.iter().map(|value| (value - centre).powi(2)).sum::<f64>();
+            squares += scaled
+                .iter()
+                .map(|value| (value - centre).powi(2))
+                .sum::<f64>();
         }
-        let errors = self.unchanged().flatten().filter_map(|run| run.errors(relative));
-        let within: Vec<f64> = errors.map(|[below, above]| f64::midpoint(below, above).powi(2)).collect();
+        let errors = self
+            .unchanged()
+            .flatten()
+            .filter_map(|run| run.errors(relative));
+        let within: Vec<f64> = errors
+            .map(|[below, above]| f64::midpoint(below, above).powi(2))
+            .collect();
         let hint = mean(&within).map_or(f64::NAN, f64::ln);
         (degrees > 0).then(|| Variance {
             value: squares / degrees as f64,
@@ -141,7 +170,15 @@ impl Sides {
 }
 
 fn scaled(side: &[Run], relative: bool) -> Vec<f64> {
-    side.iter().map(|run| if relative { run.figure.value.ln() } else { run.figure.value }).collect()
+    side.iter()
+        .map(|run| {
+            if relative {
+                run.figure.value.ln()
+            } else {
+                run.figure.value
+            }
+        })
+        .collect()
 }
 
 impl Run {
@@ -150,24 +187,41 @@ impl Run {
         let (value, (low, high)) = (self.figure.value, self.figure.interval()?);
         let half = critical(1.0 - CONFIDENCE, self.degrees);
         // An end at zero has no logarithm: then the share tells.
-        let below = if relative && low > 0.0 { (value / low).ln() } else { value - low };
-        let below = if relative && low <= 0.0 { below / value } else { below };
-        let above = if relative { (high / value).ln() } else { high - value };
+        let below = if relative && low > 0.0 {
+            (value / low).ln()
+        } else {
+            value - low
+        };
+        let below = if relative && low <= 0.0 {
+            below / value
+        } else {
+            below
+        };
+        let above = if relative {
+            (high / value).ln()
+        } else {
+            high - value
+        };
         Some([below / half, above / half])
     }
 }
 
-/// The evidence of all timers for one figure in one unit. Variances between runs of figures that follow what the machine does are drawn
-/// towards those of their kind.
+/// The evidence of all timers for one figure in one unit. Variances between runs of figures that
+/// follow what the machine does are drawn towards those of their kind.
 pub(super) fn evidence(quantity: Quantity, all: &[(Read, &Sides)]) -> Vec<Option<Evidence>> {
-    let known: Vec<Option<Variance>> =
-        all.iter().map(|(read, sides)| sides.between(quantity, *read)).collect();
+    let known: Vec<Option<Variance>> = all
+        .iter()
+        .map(|(read, sides)| sides.between(quantity, *read))
+        .collect();
     let present: Vec<Variance> = known.iter().flatten().copied().collect();
     let alike = matches!(quantity.scatter(), Scatter::Cost | Scatter::Lateness);
     let variances = if alike {
         shrunk(&present)
     } else {
-        present.iter().map(|variance| (variance.value, variance.degrees)).collect()
+        present
+            .iter()
+            .map(|variance| (variance.value, variance.degrees))
+            .collect()
     };
     let mut variances = variances.into_iter();
     let one = |((read, sides), known): (&(Read, &Sides), &Option<Variance>)| match known {
@@ -178,9 +232,13 @@ pub(super) fn evidence(quantity: Quantity, all: &[(Read, &Sides)]) -> Vec<Option
 }
 
 impl Evidence {
-    /// That in which a difference is least sure; where a change in one unit is one to the other side in another, that which is less of one.
+    /// That in which a difference is least sure; where a change in one unit is one to the other
+    /// side in another, that which is less of one.
     pub(super) fn weakest(ways: &[Self]) -> Option<Self> {
-        let least = ways.iter().max_by(|a, b| a.probability().total_cmp(&b.probability())).copied()?;
+        let least = ways
+            .iter()
+            .max_by(|a, b| a.probability().total_cmp(&b.probability()))
+            .copied()?;
         let opposed = ways.iter().any(|way| way.effect * least.effect < 0.0);
         Some(Self { opposed, ..least })
     }
@@ -189,32 +247,55 @@ impl Evidence {
     pub(super) fn probability(&self) -> f64 {
         let error = self.errors[usize::from(self.effect < 0.0)];
         let none = self.effect == 0.0 || self.opposed;
-        if none { 1.0 } else { two_sided(self.effect / error, self.degrees) }
+        if none {
+            1.0
+        } else {
+            two_sided(self.effect / error, self.degrees)
+        }
     }
 
-    /// The smallest change that is found nine times in ten where what is as unlikely as `probability` counts: in percent where it is
-    /// relative, else in the unit of the figure.
+    /// The smallest change that is found nine times in ten where what is as unlikely as
+    /// `probability` counts: in percent where it is relative, else in the unit of the figure.
     pub(super) fn detectable(&self, probability: f64) -> f64 {
         let deviations = critical(probability, self.degrees) + critical(MISSED, self.degrees);
         let change = deviations * self.errors[0].max(self.errors[1]);
-        if self.relative { 100.0 * change.exp_m1() } else { change }
+        if self.relative {
+            100.0 * change.exp_m1()
+        } else {
+            change
+        }
     }
 
     /// The difference with its own 95 % interval.
     pub(super) fn difference(&self) -> Difference {
         let half = critical(1.0 - CONFIDENCE, self.degrees);
-        let (low, high) = (self.effect - half * self.errors[0], self.effect + half * self.errors[1]);
+        let (low, high) = (
+            self.effect - half * self.errors[0],
+            self.effect + half * self.errors[1],
+        );
         let [old, new] = self.sides;
-        let shift = |effect: f64| if self.relative { old.value * effect.exp_m1() } else { effect };
+        let shift = |effect: f64| {
+            if self.relative {
+                old.value * effect.exp_m1()
+            } else {
+                effect
+            }
+        };
         let percent = |effect: f64| 100.0 * effect.exp_m1();
-        let finite = |(low, high): (f64, f64)| (low.is_finite() && high.is_finite()).then_some((low, high));
+        let finite =
+            |(low, high): (f64, f64)| (low.is_finite() && high.is_finite()).then_some((low, high));
         Difference {
             old,
             new,
             absolute: new.value - old.value,
             interval: finite((shift(low), shift(high))),
-            percent: self.relative.then(|| percent(self.effect)).filter(|percent| percent.is_finite()),
-            percent_interval: Some((percent(low), percent(high))).filter(|_| self.relative).and_then(finite),
+            percent: self
+                .relative
+                .then(|| percent(self.effect))
+                .filter(|percent| percent.is_finite()),
+            percent_interval: Some((percent(low), percent(high)))
+                .filter(|_| self.relative)
+                .and_then(finite),
         }
     }
 }

@@ -2,9 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::rows::{answers, figures, how, in_words, one_sided, platform_change, shown, summary, verdict};
+use super::rows::{
+    answers, figures, how, in_words, one_sided, platform_change, shown, summary, verdict,
+};
 use super::{
-    Comparison, FAMILY_ERROR, PlatformChange, SMALLEST, SMALLEST_QUALITY, SMALLEST_SPREAD, Verdict, sentences,
+    Comparison, FAMILY_ERROR, PlatformChange, SMALLEST, SMALLEST_QUALITY, SMALLEST_SPREAD, Verdict,
+    sentences,
 };
 use crate::report::terminal::listed;
 use crate::table::{Format, Style, escape_markdown as escape};
@@ -13,35 +16,52 @@ use crate::text::{clipped, hang};
 const LONGEST: usize = 300;
 const LONGEST_ID: usize = 60;
 
-/// The comparison: the sentence that says what changed, above it another clock source or another CPU, in whose light all else has to be read.
-/// `all` shows what is no more than noise as well.
+/// The comparison: the sentence that says what changed, above it another clock source or another
+/// CPU, in whose light all else has to be read. `all` shows what is no more than noise as well.
 #[must_use]
 pub fn render_table(comparison: &Comparison, all: bool, style: Style) -> String {
     let mut out = String::new();
-    let (loud, quiet): (Vec<&PlatformChange>, Vec<&PlatformChange>) =
-        comparison.platform.iter().partition(|change| change.is_loud());
+    let (loud, quiet): (Vec<&PlatformChange>, Vec<&PlatformChange>) = comparison
+        .platform
+        .iter()
+        .partition(|change| change.is_loud());
     for change in loud {
-        let alarm =
-            if change.is_of_clock_source() && !change.is_fallen_clock_source() { "1" } else { "31;1" };
+        let alarm = if change.is_of_clock_source() && !change.is_fallen_clock_source() {
+            "1"
+        } else {
+            "31;1"
+        };
         let mut lines = String::new();
-        let told = format!("{}: {}", change.what, clipped(&platform_change(change), LONGEST));
+        let told = format!(
+            "{}: {}",
+            change.what,
+            clipped(&platform_change(change), LONGEST)
+        );
         hang(&mut lines, "", "  ", &told, style.columns());
-        lines.lines().for_each(|line| out += &(style.paint(alarm, line) + "\n"));
+        lines
+            .lines()
+            .for_each(|line| out += &(style.paint(alarm, line) + "\n"));
     }
     for sentence in sentences(comparison) {
         let mut lines = String::new();
         hang(&mut lines, "", "  ", &sentence, style.columns());
-        lines.lines().for_each(|line| out += &(style.paint("1", line) + "\n"));
+        lines
+            .lines()
+            .for_each(|line| out += &(style.paint("1", line) + "\n"));
     }
     out.push('\n');
     if comparison.platform.is_empty() {
         out += "same platform and settings\n";
     }
-    let quiet: Vec<_> =
-        quiet.into_iter().map(|change| (change.what, clipped(&platform_change(change), LONGEST))).collect();
+    let quiet: Vec<_> = quiet
+        .into_iter()
+        .map(|change| (change.what, clipped(&platform_change(change), LONGEST)))
+        .collect();
     out += &listed("", &quiet, style);
     hang(&mut out, "", "  ", &summary(comparison), style.columns());
-    how(comparison).iter().for_each(|how| hang(&mut out, "", "  ", how, style.columns()));
+    how(comparison)
+        .iter()
+        .for_each(|how| hang(&mut out, "", "  ", how, style.columns()));
     let shown = shown(comparison, all);
     if !shown.is_empty() {
         out.push('\n');
@@ -63,13 +83,25 @@ pub fn render_table(comparison: &Comparison, all: bool, style: Style) -> String 
         };
         out += &style.paint(codes(answer.verdict), &first);
         out.push('\n');
-        hang(&mut out, "    ", "    ", &clipped(&answer.finding, LONGEST), style.columns());
+        hang(
+            &mut out,
+            "    ",
+            "    ",
+            &clipped(&answer.finding, LONGEST),
+            style.columns(),
+        );
     }
     for (name, timers) in one_sided(comparison) {
         out.push('\n');
         let timers = if all { timers } else { by_host(&timers) };
         let timers = clipped(&timers.join(", "), 20 * LONGEST);
-        hang(&mut out, &format!("{name}: "), "  ", &timers, style.columns());
+        hang(
+            &mut out,
+            &format!("{name}: "),
+            "  ",
+            &timers,
+            style.columns(),
+        );
     }
     out
 }
@@ -83,8 +115,15 @@ fn by_host(timers: &[String]) -> Vec<String> {
             told.push(name.clone());
             continue;
         };
-        let count = timers.iter().filter(|other| host(other).as_ref() == Some(&of)).count();
-        let name = if count > 1 { format!("{of}:* ({count})") } else { name.clone() };
+        let count = timers
+            .iter()
+            .filter(|other| host(other).as_ref() == Some(&of))
+            .count();
+        let name = if count > 1 {
+            format!("{of}:* ({count})")
+        } else {
+            name.clone()
+        };
         if !told.contains(&name) {
             told.push(name);
         }
@@ -104,11 +143,19 @@ pub(super) fn codes(verdict: Verdict) -> &'static str {
 /// The comparison, its sentence first but for a changed clock source or CPU.
 #[must_use]
 pub fn render_markdown(comparison: &Comparison, all: bool) -> String {
-    let (loud, quiet): (Vec<&PlatformChange>, Vec<&PlatformChange>) =
-        comparison.platform.iter().partition(|change| change.is_loud());
+    let (loud, quiet): (Vec<&PlatformChange>, Vec<&PlatformChange>) = comparison
+        .platform
+        .iter()
+        .partition(|change| change.is_loud());
     let mut out: String = loud
         .iter()
-        .map(|change| format!("- **{}: {}**\n", change.what, escape(&platform_change(change))))
+        .map(|change| {
+            format!(
+                "- **{}: {}**\n",
+                change.what,
+                escape(&platform_change(change))
+            )
+        })
         .collect();
     if !loud.is_empty() {
         out.push('\n');
@@ -118,13 +165,19 @@ pub fn render_markdown(comparison: &Comparison, all: bool) -> String {
     }
     out.push('\n');
     for change in quiet {
-        out += &format!("- **{}**: {}\n", change.what, escape(&platform_change(change)));
+        out += &format!(
+            "- **{}**: {}\n",
+            change.what,
+            escape(&platform_change(change))
+        );
     }
     if comparison.platform.is_empty() {
         out += "Same platform and settings.\n";
     }
     out += &format!("\n{}.\n", escape(&summary(comparison)));
-    how(comparison).iter().for_each(|how| out += &format!("\n{}.\n", escape(how)));
+    how(comparison)
+        .iter()
+        .for_each(|how| out += &format!("\n{}.\n", escape(how)));
     for table in [figures(&shown(comparison, all)), answers(comparison)] {
         if !table.rows.is_empty() {
             out += &format!("\n{}", table.render(Format::Markdown));

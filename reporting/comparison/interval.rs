@@ -39,7 +39,10 @@ impl Difference {
         let ratio = (relative && old.value > 0.0 && new.value > 0.0).then(|| new.value / old.value);
         let logarithm = |figure: Figure| {
             let interval = figure.interval().filter(|(low, _)| *low > 0.0);
-            Figure::within(figure.value.ln(), interval.map(|(low, high)| (low.ln(), high.ln())))
+            Figure::within(
+                figure.value.ln(),
+                interval.map(|(low, high)| (low.ln(), high.ln())),
+            )
         };
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         // A quotient beyond all numbers says nothing.
@@ -58,9 +61,9 @@ impl Difference {
     }
 }
 
-/// Zou and Donner's method of variance estimates recovery (Statistics in Medicine 27, 2008, 1693-1702): each side of each
-/// interval tells the variance on that side, and variances of independent figures add up. It suits intervals that are
-/// longer on one side.
+/// Zou and Donner's method of variance estimates recovery (Statistics in Medicine 27, 2008,
+/// 1693-1702): each side of each interval tells the variance on that side, and variances of
+/// independent figures add up. It suits intervals that are longer on one side.
 fn recovered(old: Figure, new: Figure) -> Option<(f64, f64)> {
     let ((old_low, old_high), (new_low, new_high)) = (old.interval()?, new.interval()?);
     let difference = new.value - old.value;
@@ -101,7 +104,8 @@ mod tests {
         assert_eq!(free.percent, None);
     }
 
-    /// 95 % means it: the interval misses the true difference of two normal figures about once in twenty.
+    /// 95 % means it: the interval misses the true difference of two normal figures about once in
+    /// twenty.
     #[test]
     fn the_interval_covers_what_it_says() {
         use rand::rngs::StdRng;
@@ -117,8 +121,9 @@ mod tests {
         };
         let covered = (0..20_000)
             .filter(|_| {
-                let (low, high) =
-                    Difference::between(draw(40.0, 0.5), draw(43.0, 1.5), false).interval.unwrap();
+                let (low, high) = Difference::between(draw(40.0, 0.5), draw(43.0, 1.5), false)
+                    .interval
+                    .unwrap();
                 (low..=high).contains(&3.0)
             })
             .count();

@@ -1,5 +1,6 @@
-//! What changed from one report to another: the platforms first, then every timer with the interval of each difference
-//! and whether it is more than noise. METHODOLOGY.md says how the intervals are made.
+//! What changed from one report to another: the platforms first, then every timer with the interval
+//! of each difference and whether it is more than noise. METHODOLOGY.md says how the intervals are
+//! made.
 
 mod clocks;
 mod condition;
@@ -76,12 +77,14 @@ pub struct Compared {
     pub matters: bool,
     /// Whether one of the reports rests the timer on a single process, from which nothing follows.
     pub single_process: bool,
-    /// What it was compared in, where there is a choice. Figures are told at the core frequency of the old runs.
+    /// What it was compared in, where there is a choice. Figures are told at the core frequency of
+    /// the old runs.
     pub unit: Option<Unit>,
-    /// The probability of so large a difference by chance, corrected for the number of figures compared (Holm); of a Quality by
-    /// itself.
+    /// The probability of so large a difference by chance, corrected for the number of figures
+    /// compared (Holm); of a Quality by itself.
     pub probability: Option<f64>,
-    /// The smallest change that would have been found nine times in ten: in percent where differences are, else in the unit of the figure.
+    /// The smallest change that would have been found nine times in ten: in percent where
+    /// differences are, else in the unit of the figure.
     pub detectable: Option<f64>,
 }
 
@@ -117,7 +120,8 @@ pub struct Comparison {
     pub runs: [usize; 2],
     /// How many others told what runs of the machine differ by.
     pub history: usize,
-    /// What the cores of both sides ran at, in hertz, where what follows that was compared in cycles.
+    /// What the cores of both sides ran at, in hertz, where what follows that was compared in
+    /// cycles.
     pub core_hz: Option<[f64; 2]>,
     /// What single runs were taken to differ by beyond their intervals, in words.
     pub assumed: Vec<String>,
@@ -139,7 +143,9 @@ pub struct Comparison {
 
 /// Two reports that have nothing in common.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("they cannot be compared: no timer is in both (the old report has {old} timers, the new one {new})")]
+#[error(
+    "they cannot be compared: no timer is in both (the old report has {old} timers, the new one {new})"
+)]
 pub struct NothingInCommon {
     old: usize,
     new: usize,
@@ -154,23 +160,42 @@ impl Comparison {
         Self::of_runs(&[old], &[new], &[])
     }
 
-    /// Compares several runs of a machine with older ones of it. What runs differ by is measured where a side has more than one, and by
-    /// others of the machine between which nothing changed: a `history`, which is on neither side. A run of it that is of another CPU, or
-    /// does not know its frequency where all others do, has no part.
+    /// Compares several runs of a machine with older ones of it. What runs differ by is measured
+    /// where a side has more than one, and by others of the machine between which nothing changed:
+    /// a `history`, which is on neither side. A run of it that is of another CPU, or does not know
+    /// its frequency where all others do, has no part.
     ///
     /// # Errors
     /// When no timer is on both sides.
-    pub fn of_runs(old: &[&Report], new: &[&Report], history: &[&Report]) -> Result<Self, NothingInCommon> {
+    pub fn of_runs(
+        old: &[&Report],
+        new: &[&Report],
+        history: &[&Report],
+    ) -> Result<Self, NothingInCommon> {
         let count = |side: &[&Report]| {
-            side.iter().map(|run| run.timers.len() + run.waits.len() + run.periods.len()).max().unwrap_or(0)
+            side.iter()
+                .map(|run| run.timers.len() + run.waits.len() + run.periods.len())
+                .max()
+                .unwrap_or(0)
         };
-        let nothing = || NothingInCommon { old: count(old), new: count(new) };
-        let (Some(first_old), Some(first_new)) = (old.first(), new.first()) else { return Err(nothing()) };
+        let nothing = || NothingInCommon {
+            old: count(old),
+            new: count(new),
+        };
+        let (Some(first_old), Some(first_new)) = (old.first(), new.first()) else {
+            return Err(nothing());
+        };
         let platform = platform::changes(first_old, first_new);
         let same_machine = !platform.iter().any(PlatformChange::is_other_cpu);
-        let common = if same_machine { Common::of(old, new) } else { Common::default() };
+        let common = if same_machine {
+            Common::of(old, new)
+        } else {
+            Common::default()
+        };
         let is_like = |run: &&&Report| {
-            let is_of_machine = !platform::changes(first_old, run).iter().any(PlatformChange::is_other_cpu);
+            let is_of_machine = !platform::changes(first_old, run)
+                .iter()
+                .any(PlatformChange::is_other_cpu);
             is_of_machine && (common.hertz.core.is_none() || clocks::hertz(run).core.is_some())
         };
         let history: Vec<&Report> = history.iter().filter(is_like).copied().collect();
@@ -187,14 +212,27 @@ impl Comparison {
         let mut timers = clocks.timers;
         timers.extend(waited.names);
         let core = |side: &[&Report]| {
-            mean(&side.iter().filter_map(|run| run.frequency.effective_hz).collect::<Vec<f64>>())
+            mean(
+                &side
+                    .iter()
+                    .filter_map(|run| run.frequency.effective_hz)
+                    .collect::<Vec<f64>>(),
+            )
         };
-        let in_cycles = figures.iter().any(|compared| compared.unit.is_some_and(|unit| unit != Unit::Time));
+        let in_cycles = figures
+            .iter()
+            .any(|compared| compared.unit.is_some_and(|unit| unit != Unit::Time));
         Ok(Self {
             runs: [old.len(), new.len()],
             history: history.len(),
-            core_hz: core(old).zip(core(new)).filter(|_| in_cycles).map(<[f64; 2]>::from),
-            assumed: family::assumed(&candidates).iter().map(rows::assumed).collect(),
+            core_hz: core(old)
+                .zip(core(new))
+                .filter(|_| in_cycles)
+                .map(<[f64; 2]>::from),
+            assumed: family::assumed(&candidates)
+                .iter()
+                .map(rows::assumed)
+                .collect(),
             platform,
             figures,
             one_sided,
@@ -207,12 +245,17 @@ impl Comparison {
     /// How many figures came to this verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.figures.iter().filter(|compared| compared.verdict == verdict).count()
+        self.figures
+            .iter()
+            .filter(|compared| compared.verdict == verdict)
+            .count()
     }
 
     /// Timers that lost their figures or are gone.
     pub fn lost(&self) -> impl Iterator<Item = &OneSided> {
-        self.one_sided.iter().filter(|timer| matches!(timer.fate, Fate::Lost | Fate::Gone))
+        self.one_sided
+            .iter()
+            .filter(|timer| matches!(timer.fate, Fate::Lost | Fate::Gone))
     }
 }
 
@@ -233,10 +276,13 @@ impl Rows {
         let mut found = Self::default();
         let gone = sides[0].keys().filter(|id| !sides[1].contains_key(*id));
         for id in sides[1].keys().chain(gone) {
-            let [before, after, history] =
-                sides.each_ref().map(|side| side.get(id).map_or(&[][..], Vec::as_slice));
+            let [before, after, history] = sides
+                .each_ref()
+                .map(|side| side.get(id).map_or(&[][..], Vec::as_slice));
             found.timers.push((*id).to_owned());
-            found.one_sided.extend(fate(state_of(before), state_of(after), id));
+            found
+                .one_sided
+                .extend(fate(state_of(before), state_of(after), id));
             if before.is_empty() || after.is_empty() {
                 continue;
             }
@@ -246,8 +292,12 @@ impl Rows {
             if trust::are_asked(&asked_before, &asked_after) {
                 found.asked.push((*id).to_owned());
             }
-            found.answers.extend(trust::changed(&asked_before, &asked_after));
-            found.candidates.extend(clocks::candidates([before, after, history], common));
+            found
+                .answers
+                .extend(trust::changed(&asked_before, &asked_after));
+            found
+                .candidates
+                .extend(clocks::candidates([before, after, history], common));
         }
         found
     }
@@ -259,7 +309,9 @@ fn by_timer<'a>(side: &[&'a Report]) -> IndexMap<&'a str, Vec<SeenClock<'a>>> {
     for run in side {
         let hertz = clocks::hertz(run);
         for row in &run.timers {
-            rows.entry(row.id.as_str()).or_default().push(SeenClock { row, hertz });
+            rows.entry(row.id.as_str())
+                .or_default()
+                .push(SeenClock { row, hertz });
         }
     }
     rows
@@ -268,12 +320,15 @@ fn by_timer<'a>(side: &[&'a Report]) -> IndexMap<&'a str, Vec<SeenClock<'a>>> {
 /// How a timer ended on a side: well where it did in any run.
 fn state_of<'a>(side: &[SeenClock<'a>]) -> Option<State<'a>> {
     let well = side.iter().find(|seen| seen.row.status == Status::Ok);
-    well.or(side.first()).map(|seen| (seen.row.status, seen.row.reason.as_deref()))
+    well.or(side.first())
+        .map(|seen| (seen.row.status, seen.row.reason.as_deref()))
 }
 
 /// Its report says so.
 fn is_of_single_process(row: &TimerRow) -> bool {
-    row.warnings.iter().any(|warning| warning.code == "single-process")
+    row.warnings
+        .iter()
+        .any(|warning| warning.code == "single-process")
 }
 
 /// How a row of a timer ended, and why.
@@ -288,8 +343,16 @@ fn fate(old: Option<State>, new: Option<State>, timer: &str) -> Option<OneSided>
         (None, Some(_)) => Fate::Added,
         _ => return None,
     };
-    let (_, reason) = if matches!(fate, Fate::Gained | Fate::Gone) { old? } else { new? };
-    Some(OneSided { timer: timer.to_owned(), fate, reason: reason.map(str::to_owned) })
+    let (_, reason) = if matches!(fate, Fate::Gained | Fate::Gone) {
+        old?
+    } else {
+        new?
+    };
+    Some(OneSided {
+        timer: timer.to_owned(),
+        fate,
+        reason: reason.map(str::to_owned),
+    })
 }
 
 #[cfg(test)]

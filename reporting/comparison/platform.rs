@@ -51,13 +51,27 @@ impl Serialize for Remark {
     }
 }
 
-/// What clock sources are worth, as the kernel names them: counters of the CPU; pages of a hypervisor, which are read
-/// without leaving the process too, but take more; what is read from a device, or by asking the hypervisor each time;
-/// the same in three reads of a slow port; the interval timer; and ticks, which are counted.
+/// What clock sources are worth, as the kernel names them: counters of the CPU; pages of a
+/// hypervisor, which are read without leaving the process too, but take more; what is read from a
+/// device, or by asking the hypervisor each time; the same in three reads of a slow port; the
+/// interval timer; and ticks, which are counted.
 const CLOCK_SOURCES: [&[&str]; 6] = [
-    &["tsc", "tsc-early", "arch_sys_counter", "timebase", "riscv_clocksource", "tod", "Constant"],
+    &[
+        "tsc",
+        "tsc-early",
+        "arch_sys_counter",
+        "timebase",
+        "riscv_clocksource",
+        "tod",
+        "Constant",
+    ],
     &["kvm-clock", "xen", "hyperv_clocksource_tsc_page"],
-    &["hpet", "hyperv_clocksource_msr", "arch_mem_counter", "arm_global_timer"],
+    &[
+        "hpet",
+        "hyperv_clocksource_msr",
+        "arch_mem_counter",
+        "arm_global_timer",
+    ],
     &["acpi_pm"],
     &["pit"],
     &["refined-jiffies", "jiffies"],
@@ -72,25 +86,43 @@ const SAME_FREQUENCY: f64 = 0.01;
 #[must_use]
 pub fn changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
     let (before, after) = (&old.platform, &new.platform);
-    let text = |what, old: &Option<String>, new: &Option<String>| change(what, old.clone(), new.clone());
+    let text =
+        |what, old: &Option<String>, new: &Option<String>| change(what, old.clone(), new.clone());
     let list = |sources: &[String]| (!sources.is_empty()).then(|| sources.join(", "));
     let number = |what, old: Option<u32>, new: Option<u32>| {
         change(what, old.map(|n| n.to_string()), new.map(|n| n.to_string()))
     };
-    let always = |what, old: &str, new: &str| change(what, Some(old.to_owned()), Some(new.to_owned()));
+    let always =
+        |what, old: &str, new: &str| change(what, Some(old.to_owned()), Some(new.to_owned()));
     let yes_no = |yes: Option<bool>| yes.map(|yes| if yes { "yes" } else { "no" }.to_owned());
     let mut changes: Vec<PlatformChange> = [
         clock_source(&before.clocksource.current, &after.clocksource.current),
         text("CPU", &before.cpu.model, &after.cpu.model),
         number("CPU family", before.cpu.family, after.cpu.family),
-        number("CPU model number", before.cpu.model_number, after.cpu.model_number),
+        number(
+            "CPU model number",
+            before.cpu.model_number,
+            after.cpu.model_number,
+        ),
         text("kernel", &before.kernel.release, &after.kernel.release),
-        text("kernel build", &before.kernel.version, &after.kernel.version),
+        text(
+            "kernel build",
+            &before.kernel.version,
+            &after.kernel.version,
+        ),
         text("microcode", &before.cpu.microcode, &after.cpu.microcode),
-        always("architecture", &before.cpu.architecture, &after.cpu.architecture),
+        always(
+            "architecture",
+            &before.cpu.architecture,
+            &after.cpu.architecture,
+        ),
         text("kind of core", &before.cpu.core_kind, &after.cpu.core_kind),
         number("CPU stepping", before.cpu.stepping, after.cpu.stepping),
-        change("invariant TSC", yes_no(before.cpu.invariant_tsc), yes_no(after.cpu.invariant_tsc)),
+        change(
+            "invariant TSC",
+            yes_no(before.cpu.invariant_tsc),
+            yes_no(after.cpu.invariant_tsc),
+        ),
         text("hypervisor", &before.hypervisor, &after.hypervisor),
         text("OS", &before.os.name, &after.os.name),
         change(
@@ -101,7 +133,11 @@ pub fn changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
         text("governor", &before.cpu.governor, &after.cpu.governor),
         text("power plan", &before.cpu.power_plan, &after.cpu.power_plan),
         number("online CPUs", before.cpu.online, after.cpu.online),
-        always("cycles from", &old.frequency.cycles_from, &new.frequency.cycles_from),
+        always(
+            "cycles from",
+            &old.frequency.cycles_from,
+            &new.frequency.cycles_from,
+        ),
         frequency(old.frequency.cycles_hz, new.frequency.cycles_hz),
         always("profile", &old.settings.profile, &new.settings.profile),
         always("timermeter", &old.tool.version, &new.tool.version),
@@ -111,14 +147,17 @@ pub fn changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
     .flatten()
     .collect();
     // Once: where the model has another name, its numbers say nothing more.
-    let other = changes.iter_mut().find(|change| OF_CPU.contains(&change.what) && is_told(change));
+    let other = changes
+        .iter_mut()
+        .find(|change| OF_CPU.contains(&change.what) && is_told(change));
     if let Some(change) = other {
         change.remark = Some(Remark::OtherCpu);
     }
     changes
 }
 
-/// Why the CPU of `new` is not known to be the one of `old`; nothing where both have the same model.
+/// Why the CPU of `new` is not known to be the one of `old`; nothing where both have the same
+/// model.
 #[must_use]
 pub fn unlike_cpu(old: &Report, new: &Report) -> Option<String> {
     let (before, after) = (&old.platform.cpu, &new.platform.cpu);
@@ -132,11 +171,13 @@ pub fn unlike_cpu(old: &Report, new: &Report) -> Option<String> {
     (model(before) != model(after)).then(|| {
         let numbers = |cpu: &Cpu| match (cpu.family, cpu.model_number) {
             // The names do not tell them apart.
-            (Some(family), Some(number)) if told[0] == told[1] => format!(", family {family} model {number}"),
+            (Some(family), Some(number)) if told[0] == told[1] => {
+                format!(", family {family} model {number}")
+            }
             _ => String::new(),
         };
-        let [old, new] =
-            [(told[0], before), (told[1], after)].map(|(name, cpu)| format!("{name}{}", numbers(cpu)));
+        let [old, new] = [(told[0], before), (told[1], after)]
+            .map(|(name, cpu)| format!("{name}{}", numbers(cpu)));
         format!("the baseline is of another CPU: {old}, here {new}")
     })
 }
@@ -150,13 +191,20 @@ fn is_told(change: &PlatformChange) -> bool {
 }
 
 fn change(what: &'static str, old: Option<String>, new: Option<String>) -> Option<PlatformChange> {
-    (old != new).then_some(PlatformChange { what, old, new, remark: None })
+    (old != new).then_some(PlatformChange {
+        what,
+        old,
+        new,
+        remark: None,
+    })
 }
 
 fn clock_source(old: &Option<String>, new: &Option<String>) -> Option<PlatformChange> {
     let mut change = change(CLOCK_SOURCE, old.clone(), new.clone())?;
     let worth = |source: &Option<String>| {
-        CLOCK_SOURCES.iter().position(|group| group.contains(&source.as_deref().unwrap_or_default()))
+        CLOCK_SOURCES
+            .iter()
+            .position(|group| group.contains(&source.as_deref().unwrap_or_default()))
     };
     change.remark = match (worth(old), worth(new)) {
         (Some(old), Some(new)) if new > old => Some(Remark::Fell),
@@ -233,7 +281,11 @@ mod tests {
             ("pit", "refined-jiffies"),
             ("arch_sys_counter", "arm_global_timer"),
         ] {
-            assert_eq!((remark(old, new), remark(new, old)), (fell, rose), "{old} {new}");
+            assert_eq!(
+                (remark(old, new), remark(new, old)),
+                (fell, rose),
+                "{old} {new}"
+            );
         }
         assert_eq!(remark("tsc-early", "tsc"), neither);
         assert_eq!(remark("tsc", "unheard-of"), neither);

@@ -9,20 +9,19 @@ use crate::fields::{Comparable, Field, Kind, Measure, Row, Scatter, of_kind};
 use crate::model::TimerRow;
 use crate::text::numbers::{significant, time};
 
-/// The kernel may let its clock run faster or slower by this share to set it (adjtimex(2): 500 ppm), and nanoseconds are
-/// what it says.
-/// *Definition*.
+/// The kernel may let its clock run faster or slower by this share to set it (adjtimex(2): 500
+/// ppm), and nanoseconds are what it says. *Definition*.
 pub(super) const SLEW: f64 = 500e-6;
 
-/// Costs and accuracies that differ by less than this share are as good as the same: what vendors, kernels and hypervisors
-/// declare of rates is rounded by as much (10.00 and 10.02 ns), and Quality moves by a twentieth of a percent of itself.
-/// *Seen*.
+/// Costs and accuracies that differ by less than this share are as good as the same: what vendors,
+/// kernels and hypervisors declare of rates is rounded by as much (10.00 and 10.02 ns), and Quality
+/// moves by a twentieth of a percent of itself. *Seen*.
 pub const SMALLEST: f64 = 0.005;
-/// The same for Quality: what smallest differences of both together make of it (their exponents are -0.1).
-/// *Computed*.
+/// The same for Quality: what smallest differences of both together make of it (their exponents are
+/// -0.1). *Computed*.
 pub const SMALLEST_QUALITY: f64 = 0.001;
-/// Spreads that differ by less than this share of them are as good as the same: Quality goes by their square root.
-/// *Computed*.
+/// Spreads that differ by less than this share of them are as good as the same: Quality goes by
+/// their square root. *Computed*.
 pub const SMALLEST_SPREAD: f64 = 2.0 * SMALLEST_QUALITY;
 
 /// A figure that is compared: what the list of fields knows of it.
@@ -99,9 +98,12 @@ impl Quantity {
         }
     }
 
-    /// Its value and interval in a row, as the report has them; nothing where it was not determined.
+    /// Its value and interval in a row, as the report has them; nothing where it was not
+    /// determined.
     pub(super) fn of(self, row: &TimerRow) -> Option<Figure> {
-        let (_, field) = Self::of_rows(Kind::Clocks).iter().find(|(quantity, _)| *quantity == self)?;
+        let (_, field) = Self::of_rows(Kind::Clocks)
+            .iter()
+            .find(|(quantity, _)| *quantity == self)?;
         let [value, low, high] = field.three(&Row::Clock(row));
         Figure::new(value?, low, high)
     }
@@ -118,10 +120,15 @@ impl Quantity {
             Measure::Ppm => difference.new.value.abs() < difference.old.value.abs(),
             Measure::Time => difference.absolute < 0.0,
         };
-        if better { Verdict::Better } else { Verdict::Worse }
+        if better {
+            Verdict::Better
+        } else {
+            Verdict::Worse
+        }
     }
 
-    /// The smallest difference that matters from this figure on, in its unit. The rate of a clock differs by what the kernel slews it.
+    /// The smallest difference that matters from this figure on, in its unit. The rate of a clock
+    /// differs by what the kernel slews it.
     pub(super) fn smallest_of(self, old: f64) -> f64 {
         match (self.measure(), self.scatter()) {
             (Measure::Ppm, Scatter::Slew) => 1e6 * SLEW,

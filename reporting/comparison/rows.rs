@@ -1,28 +1,35 @@
-//! What changed, as tables and sentences: the terminal and the Markdown page differ in how they set them only.
+//! What changed, as tables and sentences: the terminal and the Markdown page differ in how they set
+//! them only.
 
 use indexmap::IndexMap;
 
 use super::family::Assumed;
 use super::{
-    ChangedAnswer, Compared, Comparison, FAMILY_ERROR, Fate, Quantity, SMALLEST, SMALLEST_QUALITY, Unit,
-    Verdict,
+    ChangedAnswer, Compared, Comparison, FAMILY_ERROR, Fate, Quantity, SMALLEST, SMALLEST_QUALITY,
+    Unit, Verdict,
 };
 use crate::fields::Measure;
 use crate::table::{Table, TableColumn};
 use crate::text::numbers::{NOTHING, significant};
 
-/// The figures to be shown, the worst first: those that differ by more than noise, or could not be judged and differ by what
-/// matters; or `all` of them. A spread without an interval is shown with all others only: older reports have none, and
-/// Quality, which is judged, holds it.
+/// The figures to be shown, the worst first: those that differ by more than noise, or could not be
+/// judged and differ by what matters; or `all` of them. A spread without an interval is shown with
+/// all others only: older reports have none, and Quality, which is judged, holds it.
 pub(super) fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
     let differs = |compared: &&Compared| match compared.verdict {
         Verdict::Better | Verdict::Worse => true,
         Verdict::Unjudged => {
-            compared.quantity != Quantity::SPREAD && compared.matters && compared.difference.absolute != 0.0
+            compared.quantity != Quantity::SPREAD
+                && compared.matters
+                && compared.difference.absolute != 0.0
         }
         Verdict::Noise => false,
     };
-    let mut shown: Vec<&Compared> = comparison.figures.iter().filter(|c| all || differs(c)).collect();
+    let mut shown: Vec<&Compared> = comparison
+        .figures
+        .iter()
+        .filter(|c| all || differs(c))
+        .collect();
     // Stable: within a verdict, the timers keep the order of the report, and each its figures.
     shown.sort_by_key(|compared| class(compared));
     shown
@@ -40,21 +47,37 @@ pub(super) fn class(compared: &Compared) -> u8 {
 
 /// A row a figure. Units differ from row to row, so that figures are text.
 pub(super) fn figures(shown: &[&Compared]) -> Table<'static> {
-    let right = |heading| TableColumn { right: true, ..TableColumn::left(heading) };
+    let right = |heading| TableColumn {
+        right: true,
+        ..TableColumn::left(heading)
+    };
     let mut table = Table::new(vec![
-        TableColumn { longest: Some(60), folds: true, ..TableColumn::left("timer") },
+        TableColumn {
+            longest: Some(60),
+            folds: true,
+            ..TableColumn::left("timer")
+        },
         TableColumn::left("figure"),
         right("old"),
         right("new"),
-        TableColumn { folds: true, ..TableColumn::left("difference [95 % interval]") },
+        TableColumn {
+            folds: true,
+            ..TableColumn::left("difference [95 % interval]")
+        },
         TableColumn::left("verdict"),
     ]);
     for compared in shown {
         table.push(vec![
             compared.timer.as_str().into(),
             in_unit(compared).into(),
-            compared.quantity.written(compared.difference.old.value).into(),
-            compared.quantity.written(compared.difference.new.value).into(),
+            compared
+                .quantity
+                .written(compared.difference.old.value)
+                .into(),
+            compared
+                .quantity
+                .written(compared.difference.new.value)
+                .into(),
             change(compared).into(),
             verdict(compared.verdict).into(),
         ]);
@@ -74,8 +97,11 @@ fn in_unit(compared: &Compared) -> String {
 
 /// A row an answer that changed.
 pub(super) fn answers(comparison: &Comparison) -> Table<'static> {
-    let mut table =
-        Table::new(["timer", "question", "answer", "verdict", "finding"].map(TableColumn::left).to_vec());
+    let mut table = Table::new(
+        ["timer", "question", "answer", "verdict", "finding"]
+            .map(TableColumn::left)
+            .to_vec(),
+    );
     for answer in &comparison.answers {
         table.push(vec![
             answer.timer.as_str().into(),
@@ -105,7 +131,9 @@ fn change(compared: &Compared) -> String {
         },
     };
     match interval {
-        Some((low, high)) => format!("{value:+.decimals$}{unit} [{low:+.decimals$}, {high:+.decimals$}]"),
+        Some((low, high)) => {
+            format!("{value:+.decimals$}{unit} [{low:+.decimals$}, {high:+.decimals$}]")
+        }
         None => format!("{value:+.decimals$}{unit}"),
     }
 }
@@ -119,7 +147,8 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Timers of one report only: how they are called, and who they are with the reason, where there is one.
+/// Timers of one report only: how they are called, and who they are with the reason, where there is
+/// one.
 pub(super) fn one_sided(comparison: &Comparison) -> Vec<(&'static str, Vec<String>)> {
     let fates = [
         (Fate::Lost, "lost their figures"),
@@ -128,7 +157,10 @@ pub(super) fn one_sided(comparison: &Comparison) -> Vec<(&'static str, Vec<Strin
         (Fate::Gained, "gained figures"),
     ];
     let of = |fate: Fate| -> Vec<String> {
-        let timers = comparison.one_sided.iter().filter(|timer| timer.fate == fate);
+        let timers = comparison
+            .one_sided
+            .iter()
+            .filter(|timer| timer.fate == fate);
         if fate != Fate::Lost {
             return timers.map(|timer| timer.timer.clone()).collect();
         }
@@ -139,9 +171,16 @@ pub(super) fn one_sided(comparison: &Comparison) -> Vec<(&'static str, Vec<Strin
                 .or_default()
                 .push(&timer.timer);
         }
-        reasons.into_iter().map(|(reason, timers)| format!("{} ({reason})", timers.join(", "))).collect()
+        reasons
+            .into_iter()
+            .map(|(reason, timers)| format!("{} ({reason})", timers.join(", ")))
+            .collect()
     };
-    fates.into_iter().map(|(fate, name)| (name, of(fate))).filter(|(_, timers)| !timers.is_empty()).collect()
+    fates
+        .into_iter()
+        .map(|(fate, name)| (name, of(fate)))
+        .filter(|(_, timers)| !timers.is_empty())
+        .collect()
 }
 
 /// The smallest differences that matter, for the head.
@@ -158,7 +197,11 @@ pub(super) fn summary(comparison: &Comparison) -> String {
     let counted = |count: usize, what: &str| format!("{count} {what}");
     let unjudged = comparison.count(Verdict::Unjudged);
     let all = comparison.figures.len() - unjudged;
-    let rest = if unjudged > 0 { format!("; {unjudged} without one are not judged") } else { String::new() };
+    let rest = if unjudged > 0 {
+        format!("; {unjudged} without one are not judged")
+    } else {
+        String::new()
+    };
     format!(
         "{}, {}, {} of {all} figures with intervals{rest}",
         counted(comparison.count(Verdict::Worse), "worse"),
@@ -170,8 +213,16 @@ pub(super) fn summary(comparison: &Comparison) -> String {
 /// What single runs of a kind were taken to differ by.
 pub(super) fn assumed(assumed: &Assumed) -> String {
     let Assumed { read, shared_core } = *assumed;
-    let shared = if shared_core { " beside others on the core" } else { "" };
-    format!("{}{shared} {} %", read.in_words(), significant(100.0 * read.share(shared_core), 2))
+    let shared = if shared_core {
+        " beside others on the core"
+    } else {
+        ""
+    };
+    format!(
+        "{}{shared} {} %",
+        read.in_words(),
+        significant(100.0 * read.share(shared_core), 2)
+    )
 }
 
 /// How it was compared: at what risk, in what unit, and what runs were taken to differ by.
@@ -197,7 +248,11 @@ pub(super) fn how(comparison: &Comparison) -> Vec<String> {
         ));
     } else if comparison.runs.iter().sum::<usize>() > 2 || comparison.history > 1 {
         let ([old, new], history) = (comparison.runs, comparison.history);
-        let others = if history > 0 { format!(", and {history} others") } else { String::new() };
+        let others = if history > 0 {
+            format!(", and {history} others")
+        } else {
+            String::new()
+        };
         told.push(format!(
             "{old} old and {new} new runs{others}: a change is held against what unchanged runs differ by"
         ));
@@ -208,6 +263,9 @@ pub(super) fn how(comparison: &Comparison) -> Vec<String> {
 /// A change of the platform as text; a fallen clock source says so.
 pub(super) fn platform_change(change: &super::PlatformChange) -> String {
     let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "not reported".into());
-    let remark = change.remark.map(|remark| format!(" ({remark})")).unwrap_or_default();
+    let remark = change
+        .remark
+        .map(|remark| format!(" ({remark})"))
+        .unwrap_or_default();
     format!("{} → {}{remark}", told(&change.old), told(&change.new))
 }

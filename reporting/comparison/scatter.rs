@@ -1,5 +1,5 @@
-//! What runs of one unchanged machine differ by, beyond what processes of one run do: by the kind of read. It decides where a side has one
-//! report only; several measure it.
+//! What runs of one unchanged machine differ by, beyond what processes of one run do: by the kind
+//! of read. It decides where a side has one report only; several measure it.
 
 use super::Quantity;
 use super::quantity::SLEW;
@@ -22,20 +22,20 @@ pub(super) enum Read {
     Waiting,
 }
 
-/// Standard deviations of the logarithm of a cost in cycles between runs, of reads in user mode, by a system call and of CPU time, and of others.
-/// *Seen*: docs/selftest.md, what runs differ by.
+/// Standard deviations of the logarithm of a cost in cycles between runs, of reads in user mode, by
+/// a system call and of CPU time, and of others. *Seen*: docs/selftest.md, what runs differ by.
 const COSTS: [f64; 4] = [0.025, 0.08, 0.08, 0.10];
 /// The same of a spread *s*, in √(*s* (1 - *s*)).
 /// *Seen*: as `COSTS`.
 const SPREADS: [f64; 4] = [0.2, 0.4, 0.4, 0.4];
-/// Of a cost and a spread where the core was shared in one of the runs, in user mode and of all others.
-/// *Seen*: as `COSTS`.
+/// Of a cost and a spread where the core was shared in one of the runs, in user mode and of all
+/// others. *Seen*: as `COSTS`.
 const SHARED_CORE: [[f64; 2]; 2] = [[0.04, 0.3], [0.15, 0.6]];
 /// Standard deviation of the logarithm of a lateness between runs: how deeply the host's CPU slept.
 /// *Seen*: as `COSTS`.
 const WAITS: f64 = 0.3;
-/// Degrees of freedom that these are known with: of ten runs of many timers, which do not vary alone.
-/// *Judgement*.
+/// Degrees of freedom that these are known with: of ten runs of many timers, which do not vary
+/// alone. *Judgement*.
 pub(super) const DEGREES: f64 = 30.0;
 
 impl Read {
@@ -45,7 +45,10 @@ impl Read {
         }
         let properties = row.properties.as_ref();
         let family = properties.and_then(|properties| properties.family);
-        match (family, properties.and_then(|properties| properties.reads_by)) {
+        match (
+            family,
+            properties.and_then(|properties| properties.reads_by),
+        ) {
             (_, Some(ReadsBy::Instruction | ReadsBy::Vdso)) => Self::InUserMode,
             (Some(Family::CpuTime | Family::PerfEvent), _) => Self::OfCpuTime,
             (_, Some(ReadsBy::SystemCall)) => Self::BySystemCall,
@@ -78,11 +81,15 @@ impl Read {
     }
 
     fn spread(self, shared_core: bool) -> f64 {
-        if shared_core { SHARED_CORE[self.at().min(1)][1] } else { SPREADS[self.at()] }
+        if shared_core {
+            SHARED_CORE[self.at().min(1)][1]
+        } else {
+            SPREADS[self.at()]
+        }
     }
 
-    /// The variance between runs of a figure of this value, on the scale that it is compared on: of a logarithm where that is `relative`.
-    /// Beside it the spread that goes with a Quality.
+    /// The variance between runs of a figure of this value, on the scale that it is compared on: of
+    /// a logarithm where that is `relative`. Beside it the spread that goes with a Quality.
     pub(super) fn variance(
         self,
         quantity: Quantity,
@@ -103,7 +110,11 @@ impl Read {
             Scatter::Lateness => WAITS,
             Scatter::None => 0.0,
         };
-        if relative { share.powi(2) } else { (share * value).powi(2) }
+        if relative {
+            share.powi(2)
+        } else {
+            (share * value).powi(2)
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! The sentences that people came for: whether reading a clock became slower, and what else changed.
+//! The sentences that people came for: whether reading a clock became slower, and what else
+//! changed.
 
 use super::{Compared, Comparison, Quantity, Verdict};
 use crate::analysis::statistics::{quantile, sorted};
@@ -9,11 +10,16 @@ use crate::text::numbers::significant;
 const MOST_NAMED: usize = 3;
 const LONGEST: usize = 60;
 
-/// What a comparison says, a sentence for clocks and one for timers that wait, as far as there are any.
+/// What a comparison says, a sentence for clocks and one for timers that wait, as far as there are
+/// any.
 #[must_use]
 pub fn sentences(comparison: &Comparison) -> Vec<String> {
     let of = |clocks: bool| -> Vec<&Compared> {
-        comparison.figures.iter().filter(|compared| compared.quantity.is_of_clocks() == clocks).collect()
+        comparison
+            .figures
+            .iter()
+            .filter(|compared| compared.quantity.is_of_clocks() == clocks)
+            .collect()
     };
     let clocks = Subject {
         name: "Clock reads",
@@ -49,17 +55,28 @@ fn events(comparison: &Comparison) -> String {
         [] => String::new(),
         timers => format!("; {what}: {}", few(timers)),
     };
-    let lost = comparison.lost().map(|lost| clipped(&lost.timer, LONGEST)).collect();
-    let failed = comparison
-        .failed()
-        .map(|answer| format!("{} {}", clipped(&answer.timer, LONGEST), answer.question.name()));
+    let lost = comparison
+        .lost()
+        .map(|lost| clipped(&lost.timer, LONGEST))
+        .collect();
+    let failed = comparison.failed().map(|answer| {
+        format!(
+            "{} {}",
+            clipped(&answer.timer, LONGEST),
+            answer.question.name()
+        )
+    });
     named("lost", lost) + &named("newly failed", failed.collect())
 }
 
 fn few(names: &[String]) -> String {
     let more = names.len().saturating_sub(MOST_NAMED);
     let shown = names[..names.len().min(MOST_NAMED)].join(", ");
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
+    if more > 0 {
+        format!("{shown} and {more} more")
+    } else {
+        shown
+    }
 }
 
 struct Subject {
@@ -73,25 +90,40 @@ struct Subject {
 
 impl Subject {
     fn sentence(&self, figures: &[&Compared]) -> String {
-        let main: Vec<&Compared> =
-            figures.iter().copied().filter(|compared| self.main.contains(&compared.quantity)).collect();
+        let main: Vec<&Compared> = figures
+            .iter()
+            .copied()
+            .filter(|compared| self.main.contains(&compared.quantity))
+            .collect();
         let of = |verdict: Verdict| -> Vec<&Compared> {
-            main.iter().copied().filter(|compared| compared.verdict == verdict).collect()
+            main.iter()
+                .copied()
+                .filter(|compared| compared.verdict == verdict)
+                .collect()
         };
-        let changed = [(self.more, of(Verdict::Worse)), (self.less, of(Verdict::Better))];
+        let changed = [
+            (self.more, of(Verdict::Worse)),
+            (self.less, of(Verdict::Better)),
+        ];
         let changed: Vec<String> = changed
             .iter()
             .filter(|(_, figures)| !figures.is_empty())
             .map(|(how, figures)| format!("{how}: {}", listed(figures)))
             .collect();
-        let told = if changed.is_empty() { self.unchanged(&main) } else { changed.join("; ") };
+        let told = if changed.is_empty() {
+            self.unchanged(&main)
+        } else {
+            changed.join("; ")
+        };
         format!("{}: {told}{}", self.name, self.others(figures))
     }
 
     /// That nothing changed, and what would have been seen.
     fn unchanged(&self, main: &[&Compared]) -> String {
-        let judged: Vec<&&Compared> =
-            main.iter().filter(|compared| compared.verdict == Verdict::Noise).collect();
+        let judged: Vec<&&Compared> = main
+            .iter()
+            .filter(|compared| compared.verdict == Verdict::Noise)
+            .collect();
         if judged.is_empty() {
             let single = main.iter().any(|compared| compared.single_process);
             let why = if single {
@@ -108,7 +140,11 @@ impl Subject {
             .collect();
         let seen = sorted(&seen);
         // Of many, one that costs next to nothing would speak for all.
-        let (share, most) = if seen.len() < 10 { (1.0, "each") } else { (0.9, "nine of ten") };
+        let (share, most) = if seen.len() < 10 {
+            (1.0, "each")
+        } else {
+            (0.9, "nine of ten")
+        };
         let count = judged.len();
         let what = match (count, quantile(&seen, 0.5), quantile(&seen, share)) {
             (1, Some(one), _) => format!("a change by {} would have been seen", percent(one)),
@@ -121,7 +157,11 @@ impl Subject {
             _ => format!("{count} {}", self.each),
         };
         let rest = main.len() - count;
-        let rest = if rest > 0 { format!("; {rest} could not be told") } else { String::new() };
+        let rest = if rest > 0 {
+            format!("; {rest} could not be told")
+        } else {
+            String::new()
+        };
         format!("unchanged ({what}{rest})")
     }
 
@@ -136,7 +176,11 @@ impl Subject {
                 .iter()
                 .filter(of)
                 .map(|compared| {
-                    format!("{} of {}", compared.quantity.name(), clipped(&compared.timer, LONGEST))
+                    format!(
+                        "{} of {}",
+                        compared.quantity.name(),
+                        clipped(&compared.timer, LONGEST)
+                    )
                 })
                 .collect();
             if !names.is_empty() {
@@ -150,24 +194,37 @@ impl Subject {
 /// Timers by how much they changed, what changed most first.
 fn listed(figures: &[&Compared]) -> String {
     let size = |compared: &Compared| {
-        compared.difference.percent.map_or(f64::INFINITY, |percent| (percent / 100.0).ln_1p().abs())
+        compared
+            .difference
+            .percent
+            .map_or(f64::INFINITY, |percent| (percent / 100.0).ln_1p().abs())
     };
     let mut sorted = figures.to_vec();
     sorted.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    few(&sorted.iter().map(|compared| one(compared)).collect::<Vec<_>>())
+    few(&sorted
+        .iter()
+        .map(|compared| one(compared))
+        .collect::<Vec<_>>())
 }
 
 /// As in `thread-cputime by 8 % [6, 10]`.
 fn one(compared: &Compared) -> String {
     let timer = clipped(&compared.timer, LONGEST);
     let Some(by) = compared.difference.percent else {
-        return format!("{timer} by {} ns", significant(compared.difference.absolute.abs(), 2));
+        return format!(
+            "{timer} by {} ns",
+            significant(compared.difference.absolute.abs(), 2)
+        );
     };
     let interval = compared.difference.percent_interval.map(|(low, high)| {
         let (low, high) = if by < 0.0 { (-high, -low) } else { (low, high) };
         format!(" [{}, {}]", significant(low, 2), significant(high, 2))
     });
-    format!("{timer} by {}{}", percent(by.abs()), interval.unwrap_or_default())
+    format!(
+        "{timer} by {}{}",
+        percent(by.abs()),
+        interval.unwrap_or_default()
+    )
 }
 
 /// What is more than doubled is not told in percent.

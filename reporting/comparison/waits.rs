@@ -7,15 +7,18 @@ use super::family::Candidate;
 use super::scatter::Read;
 use super::{OneSided, Quantity, State, fate};
 use crate::fields::{self, Field, Kind, Ticked};
-use crate::model::{BackgroundLoad, Figure, Lateness, PeriodRow, Report, Status, WaitConditions, WaitRow};
+use crate::model::{
+    BackgroundLoad, Figure, Lateness, PeriodRow, Report, Status, WaitConditions, WaitRow,
+};
 use crate::report::waits::named;
 use crate::text::numbers::short_time;
 
-/// The degrees of freedom that intervals of waits are taken to have, as reports do not say: those of five processes.
-/// *Judgement*.
+/// The degrees of freedom that intervals of waits are taken to have, as reports do not say: those
+/// of five processes. *Judgement*.
 const DEGREES: f64 = 4.0;
 
-/// Figures and one-sided rows of timers that wait, what they are called, and whether any is in both.
+/// Figures and one-sided rows of timers that wait, what they are called, and whether any is in
+/// both.
 #[derive(Default)]
 pub(super) struct ComparedWaits {
     pub candidates: Vec<Candidate>,
@@ -35,8 +38,16 @@ struct WaitingRow<'a> {
     figures: Vec<(Quantity, Option<u64>, Figure)>,
 }
 
-/// What a row has in common with that of the same timer under the same conditions: id, period, slack, policy, load and CPU.
-type Key<'a> = (&'a str, Option<u64>, Option<u64>, &'a str, BackgroundLoad, Option<u32>);
+/// What a row has in common with that of the same timer under the same conditions: id, period,
+/// slack, policy, load and CPU.
+type Key<'a> = (
+    &'a str,
+    Option<u64>,
+    Option<u64>,
+    &'a str,
+    BackgroundLoad,
+    Option<u32>,
+);
 
 impl<'a> WaitingRow<'a> {
     fn of_wait(row: &'a WaitRow) -> Self {
@@ -44,32 +55,71 @@ impl<'a> WaitingRow<'a> {
         let is_of_length = |field: &Field| field.metric.is_some_and(|metric| metric.of_length);
         let mut add = |late: Option<&Lateness>| {
             let length = late.map(|late| late.request_ns);
-            let waited = fields::Row::Wait(fields::Waited { row, late, conditions: "" });
+            let waited = fields::Row::Wait(fields::Waited {
+                row,
+                late,
+                conditions: "",
+            });
             for (quantity, field) in Quantity::of_rows(Kind::Waits) {
                 if is_of_length(field) == late.is_some() {
-                    figures.extend(field.figure(&waited).map(|figure| (*quantity, length, figure)));
+                    figures.extend(
+                        field
+                            .figure(&waited)
+                            .map(|figure| (*quantity, length, figure)),
+                    );
                 }
             }
         };
         add(None);
-        row.figures.iter().flat_map(|found| found.by_length()).for_each(|late| add(Some(late)));
+        row.figures
+            .iter()
+            .flat_map(|found| found.by_length())
+            .for_each(|late| add(Some(late)));
         let state = (row.status, row.reason.as_deref());
-        Self { id: &row.id, conditions: &row.conditions, period_ns: None, state, figures }
+        Self {
+            id: &row.id,
+            conditions: &row.conditions,
+            period_ns: None,
+            state,
+            figures,
+        }
     }
 
     fn of_period(row: &'a PeriodRow) -> Self {
-        let ticked = fields::Row::Period(Ticked { row, conditions: "" });
+        let ticked = fields::Row::Period(Ticked {
+            row,
+            conditions: "",
+        });
         let found = Quantity::of_rows(Kind::Periods).iter();
-        let figures =
-            found.filter_map(|(quantity, field)| Some((*quantity, None, field.figure(&ticked)?))).collect();
+        let figures = found
+            .filter_map(|(quantity, field)| Some((*quantity, None, field.figure(&ticked)?)))
+            .collect();
         let state = (row.status, row.reason.as_deref());
-        Self { id: &row.id, conditions: &row.conditions, period_ns: Some(row.period_ns), state, figures }
+        Self {
+            id: &row.id,
+            conditions: &row.conditions,
+            period_ns: Some(row.period_ns),
+            state,
+            figures,
+        }
     }
 
     /// On which CPU it waited does not matter where each report has one only.
     fn key(&self, cpus_matter: bool) -> Key<'a> {
-        let WaitConditions { slack_ns, policy, load, cpu } = self.conditions;
-        (self.id, self.period_ns, *slack_ns, policy, *load, cpu.filter(|_| cpus_matter))
+        let WaitConditions {
+            slack_ns,
+            policy,
+            load,
+            cpu,
+        } = self.conditions;
+        (
+            self.id,
+            self.period_ns,
+            *slack_ns,
+            policy,
+            *load,
+            cpu.filter(|_| cpus_matter),
+        )
     }
 
     /// One that could not be asked was asked under no conditions.
@@ -78,7 +128,9 @@ impl<'a> WaitingRow<'a> {
     }
 
     fn name(&self, among: &[&WaitConditions]) -> String {
-        let every = self.period_ns.map_or_else(String::new, |ns| format!(" every {}", short_time(ns as f64)));
+        let every = self.period_ns.map_or_else(String::new, |ns| {
+            format!(" every {}", short_time(ns as f64))
+        });
         named(&format!("{}{every}", self.id), self.conditions, among)
     }
 }
@@ -87,28 +139,47 @@ impl<'a> WaitingRow<'a> {
 pub(super) fn compared(sides: [&[&Report]; 3]) -> ComparedWaits {
     let [old, new, history]: [Vec<WaitingRow>; 3] =
         sides.map(|side| side.iter().flat_map(|run| rows_of(run)).collect());
-    let several = |rows: &[WaitingRow]| rows.iter().any(|row| row.conditions.cpu != rows[0].conditions.cpu);
+    let several = |rows: &[WaitingRow]| {
+        rows.iter()
+            .any(|row| row.conditions.cpu != rows[0].conditions.cpu)
+    };
     let cpus_matter = several(&old) || several(&new);
     let [old_sides, new_sides, kept] = [&old, &new, &history].map(|rows| by_key(rows, cpus_matter));
     // One that could not be asked was asked under no conditions: it is the same timer all the same.
     let same_id = |rows: &[WaitingRow], row: &WaitingRow| {
         let same = |other: &&WaitingRow| (other.id, other.period_ns) == (row.id, row.period_ns);
-        rows.iter().filter(same).any(|other| other.is_unasked() || row.is_unasked())
+        rows.iter()
+            .filter(same)
+            .any(|other| other.is_unasked() || row.is_unasked())
     };
     let (among_old, among_new) = (measured(&old), measured(&new));
     let mut waited = ComparedWaits::default();
     for (key, after) in &new_sides {
         let name = after[0].name(&among_new);
-        let mut before = old_sides.iter().find(|(other, _)| other == key).map(|(_, rows)| rows.clone());
+        let mut before = old_sides
+            .iter()
+            .find(|(other, _)| other == key)
+            .map(|(_, rows)| rows.clone());
         if before.is_none() && same_id(&old, after[0]) {
-            let first = old.iter().find(|row| (row.id, row.period_ns) == (after[0].id, after[0].period_ns));
+            let first = old
+                .iter()
+                .find(|row| (row.id, row.period_ns) == (after[0].id, after[0].period_ns));
             before = first.map(|row| vec![row]);
         }
-        waited.one_sided.extend(fate(before.as_deref().and_then(state_of), state_of(after), &name));
+        waited.one_sided.extend(fate(
+            before.as_deref().and_then(state_of),
+            state_of(after),
+            &name,
+        ));
         if let Some(before) = before {
             waited.common = true;
-            let kept = kept.iter().find(|(other, _)| other == key).map_or(&[][..], |(_, rows)| rows);
-            waited.candidates.extend(candidates([&before, after, kept], &name));
+            let kept = kept
+                .iter()
+                .find(|(other, _)| other == key)
+                .map_or(&[][..], |(_, rows)| rows);
+            waited
+                .candidates
+                .extend(candidates([&before, after, kept], &name));
         }
         waited.names.push(name);
     }
@@ -124,7 +195,10 @@ pub(super) fn compared(sides: [&[&Report]; 3]) -> ComparedWaits {
 }
 
 /// The rows of each timer under the same conditions, a run each, in their order.
-fn by_key<'a, 'b>(rows: &'b [WaitingRow<'a>], cpus_matter: bool) -> Vec<(Key<'a>, Vec<&'b WaitingRow<'a>>)> {
+fn by_key<'a, 'b>(
+    rows: &'b [WaitingRow<'a>],
+    cpus_matter: bool,
+) -> Vec<(Key<'a>, Vec<&'b WaitingRow<'a>>)> {
     let mut sides: Vec<(Key, Vec<&WaitingRow>)> = Vec::new();
     let mut places: HashMap<Key, usize> = HashMap::new();
     for row in rows {
@@ -158,8 +232,11 @@ fn candidates(sides: [&[&WaitingRow]; 3], name: &str) -> Vec<Candidate> {
                 .map(|(_, _, known)| known)
                 .collect()
         });
-        let runs =
-            found.each_ref().map(|side| side.iter().filter_map(|known| run(known)).collect::<Vec<Run>>());
+        let runs = found.each_ref().map(|side| {
+            side.iter()
+                .filter_map(|known| run(known))
+                .collect::<Vec<Run>>()
+        });
         let single_process = found[..2].iter().flatten().any(|known| known.low.is_none());
         let [old, new, history] = runs;
         if old.is_empty() || new.is_empty() {
@@ -170,7 +247,11 @@ fn candidates(sides: [&[&WaitingRow]; 3], name: &str) -> Vec<Candidate> {
             timer: format!("{name}{at}"),
             quantity,
             read: Read::Waiting,
-            ways: vec![Sides { unit: None, runs: [old, new], history }],
+            ways: vec![Sides {
+                unit: None,
+                runs: [old, new],
+                history,
+            }],
             single_process,
         })
     };
@@ -179,14 +260,26 @@ fn candidates(sides: [&[&WaitingRow]; 3], name: &str) -> Vec<Candidate> {
 
 /// The conditions of those that have figures: others have none.
 fn measured<'a>(rows: &[WaitingRow<'a>]) -> Vec<&'a WaitConditions> {
-    rows.iter().filter(|row| row.state.0 == Status::Ok).map(|row| row.conditions).collect()
+    rows.iter()
+        .filter(|row| row.state.0 == Status::Ok)
+        .map(|row| row.conditions)
+        .collect()
 }
 
 fn rows_of<'a>(report: &'a Report) -> impl Iterator<Item = WaitingRow<'a>> {
-    report.waits.iter().map(WaitingRow::of_wait).chain(report.periods.iter().map(WaitingRow::of_period))
+    report
+        .waits
+        .iter()
+        .map(WaitingRow::of_wait)
+        .chain(report.periods.iter().map(WaitingRow::of_period))
 }
 
 fn run(known: &Figure) -> Option<Run> {
     let figure = Figure::new(known.value, known.low, known.high)?;
-    Some(Run { figure, degrees: DEGREES, shared_core: false, spread: 0.5 })
+    Some(Run {
+        figure,
+        degrees: DEGREES,
+        shared_core: false,
+        spread: 0.5,
+    })
 }

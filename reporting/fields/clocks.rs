@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Check, Comparable, Field, FieldSource, Of, Range, Room, Three};
 use crate::model::{
-    Accuracy, AccuracyKind, Adds, Context, Cost, Distribution, Observations, Properties, Question, TimerRow,
-    Verdicts, Warning,
+    Accuracy, AccuracyKind, Adds, Context, Cost, Distribution, Observations, Properties, Question,
+    TimerRow, Verdicts, Warning,
 };
 use crate::table::{Notation, Type, Value};
 use crate::text::numbers::{half_interval, range_ns};
@@ -43,10 +43,15 @@ macro_rules! added {
         let about = concat!($help, ", in ns");
         let [adds, low, high] = Field::clock_figure(concat!("adds_", $name, "_ns"), about, |row| {
             let added = adds(row).and_then(|adds| adds.of(Context::$context));
-            added.map_or([None; 3], |added| [Some(added.ns), added.low_ns, added.high_ns])
+            added.map_or([None; 3], |added| {
+                [Some(added.ns), added.low_ns, added.high_ns]
+            })
         })
         .csv($csv, concat!("adds_", $name, "_ns"))
-        .with_ends(concat!("adds_", $name, "_low_ns"), concat!("adds_", $name, "_high_ns"));
+        .with_ends(
+            concat!("adds_", $name, "_low_ns"),
+            concat!("adds_", $name, "_high_ns"),
+        );
         let places = [
             concat!("cost.adds.", $name, ".ns"),
             concat!("cost.adds.", $name, ".low_ns"),
@@ -54,9 +59,17 @@ macro_rules! added {
         ];
         let (name, range) = (concat!("what it adds: ", $name), Range::EITHER);
         [
-            Field { check: Some(Check { places, name, range, low: range }), ..adds }
-                .column(concat!("adds-", $name), concat!("adds, ", $name, " (ns)"))
-                .metric(concat!("timermeter_timer_adds_", $name), "seconds", $help),
+            Field {
+                check: Some(Check {
+                    places,
+                    name,
+                    range,
+                    low: range,
+                }),
+                ..adds
+            }
+            .column(concat!("adds-", $name), concat!("adds, ", $name, " (ns)"))
+            .metric(concat!("timermeter_timer_adds_", $name), "seconds", $help),
             low,
             high,
         ]
@@ -64,7 +77,10 @@ macro_rules! added {
 }
 
 pub(super) fn fields() -> Vec<Field> {
-    [names(), steps(), costs(), contexts(), spreads(), trust()].into_iter().flatten().collect()
+    [names(), steps(), costs(), contexts(), spreads(), trust()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn names() -> Vec<Field> {
@@ -73,7 +89,9 @@ fn names() -> Vec<Field> {
             .column("timer", "timer")
             .by_default(1, Room::Always)
             .csv(0, "id"),
-        each!("label", "The call", |row| row.label.as_str().into()).column("label", "call").csv(10, "label"),
+        each!("label", "The call", |row| row.label.as_str().into())
+            .column("label", "call")
+            .csv(10, "label"),
         each!("runtime", "Its runtime", |row| row.runtime.as_str().into())
             .column("runtime", "runtime")
             .csv(20, "runtime"),
@@ -92,9 +110,11 @@ fn names() -> Vec<Field> {
             "How it is meant to be read: `instruction`, `vdso`, `system-call`, `other`",
             |of| of.reads_by.map(|way| way.name()),
         ),
-        each!("status", "How its characterisation ended", |row| Value::Word(row.status.name()))
-            .column("status", "status")
-            .csv(30, "status"),
+        each!("status", "How its characterisation ended", |row| {
+            Value::Word(row.status.name())
+        })
+        .column("status", "status")
+        .csv(30, "status"),
         Field::new(
             "reason",
             Type::Text,
@@ -106,10 +126,15 @@ fn names() -> Vec<Field> {
             }),
         )
         .column("reason", "reason"),
-        each!("reason", "Why, when it is not ok", |row| (&row.reason).into()).not_in_all().csv(40, "reason"),
+        each!("reason", "Why, when it is not ok", |row| (&row.reason)
+            .into())
+        .not_in_all()
+        .csv(40, "reason"),
         each!("remedy", "What to do about it", |row| (&row.remedy).into()).csv(50, "remedy"),
-        Field::of_clocks("legend", Type::Text, "What the paper calls it", |row| (&row.legend).into())
-            .csv(340, "legend"),
+        Field::of_clocks("legend", Type::Text, "What the paper calls it", |row| {
+            (&row.legend).into()
+        })
+        .csv(340, "legend"),
     ]
 }
 
@@ -118,18 +143,29 @@ fn steps() -> Vec<Field> {
         step(row, |a| [a.ns, a.low_ns, a.high_ns])
     });
     let ends = [
-        accuracy.end(1, "accuracy_low_ns", "Lower end of its 95 % interval").csv(81, "accuracy_low_ns"),
-        accuracy.end(2, "accuracy_high_ns", "Upper end of its 95 % interval").csv(82, "accuracy_high_ns"),
+        accuracy
+            .end(1, "accuracy_low_ns", "Lower end of its 95 % interval")
+            .csv(81, "accuracy_low_ns"),
+        accuracy
+            .end(2, "accuracy_high_ns", "Upper end of its 95 % interval")
+            .csv(82, "accuracy_high_ns"),
     ];
     let mut fields = vec![
-        Field::of_clocks("accuracy_ns", Type::Figure, "One step, in ns", |row| bounded(row, |a| a.ns))
-            .column("accuracy", "accuracy (ns)")
-            .by_default(2, Room::Always)
-            .screen(["accuracy", "accuracy", "accuracy"], Notation::Time, "")
-            .csv(80, "accuracy_ns"),
+        Field::of_clocks("accuracy_ns", Type::Figure, "One step, in ns", |row| {
+            bounded(row, |a| a.ns)
+        })
+        .column("accuracy", "accuracy (ns)")
+        .by_default(2, Room::Always)
+        .screen(["accuracy", "accuracy", "accuracy"], Notation::Time, "")
+        .csv(80, "accuracy_ns"),
     ];
     fields.extend(ends);
-    let kind = |row: &TimerRow| row.accuracy.as_ref().map(|step| Value::Word(step.kind.name())).into();
+    let kind = |row: &TimerRow| {
+        row.accuracy
+            .as_ref()
+            .map(|step| Value::Word(step.kind.name()))
+            .into()
+    };
     fields.extend([
         Field {
             check: Some(Check {
@@ -145,29 +181,47 @@ fn steps() -> Vec<Field> {
             of_kind(row, AccuracyKind::Resolved)
         })
         .not_in_all()
-        .metric("timermeter_timer_resolution", "seconds", "Step in which the clock moves")
+        .metric(
+            "timermeter_timer_resolution",
+            "seconds",
+            "Step in which the clock moves",
+        )
         .compared(Comparable::ACCURACY),
-        Field::clock_figure("step_bound_ns", "Bound of a step that is not known", |row| {
-            let [bound, ..] = of_kind(row, AccuracyKind::AtMost);
-            [bound, None, None]
-        })
+        Field::clock_figure(
+            "step_bound_ns",
+            "Bound of a step that is not known",
+            |row| {
+                let [bound, ..] = of_kind(row, AccuracyKind::AtMost);
+                [bound, None, None]
+            },
+        )
         .not_in_all()
         .metric(
             "timermeter_timer_resolution_bound",
             "seconds",
             "Bound of the step in which the clock moves, where the step is not known",
         ),
-        Field::of_clocks("accuracy_cycles", Type::Figure, "One step, in cycles", |row| {
-            bounded(row, |a| a.cycles)
-        })
+        Field::of_clocks(
+            "accuracy_cycles",
+            Type::Figure,
+            "One step, in cycles",
+            |row| bounded(row, |a| a.cycles),
+        )
         .column("accuracy-cycles", "accuracy (cycles)")
         .csv(100, "accuracy_cycles")
         .check("accuracy.cycles", Range::STEP),
-        Field::of_clocks("accuracy_cycles", Type::Figure, "One step or its bound, in cycles", |row| {
-            row.accuracy.as_ref().and_then(|step| step.cycles).into()
-        })
+        Field::of_clocks(
+            "accuracy_cycles",
+            Type::Figure,
+            "One step or its bound, in cycles",
+            |row| row.accuracy.as_ref().and_then(|step| step.cycles).into(),
+        )
         .not_in_all()
-        .screen(["acc. cycles", "acc.\u{a0}cycles", "cycles"], Notation::Count, "wide"),
+        .screen(
+            ["acc. cycles", "acc.\u{a0}cycles", "cycles"],
+            Notation::Count,
+            "wide",
+        ),
         Field::of_clocks(
             "accuracy_kind",
             Type::Text,
@@ -175,25 +229,58 @@ fn steps() -> Vec<Field> {
             kind,
         )
         .csv(70, "accuracy_kind"),
-        Field::of_clocks("accuracy_ticks", Type::Figure, "One step, in ticks", |row| {
-            row.accuracy.as_ref().map(|step| step.ticks).into()
-        })
+        Field::of_clocks(
+            "accuracy_ticks",
+            Type::Figure,
+            "One step, in ticks",
+            |row| row.accuracy.as_ref().map(|step| step.ticks).into(),
+        )
         .csv(90, "accuracy_ticks")
         .check("accuracy.ticks", Range::STEP),
-        Field::of_clocks("ns_per_tick", Type::Figure, "Nanoseconds in a tick", |row| row.ns_per_tick.into())
-            .csv(60, "ns_per_tick")
-            .check("ns_per_tick", Range::STEP),
+        Field::of_clocks(
+            "ns_per_tick",
+            Type::Figure,
+            "Nanoseconds in a tick",
+            |row| row.ns_per_tick.into(),
+        )
+        .csv(60, "ns_per_tick")
+        .check("ns_per_tick", Range::STEP),
     ]);
     fields
 }
 
 fn contexts() -> Vec<Field> {
     [
-        added!(Latency, "latency", 410, "What a read adds to work bound by latency"),
-        added!(Throughput, "throughput", 420, "What a read adds to work bound by throughput"),
-        added!(Memory, "memory", 430, "What a read adds to work bound by memory"),
-        added!(Ahead, "ahead", 440, "What a read adds to code that the core runs far ahead in"),
-        added!(Cold, "cold", 450, "What the first read after a millisecond of other work takes"),
+        added!(
+            Latency,
+            "latency",
+            410,
+            "What a read adds to work bound by latency"
+        ),
+        added!(
+            Throughput,
+            "throughput",
+            420,
+            "What a read adds to work bound by throughput"
+        ),
+        added!(
+            Memory,
+            "memory",
+            430,
+            "What a read adds to work bound by memory"
+        ),
+        added!(
+            Ahead,
+            "ahead",
+            440,
+            "What a read adds to code that the core runs far ahead in"
+        ),
+        added!(
+            Cold,
+            "cold",
+            450,
+            "What the first read after a millisecond of other work takes"
+        ),
         added!(
             Contended,
             "contended",
@@ -214,7 +301,11 @@ fn costs() -> Vec<Field> {
     let [cost, low, high] = Field::clock_figure(
         "cost_ns",
         "What a call costs alone: the median of single invocations, in ns",
-        |row| row.cost.as_ref().map_or([None; 3], |cost| [cost.median_ns, cost.low_ns, cost.high_ns]),
+        |row| {
+            row.cost.as_ref().map_or([None; 3], |cost| {
+                [cost.median_ns, cost.low_ns, cost.high_ns]
+            })
+        },
     )
     .csv(110, "cost_median_ns")
     .with_ends("cost_low_ns", "cost_high_ns");
@@ -279,47 +370,78 @@ fn costs() -> Vec<Field> {
 }
 
 fn spreads() -> Vec<Field> {
-    let share = |places, name| Some(Check { places, name, range: Range::SHARE, low: Range::SHARE });
+    let share = |places, name| {
+        Some(Check {
+            places,
+            name,
+            range: Range::SHARE,
+            low: Range::SHARE,
+        })
+    };
     let spread = "Share of single invocations within one step of the median";
-    let [spread, spread_low, spread_high] =
-        Field::clock_figure("spread", spread, |row| [row.spread, row.spread_low, row.spread_high])
-            .notation(SHARE)
-            .largest_first()
-            .csv(170, "spread")
-            .with_ends("spread_low", "spread_high");
+    let [spread, spread_low, spread_high] = Field::clock_figure("spread", spread, |row| {
+        [row.spread, row.spread_low, row.spread_high]
+    })
+    .notation(SHARE)
+    .largest_first()
+    .csv(170, "spread")
+    .with_ends("spread_low", "spread_high");
     let [share_of_best, quality_low, quality_high] =
         Field::clock_figure("quality", "Quality, 0 to 1", quality)
             .csv(220, "quality")
             .with_ends("quality_low", "quality_high");
-    let in_percent =
-        Field::clock_figure("quality_percent", "Quality, in percent", |row| quality(row).map(percent))
-            .notation(PERCENT)
-            .largest_first()
-            .not_in_all();
+    let in_percent = Field::clock_figure("quality_percent", "Quality, in percent", |row| {
+        quality(row).map(percent)
+    })
+    .notation(PERCENT)
+    .largest_first()
+    .not_in_all();
     let ends = [
-        in_percent.end(1, "quality_low_percent", "Lower end of the interval of Quality").not_in_all(),
-        in_percent.end(2, "quality_high_percent", "Upper end of the interval of Quality").not_in_all(),
+        in_percent
+            .end(
+                1,
+                "quality_low_percent",
+                "Lower end of the interval of Quality",
+            )
+            .not_in_all(),
+        in_percent
+            .end(
+                2,
+                "quality_high_percent",
+                "Upper end of the interval of Quality",
+            )
+            .not_in_all(),
     ];
     let [percent_low, percent_high] = ends;
     vec![
-        Field { check: share(["spread", "spread_low", "spread_high"], "spread"), ..spread }
-            .column("spread", "spread")
-            .by_default(5, Room::Always)
-            .screen(["spread", "spread", "spread"], SHARE, "medium")
-            .metric(
-                "timermeter_timer_spread",
-                "ratio",
-                "Share of single reads within one step of the median cost",
-            )
-            .compared(Comparable::SPREAD),
+        Field {
+            check: share(["spread", "spread_low", "spread_high"], "spread"),
+            ..spread
+        }
+        .column("spread", "spread")
+        .by_default(5, Room::Always)
+        .screen(["spread", "spread", "spread"], SHARE, "medium")
+        .metric(
+            "timermeter_timer_spread",
+            "ratio",
+            "Share of single reads within one step of the median cost",
+        )
+        .compared(Comparable::SPREAD),
         spread_low.column("spread-low", "spread, low"),
         spread_high.column("spread-high", "spread, high"),
-        Field { check: share(["quality", "quality_low", "quality_high"], "quality"), ..share_of_best }
-            .metric("timermeter_timer_quality", "ratio", "Quality (ICPE 2011)"),
+        Field {
+            check: share(["quality", "quality_low", "quality_high"], "quality"),
+            ..share_of_best
+        }
+        .metric("timermeter_timer_quality", "ratio", "Quality (ICPE 2011)"),
         quality_low,
         quality_high,
-        in_percent.column("quality", "Quality (%)").by_default(6, Room::Always).compared(Comparable::QUALITY),
-        // As the other tables print it: rounded up, so that the interval holds the one that was found.
+        in_percent
+            .column("quality", "Quality (%)")
+            .by_default(6, Room::Always)
+            .compared(Comparable::QUALITY),
+        // As the other tables print it: rounded up, so that the interval holds the one that was
+        // found.
         Field::of_clocks(
             "quality_half_interval_points",
             Type::Figure,
@@ -349,11 +471,28 @@ fn spreads() -> Vec<Field> {
             |row| row.printed_quality.into(),
         )
         .check("printed_quality", Range::SHARE),
-        seen(230, "processes", "Fresh processes that measured it", |seen| u64::from(seen.processes)),
+        seen(
+            230,
+            "processes",
+            "Fresh processes that measured it",
+            |seen| u64::from(seen.processes),
+        ),
         seen(240, "intervals", "Intervals", |seen| seen.intervals),
-        seen(250, "batched_calls", "Invocations in batches", |seen| seen.batched_calls),
-        seen(260, "single_calls", "Single invocations that were timed", |seen| seen.single_calls),
-        seen(270, "backward_steps", "Negative differences between readings", |seen| seen.backward_steps),
+        seen(250, "batched_calls", "Invocations in batches", |seen| {
+            seen.batched_calls
+        }),
+        seen(
+            260,
+            "single_calls",
+            "Single invocations that were timed",
+            |seen| seen.single_calls,
+        ),
+        seen(
+            270,
+            "backward_steps",
+            "Negative differences between readings",
+            |seen| seen.backward_steps,
+        ),
     ]
 }
 
@@ -367,14 +506,20 @@ macro_rules! outcome {
 }
 
 fn trust() -> Vec<Field> {
-    let [rate, rate_low, rate_high] =
-        Field::clock_figure("rate_offset_ppm", "How much faster than the reference it ran", rate)
-            .csv(400, "rate_offset_ppm")
-            .with_ends("rate_offset_low_ppm", "rate_offset_high_ppm");
+    let [rate, rate_low, rate_high] = Field::clock_figure(
+        "rate_offset_ppm",
+        "How much faster than the reference it ran",
+        rate,
+    )
+    .csv(400, "rate_offset_ppm")
+    .with_ends("rate_offset_low_ppm", "rate_offset_high_ppm");
     vec![
-        verdict("trust", Type::Text, "Whether it is monotonic, thread-safe and stable", |all| {
-            Value::Word(all.in_short())
-        })
+        verdict(
+            "trust",
+            Type::Text,
+            "Whether it is monotonic, thread-safe and stable",
+            |all| Value::Word(all.in_short()),
+        )
         .column("trust", "trust")
         .by_default(8, Room::Always),
         outcome!(
@@ -389,9 +534,24 @@ fn trust() -> Vec<Field> {
             "Whether it is monotonic from thread to thread, in the same words",
             ThreadSafe
         ),
-        outcome!(282, "stable", "Whether it keeps its rate, without jumps, in the same words", Stable),
-        outcome!(283, "counts", "Whether it counts what it claims to, in the same words", Counts),
-        outcome!(284, "declared", "Whether it does what its platform declares, in the same words", Declared),
+        outcome!(
+            282,
+            "stable",
+            "Whether it keeps its rate, without jumps, in the same words",
+            Stable
+        ),
+        outcome!(
+            283,
+            "counts",
+            "Whether it counts what it claims to, in the same words",
+            Counts
+        ),
+        outcome!(
+            284,
+            "declared",
+            "Whether it does what its platform declares, in the same words",
+            Declared
+        ),
         outcome!(
             285,
             "read_path",
@@ -402,25 +562,45 @@ fn trust() -> Vec<Field> {
             "paths",
             Type::Text,
             "Whether it says the same as the same clock read in another way, in the same words",
-            |all| all.paths.as_ref().map(|paths| Value::Word(paths.outcome.in_words())).into(),
+            |all| {
+                all.paths
+                    .as_ref()
+                    .map(|paths| Value::Word(paths.outcome.in_words()))
+                    .into()
+            },
         ),
         verdict(
             "answered_by",
             Type::Text,
             "Who answers a read: `user-mode`, `system-call`, `trapped`",
-            |all| all.read_path.path.map(|path| Value::Word(path.name())).into(),
+            |all| {
+                all.read_path
+                    .path
+                    .map(|path| Value::Word(path.name()))
+                    .into()
+            },
         ),
         verdict(
             "offset_max_ns",
             Type::Figure,
             "Largest difference of this clock between the first CPU and another, without sign",
-            |all| all.thread_safe.furthest().map(|offset| offset.ns.abs()).into(),
+            |all| {
+                all.thread_safe
+                    .furthest()
+                    .map(|offset| offset.ns.abs())
+                    .into()
+            },
         ),
         verdict(
             "offset_uncertainty_ns",
             Type::Figure,
             "The true difference lies within this of that",
-            |all| all.thread_safe.furthest().map(|offset| offset.uncertainty_ns.abs()).into(),
+            |all| {
+                all.thread_safe
+                    .furthest()
+                    .map(|offset| offset.uncertainty_ns.abs())
+                    .into()
+            },
         ),
         rate.column("rate", "rate error (ppm)")
             .screen(["", "rate ppm", ""], PPM, "wide")
@@ -439,16 +619,27 @@ fn trust() -> Vec<Field> {
             "The true figure lies within this of that",
             |all| all.stable.offset_uncertainty_ppm.into(),
         ),
-        verdict("jumps", Type::Count, "Windows in which it gained more than can be explained", |all| {
-            all.stable.jumps.into()
-        }),
-        verdict("freezes", Type::Count, "Windows in which it lost more than that", |all| {
-            all.stable.freezes.into()
-        }),
-        each!("warnings", "Codes of the warnings", |row| codes(&row.warnings)).column("warnings", "warnings"),
-        Field::of_clocks("warnings", Type::Text, "Codes of the warnings", |row| codes(&row.warnings))
-            .not_in_all()
-            .csv(290, "warnings"),
+        verdict(
+            "jumps",
+            Type::Count,
+            "Windows in which it gained more than can be explained",
+            |all| all.stable.jumps.into(),
+        ),
+        verdict(
+            "freezes",
+            Type::Count,
+            "Windows in which it lost more than that",
+            |all| all.stable.freezes.into(),
+        ),
+        each!("warnings", "Codes of the warnings", |row| codes(
+            &row.warnings
+        ))
+        .column("warnings", "warnings"),
+        Field::of_clocks("warnings", Type::Text, "Codes of the warnings", |row| {
+            codes(&row.warnings)
+        })
+        .not_in_all()
+        .csv(290, "warnings"),
     ]
 }
 
@@ -461,14 +652,20 @@ fn percent(share: Option<f64>) -> Option<f64> {
 }
 
 /// What is declared of it.
-fn declared(key: &'static str, about: &'static str, of: fn(&Properties) -> Option<&'static str>) -> Field {
+fn declared(
+    key: &'static str,
+    about: &'static str,
+    of: fn(&Properties) -> Option<&'static str>,
+) -> Field {
     Field::of_clocks(key, Type::Text, about, move |row| {
         row.properties.as_ref().and_then(of).map(Value::Word).into()
     })
 }
 
 fn of_cost(key: &'static str, about: &'static str, of: fn(&Cost) -> Option<f64>) -> Field {
-    Field::of_clocks(key, Type::Figure, about, move |row| row.cost.as_ref().and_then(of).into())
+    Field::of_clocks(key, Type::Figure, about, move |row| {
+        row.cost.as_ref().and_then(of).into()
+    })
 }
 
 fn distributed(place: u16, key: &'static str, of: fn(&Distribution) -> Option<f64>) -> Field {
@@ -479,12 +676,21 @@ fn distributed(place: u16, key: &'static str, of: fn(&Distribution) -> Option<f6
 }
 
 fn seen(place: u16, key: &'static str, about: &'static str, of: fn(&Observations) -> u64) -> Field {
-    Field::of_clocks(key, Type::Count, about, move |row| row.observations.as_ref().map(of).into())
-        .csv(place, key)
+    Field::of_clocks(key, Type::Count, about, move |row| {
+        row.observations.as_ref().map(of).into()
+    })
+    .csv(place, key)
 }
 
-fn verdict(key: &'static str, kind: Type, about: &'static str, of: fn(&Verdicts) -> Value) -> Field {
-    Field::of_clocks(key, kind, about, move |row| row.verdicts.as_ref().map_or(Value::Nothing, of))
+fn verdict(
+    key: &'static str,
+    kind: Type,
+    about: &'static str,
+    of: fn(&Verdicts) -> Value,
+) -> Field {
+    Field::of_clocks(key, kind, about, move |row| {
+        row.verdicts.as_ref().map_or(Value::Nothing, of)
+    })
 }
 
 fn step(row: &TimerRow, of: fn(&Accuracy) -> Three) -> Three {
@@ -497,7 +703,9 @@ fn of_kind(row: &TimerRow, kind: AccuracyKind) -> Three {
 }
 
 fn rate(row: &TimerRow) -> Three {
-    let Some(stable) = row.verdicts.as_ref().map(|all| &all.stable) else { return [None; 3] };
+    let Some(stable) = row.verdicts.as_ref().map(|all| &all.stable) else {
+        return [None; 3];
+    };
     let end = |sign: f64| Some(stable.offset_ppm? + sign * stable.offset_uncertainty_ppm?);
     [stable.offset_ppm, end(-1.0), end(1.0)]
 }
@@ -505,26 +713,50 @@ fn rate(row: &TimerRow) -> Three {
 /// A step, or a bound of it.
 fn bounded(row: &TimerRow, figure: fn(&Accuracy) -> Option<f64>) -> Value {
     let step = row.accuracy.as_ref();
-    Value::bounded(step.and_then(figure), step.is_some_and(|step| step.kind == AccuracyKind::AtMost))
+    Value::bounded(
+        step.and_then(figure),
+        step.is_some_and(|step| step.kind == AccuracyKind::AtMost),
+    )
 }
 
 /// The costs there are, each in nanoseconds with its share, as in `22.5:0.81 41:0.18`.
 fn modes(row: &TimerRow) -> Value {
     let modes = row.distribution.iter().flat_map(|costs| &costs.modes);
     let sound = modes.filter(|mode| (mode.ns + mode.share).is_finite());
-    sound.map(|mode| format!("{}:{}", mode.ns, mode.share)).collect::<Vec<_>>().join(" ").into()
+    sound
+        .map(|mode| format!("{}:{}", mode.ns, mode.share))
+        .collect::<Vec<_>>()
+        .join(" ")
+        .into()
 }
 
 /// Why it has no Quality, or why that is 0.
 fn reason(row: &TimerRow) -> Value {
-    let failed = row.verdicts.iter().flat_map(Verdicts::disqualifying).map(|answer| answer.finding);
-    joined(row.reason.as_deref().into_iter().chain(failed).collect(), "; ")
+    let failed = row
+        .verdicts
+        .iter()
+        .flat_map(Verdicts::disqualifying)
+        .map(|answer| answer.finding);
+    joined(
+        row.reason.as_deref().into_iter().chain(failed).collect(),
+        "; ",
+    )
 }
 
 pub(super) fn codes(warnings: &[Warning]) -> Value {
-    joined(warnings.iter().map(|warning| warning.code.as_str()).collect(), " ")
+    joined(
+        warnings
+            .iter()
+            .map(|warning| warning.code.as_str())
+            .collect(),
+        " ",
+    )
 }
 
 fn joined(parts: Vec<&str>, between: &str) -> Value {
-    if parts.is_empty() { Value::Nothing } else { parts.join(between).into() }
+    if parts.is_empty() {
+        Value::Nothing
+    } else {
+        parts.join(between).into()
+    }
 }

@@ -112,15 +112,39 @@ pub struct Range {
 
 impl Range {
     /// A share.
-    pub const SHARE: Self = Self { least: 0.0, most: 1.0, more: false, name: "0 to 1" };
+    pub const SHARE: Self = Self {
+        least: 0.0,
+        most: 1.0,
+        more: false,
+        name: "0 to 1",
+    };
     /// A time in nanoseconds, up to thirty years, or in cycles or ticks as many.
-    pub const LENGTH: Self = Self { least: 0.0, most: 1e18, more: false, name: "0 to 1e18" };
+    pub const LENGTH: Self = Self {
+        least: 0.0,
+        most: 1e18,
+        more: false,
+        name: "0 to 1e18",
+    };
     /// The same where 0 is none.
-    pub const STEP: Self = Self { more: true, name: "more than 0, up to 1e18", ..Self::LENGTH };
+    pub const STEP: Self = Self {
+        more: true,
+        name: "more than 0, up to 1e18",
+        ..Self::LENGTH
+    };
     /// Events in a second.
-    pub const RATE: Self = Self { least: 0.0, most: 1e12, more: true, name: "more than 0, up to 1e12" };
-    /// A time that may be below zero, as that of a wait which returned early and the ends of intervals, or a number of ppm.
-    pub const EITHER: Self = Self { least: -1e18, name: "-1e18 to 1e18", ..Self::LENGTH };
+    pub const RATE: Self = Self {
+        least: 0.0,
+        most: 1e12,
+        more: true,
+        name: "more than 0, up to 1e12",
+    };
+    /// A time that may be below zero, as that of a wait which returned early and the ends of
+    /// intervals, or a number of ppm.
+    pub const EITHER: Self = Self {
+        least: -1e18,
+        name: "-1e18 to 1e18",
+        ..Self::LENGTH
+    };
 
     /// Whether it can be that.
     #[must_use]
@@ -186,10 +210,18 @@ pub struct Ticked<'a> {
 pub fn in_a_line(row: &Row) -> Value {
     let (id, ns, conditions) = match row {
         Row::Clock(row) => (&row.id, None, ""),
-        Row::Wait(wait) => (&wait.row.id, wait.late.map(|late| late.request_ns), wait.conditions),
+        Row::Wait(wait) => (
+            &wait.row.id,
+            wait.late.map(|late| late.request_ns),
+            wait.conditions,
+        ),
         Row::Period(tick) => (&tick.row.id, Some(tick.row.period_ns), tick.conditions),
     };
     let length = ns.map_or_else(String::new, |ns| format!(" {}", short_time(ns as f64)));
-    let conditions = if conditions.is_empty() { String::new() } else { format!(" ({conditions})") };
+    let conditions = if conditions.is_empty() {
+        String::new()
+    } else {
+        format!(" ({conditions})")
+    };
     format!("{id}{length}{conditions}").into()
 }

@@ -1,6 +1,7 @@
-//! What is listed of a report: each field once, with all that tables, CSV, Parquet, metrics, comparisons and checks have to know
-//! of it. To list another figure is an entry in `clocks.rs`, `waits.rs` or `report.rs`; what is a sentence is written by hand elsewhere. Functions
-//! there are as long as their lists.
+//! What is listed of a report: each field once, with all that tables, CSV, Parquet, metrics,
+//! comparisons and checks have to know of it. To list another figure is an entry in `clocks.rs`,
+//! `waits.rs` or `report.rs`; what is a sentence is written by hand elsewhere. Functions there are
+//! as long as their lists.
 
 mod clocks;
 mod comparable;
@@ -62,11 +63,13 @@ pub enum Room {
 /// A column of the table of a single report.
 #[derive(Clone, Copy)]
 pub struct Screen {
-    /// What it is called on terminals, on pages, and in Markdown, which repeats headings; empty where it is not shown.
+    /// What it is called on terminals, on pages, and in Markdown, which repeats headings; empty
+    /// where it is not shown.
     pub headings: [&'static str; 3],
     /// How it is written.
     pub notation: Notation,
-    /// From which width on a page shows it: a class of its style sheet. What is `wide` is left out on narrow terminals.
+    /// From which width on a page shows it: a class of its style sheet. What is `wide` is left out
+    /// on narrow terminals.
     pub width: &'static str,
     /// Whether it is left out where no row has it.
     pub optional: bool,
@@ -125,21 +128,37 @@ enum FieldSource {
 
 impl<T> Clone for Of<T> {
     fn clone(&self) -> Self {
-        Self { clock: self.clock.clone(), wait: self.wait.clone(), period: self.period.clone() }
+        Self {
+            clock: self.clock.clone(),
+            wait: self.wait.clone(),
+            period: self.period.clone(),
+        }
     }
 }
 
 impl<T> Of<T> {
     fn clock(of: impl Fn(&TimerRow) -> T + Send + Sync + 'static) -> Self {
-        Self { clock: Some(Arc::new(of)), wait: None, period: None }
+        Self {
+            clock: Some(Arc::new(of)),
+            wait: None,
+            period: None,
+        }
     }
 
     fn wait(of: impl Fn(&Waited) -> T + Send + Sync + 'static) -> Self {
-        Self { clock: None, wait: Some(Arc::new(of)), period: None }
+        Self {
+            clock: None,
+            wait: Some(Arc::new(of)),
+            period: None,
+        }
     }
 
     fn period(of: impl Fn(&Ticked) -> T + Send + Sync + 'static) -> Self {
-        Self { clock: None, wait: None, period: Some(Arc::new(of)) }
+        Self {
+            clock: None,
+            wait: None,
+            period: Some(Arc::new(of)),
+        }
     }
 
     fn get(&self, row: &Row) -> Option<T> {
@@ -163,7 +182,12 @@ impl<T> Of<T> {
 #[must_use]
 pub fn fields() -> &'static [Field] {
     static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
-        let all = [report::fields(), clocks::fields(), waits::fields(), periods::fields()];
+        let all = [
+            report::fields(),
+            clocks::fields(),
+            waits::fields(),
+            periods::fields(),
+        ];
         all.into_iter().flatten().collect()
     });
     &FIELDS
@@ -179,20 +203,29 @@ pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Field> {
 pub fn in_csv(kind: Kind) -> Vec<(&'static str, &'static Field)> {
     // What is of the whole report stands with clocks alone.
     let wanted = |field: &&Field| kind == Kind::Clocks || !field.is_of_report();
-    let mut all: Vec<_> =
-        of_kind(kind).filter(wanted).filter_map(|field| Some((field.csv?, field))).collect();
+    let mut all: Vec<_> = of_kind(kind)
+        .filter(wanted)
+        .filter_map(|field| Some((field.csv?, field)))
+        .collect();
     all.sort_by_key(|((place, _), _)| *place);
-    all.into_iter().map(|((_, name), field)| (name, field)).collect()
+    all.into_iter()
+        .map(|((_, name), field)| (name, field))
+        .collect()
 }
 
 /// What the table of a single report shows of its clocks.
 #[must_use]
 pub fn on_screen(report: &Report) -> Vec<(&'static Field, Screen)> {
     let is_told = |field: &Field| {
-        report.timers.iter().any(|row| !matches!(field.of_row(&Row::Clock(row)), Value::Nothing))
+        report
+            .timers
+            .iter()
+            .any(|row| !matches!(field.of_row(&Row::Clock(row)), Value::Nothing))
     };
     let screens = of_kind(Kind::Clocks).filter_map(|field| Some((field, field.screen?)));
-    screens.filter(|(field, screen)| !screen.optional || is_told(field)).collect()
+    screens
+        .filter(|(field, screen)| !screen.optional || is_told(field))
+        .collect()
 }
 
 impl Field {
@@ -212,10 +245,15 @@ impl Field {
         matches!(self.source, FieldSource::Origin | FieldSource::Report(_))
     }
 
-    /// What it is of a report; `None` where it is one of rows, or known to the reader of the report.
+    /// What it is of a report; `None` where it is one of rows, or known to the reader of the
+    /// report.
     #[must_use]
     pub fn of_report(&self, report: &Report) -> Option<Value> {
-        if let FieldSource::Report(of) = self.source { Some(of(report)) } else { None }
+        if let FieldSource::Report(of) = self.source {
+            Some(of(report))
+        } else {
+            None
+        }
     }
 
     /// What it is of a row; nothing where it is one of reports.
@@ -254,7 +292,11 @@ impl Field {
         };
         TableColumn {
             key: self.key,
-            longest: if self.whole { Some(usize::MAX) } else { column.longest },
+            longest: if self.whole {
+                Some(usize::MAX)
+            } else {
+                column.longest
+            },
             ..column
         }
     }
@@ -292,15 +334,28 @@ impl Field {
     }
 
     fn clock_figure(key: &'static str, about: &'static str, of: fn(&TimerRow) -> Three) -> Self {
-        Self::new(key, Type::Figure, about, FieldSource::Figure(Of::clock(of), 0))
+        Self::new(
+            key,
+            Type::Figure,
+            about,
+            FieldSource::Figure(Of::clock(of), 0),
+        )
     }
 
-    fn of_reports(key: &'static str, kind: Type, about: &'static str, of: fn(&Report) -> Value) -> Self {
+    fn of_reports(
+        key: &'static str,
+        kind: Type,
+        about: &'static str,
+        of: fn(&Report) -> Value,
+    ) -> Self {
         Self::new(key, kind, about, FieldSource::Report(of))
     }
 
     fn column(self, name: &'static str, heading: &'static str) -> Self {
-        Self { column: Some((name, heading)), ..self }
+        Self {
+            column: Some((name, heading)),
+            ..self
+        }
     }
 
     fn notation(self, notation: Notation) -> Self {
@@ -308,58 +363,128 @@ impl Field {
     }
 
     fn largest_first(self) -> Self {
-        Self { largest_first: true, ..self }
+        Self {
+            largest_first: true,
+            ..self
+        }
     }
 
     fn by_default(self, place: u8, room: Room) -> Self {
-        Self { by_default: Some((place, room)), ..self }
+        Self {
+            by_default: Some((place, room)),
+            ..self
+        }
     }
 
     fn screen(self, headings: [&'static str; 3], notation: Notation, width: &'static str) -> Self {
-        Self { screen: Some(Screen { headings, notation, width, optional: false }), ..self }
+        Self {
+            screen: Some(Screen {
+                headings,
+                notation,
+                width,
+                optional: false,
+            }),
+            ..self
+        }
     }
 
     /// Its column is left out where no row has it.
     fn where_told(self) -> Self {
-        Self { screen: self.screen.map(|screen| Screen { optional: true, ..screen }), ..self }
+        Self {
+            screen: self.screen.map(|screen| Screen {
+                optional: true,
+                ..screen
+            }),
+            ..self
+        }
     }
 
     fn csv(self, place: u16, name: &'static str) -> Self {
-        Self { csv: Some((place, name)), ..self }
+        Self {
+            csv: Some((place, name)),
+            ..self
+        }
     }
 
     /// `table --columns all` lacks it.
     fn not_in_all(self) -> Self {
-        Self { in_all: false, ..self }
+        Self {
+            in_all: false,
+            ..self
+        }
     }
 
     fn metric(self, name: &'static str, unit: &'static str, help: &'static str) -> Self {
-        Self { metric: Some(Metric { name, unit, help, percentile: None, of_length: false }), ..self }
+        Self {
+            metric: Some(Metric {
+                name,
+                unit,
+                help,
+                percentile: None,
+                of_length: false,
+            }),
+            ..self
+        }
     }
 
     fn percentile(self, percentile: &'static str) -> Self {
-        Self { metric: self.metric.map(|metric| Metric { percentile: Some(percentile), ..metric }), ..self }
+        Self {
+            metric: self.metric.map(|metric| Metric {
+                percentile: Some(percentile),
+                ..metric
+            }),
+            ..self
+        }
     }
 
     /// Its gauge is of waits of one length.
     fn of_length(self) -> Self {
-        Self { metric: self.metric.map(|metric| Metric { of_length: true, ..metric }), ..self }
+        Self {
+            metric: self.metric.map(|metric| Metric {
+                of_length: true,
+                ..metric
+            }),
+            ..self
+        }
     }
 
     fn compared(self, compared: &'static Comparable) -> Self {
-        Self { compared: Some(compared), ..self }
+        Self {
+            compared: Some(compared),
+            ..self
+        }
     }
 
     fn check(self, place: &'static str, range: Range) -> Self {
-        Self { check: Some(Check { places: [place; 3], name: place, range, low: range }), ..self }
+        Self {
+            check: Some(Check {
+                places: [place; 3],
+                name: place,
+                range,
+                low: range,
+            }),
+            ..self
+        }
     }
 
     /// An end of the interval of this figure, as a field of its own.
     fn end(&self, end: usize, key: &'static str, about: &'static str) -> Self {
-        let FieldSource::Figure(of, _) = &self.source else { unreachable!("figures have ends") };
+        let FieldSource::Figure(of, _) = &self.source else {
+            unreachable!("figures have ends")
+        };
         let source = FieldSource::Figure(of.clone(), end);
-        let Self { largest_first, notation, in_all, .. } = *self;
-        Self { largest_first, notation, in_all, ..Self::new(key, Type::Figure, about, source) }
+        let Self {
+            largest_first,
+            notation,
+            in_all,
+            ..
+        } = *self;
+        Self {
+            largest_first,
+            notation,
+            in_all,
+            ..Self::new(key, Type::Figure, about, source)
+        }
     }
 
     /// The figure and both ends of its interval, in CSV next to each other.
@@ -379,7 +504,9 @@ impl Field {
 }
 
 fn told(figure: Option<Figure>) -> Three {
-    figure.map_or([None; 3], |figure| [Some(figure.value), figure.low, figure.high])
+    figure.map_or([None; 3], |figure| {
+        [Some(figure.value), figure.low, figure.high]
+    })
 }
 
 #[cfg(test)]

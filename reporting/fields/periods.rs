@@ -15,11 +15,18 @@ fn tick(
 
 /// A number of things.
 fn count(key: &'static str, about: &'static str, of: fn(&PeriodFigures) -> u64) -> Field {
-    let counted = move |tick: &Ticked| tick.row.figures.as_ref().map(|found| of(found) as f64).into();
+    let counted = move |tick: &Ticked| {
+        tick.row
+            .figures
+            .as_ref()
+            .map(|found| of(found) as f64)
+            .into()
+    };
     tick(key, Type::Count, about, counted).notation(Notation::Fixed(0))
 }
 
-/// A figure with its interval, which in tables stands alone: keys of the ends, its place in CSV and what it is called there.
+/// A figure with its interval, which in tables stands alone: keys of the ends, its place in CSV and
+/// what it is called there.
 fn figure(
     key: &'static str,
     about: &'static str,
@@ -36,25 +43,46 @@ fn figure(
 }
 
 pub(super) fn fields() -> Vec<Field> {
-    [lateness(), intervals(), expirations()].into_iter().flatten().collect()
+    [lateness(), intervals(), expirations()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn lateness() -> Vec<Field> {
     let metric = |field: Field, percentile| {
         field
-            .metric("timermeter_period_lateness", "seconds", "How late wake-ups are to their own grid")
+            .metric(
+                "timermeter_period_lateness",
+                "seconds",
+                "How late wake-ups are to their own grid",
+            )
             .percentile(percentile)
     };
     let [p50, p50_low, p50_high] = figure(
         "late_p50_ns",
         "Of timers that wait: median lateness",
-        (90, ["lateness_p50_ns", "lateness_p50_low_ns", "lateness_p50_high_ns"]),
+        (
+            90,
+            [
+                "lateness_p50_ns",
+                "lateness_p50_low_ns",
+                "lateness_p50_high_ns",
+            ],
+        ),
         |found| found.lateness_p50_ns,
     );
     let [p99, p99_low, p99_high] = figure(
         "late_p99_ns",
         "Of timers that wait: 99th percentile of lateness",
-        (100, ["lateness_p99_ns", "lateness_p99_low_ns", "lateness_p99_high_ns"]),
+        (
+            100,
+            [
+                "lateness_p99_ns",
+                "lateness_p99_low_ns",
+                "lateness_p99_high_ns",
+            ],
+        ),
         |found| found.lateness_p99_ns,
     );
     vec![
@@ -69,9 +97,13 @@ fn lateness() -> Vec<Field> {
         .by_default(3, Room::Always)
         .csv(60, "period_ns")
         .check("period_ns", Range::STEP),
-        count("waits", "Of timers that wait: how many waits, or wake-ups", |found| found.wakeups)
-            .column("waits", "waits")
-            .csv(130, "wakeups"),
+        count(
+            "waits",
+            "Of timers that wait: how many waits, or wake-ups",
+            |found| found.wakeups,
+        )
+        .column("waits", "waits")
+        .csv(130, "wakeups"),
         metric(p50, "50")
             .column("late-p50", "late p50")
             .by_default(6, Room::Always)
@@ -84,9 +116,18 @@ fn lateness() -> Vec<Field> {
             .compared(Comparable::TAIL),
         p99_low,
         p99_high,
-        tick("late_max_ns", Type::Figure, "Of timers that wait: the latest", |tick| {
-            tick.row.figures.as_ref().and_then(|found| found.max_ns).into()
-        })
+        tick(
+            "late_max_ns",
+            Type::Figure,
+            "Of timers that wait: the latest",
+            |tick| {
+                tick.row
+                    .figures
+                    .as_ref()
+                    .and_then(|found| found.max_ns)
+                    .into()
+            },
+        )
         .column("late-max", "late max")
         .notation(Notation::Time)
         .by_default(8, Room::Wide)
@@ -103,25 +144,42 @@ fn lateness() -> Vec<Field> {
 fn intervals() -> Vec<Field> {
     let metric = |field: Field, percentile| {
         field
-            .metric("timermeter_period_jitter", "seconds", "How far intervals are from the period")
+            .metric(
+                "timermeter_period_jitter",
+                "seconds",
+                "How far intervals are from the period",
+            )
             .percentile(percentile)
     };
     let [rate, rate_low, rate_high] = figure(
         "rate_error_ppm",
         "Of periodic timers: by how much the period is too long",
-        (65, ["rate_error_ppm", "rate_error_low_ppm", "rate_error_high_ppm"]),
+        (
+            65,
+            [
+                "rate_error_ppm",
+                "rate_error_low_ppm",
+                "rate_error_high_ppm",
+            ],
+        ),
         |found| found.rate_error_ppm,
     );
     let [p50, p50_low, p50_high] = figure(
         "jitter_p50_ns",
         "Of periodic timers: median of the distance between interval and period",
-        (70, ["jitter_p50_ns", "jitter_p50_low_ns", "jitter_p50_high_ns"]),
+        (
+            70,
+            ["jitter_p50_ns", "jitter_p50_low_ns", "jitter_p50_high_ns"],
+        ),
         |found| found.jitter_p50_ns,
     );
     let [p99, p99_low, p99_high] = figure(
         "jitter_p99_ns",
         "Of periodic timers: 99th percentile of the distance between interval and period",
-        (80, ["jitter_p99_ns", "jitter_p99_low_ns", "jitter_p99_high_ns"]),
+        (
+            80,
+            ["jitter_p99_ns", "jitter_p99_low_ns", "jitter_p99_high_ns"],
+        ),
         |found| found.jitter_p99_ns,
     );
     vec![
@@ -136,7 +194,9 @@ fn intervals() -> Vec<Field> {
             .compared(Comparable::RATE),
         rate_low,
         rate_high,
-        metric(p50, "50").column("jitter-p50", "jitter p50").by_default(5, Room::Wide),
+        metric(p50, "50")
+            .column("jitter-p50", "jitter p50")
+            .by_default(5, Room::Wide),
         p50_low,
         p50_high,
         metric(p99, "99").column("jitter-p99", "jitter p99"),
@@ -147,30 +207,46 @@ fn intervals() -> Vec<Field> {
 
 fn expirations() -> Vec<Field> {
     vec![
-        count("expirations", "Expirations", |found| found.expirations).csv(120, "expirations").metric(
-            "timermeter_period_expirations",
-            "",
-            "Expirations in the measurement",
-        ),
-        count("missed", "Of periodic timers: expirations that were missed", |found| found.missed)
-            .column("missed", "missed")
-            .by_default(9, Room::Wide)
-            .csv(140, "missed")
+        count("expirations", "Expirations", |found| found.expirations)
+            .csv(120, "expirations")
             .metric(
-                "timermeter_period_missed_expirations",
+                "timermeter_period_expirations",
                 "",
-                "Points of the grid at which nothing woke up, in the measurement",
+                "Expirations in the measurement",
             ),
-        count("missed_reported", "Of periodic timers: those that the timer reports", |found| {
-            found.missed_reported
-        })
+        count(
+            "missed",
+            "Of periodic timers: expirations that were missed",
+            |found| found.missed,
+        )
+        .column("missed", "missed")
+        .by_default(9, Room::Wide)
+        .csv(140, "missed")
+        .metric(
+            "timermeter_period_missed_expirations",
+            "",
+            "Points of the grid at which nothing woke up, in the measurement",
+        ),
+        count(
+            "missed_reported",
+            "Of periodic timers: those that the timer reports",
+            |found| found.missed_reported,
+        )
         .column("missed-reported", "of which reported")
         .csv(150, "missed_reported"),
-        count("stalls", "Stalls that were injected", |found| found.stalls.into()).csv(160, "stalls"),
-        tick("after_stall", Type::Text, "Of periodic timers: what they do after a stall", |tick| {
-            let policy = tick.row.figures.as_ref().and_then(|found| found.policy);
-            policy.map(MissedPolicy::name).map(Value::Word).into()
+        count("stalls", "Stalls that were injected", |found| {
+            found.stalls.into()
         })
+        .csv(160, "stalls"),
+        tick(
+            "after_stall",
+            Type::Text,
+            "Of periodic timers: what they do after a stall",
+            |tick| {
+                let policy = tick.row.figures.as_ref().and_then(|found| found.policy);
+                policy.map(MissedPolicy::name).map(Value::Word).into()
+            },
+        )
         .column("after-stall", "after a stall")
         .by_default(10, Room::Always)
         .csv(170, "after_stall"),

@@ -7,18 +7,42 @@ const KINDS: [Kind; 3] = [Kind::Clocks, Kind::Waits, Kind::Periods];
 /// What each consumer of the list takes has names of its own.
 #[test]
 fn names_are_unique_and_carry_their_unit() {
-    let plain = |name: &str| name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    let plain = |name: &str| {
+        name.bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    };
     for kind in KINDS {
         let unique = |names: Vec<&str>| {
             let all: HashSet<_> = names.iter().collect();
             assert_eq!(all.len(), names.len(), "{names:?}");
         };
-        unique(of_kind(kind).filter(|field| field.in_all).map(|field| field.key).collect());
-        unique(of_kind(kind).filter_map(|field| Some(field.column?.0)).collect());
-        unique(of_kind(kind).filter_map(|field| Some(field.column?.1)).collect());
-        unique(of_kind(kind).filter(|field| field.column.is_some()).map(|field| field.key).collect());
+        unique(
+            of_kind(kind)
+                .filter(|field| field.in_all)
+                .map(|field| field.key)
+                .collect(),
+        );
+        unique(
+            of_kind(kind)
+                .filter_map(|field| Some(field.column?.0))
+                .collect(),
+        );
+        unique(
+            of_kind(kind)
+                .filter_map(|field| Some(field.column?.1))
+                .collect(),
+        );
+        unique(
+            of_kind(kind)
+                .filter(|field| field.column.is_some())
+                .map(|field| field.key)
+                .collect(),
+        );
         unique(in_csv(kind).into_iter().map(|(name, _)| name).collect());
-        let places: Vec<_> = in_csv(kind).into_iter().filter_map(|(_, field)| Some(field.csv?.0)).collect();
+        let places: Vec<_> = in_csv(kind)
+            .into_iter()
+            .filter_map(|(_, field)| Some(field.csv?.0))
+            .collect();
         assert!(places.is_sorted_by(|a, b| a < b), "{places:?}");
         for field in of_kind(kind).filter(|field| field.in_all || field.column.is_some()) {
             assert!(plain(field.key) && !field.about.is_empty(), "{}", field.key);
@@ -35,7 +59,12 @@ fn gauges_have_base_units() {
             "ratio" if field.key.ends_with("_ppm") => "_ppm",
             _ => "",
         };
-        assert!(field.key.ends_with(suffix), "{}: {}", field.key, metric.unit);
+        assert!(
+            field.key.ends_with(suffix),
+            "{}: {}",
+            field.key,
+            metric.unit
+        );
         assert!(
             matches!(field.kind, Type::Figure | Type::Count) && !metric.help.ends_with('.'),
             "{}",

@@ -52,10 +52,22 @@ impl Brief {
         let timers = report.timers.iter().map(|row| {
             let reason = row.reason.as_deref().filter(|_| row.status != Status::Ok);
             let reason = reason.map(|reason| clipped(reason, 120).into_boxed_str());
-            let quality = row.quality.filter(|quality| quality.is_finite()).map(|quality| quality as f32);
-            (clipped(&row.id, LONGEST), PlatformVerdict { status: row.status, quality, reason })
+            let quality = row
+                .quality
+                .filter(|quality| quality.is_finite())
+                .map(|quality| quality as f32);
+            (
+                clipped(&row.id, LONGEST),
+                PlatformVerdict {
+                    status: row.status,
+                    quality,
+                    reason,
+                },
+            )
         });
-        let waits = usual_lateness(report).into_iter().map(|(id, late)| (clipped(&id, LONGEST), late));
+        let waits = usual_lateness(report)
+            .into_iter()
+            .map(|(id, late)| (clipped(&id, LONGEST), late));
         let waits = waits.collect();
         Self {
             name: name(report),
@@ -80,13 +92,21 @@ impl Origin {
     }
 }
 
-/// The CPU, how it was used, and the system, without remarks. An emulator is told by what it emulates, whatever it runs on.
+/// The CPU, how it was used, and the system, without remarks. An emulator is told by what it
+/// emulates, whatever it runs on.
 fn parts(report: &Report) -> Vec<String> {
     let platform = &report.platform;
     let architecture = platform.cpu.architecture.as_str();
-    let cpu = platform.cpu.name().unwrap_or_else(|| architecture.to_owned());
+    let cpu = platform
+        .cpu
+        .name()
+        .unwrap_or_else(|| architecture.to_owned());
     let os = platform.os.name.as_deref().unwrap_or(&platform.os.family);
-    let os = os.split(" (").next().unwrap_or_default().replace("GNU/Linux ", "");
+    let os = os
+        .split(" (")
+        .next()
+        .unwrap_or_default()
+        .replace("GNU/Linux ", "");
     let hypervisor = platform.hypervisor.as_deref().unwrap_or_default();
     let parts = match platform.emulator() {
         Some(emulator) => [architecture, emulator, "", &os].map(str::to_owned),
@@ -95,18 +115,25 @@ fn parts(report: &Report) -> Vec<String> {
     parts.iter().map(|part| clipped(part, 60)).collect()
 }
 
-/// Names that tell these apart: without the parts that most of those from the same origin share, but for the first, and for what emulates.
+/// Names that tell these apart: without the parts that most of those from the same origin share,
+/// but for the first, and for what emulates.
 pub(super) fn headings(reports: &[&Brief]) -> Vec<String> {
     let shared = |brief: &Brief, at: usize, part: &str| {
         let alike = reports.iter().filter(|other| other.origin == brief.origin);
-        let same = alike.clone().filter(|other| other.parts.get(at).is_some_and(|own| own == part));
+        let same = alike
+            .clone()
+            .filter(|other| other.parts.get(at).is_some_and(|own| own == part));
         let emulates = brief.origin == Origin::Emulated && at == 1;
         !emulates && 2 * same.count() > alike.count()
     };
     let told = |brief: &&Brief| {
         let parts = brief.parts.iter().enumerate();
-        let parts = parts.filter(|(at, part)| *at == 0 || !(part.is_empty() || shared(brief, *at, part)));
-        parts.map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(" · ")
+        let parts =
+            parts.filter(|(at, part)| *at == 0 || !(part.is_empty() || shared(brief, *at, part)));
+        parts
+            .map(|(_, part)| part.as_str())
+            .collect::<Vec<_>>()
+            .join(" · ")
     };
     reports.iter().map(told).collect()
 }
@@ -149,16 +176,25 @@ pub(super) struct Cell {
 }
 
 impl Matrix {
-    /// Of timers that are read, and of those that wait; the latter alone where nothing else is in the reports.
+    /// Of timers that are read, and of those that wait; the latter alone where nothing else is in
+    /// the reports.
     pub fn all_of(reports: &[Brief]) -> Vec<Self> {
         let waits = Self::of_waits(reports);
-        let read: Vec<&Brief> = reports.iter().filter(|report| !report.timers.is_empty()).collect();
+        let read: Vec<&Brief> = reports
+            .iter()
+            .filter(|report| !report.timers.is_empty())
+            .collect();
         let first = (!read.is_empty() || waits.is_none()).then(|| Self::of(&read));
         let (first, folded) = first.map(|matrix| matrix.parted(&read)).unzip();
-        first.into_iter().chain(waits).chain(folded.flatten()).collect()
+        first
+            .into_iter()
+            .chain(waits)
+            .chain(folded.flatten())
+            .collect()
     }
 
-    /// The rows that have a figure of a measured machine, and the others, where there are some of each.
+    /// The rows that have a figure of a measured machine, and the others, where there are some of
+    /// each.
     fn parted(mut self, reports: &[&Brief]) -> (Self, Option<Self>) {
         let told = |row: &MatrixRow| {
             let cells = row.cells.iter().zip(reports);
@@ -185,13 +221,22 @@ impl Matrix {
 
     /// Timers in the order of their mean Quality, best first; those without one last.
     fn of(reports: &[&Brief]) -> Self {
-        let blank = Cell { class: "none", text: String::new(), sort: String::new(), says: String::new() };
+        let blank = Cell {
+            class: "none",
+            text: String::new(),
+            sort: String::new(),
+            says: String::new(),
+        };
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut rows: Vec<(MatrixRow, f64, u32)> = Vec::new();
         for (column, report) in reports.iter().enumerate() {
             for (id, verdict) in &report.timers {
                 let at = *places.entry(id).or_insert_with(|| {
-                    rows.push((MatrixRow::of_timer(id, vec![blank.clone(); reports.len()]), 0.0, 0));
+                    rows.push((
+                        MatrixRow::of_timer(id, vec![blank.clone(); reports.len()]),
+                        0.0,
+                        0,
+                    ));
                     rows.len() - 1
                 });
                 let (row, sum, count) = &mut rows[at];
@@ -201,7 +246,13 @@ impl Matrix {
                 }
             }
         }
-        let mean = |row: &(MatrixRow, f64, u32)| if row.2 == 0 { -1.0 } else { row.1 / f64::from(row.2) };
+        let mean = |row: &(MatrixRow, f64, u32)| {
+            if row.2 == 0 {
+                -1.0
+            } else {
+                row.1 / f64::from(row.2)
+            }
+        };
         // What most reports have first.
         let common = |row: &(MatrixRow, f64, u32)| 2 * row.2 as usize > reports.len();
         rows.sort_by(|a, b| common(b).cmp(&common(a)).then(mean(b).total_cmp(&mean(a))));
@@ -221,14 +272,20 @@ impl Matrix {
 
     /// Timers that wait, the least late first. `None` where no report has any.
     fn of_waits(reports: &[Brief]) -> Option<Self> {
-        let reports: Vec<&Brief> = reports.iter().filter(|report| !report.waits.is_empty()).collect();
+        let reports: Vec<&Brief> = reports
+            .iter()
+            .filter(|report| !report.waits.is_empty())
+            .collect();
         let mut lateness: IndexMap<&str, Vec<Option<f64>>> = IndexMap::new();
         for (column, report) in reports.iter().enumerate() {
             for (id, late) in &report.waits {
-                lateness.entry(id).or_insert_with(|| vec![None; reports.len()])[column] = Some(*late);
+                lateness
+                    .entry(id)
+                    .or_insert_with(|| vec![None; reports.len()])[column] = Some(*late);
             }
         }
-        let least = |row: &[Option<f64>]| row.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+        let least =
+            |row: &[Option<f64>]| row.iter().flatten().copied().fold(f64::INFINITY, f64::min);
         lateness.sort_by(|_, a, _, b| least(a).total_cmp(&least(b)));
         let cell = |late: Option<f64>| Cell {
             class: "none",
@@ -255,21 +312,30 @@ impl Matrix {
 }
 
 impl MatrixRow {
-    /// Its id in parts between which a line may break: behind a mark, and before a capital within a word.
+    /// Its id in parts between which a line may break: behind a mark, and before a capital within a
+    /// word.
     pub fn parts(&self) -> Vec<String> {
         let mut parts = vec![String::new()];
         for c in self.id.chars() {
             let part = parts.last_mut().expect("there is one");
             let last = part.chars().last();
-            let ends =
-                last.is_some_and(|last| ":-_. ".contains(last) || (last.is_lowercase() && c.is_uppercase()));
-            if ends { parts.push(c.to_string()) } else { part.push(c) }
+            let ends = last.is_some_and(|last| {
+                ":-_. ".contains(last) || (last.is_lowercase() && c.is_uppercase())
+            });
+            if ends {
+                parts.push(c.to_string())
+            } else {
+                part.push(c)
+            }
         }
         parts
     }
 
     fn of_timer(id: &str, cells: Vec<Cell>) -> Self {
-        Self { id: id.to_owned(), cells }
+        Self {
+            id: id.to_owned(),
+            cells,
+        }
     }
 }
 
@@ -298,6 +364,11 @@ impl Cell {
             None => String::new(),
         };
         let sort = quality.map_or_else(String::new, |quality| format!("{quality}"));
-        Self { class: parts::quality_class(quality), text, sort, says }
+        Self {
+            class: parts::quality_class(quality),
+            text,
+            sort,
+            says,
+        }
     }
 }

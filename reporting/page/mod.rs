@@ -1,5 +1,5 @@
-//! Reports as web pages: one file each, which needs nothing else. What comes from elsewhere (labels, reasons) is made plain
-//! here and escaped by the templates (`templates/`).
+//! Reports as web pages: one file each, which needs nothing else. What comes from elsewhere
+//! (labels, reasons) is made plain here and escaped by the templates (`templates/`).
 
 mod matrix;
 mod parts;
@@ -127,8 +127,8 @@ pub enum Figures {
     LeftOut,
 }
 
-/// One page of some reports, side by side first where there are several. `left_out` says of what else was asked for why it
-/// is not here; `sentence` says what each comes down to.
+/// One page of some reports, side by side first where there are several. `left_out` says of what
+/// else was asked for why it is not here; `sentence` says what each comes down to.
 ///
 /// # Errors
 /// When a figure cannot be drawn.
@@ -146,17 +146,32 @@ pub fn render(
         // The title says who it is already.
         only.heading = ALONE.to_owned();
     }
-    let briefs: Vec<Brief> = reports.iter().map(|report| Brief::of(report, None, None)).collect();
+    let briefs: Vec<Brief> = reports
+        .iter()
+        .map(|report| Brief::of(report, None, None))
+        .collect();
     let (title, lead) = match reports {
         [report] => (format!("Timers of {}", name(report)), view::about(report)),
         several => {
-            let lead =
-                "How good the clocks of these machines are: Quality side by side, then each machine alone.";
-            (format!("Timers of {} reports", several.len()), lead.to_owned())
+            let lead = "How good the clocks of these machines are: Quality side by side, then each machine alone.";
+            (
+                format!("Timers of {} reports", several.len()),
+                lead.to_owned(),
+            )
         }
     };
-    let matrices = if reports.len() > 1 { Matrix::all_of(&briefs) } else { Vec::new() };
-    Ok(Page { matrices, reports: views, left_out, ..Page::new(title, lead) }.render()?)
+    let matrices = if reports.len() > 1 {
+        Matrix::all_of(&briefs)
+    } else {
+        Vec::new()
+    };
+    Ok(Page {
+        matrices,
+        reports: views,
+        left_out,
+        ..Page::new(title, lead)
+    }
+    .render()?)
 }
 
 impl Page<'_> {

@@ -1,5 +1,5 @@
-//! What pages show of timers of any kind, and of timers that wait; and Quality as colour, in which the number always stands, so that colour is
-//! never all there is.
+//! What pages show of timers of any kind, and of timers that wait; and Quality as colour, in which
+//! the number always stands, so that colour is never all there is.
 
 use std::collections::HashSet;
 
@@ -29,14 +29,32 @@ pub(super) struct FigureView {
 impl FigureView {
     pub(super) fn of(plot: Plot) -> Result<Self, DrawError> {
         let marks = plot.svg_marks()?;
-        let Plot { title, caption, across, up, .. } = plot;
-        Ok(Self { title, across: across.label, up: up.label, caption, marks })
+        let Plot {
+            title,
+            caption,
+            across,
+            up,
+            ..
+        } = plot;
+        Ok(Self {
+            title,
+            across: across.label,
+            up: up.label,
+            caption,
+            marks,
+        })
     }
 }
 
 /// A name for a place in the page: the id as far as it is fit for that, made unique.
 pub(super) fn anchor(key: &str, id: &str, taken: &mut HashSet<String>) -> String {
-    let fit = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':') { c } else { '-' };
+    let fit = |c: char| {
+        if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':') {
+            c
+        } else {
+            '-'
+        }
+    };
     let name: String = id.chars().take(80).map(fit).collect();
     let mut anchor = format!("{key}-{name}");
     let mut number = 2;
@@ -85,12 +103,24 @@ pub(super) struct WaiterView {
 
 impl SectionView {
     pub fn of(section: Section) -> Self {
-        let Section { title, caption, tables, phone: _ } = section;
+        let Section {
+            title,
+            caption,
+            tables,
+            phone: _,
+        } = section;
         let (mut headings, mut rows) = (Vec::new(), Vec::new());
         if let Some(table) = tables.first() {
             // Notes stand with the timers.
-            let columns = || table.columns.iter().filter(|column| column.heading != "see");
-            headings = columns().map(|column| (column.heading, column.right)).collect();
+            let columns = || {
+                table
+                    .columns
+                    .iter()
+                    .filter(|column| column.heading != "see")
+            };
+            headings = columns()
+                .map(|column| (column.heading, column.right))
+                .collect();
             let cell = |(column, cell): (&crate::table::TableColumn, &Value)| CellView {
                 text: clipped(&column.shown(cell), LONGEST_NAME),
                 sort: match cell.number() {
@@ -99,9 +129,18 @@ impl SectionView {
                 },
                 right: column.right,
             };
-            rows = table.rows.iter().map(|row| columns().zip(row.iter()).map(cell).collect()).collect();
+            rows = table
+                .rows
+                .iter()
+                .map(|row| columns().zip(row.iter()).map(cell).collect())
+                .collect();
         }
-        Self { title, caption, headings, rows }
+        Self {
+            title,
+            caption,
+            headings,
+            rows,
+        }
     }
 }
 
@@ -112,12 +151,25 @@ impl WaiterView {
         figures: Figures,
         taken: &mut HashSet<String>,
     ) -> Result<Vec<Self>, DrawError> {
-        let waits = report.waits.iter().filter(|row| row.figures.is_some()).map(|row| &row.conditions);
-        let ticks = report.periods.iter().filter(|row| row.figures.is_some()).map(|row| &row.conditions);
-        let (waits, ticks): (Vec<&WaitConditions>, Vec<&WaitConditions>) = (waits.collect(), ticks.collect());
+        let waits = report
+            .waits
+            .iter()
+            .filter(|row| row.figures.is_some())
+            .map(|row| &row.conditions);
+        let ticks = report
+            .periods
+            .iter()
+            .filter(|row| row.figures.is_some())
+            .map(|row| &row.conditions);
+        let (waits, ticks): (Vec<&WaitConditions>, Vec<&WaitConditions>) =
+            (waits.collect(), ticks.collect());
         let mut all = Vec::with_capacity(report.waits.len() + report.periods.len());
         for row in &report.waits {
-            let plots = if figures == Figures::Drawn { Plot::all_of_waits(row) } else { Vec::new() };
+            let plots = if figures == Figures::Drawn {
+                Plot::all_of_waits(row)
+            } else {
+                Vec::new()
+            };
             all.push(Self {
                 anchor: anchor(key, &row.id, taken),
                 id: named(&clipped(&row.id, LONGEST_NAME), &row.conditions, &waits),
@@ -126,7 +178,10 @@ impl WaiterView {
                 status: row.status.name(),
                 facts: facts_of_waits(row),
                 warnings: row.warnings.iter().map(plain_warning).collect(),
-                figures: plots.into_iter().map(FigureView::of).collect::<Result<_, _>>()?,
+                figures: plots
+                    .into_iter()
+                    .map(FigureView::of)
+                    .collect::<Result<_, _>>()?,
             });
         }
         all.extend(report.periods.iter().map(|row| Self {
@@ -215,12 +270,17 @@ pub(super) fn quality_style() -> String {
     let rules = |colours: fn(&QualityColour) -> (u32, u32)| -> String {
         let rule = |quality_colour: &QualityColour| {
             let (ground, ink) = colours(quality_colour);
-            format!(".{} {{ background: #{ground:06x}; color: #{ink:06x}; }}\n", quality_colour.class)
+            format!(
+                ".{} {{ background: #{ground:06x}; color: #{ink:06x}; }}\n",
+                quality_colour.class
+            )
         };
         LEGEND.iter().map(rule).collect()
     };
-    let (light, dark) =
-        (rules(|quality_colour| quality_colour.light), rules(|quality_colour| quality_colour.dark));
+    let (light, dark) = (
+        rules(|quality_colour| quality_colour.light),
+        rules(|quality_colour| quality_colour.dark),
+    );
     format!("{light}@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n")
 }
 
@@ -235,14 +295,27 @@ mod tests {
         let mut taken = HashSet::new();
         let ids = ["java:nanoTime", "a b", "a\"b", "<script>", "a-b"];
         let anchors = ids.map(|id| anchor("r0", id, &mut taken));
-        assert_eq!(anchors, ["r0-java:nanoTime", "r0-a-b", "r0-a-b-2", "r0--script-", "r0-a-b-3"]);
+        assert_eq!(
+            anchors,
+            [
+                "r0-java:nanoTime",
+                "r0-a-b",
+                "r0-a-b-2",
+                "r0--script-",
+                "r0-a-b-3"
+            ]
+        );
     }
 
     /// WCAG 2.2, relative luminance.
     fn luminance(colour: u32) -> f64 {
         let channel = |shift: u32| {
             let share = f64::from((colour >> shift) & 0xff) / 255.0;
-            if share <= 0.040_45 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+            if share <= 0.040_45 {
+                share / 12.92
+            } else {
+                ((share + 0.055) / 1.055).powf(2.4)
+            }
         };
         0.2126 * channel(16) + 0.7152 * channel(8) + 0.0722 * channel(0)
     }
@@ -260,13 +333,23 @@ mod tests {
 
     #[test]
     fn every_quality_has_its_colour() {
-        for (quality, expected) in
-            [(0.0, "q0"), (0.01, "q1"), (0.0999, "q1"), (0.1, "q2"), (0.4999, "q5"), (0.5, "q6"), (1.0, "q6")]
-        {
+        for (quality, expected) in [
+            (0.0, "q0"),
+            (0.01, "q1"),
+            (0.0999, "q1"),
+            (0.1, "q2"),
+            (0.4999, "q5"),
+            (0.5, "q6"),
+            (1.0, "q6"),
+        ] {
             assert_eq!(quality_class(Some(quality)), expected);
         }
         assert_eq!(
-            [quality_class(None), quality_class(Some(f64::NAN)), quality_class(Some(-1.0))],
+            [
+                quality_class(None),
+                quality_class(Some(f64::NAN)),
+                quality_class(Some(-1.0))
+            ],
             ["none"; 3]
         );
     }

@@ -1,5 +1,6 @@
-//! A static site over a folder of reports: an index that compares platforms, or lists them where they are many, and a page for each
-//! report. It is made beside the place where it is to be, and then takes that place.
+//! A static site over a folder of reports: an index that compares platforms, or lists them where
+//! they are many, and a page for each report. It is made beside the place where it is to be, and
+//! then takes that place.
 
 mod place;
 mod report_page;
@@ -16,7 +17,8 @@ use crate::report::{Collection, ReadError};
 use crate::scratch::ScratchFolder;
 use crate::text::plain;
 
-/// A site can be told by this file, which lists what it is made of; a folder without it is not replaced.
+/// A site can be told by this file, which lists what it is made of; a folder without it is not
+/// replaced.
 const MARK: &str = ".timermeter-site";
 /// Platforms side by side on the index; more reports are listed.
 const SIDE_BY_SIDE: usize = 40;
@@ -124,11 +126,12 @@ struct Made {
     refused: Vec<ReadError>,
 }
 
-/// Makes the site of all reports in and below `folder` at `place`. `read` is called for each report, by several threads.
+/// Makes the site of all reports in and below `folder` at `place`. `read` is called for each
+/// report, by several threads.
 ///
 /// # Errors
-/// When the place is taken by something else, nothing could be read, or something could not be written. `place` is then as it
-/// was.
+/// When the place is taken by something else, nothing could be read, or something could not be
+/// written. `place` is then as it was.
 pub fn publish(
     folder: &Path,
     place: &Path,
@@ -143,18 +146,36 @@ pub fn publish(
     let made = beside(place)?;
     let site = made.path();
     let count = count(folder);
-    let figures = if count > MANY { Figures::LeftOut } else { Figures::Drawn };
+    let figures = if count > MANY {
+        Figures::LeftOut
+    } else {
+        Figures::Drawn
+    };
     let figures = wanted.figures.unwrap_or(figures);
-    let shown = SiteContent { figures, sentence: wanted.sentence };
+    let shown = SiteContent {
+        figures,
+        sentence: wanted.sentence,
+    };
     let Made { reports, refused } = make(folder, site, shown, read)?;
-    place::write_manifest(site).map_err(|source| SiteError::Write { path: site.join(MARK), source })?;
+    place::write_manifest(site).map_err(|source| SiteError::Write {
+        path: site.join(MARK),
+        source,
+    })?;
     let at_once = place::take(made, place)?;
-    Ok(Site { reports, left_out: in_words(&refused), figures, at_once })
+    Ok(Site {
+        reports,
+        left_out: in_words(&refused),
+        figures,
+        at_once,
+    })
 }
 
 /// Why files were left out.
 fn in_words(refused: &[ReadError]) -> Vec<String> {
-    refused.iter().map(|error| plain(&error.to_string())).collect()
+    refused
+        .iter()
+        .map(|error| plain(&error.to_string()))
+        .collect()
 }
 
 /// There has to be a report.
@@ -163,13 +184,19 @@ fn refuse_none(reports: usize, refused: &[ReadError], folder: &Path) -> Result<(
         return Ok(());
     }
     let first = in_words(refused).into_iter().next().unwrap_or_default();
-    Err(SiteError::NoReports { folder: folder.to_owned(), first })
+    Err(SiteError::NoReports {
+        folder: folder.to_owned(),
+        first,
+    })
 }
 
 /// Writes a page of the site.
 fn write(page: &Page, site: &Path, name: &str) -> Result<(), SiteError> {
     let path = site.join(name);
-    let text = page.render().map_err(|error| SiteError::Page { path: path.clone(), source: error.into() })?;
+    let text = page.render().map_err(|error| SiteError::Page {
+        path: path.clone(),
+        source: error.into(),
+    })?;
     fs::write(&path, text).map_err(|source| SiteError::Write { path, source })
 }
 
@@ -177,7 +204,10 @@ fn refuse_unless_ours(place: &Path) -> Result<(), SiteError> {
     let refused = || Err(SiteError::NotOurs(place.to_owned()));
     match fs::symlink_metadata(place) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(source) => Err(SiteError::Write { path: place.to_owned(), source }),
+        Err(source) => Err(SiteError::Write {
+            path: place.to_owned(),
+            source,
+        }),
         Ok(found) if !found.is_dir() => refused(),
         Ok(_) if place.join(MARK).is_file() => Ok(()),
         Ok(_) => match fs::read_dir(place).map(|mut entries| entries.next().is_none()) {
@@ -191,10 +221,15 @@ fn refuse_unless_ours(place: &Path) -> Result<(), SiteError> {
 fn refuse_nested(folder: &Path, place: &Path) -> Result<(), SiteError> {
     let real = |path: &Path| path.canonicalize();
     let parent = parent(place);
-    let (Ok(reports), Ok(parent)) = (real(folder), real(parent)) else { return Ok(()) };
+    let (Ok(reports), Ok(parent)) = (real(folder), real(parent)) else {
+        return Ok(());
+    };
     let site = real(place).unwrap_or_else(|_| parent.join(place.file_name().unwrap_or_default()));
     if site.starts_with(&reports) || reports.starts_with(&site) {
-        return Err(SiteError::Nested { reports: folder.to_owned(), site: place.to_owned() });
+        return Err(SiteError::Nested {
+            reports: folder.to_owned(),
+            site: place.to_owned(),
+        });
     }
     Ok(())
 }
@@ -208,7 +243,10 @@ fn parent(place: &Path) -> &Path {
 
 /// A folder on the same file system, so that it can be renamed.
 fn beside(place: &Path) -> Result<ScratchFolder, SiteError> {
-    let explain = |source| SiteError::Write { path: place.to_owned(), source };
+    let explain = |source| SiteError::Write {
+        path: place.to_owned(),
+        source,
+    };
     fs::create_dir_all(parent(place)).map_err(explain)?;
     // A site is there to be read by others.
     ScratchFolder::within(parent(place), 0o755).map_err(explain)
@@ -232,22 +270,40 @@ pub fn count(folder: &Path) -> usize {
     found
 }
 
-fn make(folder: &Path, site: &Path, shown: SiteContent, read: &(dyn Fn() + Sync)) -> Result<Made, SiteError> {
-    let found: Collection<Result<Brief, SiteError>> = Collection::read(&[folder], |path, report| {
-        read();
-        let href = report_page::write(path, &report, folder, site, shown)?;
-        Ok(Brief::of(&report, Some(href), shown.sentence.and_then(|sentence| sentence(&report))))
-    });
+fn make(
+    folder: &Path,
+    site: &Path,
+    shown: SiteContent,
+    read: &(dyn Fn() + Sync),
+) -> Result<Made, SiteError> {
+    let found: Collection<Result<Brief, SiteError>> =
+        Collection::read(&[folder], |path, report| {
+            read();
+            let href = report_page::write(path, &report, folder, site, shown)?;
+            Ok(Brief::of(
+                &report,
+                Some(href),
+                shown.sentence.and_then(|sentence| sentence(&report)),
+            ))
+        });
     let mut briefs = Vec::with_capacity(found.reports.len());
     for kept in found.reports {
         briefs.push(kept.content?);
     }
     refuse_none(briefs.len(), &found.refused, folder)?;
     // Machines that were measured first, side by side, the newest run of each first.
-    briefs.sort_by(|a, b| (a.origin, &a.name).cmp(&(b.origin, &b.name)).then_with(|| b.about.cmp(&a.about)));
+    briefs.sort_by(|a, b| {
+        (a.origin, &a.name)
+            .cmp(&(b.origin, &b.name))
+            .then_with(|| b.about.cmp(&a.about))
+    });
     let is_many = briefs.len() > SIDE_BY_SIDE;
     let names = headings(&briefs.iter().collect::<Vec<_>>());
-    let path = |href: &str| href.trim_start_matches("reports/").trim_end_matches(".html").to_owned();
+    let path = |href: &str| {
+        href.trim_start_matches("reports/")
+            .trim_end_matches(".html")
+            .to_owned()
+    };
     let entry = |(brief, name): (&Brief, String)| Entry {
         href: brief.href.clone().unwrap_or_default(),
         // Of many machines, most have the same name.
@@ -256,7 +312,11 @@ fn make(folder: &Path, site: &Path, shown: SiteContent, read: &(dyn Fn() + Sync)
         says: Some(brief.says.clone()),
     };
     let page = Page {
-        matrices: if is_many { Vec::new() } else { Matrix::all_of(&briefs) },
+        matrices: if is_many {
+            Vec::new()
+        } else {
+            Matrix::all_of(&briefs)
+        },
         list: briefs.iter().zip(names).map(entry).collect(),
         is_verdicts: true,
         left_out: &in_words(&found.refused),
@@ -273,5 +333,8 @@ fn make(folder: &Path, site: &Path, shown: SiteContent, read: &(dyn Fn() + Sync)
         )
     };
     write(&page, site, "index.html")?;
-    Ok(Made { reports: briefs.len(), refused: found.refused })
+    Ok(Made {
+        reports: briefs.len(),
+        refused: found.refused,
+    })
 }

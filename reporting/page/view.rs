@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::parts::{self, FigureView, LONGEST, LONGEST_NAME, SectionView, WaiterView, anchor, plain_warning};
+use super::parts::{
+    self, FigureView, LONGEST, LONGEST_NAME, SectionView, WaiterView, anchor, plain_warning,
+};
 use super::{Figures, Sentence};
 use crate::fields::{Field, Row, Screen, on_screen};
 use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts, Warning};
@@ -66,7 +68,8 @@ pub(super) struct TimerView {
 /// Columns that the page explains among its terms.
 const EXPLAINED: [&str; 4] = ["accuracy", "cycles", "cost", "spread"];
 
-/// A column of figures: what it is called, what it sorts by, whether the largest come first, and from which width on it is shown.
+/// A column of figures: what it is called, what it sorts by, whether the largest come first, and
+/// from which width on it is shown.
 pub(super) struct ColumnView {
     pub heading: &'static str,
     pub key: String,
@@ -87,21 +90,31 @@ fn on_page(report: &Report) -> Vec<(&'static Field, Screen)> {
 
 impl ColumnView {
     fn of((field, screen): (&Field, Screen)) -> Self {
-        let stem = screen.headings[1].split(['.', '\u{a0}', ' ']).next().unwrap_or_default();
+        let stem = screen.headings[1]
+            .split(['.', '\u{a0}', ' '])
+            .next()
+            .unwrap_or_default();
         let in_cycles = field.key.ends_with("_cycles");
         let key = field.key.trim_end_matches("_ns").replace('_', "-");
         Self {
             heading: screen.headings[1],
-            first: if field.largest_first { "descending" } else { "ascending" },
+            first: if field.largest_first {
+                "descending"
+            } else {
+                "ascending"
+            },
             width: screen.width,
-            explained: EXPLAINED.into_iter().find(|term| *term == if in_cycles { "cycles" } else { stem }),
+            explained: EXPLAINED
+                .into_iter()
+                .find(|term| *term == if in_cycles { "cycles" } else { stem }),
             about: field.about,
             key,
         }
     }
 }
 
-/// A cell, what it sorts by (nothing where nothing was determined), and from which width on it is shown.
+/// A cell, what it sorts by (nothing where nothing was determined), and from which width on it is
+/// shown.
 pub(super) struct Cell {
     pub text: String,
     pub sort: String,
@@ -111,11 +124,27 @@ pub(super) struct Cell {
 /// What tells reports of one machine apart.
 pub(super) fn about(report: &Report) -> String {
     let date = report.created.split('T').next().unwrap_or_default();
-    let kernel = report.platform.kernel.release.as_deref().map(|release| clipped(release, 60));
-    let source = report.platform.clocksource.current.as_deref().map(|source| clipped(source, 40));
-    let published = (report.provenance.kind == ProvenanceKind::Published).then(|| "published".to_owned());
+    let kernel = report
+        .platform
+        .kernel
+        .release
+        .as_deref()
+        .map(|release| clipped(release, 60));
+    let source = report
+        .platform
+        .clocksource
+        .current
+        .as_deref()
+        .map(|source| clipped(source, 40));
+    let published =
+        (report.provenance.kind == ProvenanceKind::Published).then(|| "published".to_owned());
     let parts = [Some(clipped(date, 30)), kernel, source, published];
-    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+    parts
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" · ")
 }
 
 /// How many timers, and how they ended.
@@ -125,9 +154,19 @@ pub(super) fn summary(report: &Report) -> String {
         let told = [(waits, "timers that wait"), (ticks, "periodic timers")]
             .into_iter()
             .filter(|(count, _)| *count > 0);
-        return told.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ") + ".";
+        return told
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+            + ".";
     }
-    let count = |status: Status| report.timers.iter().filter(|row| row.status == status).count();
+    let count = |status: Status| {
+        report
+            .timers
+            .iter()
+            .filter(|row| row.status == status)
+            .count()
+    };
     let mut text = match report.timers.len() {
         1 => "1 timer".to_owned(),
         all => format!("{all} timers"),
@@ -139,9 +178,15 @@ pub(super) fn summary(report: &Report) -> String {
     }
     let best = report.timers.iter().find(|row| row.quality.is_some());
     if let Some(best) = best {
-        text += &format!("; the best is {} with {} %", clipped(&best.id, 80), percent(best.quality));
-        let first =
-            ranks(&report.timers.iter().collect::<Vec<_>>()).iter().filter(|rank| **rank == Some(1)).count();
+        text += &format!(
+            "; the best is {} with {} %",
+            clipped(&best.id, 80),
+            percent(best.quality)
+        );
+        let first = ranks(&report.timers.iter().collect::<Vec<_>>())
+            .iter()
+            .filter(|rank| **rank == Some(1))
+            .count();
         match first {
             0 | 1 => {}
             2 => text += ", and another shares its rank",
@@ -167,24 +212,38 @@ impl ReportView {
             .iter()
             .zip(ranks)
             .map(|(row, rank)| {
-                TimerView::of(row, anchor(key, &row.id, &mut taken), written_rank(rank), &shown, figures)
+                TimerView::of(
+                    row,
+                    anchor(key, &row.id, &mut taken),
+                    written_rank(rank),
+                    &shown,
+                    figures,
+                )
             })
             .collect();
         Ok(Self {
             key: key.to_owned(),
             heading: format!("{} ({})", name(report), about(report)),
-            answer: sentence.and_then(|sentence| sentence(report)).map(|text| plain(&text)),
+            answer: sentence
+                .and_then(|sentence| sentence(report))
+                .map(|text| plain(&text)),
             caption: summary(report),
             provenance: (provenance.kind == ProvenanceKind::Published).then(|| {
                 let parts = [&provenance.source, &provenance.note].into_iter().flatten();
-                parts.map(|part| clipped(part, 2 * LONGEST)).collect::<Vec<_>>().join(" — ")
+                parts
+                    .map(|part| clipped(part, 2 * LONGEST))
+                    .collect::<Vec<_>>()
+                    .join(" — ")
             }),
             facts: facts_of(report),
             warnings: report.warnings.iter().map(plain_warning).collect(),
             columns: shown.iter().copied().map(ColumnView::of).collect(),
             ranking: RankingView::of(report)?,
             timers: timers?,
-            sections: waits::for_page(report).into_iter().map(SectionView::of).collect(),
+            sections: waits::for_page(report)
+                .into_iter()
+                .map(SectionView::of)
+                .collect(),
             waiters: WaiterView::all_of(report, key, figures, &mut taken)?,
         })
     }
@@ -198,12 +257,25 @@ impl TimerView {
         shown: &ShownFields,
         figures: Figures,
     ) -> Result<Self, DrawError> {
-        let plots = if figures == Figures::Drawn { Plot::all_of(row) } else { Vec::new() };
-        let drawn: Result<Vec<FigureView>, DrawError> = plots.into_iter().map(FigureView::of).collect();
-        let cell = |text, sort: Option<f64>, width| Cell { text, sort: sorted_by(sort), width };
+        let plots = if figures == Figures::Drawn {
+            Plot::all_of(row)
+        } else {
+            Vec::new()
+        };
+        let drawn: Result<Vec<FigureView>, DrawError> =
+            plots.into_iter().map(FigureView::of).collect();
+        let cell = |text, sort: Option<f64>, width| Cell {
+            text,
+            sort: sorted_by(sort),
+            width,
+        };
         let figure = |(field, screen): &(&Field, Screen)| {
             let value = field.of_row(&Row::Clock(row));
-            cell(TableColumn::right("", screen.notation).shown(&value), value.number(), screen.width)
+            cell(
+                TableColumn::right("", screen.notation).shown(&value),
+                value.number(),
+                screen.width,
+            )
         };
         Ok(Self {
             anchor,
@@ -227,11 +299,18 @@ impl TimerView {
 impl RankingView {
     fn of(report: &Report) -> Result<Option<Self>, DrawError> {
         let (width, height) = ranking::SIZE;
-        let view = |drawn: Ranking| Self { width, height, caption: drawn.caption, marks: marks(&drawn.svg) };
+        let view = |drawn: Ranking| Self {
+            width,
+            height,
+            caption: drawn.caption,
+            marks: marks(&drawn.svg),
+        };
         Ok(ranking::ranking(report)?.map(view))
     }
 }
 
 fn sorted_by(figure: Option<f64>) -> String {
-    figure.filter(|figure| figure.is_finite()).map_or_else(String::new, |figure| figure.to_string())
+    figure
+        .filter(|figure| figure.is_finite())
+        .map_or_else(String::new, |figure| figure.to_string())
 }

@@ -1,5 +1,6 @@
-//! Where runs are kept: `DIR/<platform>/<date>/` with the report and a page to read, and `<home>/baselines/<name>.json` for those that are
-//! compared with later. A place is tried before anything is measured; a run is written whole or not at all, and never over an older one.
+//! Where runs are kept: `DIR/<platform>/<date>/` with the report and a page to read, and
+//! `<home>/baselines/<name>.json` for those that are compared with later. A place is tried before
+//! anything is measured; a run is written whole or not at all, and never over an older one.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -27,13 +28,20 @@ impl Archive {
     /// # Errors
     /// When they cannot.
     pub fn prepare(base: &Path) -> Result<Self, OutputError> {
-        /// Others begin in the same folder at the same time: the process that made it may remove it again, where its own run failed.
+        /// Others begin in the same folder at the same time: the process that made it may remove it
+        /// again, where its own run failed.
         const TRIES: u32 = 20;
         let mut tries = 1;
         loop {
-            let mut archive = Self { base: base.to_owned(), folder: None, made: make(base)? };
+            let mut archive = Self {
+                base: base.to_owned(),
+                folder: None,
+                made: make(base)?,
+            };
             match ScratchFolder::within(base, 0o777) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES => tries += 1,
+                Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES => {
+                    tries += 1
+                }
                 folder => {
                     archive.folder = Some(folder.map_err(|source| explain(base, base, source))?);
                     return Ok(archive);
@@ -42,8 +50,8 @@ impl Archive {
         }
     }
 
-    /// Writes the report and its page, and returns the folder that holds them: `<base>/<platform>/<date>`, or
-    /// `<date>-2` and so on where the earlier ones are taken.
+    /// Writes the report and its page, and returns the folder that holds them:
+    /// `<base>/<platform>/<date>`, or `<date>-2` and so on where the earlier ones are taken.
     ///
     /// # Errors
     /// When the disk is full, or the folder changed since.
@@ -101,15 +109,28 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 
 /// The day of a time such as `2026-11-20T12:00:00Z`; times from elsewhere may be anything.
 fn date(created: &str) -> String {
-    let day: String = created.chars().take(10).filter(|c| c.is_ascii_digit() || *c == '-').collect();
-    if day.len() == 10 { day } else { "undated".into() }
+    let day: String = created
+        .chars()
+        .take(10)
+        .filter(|c| c.is_ascii_digit() || *c == '-')
+        .collect();
+    if day.len() == 10 {
+        day
+    } else {
+        "undated".into()
+    }
 }
 
-/// Moves `folder` to `<platform>/<name>`, or to the first of `<name>-2`, `<name>-3`, … that is not taken.
+/// Moves `folder` to `<platform>/<name>`, or to the first of `<name>-2`, `<name>-3`, … that is not
+/// taken.
 fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBuf> {
     const MOST: u32 = 10_000;
     for number in 1..=MOST {
-        let place = platform.join(if number == 1 { name.to_owned() } else { format!("{name}-{number}") });
+        let place = platform.join(if number == 1 {
+            name.to_owned()
+        } else {
+            format!("{name}-{number}")
+        });
         if fs::symlink_metadata(&place).is_ok() {
             continue;
         }
@@ -126,7 +147,9 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other(format!("{MOST} runs of {name} are kept already")))
+    Err(io::Error::other(format!(
+        "{MOST} runs of {name} are kept already"
+    )))
 }
 
 /// The longest name.
@@ -173,21 +196,32 @@ fn known(names: &[String]) -> String {
 pub fn is_name(word: &str) -> bool {
     (1..=LONGEST).contains(&word.len())
         && word.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        && word
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }
 
-/// Where what is kept for this user lies: `$TIMERMETER_HOME`, or below the folder where the system has programs keep data: `$XDG_DATA_HOME`,
-/// `%LOCALAPPDATA%`, `~/.local/share`. `None` where no variable names any.
+/// Where what is kept for this user lies: `$TIMERMETER_HOME`, or below the folder where the system
+/// has programs keep data: `$XDG_DATA_HOME`, `%LOCALAPPDATA%`, `~/.local/share`. `None` where no
+/// variable names any.
 #[must_use]
 pub fn home() -> Option<PathBuf> {
-    let folder =
-        |name: &str| env::var_os(name).map(PathBuf::from).filter(|folder| !folder.as_os_str().is_empty());
+    let folder = |name: &str| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|folder| !folder.as_os_str().is_empty())
+    };
     let own = || {
-        let data = ["XDG_DATA_HOME", "LOCALAPPDATA"].into_iter().find_map(|name| {
-            // As its specification has it, what is relative is passed over.
-            folder(name).filter(|folder| folder.is_absolute())
-        });
-        Some(data.or_else(|| Some(folder("HOME")?.join(".local/share")))?.join("timermeter"))
+        let data = ["XDG_DATA_HOME", "LOCALAPPDATA"]
+            .into_iter()
+            .find_map(|name| {
+                // As its specification has it, what is relative is passed over.
+                folder(name).filter(|folder| folder.is_absolute())
+            });
+        Some(
+            data.or_else(|| Some(folder("HOME")?.join(".local/share")))?
+                .join("timermeter"),
+        )
     };
     folder("TIMERMETER_HOME").or_else(own)
 }
@@ -222,7 +256,8 @@ impl Baselines {
         names
     }
 
-    /// Makes sure that one of that name can be written, whole or not at all, and over an older one of the name.
+    /// Makes sure that one of that name can be written, whole or not at all, and over an older one
+    /// of the name.
     ///
     /// # Errors
     /// When it cannot.
@@ -232,20 +267,31 @@ impl Baselines {
         WholeFile::prepare(&file)
     }
 
-    /// The file that `word` stands for: a path, unless it [may be a name](is_name) and there is no such file.
+    /// The file that `word` stands for: a path, unless it [may be a name](is_name) and there is no
+    /// such file.
     ///
     /// # Errors
     /// When there are both, or neither.
     pub fn resolve(this: Option<&Self>, word: &Path) -> Result<PathBuf, Unresolved> {
-        let Some(name) = word.to_str().filter(|name| is_name(name)) else { return Ok(word.to_owned()) };
-        let baseline = this.map(|this| this.file(name)).filter(|file| file.is_file());
+        let Some(name) = word.to_str().filter(|name| is_name(name)) else {
+            return Ok(word.to_owned());
+        };
+        let baseline = this
+            .map(|this| this.file(name))
+            .filter(|file| file.is_file());
         match (baseline, word.exists()) {
             (Some(baseline), false) => Ok(baseline),
             (None, true) => Ok(word.to_owned()),
-            (Some(baseline), true) => Err(Unresolved::Both { name: name.to_owned(), baseline }),
+            (Some(baseline), true) => Err(Unresolved::Both {
+                name: name.to_owned(),
+                baseline,
+            }),
             (None, false) => {
                 let names = this.map(Self::names).unwrap_or_default();
-                Err(Unresolved::Neither { name: name.to_owned(), names })
+                Err(Unresolved::Neither {
+                    name: name.to_owned(),
+                    names,
+                })
             }
         }
     }
@@ -274,21 +320,46 @@ mod tests {
                 (!number.is_multiple_of(3)).then(|| archive.commit(&report).unwrap())
             };
             let places: BTreeSet<_> = thread::scope(|scope| {
-                let started: Vec<_> = (0..NODES).map(|number| scope.spawn(move || node(number))).collect();
-                started.into_iter().filter_map(|thread| thread.join().unwrap()).collect()
+                let started: Vec<_> = (0..NODES)
+                    .map(|number| scope.spawn(move || node(number)))
+                    .collect();
+                started
+                    .into_iter()
+                    .filter_map(|thread| thread.join().unwrap())
+                    .collect()
             });
             assert_eq!(places.len(), NODES - NODES / 3);
-            assert!(places.iter().all(|place| place.join("report.json").is_file()));
+            assert!(
+                places
+                    .iter()
+                    .all(|place| place.join("report.json").is_file())
+            );
         }
     }
 
     #[test]
     fn names_are_no_paths() {
-        assert!(["a", "before-2", "v1_0", "2026"].iter().all(|name| is_name(name)));
+        assert!(
+            ["a", "before-2", "v1_0", "2026"]
+                .iter()
+                .all(|name| is_name(name))
+        );
         let long = "a".repeat(65);
-        for path in
-            ["", ".", "a.json", "./a", "a/b", "-", "-a", "_a", "a b", "ä", "a\\b", "c:", long.as_str()]
-        {
+        for path in [
+            "",
+            ".",
+            "a.json",
+            "./a",
+            "a/b",
+            "-",
+            "-a",
+            "_a",
+            "a b",
+            "ä",
+            "a\\b",
+            "c:",
+            long.as_str(),
+        ] {
             assert!(!is_name(path), "{path}");
         }
     }
@@ -298,7 +369,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let kept = Baselines(folder.path().join("home/baselines"));
         let resolve = |word: &str| Baselines::resolve(Some(&kept), Path::new(word));
-        assert!(resolve("before").unwrap_err().to_string().contains("no baseline is kept yet"));
+        assert!(
+            resolve("before")
+                .unwrap_err()
+                .to_string()
+                .contains("no baseline is kept yet")
+        );
         kept.prepare("before").unwrap().commit(b"1").unwrap();
         kept.prepare("after").unwrap().commit(b"2").unwrap();
         drop(kept.prepare("given-up").unwrap());

@@ -1,4 +1,5 @@
-//! Many reports at once, from files and folders. What cannot be read is reported with its file and place; the rest goes on.
+//! Many reports at once, from files and folders. What cannot be read is reported with its file and
+//! place; the rest goes on.
 
 use std::fs::{self, DirEntry};
 use std::io;
@@ -32,13 +33,19 @@ pub struct Kept<T> {
 }
 
 impl<T: Send> Collection<T> {
-    /// Reads the reports at `paths`: files, and folders with all `.json` files in and below them. `keep` sees each report
-    /// once and says what stays of it, so that ten thousand need not be held whole; it is called by several threads.
+    /// Reads the reports at `paths`: files, and folders with all `.json` files in and below them.
+    /// `keep` sees each report once and says what stays of it, so that ten thousand need not be
+    /// held whole; it is called by several threads.
     ///
     /// # Errors
     /// None of its own: what is wrong with a path stands in [`refused`](Self::refused).
-    pub fn read<P: AsRef<Path> + Sync>(paths: &[P], keep: impl Fn(&Path, Report) -> T + Sync) -> Self {
-        Self::read_texts(paths, |path, text| Ok(keep(path, parse(text, &path.display().to_string())?)))
+    pub fn read<P: AsRef<Path> + Sync>(
+        paths: &[P],
+        keep: impl Fn(&Path, Report) -> T + Sync,
+    ) -> Self {
+        Self::read_texts(paths, |path, text| {
+            Ok(keep(path, parse(text, &path.display().to_string())?))
+        })
     }
 
     fn read_texts<P: AsRef<Path> + Sync>(
@@ -48,13 +55,21 @@ impl<T: Send> Collection<T> {
         let files: Vec<Result<PathBuf, ReadError>> =
             paths.iter().flat_map(|path| files(path.as_ref())).collect();
         // Some files share a buffer: one for each would be asked of the system anew.
-        let some: Vec<_> = files.chunks(files.len().div_ceil(PARTS).clamp(1, MOST_IN_PART)).collect();
+        let some: Vec<_> = files
+            .chunks(files.len().div_ceil(PARTS).clamp(1, MOST_IN_PART))
+            .collect();
         let read = parallel::mapped(&some, |files| {
             let mut buffer = Vec::new();
             let mut content = |path: &PathBuf| keep(path, text_of(path, &mut buffer)?);
-            files.iter().map(|path| path.as_ref().ok().map(&mut content)).collect::<Vec<_>>()
+            files
+                .iter()
+                .map(|path| path.as_ref().ok().map(&mut content))
+                .collect::<Vec<_>>()
         });
-        let mut collection = Self { reports: Vec::with_capacity(files.len()), refused: Vec::new() };
+        let mut collection = Self {
+            reports: Vec::with_capacity(files.len()),
+            refused: Vec::new(),
+        };
         for (path, content) in files.into_iter().zip(read.into_iter().flatten()) {
             match (path, content) {
                 (Ok(path), Some(Ok(content))) => collection.reports.push(Kept { path, content }),
@@ -67,13 +82,16 @@ impl<T: Send> Collection<T> {
 }
 
 impl Collection<Report> {
-    /// As [`read`](Self::read), and keeps the reports whole: so they may not be longer than `most` bytes together. `None` where they
-    /// are.
+    /// As [`read`](Self::read), and keeps the reports whole: so they may not be longer than `most`
+    /// bytes together. `None` where they are.
     pub fn read_whole<P: AsRef<Path> + Sync>(paths: &[P], most: u64) -> Option<Self> {
         let bytes = AtomicU64::new(0);
         let collection = Collection::read_texts(paths, |path, text| {
             let length = text.len() as u64;
-            let fits = bytes.fetch_add(length, Ordering::Relaxed).saturating_add(length) <= most;
+            let fits = bytes
+                .fetch_add(length, Ordering::Relaxed)
+                .saturating_add(length)
+                <= most;
             let name = path.display().to_string();
             let read = || whole(parse(text, &name)?, &name);
             fits.then(read).transpose()
@@ -81,12 +99,21 @@ impl Collection<Report> {
         let reports = collection
             .reports
             .into_iter()
-            .map(|Kept { path, content }| Some(Kept { path, content: content? }));
-        Some(Self { reports: reports.collect::<Option<_>>()?, refused: collection.refused })
+            .map(|Kept { path, content }| {
+                Some(Kept {
+                    path,
+                    content: content?,
+                })
+            });
+        Some(Self {
+            reports: reports.collect::<Option<_>>()?,
+            refused: collection.refused,
+        })
     }
 }
 
-/// The files that `path` stands for: itself, or where it is a folder all `.json` files in and below it.
+/// The files that `path` stands for: itself, or where it is a folder all `.json` files in and below
+/// it.
 #[must_use]
 pub fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
     if !path.is_dir() {
@@ -95,18 +122,25 @@ pub fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
     }
     let mut found = gathered(path);
     if found.is_empty() {
-        found.push(Err(ReadError::NoReports { path: path.to_owned() }));
+        found.push(Err(ReadError::NoReports {
+            path: path.to_owned(),
+        }));
     }
     found
 }
 
-/// All `.json` files in and below `folder`, sorted. Hidden ones are left out, and links to folders are not followed:
-/// they may lead in circles.
+/// All `.json` files in and below `folder`, sorted. Hidden ones are left out, and links to folders
+/// are not followed: they may lead in circles.
 fn gathered(folder: &Path) -> Vec<Result<PathBuf, ReadError>> {
     let listed = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<DirEntry>>>);
     let mut entries = match listed {
         Ok(entries) => entries,
-        Err(source) => return vec![Err(ReadError::File { path: folder.to_owned(), source })],
+        Err(source) => {
+            return vec![Err(ReadError::File {
+                path: folder.to_owned(),
+                source,
+            })];
+        }
     };
     entries.retain(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
     entries.sort_by_key(DirEntry::file_name);
@@ -115,10 +149,19 @@ fn gathered(folder: &Path) -> Vec<Result<PathBuf, ReadError>> {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             return gathered(&path);
         }
-        let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-        if named && !path.is_dir() { vec![Ok(path)] } else { Vec::new() }
+        let named = path
+            .extension()
+            .is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+        if named && !path.is_dir() {
+            vec![Ok(path)]
+        } else {
+            Vec::new()
+        }
     };
-    parallel::mapped(&entries, of).into_iter().flatten().collect()
+    parallel::mapped(&entries, of)
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[cfg(test)]
@@ -136,14 +179,22 @@ mod tests {
 
     fn names(collection: &Collection<String>, base: &Path) -> Vec<String> {
         let name = |path: &Path| path.strip_prefix(base).unwrap().display().to_string();
-        collection.reports.iter().map(|kept| name(&kept.path)).collect()
+        collection
+            .reports
+            .iter()
+            .map(|kept| name(&kept.path))
+            .collect()
     }
 
     #[test]
     fn a_folder_is_read_deeply_and_in_order() {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path();
-        for name in ["b/2026-01-02/report.json", "b/2026-01-01/report.json", "a.JSON"] {
+        for name in [
+            "b/2026-01-02/report.json",
+            "b/2026-01-01/report.json",
+            "a.JSON",
+        ] {
             fs::create_dir_all(base.join(name).parent().unwrap()).unwrap();
             fs::write(base.join(name), SMALL).unwrap();
         }
@@ -155,7 +206,11 @@ mod tests {
         let collection = read(base);
         assert_eq!(
             names(&collection, base),
-            ["a.JSON", "b/2026-01-01/report.json", "b/2026-01-02/report.json"]
+            [
+                "a.JSON",
+                "b/2026-01-01/report.json",
+                "b/2026-01-02/report.json"
+            ]
         );
         assert!(collection.refused.is_empty(), "{:?}", collection.refused);
     }
@@ -167,12 +222,36 @@ mod tests {
         let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","warnings":[]"#;
         let rows = |rows: &str| SMALL.replace("\"timers\":[]", &format!("\"timers\":[{rows}]"));
         let bad = [
-            ("1.json", SMALL.replace("report.v1", "report.v9"), "schema 'timermeter.report.v9'"),
-            ("2.json", SMALL[..SMALL.len() / 2].to_owned(), "EOF while parsing an object (line 3, column"),
-            ("3.json", rows(&format!("{row},\"spread\":NaN}}")), "line 6, column"),
-            ("4.json", rows(&format!("{row},\"spread\":1e999}}")), "line 6, column"),
-            ("5.json", rows(&format!("{row}}},{row}}}")), "two timers with the id 'a'"),
-            ("6.json", rows(&format!("{row},\"quality\":1.5}}")), "timers[0] ('a'): quality is 1.5"),
+            (
+                "1.json",
+                SMALL.replace("report.v1", "report.v9"),
+                "schema 'timermeter.report.v9'",
+            ),
+            (
+                "2.json",
+                SMALL[..SMALL.len() / 2].to_owned(),
+                "EOF while parsing an object (line 3, column",
+            ),
+            (
+                "3.json",
+                rows(&format!("{row},\"spread\":NaN}}")),
+                "line 6, column",
+            ),
+            (
+                "4.json",
+                rows(&format!("{row},\"spread\":1e999}}")),
+                "line 6, column",
+            ),
+            (
+                "5.json",
+                rows(&format!("{row}}},{row}}}")),
+                "two timers with the id 'a'",
+            ),
+            (
+                "6.json",
+                rows(&format!("{row},\"quality\":1.5}}")),
+                "timers[0] ('a'): quality is 1.5",
+            ),
             ("7.json", String::new(), "line 1, column 0"),
         ];
         for (name, text, _) in &bad {
@@ -185,7 +264,10 @@ mod tests {
         let told: Vec<String> = collection.refused.iter().map(ToString::to_string).collect();
         assert_eq!(told.len(), bad.len() + 1, "{told:?}");
         for ((name, _, words), told) in bad.iter().zip(&told) {
-            assert!(told.contains(name) && told.contains(words), "{name}: {told}");
+            assert!(
+                told.contains(name) && told.contains(words),
+                "{name}: {told}"
+            );
         }
         assert!(told[7].contains("9.json"), "{told:?}");
     }

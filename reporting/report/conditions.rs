@@ -17,15 +17,34 @@ pub fn brief(platform: &Platform) -> String {
             1 => "1 thread a core".to_owned(),
             threads => format!("{threads} threads a core"),
         }),
-        cpu.turbo.map(|on| format!("turbo {}", if on { "on" } else { "off" })),
-        cpu.power_plan.as_deref().map(|plan| format!("power plan {}", clipped(plan, 40))),
+        cpu.turbo
+            .map(|on| format!("turbo {}", if on { "on" } else { "off" })),
+        cpu.power_plan
+            .as_deref()
+            .map(|plan| format!("power plan {}", clipped(plan, 40))),
         listed(cpu.isolated.as_deref()).map(|list| format!("CPUs {list} isolated")),
-        platform.kernel.tick_hz.map(|hertz| format!("tick {hertz} Hz")),
-        platform.load.map(|load| format!("load {:.2}", load.one_minute)),
+        platform
+            .kernel
+            .tick_hz
+            .map(|hertz| format!("tick {hertz} Hz")),
+        platform
+            .load
+            .map(|load| format!("load {:.2}", load.one_minute)),
         platform.ntp.as_ref().map(steering),
-        platform.limits.container.as_deref().map(|kind| format!("container marks ({})", clipped(kind, 40))),
-        platform.limits.cpu.and_then(|quota| quota.cpus).map(|cpus| format!("quota {cpus:.2} CPUs")),
-        platform.limits.time_namespace.map(|_| "time namespace".to_owned()),
+        platform
+            .limits
+            .container
+            .as_deref()
+            .map(|kind| format!("container marks ({})", clipped(kind, 40))),
+        platform
+            .limits
+            .cpu
+            .and_then(|quota| quota.cpus)
+            .map(|cpus| format!("quota {cpus:.2} CPUs")),
+        platform
+            .limits
+            .time_namespace
+            .map(|_| "time namespace".to_owned()),
     ];
     told(parts.into_iter().flatten().collect(), " · ")
 }
@@ -40,36 +59,65 @@ pub fn details(platform: &Platform) -> Vec<Fact> {
             load.one_minute, load.five_minutes, load.fifteen_minutes
         )
     });
-    let steal = platform
-        .steal_share
-        .map(|share| format!("{:.3} % of the time in which CPUs had something to run", share * 100.0));
+    let steal = platform.steal_share.map(|share| {
+        format!(
+            "{:.3} % of the time in which CPUs had something to run",
+            share * 100.0
+        )
+    });
     let clocks = platform.hypervisor_clocks.as_ref().map(|clocks| {
-        if clocks.is_empty() { "none".to_owned() } else { clipped(&clocks.join(", "), LONGEST) }
+        if clocks.is_empty() {
+            "none".to_owned()
+        } else {
+            clipped(&clocks.join(", "), LONGEST)
+        }
     });
     vec![
         ("CPUs", cpus(&platform.cpu)),
         ("SMT", smt(&platform.cpu)),
-        ("kinds of cores", told_or_not(platform.cpu.core_kinds.as_deref().map(kinds))),
-        ("turbo", told_or_not(platform.cpu.turbo.map(|on| if on { "on" } else { "off" }.to_owned()))),
+        (
+            "kinds of cores",
+            told_or_not(platform.cpu.core_kinds.as_deref().map(kinds)),
+        ),
+        (
+            "turbo",
+            told_or_not(
+                platform
+                    .cpu
+                    .turbo
+                    .map(|on| if on { "on" } else { "off" }.to_owned()),
+            ),
+        ),
         ("TSC", tsc(&platform.tsc)),
         ("hypervisor's clocks", told_or_not(clocks)),
-        ("clock parameters", told_or_not(platform.clocksource.parameters.as_deref().map(parameters))),
+        (
+            "clock parameters",
+            told_or_not(platform.clocksource.parameters.as_deref().map(parameters)),
+        ),
         ("tick", tick(platform)),
         ("NTP", told_or_not(platform.ntp.as_ref().map(ntp))),
         ("load", told_or_not(load)),
         ("stolen", told_or_not(steal)),
         ("limits", limits(&platform.limits)),
-        ("perf_event_paranoid", told_or_not(platform.perf_event_paranoid.map(|level| level.to_string()))),
+        (
+            "perf_event_paranoid",
+            told_or_not(platform.perf_event_paranoid.map(|level| level.to_string())),
+        ),
     ]
 }
 
 fn told(parts: Vec<String>, between: &str) -> String {
-    if parts.is_empty() { NOT_SHOWN.to_owned() } else { parts.join(between) }
+    if parts.is_empty() {
+        NOT_SHOWN.to_owned()
+    } else {
+        parts.join(between)
+    }
 }
 
 /// A list of CPUs that has some.
 fn listed(list: Option<&str>) -> Option<String> {
-    list.filter(|list| !list.is_empty()).map(|list| clipped(list, 80))
+    list.filter(|list| !list.is_empty())
+        .map(|list| clipped(list, 80))
 }
 
 fn cpus(cpu: &Cpu) -> String {
@@ -87,16 +135,24 @@ fn cpus(cpu: &Cpu) -> String {
 }
 
 fn smt(cpu: &Cpu) -> String {
-    let mut parts: Vec<String> =
-        cpu.smt.map(|on| if on { "on" } else { "off" }.to_owned()).into_iter().collect();
-    parts.extend(cpu.threads_per_core.map(|threads| format!("threads a core: {threads}")));
+    let mut parts: Vec<String> = cpu
+        .smt
+        .map(|on| if on { "on" } else { "off" }.to_owned())
+        .into_iter()
+        .collect();
+    parts.extend(
+        cpu.threads_per_core
+            .map(|threads| format!("threads a core: {threads}")),
+    );
     parts.extend(listed(cpu.core_list.as_deref()).map(|list| format!("CPUs of this core: {list}")));
     told(parts, " · ")
 }
 
 fn kinds(kinds: &[CoreKind]) -> String {
     let kind = |kind: &CoreKind| {
-        let which = listed(kind.list.as_deref()).map(|list| format!(": {list}")).unwrap_or_default();
+        let which = listed(kind.list.as_deref())
+            .map(|list| format!(": {list}"))
+            .unwrap_or_default();
         format!("{} × {}{which}", kind.cpus, clipped(&kind.name, 40))
     };
     let all: Vec<String> = kinds.iter().take(MOST_KINDS).map(kind).collect();
@@ -113,18 +169,32 @@ fn tsc(tsc: &Tsc) -> String {
         ("vouched for", tsc.reliable),
     ];
     let known = flags.iter().filter_map(|(name, flag)| {
-        flag.map(|yes| if yes { (*name).to_owned() } else { format!("not {name}") })
+        flag.map(|yes| {
+            if yes {
+                (*name).to_owned()
+            } else {
+                format!("not {name}")
+            }
+        })
     });
     told(known.collect(), " · ")
 }
 
 fn parameters(parameters: &[String]) -> String {
-    if parameters.is_empty() { "none".to_owned() } else { clipped(&parameters.join(" "), LONGEST) }
+    if parameters.is_empty() {
+        "none".to_owned()
+    } else {
+        clipped(&parameters.join(" "), LONGEST)
+    }
 }
 
 fn tick(platform: &Platform) -> String {
     let kernel = &platform.kernel;
-    let mut parts: Vec<String> = kernel.tick_hz.map(|hertz| format!("{hertz} Hz")).into_iter().collect();
+    let mut parts: Vec<String> = kernel
+        .tick_hz
+        .map(|hertz| format!("{hertz} Hz"))
+        .into_iter()
+        .collect();
     if let (Some(first), Some(source)) = (parts.first_mut(), &kernel.tick_source) {
         *first += &format!(" ({})", clipped(source, 80));
     }
@@ -132,7 +202,9 @@ fn tick(platform: &Platform) -> String {
         match tickless {
             Tickless::Never => "never stopped",
             Tickless::WhenIdle => "stopped on idle CPUs",
-            Tickless::WhenAlone => "stopped on idle CPUs, and on those of nohz_full while one thread runs",
+            Tickless::WhenAlone => {
+                "stopped on idle CPUs, and on those of nohz_full while one thread runs"
+            }
         }
         .to_owned()
     }));
@@ -167,16 +239,23 @@ fn limits(limits: &Limits) -> String {
     let container = limits.container.as_deref().map(|kind| clipped(kind, 40));
     let cpu = limits.cpu.map(|quota| {
         let throttled = quota.throttled_periods.filter(|periods| *periods > 0);
-        let throttled = throttled.map(|periods| format!(", stopped {periods} times")).unwrap_or_default();
-        quota.cpus.map_or("none".to_owned(), |cpus| format!("{cpus:.2} CPUs{throttled}"))
+        let throttled = throttled
+            .map(|periods| format!(", stopped {periods} times"))
+            .unwrap_or_default();
+        quota.cpus.map_or("none".to_owned(), |cpus| {
+            format!("{cpus:.2} CPUs{throttled}")
+        })
     });
     let memory = limits.memory.map(|memory| {
-        memory.bytes.map_or("none".to_owned(), |bytes| format!("{:.0} MiB", bytes as f64 / 1_048_576.0))
+        memory.bytes.map_or("none".to_owned(), |bytes| {
+            format!("{:.0} MiB", bytes as f64 / 1_048_576.0)
+        })
     });
     let or_not = |value: Option<String>| value.unwrap_or_else(|| NOT_SHOWN.to_owned());
     [
-        container
-            .map_or("no marks of a container".to_owned(), |kind| format!("marks of a container ({kind})")),
+        container.map_or("no marks of a container".to_owned(), |kind| {
+            format!("marks of a container ({kind})")
+        }),
         format!("CPU quota {}", or_not(cpu)),
         format!("CPU set {}", or_not(listed(limits.cpuset.as_deref()))),
         format!("memory limit {}", or_not(memory)),

@@ -1,10 +1,10 @@
-//! One timer in a few lines of text, each a name and a value, and the distribution of its single invocations in words. Shared by the terminal
-//! and the page.
+//! One timer in a few lines of text, each a name and a value, and the distribution of its single
+//! invocations in words. Shared by the terminal and the page.
 
 use super::conditions::Fact;
 use crate::model::{
-    Accuracy, AccuracyKind, Added, Context, Cost, Distribution, Mode, Observations, Stable, TimerRow,
-    Verdicts,
+    Accuracy, AccuracyKind, Added, Context, Cost, Distribution, Mode, Observations, Stable,
+    TimerRow, Verdicts,
 };
 use crate::text::numbers::{accuracy, count, percent, plus_minus, rate, share, significant, time};
 use crate::text::{clipped, plain};
@@ -17,29 +17,61 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
     let mut facts = vec![("status", status(row))];
     let mut fact = |name, value: Option<String>| facts.extend(value.map(|value| (name, value)));
     fact("Quality", row.quality.map(|_| quality(row)));
-    fact("printed", row.printed_quality.map(|printed| format!("{} % in the source", percent(Some(printed)))));
-    fact("accuracy", row.accuracy.map(|accuracy| accuracy_in_full(&accuracy, row.observations.as_ref())));
+    fact(
+        "printed",
+        row.printed_quality
+            .map(|printed| format!("{} % in the source", percent(Some(printed)))),
+    );
+    fact(
+        "accuracy",
+        row.accuracy
+            .map(|accuracy| accuracy_in_full(&accuracy, row.observations.as_ref())),
+    );
     fact("cost", row.cost.as_ref().map(cost));
     fact("in a row", row.cost.as_ref().and_then(in_a_row));
     for context in Context::ALL {
         let added = row.cost.as_ref().and_then(|cost| cost.adds?.of(context));
-        fact(adds_to(context), added.map(|added| in_context(context, added)));
+        fact(
+            adds_to(context),
+            added.map(|added| in_context(context, added)),
+        );
     }
     let median = row.cost.as_ref().and_then(|cost| cost.median_ns);
-    fact("single costs", row.distribution.as_ref().map(|costs| in_words(costs, median)));
+    fact(
+        "single costs",
+        row.distribution
+            .as_ref()
+            .map(|costs| in_words(costs, median)),
+    );
     fact("as seen", row.cost.as_ref().and_then(singles));
     fact("spread", row.spread.map(|_| spread(row)));
-    fact("tick", row.ns_per_tick.map(|ns| format!("{} ({})", time(Some(ns)), rate(Some(1e9 / ns)))));
-    fact("rate", row.verdicts.as_ref().and_then(|verdicts| rate_error(&verdicts.stable)));
+    fact(
+        "tick",
+        row.ns_per_tick
+            .map(|ns| format!("{} ({})", time(Some(ns)), rate(Some(1e9 / ns)))),
+    );
+    fact(
+        "rate",
+        row.verdicts
+            .as_ref()
+            .and_then(|verdicts| rate_error(&verdicts.stable)),
+    );
     fact("rests on", row.observations.as_ref().map(observations));
     fact(
         "trust",
-        row.verdicts
-            .as_ref()
-            .map(|verdicts| format!("{}, by the first three of the following", verdicts.in_short())),
+        row.verdicts.as_ref().map(|verdicts| {
+            format!(
+                "{}, by the first three of the following",
+                verdicts.in_short()
+            )
+        }),
     );
     for answer in row.verdicts.iter().flat_map(Verdicts::answers) {
-        let told = format!("{} — {}", answer.outcome.in_words(), clipped(answer.finding, LONGEST));
+        let told = format!(
+            "{} — {}",
+            answer.outcome.in_words(),
+            clipped(answer.finding, LONGEST)
+        );
         fact(answer.question.name(), Some(told));
     }
     for (name, evidence) in row.verdicts.iter().flat_map(evidence) {
@@ -51,13 +83,24 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
 /// Evidence that is more than a sentence.
 fn evidence(verdicts: &Verdicts) -> Vec<(&'static str, String)> {
     let offsets = verdicts.thread_safe.offsets.iter().map(|offset| {
-        let (ns, uncertainty) = (significant(offset.ns, 3), significant(offset.uncertainty_ns, 2));
+        let (ns, uncertainty) = (
+            significant(offset.ns, 3),
+            significant(offset.uncertainty_ns, 2),
+        );
         format!("CPU {}: {ns} ± {uncertainty} ns", offset.cpu)
     });
     let allan = verdicts.stable.allan.get().unwrap_or_default();
-    let allan =
-        allan.iter().map(|point| format!("{:.1e} at {}", point.deviation, time(Some(point.window_s * 1e9))));
-    let told = [("CPU offsets", offsets.collect::<Vec<_>>()), ("Allan deviation", allan.collect())];
+    let allan = allan.iter().map(|point| {
+        format!(
+            "{:.1e} at {}",
+            point.deviation,
+            time(Some(point.window_s * 1e9))
+        )
+    });
+    let told = [
+        ("CPU offsets", offsets.collect::<Vec<_>>()),
+        ("Allan deviation", allan.collect()),
+    ];
     told.into_iter()
         .filter(|(_, parts)| !parts.is_empty())
         .map(|(name, parts)| (name, parts.join(" · ")))
@@ -74,11 +117,17 @@ fn rate_error(stable: &Stable) -> Option<String> {
         None => String::new(),
     };
     let (offset, half) = (significant(offset, 3), significant(half, 2));
-    Some(format!("{offset} ± {half} ppm faster than its reference, over {window}{processes}"))
+    Some(format!(
+        "{offset} ± {half} ppm faster than its reference, over {window}{processes}"
+    ))
 }
 
 fn status(row: &TimerRow) -> String {
-    let said = |text: &Option<String>| text.as_deref().map(|text| clipped(text, LONGEST)).unwrap_or_default();
+    let said = |text: &Option<String>| {
+        text.as_deref()
+            .map(|text| clipped(text, LONGEST))
+            .unwrap_or_default()
+    };
     let mut text = format!("{} ({})", row.status.name(), plain(&row.runtime));
     for (lead, part) in [(" — ", said(&row.reason)), (" → ", said(&row.remedy))] {
         if !part.is_empty() {
@@ -92,7 +141,11 @@ fn quality(row: &TimerRow) -> String {
     let half = plus_minus(row.quality, row.quality_low, row.quality_high);
     let interval = match (row.quality_low, row.quality_high) {
         (Some(_), Some(_)) if !half.is_empty() => {
-            format!(" (95 % interval {} to {})", percent(row.quality_low), percent(row.quality_high))
+            format!(
+                " (95 % interval {} to {})",
+                percent(row.quality_low),
+                percent(row.quality_high)
+            )
         }
         _ => String::new(),
     };
@@ -107,22 +160,38 @@ fn between(low: Option<f64>, high: Option<f64>) -> String {
 }
 
 fn in_cycles(cycles: Option<f64>) -> String {
-    cycles.map_or_else(String::new, |cycles| format!(", {} cycles", count(Some(cycles))))
+    cycles.map_or_else(String::new, |cycles| {
+        format!(", {} cycles", count(Some(cycles)))
+    })
 }
 
 fn accuracy_in_full(step: &Accuracy, observations: Option<&Observations>) -> String {
     let resolved = step.kind == AccuracyKind::Resolved;
-    let interval = if resolved { between(step.low_ns, step.high_ns) } else { String::new() };
+    let interval = if resolved {
+        between(step.low_ns, step.high_ns)
+    } else {
+        String::new()
+    };
     let rule = observations.and_then(|observations| observations.resolution_rule.as_deref());
-    let rule = rule.map_or_else(String::new, |rule| format!(", found by the rule `{}`", plain(rule)));
+    let rule = rule.map_or_else(String::new, |rule| {
+        format!(", found by the rule `{}`", plain(rule))
+    });
     let ticks = significant(step.ticks, 5);
-    format!("{}{interval}{}, {ticks} ticks{rule}", accuracy(Some(step)), in_cycles(step.cycles))
+    format!(
+        "{}{interval}{}, {ticks} ticks{rule}",
+        accuracy(Some(step)),
+        in_cycles(step.cycles)
+    )
 }
 
 /// What a call costs alone.
 fn cost(cost: &Cost) -> String {
     let by = plain(&cost.reference);
-    let by = if by.is_empty() { String::new() } else { format!(", timed by {by}") };
+    let by = if by.is_empty() {
+        String::new()
+    } else {
+        format!(", timed by {by}")
+    };
     format!(
         "{}{}{}, the median of calls alone{by}",
         time(cost.median_ns),
@@ -132,8 +201,12 @@ fn cost(cost: &Cost) -> String {
 }
 
 fn in_a_row(cost: &Cost) -> Option<String> {
-    cost.amortised_ns
-        .map(|ns| format!("{} a call in a row of many, in which calls may overlap", time(Some(ns))))
+    cost.amortised_ns.map(|ns| {
+        format!(
+            "{} a call in a row of many, in which calls may overlap",
+            time(Some(ns))
+        )
+    })
 }
 
 fn adds_to(context: Context) -> &'static str {
@@ -159,22 +232,41 @@ fn in_context(context: Context, added: Added) -> String {
     };
     let interval = match (added.low_ns, added.high_ns) {
         (Some(low), Some(high)) => {
-            format!(" (95 % interval {} to {} ns)", significant(low, 3), significant(high, 3))
+            format!(
+                " (95 % interval {} to {} ns)",
+                significant(low, 3),
+                significant(high, 3)
+            )
         }
         _ => String::new(),
     };
-    let takes = if context == Context::Cold { "the bracket around it" } else { "which take" };
-    format!("{} ns{interval}: {code}, {takes} {}", significant(added.ns, 3), time(Some(added.work_ns)))
+    let takes = if context == Context::Cold {
+        "the bracket around it"
+    } else {
+        "which take"
+    };
+    format!(
+        "{} ns{interval}: {code}, {takes} {}",
+        significant(added.ns, 3),
+        time(Some(added.work_ns))
+    )
 }
 
 fn spread(row: &TimerRow) -> String {
     let interval = match (row.spread_low, row.spread_high) {
         (Some(_), Some(_)) => {
-            format!(" (95 % interval {} to {})", share(row.spread_low), share(row.spread_high))
+            format!(
+                " (95 % interval {} to {})",
+                share(row.spread_low),
+                share(row.spread_high)
+            )
         }
         _ => String::new(),
     };
-    format!("{}{interval} of single invocations lie within one accuracy of the median", share(row.spread))
+    format!(
+        "{}{interval} of single invocations lie within one accuracy of the median",
+        share(row.spread)
+    )
 }
 
 fn singles(cost: &Cost) -> Option<String> {
@@ -203,14 +295,15 @@ fn observations(rests_on: &Observations) -> String {
 /// More costs than this are not listed one by one.
 const LISTED: usize = 6;
 
-/// One cost, several or none; the tail; and what lies between processes. `median_ns` is the cost that invocations without
-/// a single cost lie around.
+/// One cost, several or none; the tail; and what lies between processes. `median_ns` is the cost
+/// that invocations without a single cost lie around.
 #[must_use]
 pub fn in_words(distribution: &Distribution, median_ns: Option<f64>) -> String {
     let varied = varied(distribution.within_ns);
     let costs = match distribution.modes.as_slice() {
         [] => {
-            let around = median_ns.map_or_else(String::new, |ns| format!(" around {}", time(Some(ns))));
+            let around =
+                median_ns.map_or_else(String::new, |ns| format!(" around {}", time(Some(ns))));
             format!("no single cost: they lie{around}, {varied}")
         }
         [mode] => format!("one, {}, {varied}", written(mode)),
@@ -221,7 +314,10 @@ pub fn in_words(distribution: &Distribution, median_ns: Option<f64>) -> String {
         ),
     };
     let tail = if distribution.tail_share > 0.0 {
-        format!("{} far above, as interrupted calls are", in_percent(distribution.tail_share))
+        format!(
+            "{} far above, as interrupted calls are",
+            in_percent(distribution.tail_share)
+        )
     } else {
         "none far above".to_owned()
     };
@@ -236,12 +332,20 @@ pub fn in_words(distribution: &Distribution, median_ns: Option<f64>) -> String {
 fn varied(ns: f64) -> String {
     /// Less cannot be told from none by any reference there is.
     const SEEN: f64 = 0.005;
-    if ns < SEEN { "no variation seen".to_owned() } else { format!("SD {}", deviation(ns)) }
+    if ns < SEEN {
+        "no variation seen".to_owned()
+    } else {
+        format!("SD {}", deviation(ns))
+    }
 }
 
 /// A standard deviation is not known to more than two digits.
 fn deviation(ns: f64) -> String {
-    if ns < 1000.0 { format!("{} ns", significant(ns, 2)) } else { time(Some(ns)) }
+    if ns < 1000.0 {
+        format!("{} ns", significant(ns, 2))
+    } else {
+        time(Some(ns))
+    }
 }
 
 fn written(mode: &Mode) -> String {
@@ -256,7 +360,11 @@ fn listed(modes: &[Mode]) -> String {
         each.push(format!("{more} more"));
     }
     let last = each.pop().unwrap_or_default();
-    if each.is_empty() { last } else { format!("{} and {last}", each.join(", ")) }
+    if each.is_empty() {
+        last
+    } else {
+        format!("{} and {last}", each.join(", "))
+    }
 }
 
 fn number(count: usize) -> String {
@@ -268,13 +376,18 @@ fn number(count: usize) -> String {
     }
 }
 
-/// A share in percent, with as many decimals as tell it from none and from all: `18 %`, `0.9 %`, `99.97 %`.
+/// A share in percent, with as many decimals as tell it from none and from all: `18 %`, `0.9 %`,
+/// `99.97 %`.
 fn in_percent(share: f64) -> String {
     const MOST: f64 = 6.0;
     let percent = share * 100.0;
     // 0.1 left over may come out a hair below it.
     let edge = percent.min(100.0 - percent) * (1.0 + 1e-9);
-    let decimals = if edge > 0.0 { (-edge.log10().floor()).clamp(0.0, MOST) as usize } else { 0 };
+    let decimals = if edge > 0.0 {
+        (-edge.log10().floor()).clamp(0.0, MOST) as usize
+    } else {
+        0
+    };
     format!("{percent:.decimals$} %")
 }
 
@@ -283,9 +396,22 @@ mod tests {
     use crate::model::{Distribution, Mode};
     use crate::report::facts::{in_percent, in_words};
 
-    fn of(modes: &[(f64, f64)], within_ns: f64, between_ns: Option<f64>, tail_share: f64) -> Distribution {
-        let modes = modes.iter().map(|&(ns, share)| Mode { ns, share }).collect();
-        Distribution { modes, within_ns, between_ns, tail_share }
+    fn of(
+        modes: &[(f64, f64)],
+        within_ns: f64,
+        between_ns: Option<f64>,
+        tail_share: f64,
+    ) -> Distribution {
+        let modes = modes
+            .iter()
+            .map(|&(ns, share)| Mode { ns, share })
+            .collect();
+        Distribution {
+            modes,
+            within_ns,
+            between_ns,
+            tail_share,
+        }
     }
 
     #[test]
@@ -320,7 +446,10 @@ mod tests {
     #[test]
     fn a_list_has_an_end() {
         let told = in_words(&of(&[(1.0, 0.001); 1000], 0.1, None, 0.0), None);
-        assert!(told.starts_with("1000, ") && told.contains(" and 994 more;") && told.len() < 400, "{told}");
+        assert!(
+            told.starts_with("1000, ") && told.contains(" and 994 more;") && told.len() < 400,
+            "{told}"
+        );
     }
 
     #[test]

@@ -40,14 +40,18 @@ impl Format {
     /// # Errors
     /// When it is none of `.json`, `.csv`, `.md`, `.prom` and `.txt`.
     pub fn from_path(path: &Path) -> Result<Self, UnknownEnding> {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        let ending = path
+            .extension()
+            .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.as_deref() {
             Some("json") => Ok(Self::Json),
             Some("csv") => Ok(Self::Csv),
             Some("md") => Ok(Self::Markdown),
             Some("prom") => Ok(Self::OpenMetrics),
             Some("txt") => Ok(Self::Table),
-            _ => Err(UnknownEnding { path: path.to_owned() }),
+            _ => Err(UnknownEnding {
+                path: path.to_owned(),
+            }),
         }
     }
 
@@ -91,7 +95,9 @@ mod tests {
             }
             let text = error.expect_err(path).to_string();
             assert!(
-                [".json", ".csv", ".md", ".prom", ".txt"].iter().all(|ending| text.contains(ending)),
+                [".json", ".csv", ".md", ".prom", ".txt"]
+                    .iter()
+                    .all(|ending| text.contains(ending)),
                 "{text}"
             );
         }

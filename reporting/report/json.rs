@@ -1,6 +1,8 @@
 //! The report as JSON (schema `timermeter.report.v1`).
 
-use crate::model::{Distribution, Figure, Granularity, Lateness, PeriodFigures, Report, WaitFigures};
+use crate::model::{
+    Distribution, Figure, Granularity, Lateness, PeriodFigures, Report, WaitFigures,
+};
 use crate::text::json::{Layout, written};
 
 /// The document, indented, with a newline at its end. Figures that are not finite become null.
@@ -9,26 +11,51 @@ pub fn render(report: &Report) -> String {
     written(&finite(report.clone()), Layout::Indented).expect("all keys are strings") + "\n"
 }
 
-/// The document as it is kept: a line a timer and a member of the report, nearly a third smaller than the indented one.
+/// The document as it is kept: a line a timer and a member of the report, nearly a third smaller
+/// than the indented one.
 #[must_use]
 pub fn dense(report: &Report) -> String {
     written(&finite(report.clone()), Layout::Lines).expect("all keys are strings") + "\n"
 }
 
-/// JSON has no NaN and no infinity: what may be null is written so. What always has numbers is none without them.
+/// JSON has no NaN and no infinity: what may be null is written so. What always has numbers is none
+/// without them.
 fn finite(mut report: Report) -> Report {
     for row in &mut report.timers {
         row.accuracy = row.accuracy.filter(|accuracy| accuracy.ticks.is_finite());
         row.distribution = row.distribution.take().filter(Distribution::is_finite);
         if let Some(verdicts) = &mut row.verdicts {
-            verdicts.thread_safe.offsets.retain(|offset| (offset.ns + offset.uncertainty_ns).is_finite());
+            verdicts
+                .thread_safe
+                .offsets
+                .retain(|offset| (offset.ns + offset.uncertainty_ns).is_finite());
         }
     }
-    for figures in report.waits.iter_mut().filter_map(|row| row.figures.as_mut()) {
-        let WaitFigures { steps, floor_ns, zero_ns, proportional_ppm, cpu_slope, arm_cancel_ns, .. } =
-            figures;
-        only_finite([floor_ns, zero_ns, proportional_ppm, cpu_slope, arm_cancel_ns]);
-        for granularity in steps.iter_mut().flat_map(|steps| [&mut steps.rounding, &mut steps.grid]) {
+    for figures in report
+        .waits
+        .iter_mut()
+        .filter_map(|row| row.figures.as_mut())
+    {
+        let WaitFigures {
+            steps,
+            floor_ns,
+            zero_ns,
+            proportional_ppm,
+            cpu_slope,
+            arm_cancel_ns,
+            ..
+        } = figures;
+        only_finite([
+            floor_ns,
+            zero_ns,
+            proportional_ppm,
+            cpu_slope,
+            arm_cancel_ns,
+        ]);
+        for granularity in steps
+            .iter_mut()
+            .flat_map(|steps| [&mut steps.rounding, &mut steps.grid])
+        {
             *granularity = granularity.filter(|granularity| match granularity {
                 Granularity::Step(known) => known.value.is_finite(),
                 Granularity::AtMost(ns) => ns.is_finite(),
@@ -39,12 +66,24 @@ fn finite(mut report: Report) -> Report {
                 .iter()
                 .all(|figure| figure.is_finite())
         });
-        for Lateness { p50_ns, p90_ns, p99_ns, p999_ns, timers_part_ns, cpu_ns, .. } in &mut figures.lateness
+        for Lateness {
+            p50_ns,
+            p90_ns,
+            p99_ns,
+            p999_ns,
+            timers_part_ns,
+            cpu_ns,
+            ..
+        } in &mut figures.lateness
         {
             only_finite([p50_ns, p90_ns, p99_ns, p999_ns, timers_part_ns, cpu_ns]);
         }
     }
-    for figures in report.periods.iter_mut().filter_map(|row| row.figures.as_mut()) {
+    for figures in report
+        .periods
+        .iter_mut()
+        .filter_map(|row| row.figures.as_mut())
+    {
         let PeriodFigures {
             rate_error_ppm,
             jitter_p50_ns,
@@ -53,7 +92,13 @@ fn finite(mut report: Report) -> Report {
             lateness_p99_ns,
             ..
         } = figures;
-        only_finite([rate_error_ppm, jitter_p50_ns, jitter_p99_ns, lateness_p50_ns, lateness_p99_ns]);
+        only_finite([
+            rate_error_ppm,
+            jitter_p50_ns,
+            jitter_p99_ns,
+            lateness_p50_ns,
+            lateness_p99_ns,
+        ]);
     }
     report
 }
@@ -72,13 +117,23 @@ mod tests {
 
     #[test]
     fn a_kept_document_says_the_same_with_a_line_a_timer() {
-        let row =
-            |id: &str| format!(r#"{{"id":"{id}","label":"","runtime":"x","status":"ok","warnings":[]}}"#);
-        let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{},{}]", row("a"), row("b")));
+        let row = |id: &str| {
+            format!(r#"{{"id":"{id}","label":"","runtime":"x","status":"ok","warnings":[]}}"#)
+        };
+        let text = SMALL.replace(
+            "\"timers\":[]",
+            &format!("\"timers\":[{},{}]", row("a"), row("b")),
+        );
         let report = parse(&text, "r.json").unwrap();
         let (kept, indented) = (dense(&report), render(&report));
         assert_eq!(parse(&kept, "kept").unwrap(), report);
         assert!(kept.len() < indented.len() * 3 / 4, "{kept}");
-        assert_eq!(kept.lines().filter(|line| line.starts_with("{\"id\":")).count(), 2, "{kept}");
+        assert_eq!(
+            kept.lines()
+                .filter(|line| line.starts_with("{\"id\":"))
+                .count(),
+            2,
+            "{kept}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The machine in a few lines of text, each a name and a value. Shared by the table and the Markdown page.
+//! The machine in a few lines of text, each a name and a value. Shared by the table and the
+//! Markdown page.
 
 use super::conditions;
 use super::conditions::{Fact, LONGEST};
@@ -9,26 +10,52 @@ use crate::text::numbers::rate;
 /// Who the machine is.
 #[must_use]
 pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
-    let kernel =
-        [&platform.kernel.name, &platform.kernel.release].map(|part| part.as_deref().unwrap_or_default());
+    let kernel = [&platform.kernel.name, &platform.kernel.release]
+        .map(|part| part.as_deref().unwrap_or_default());
     let mut facts = vec![
         ("CPU", cpu(&platform.cpu)),
-        ("frequency", frequencies(frequency, platform.cpu.invariant_tsc)),
-        ("hypervisor", known(platform.hypervisor.as_deref(), "none seen")),
+        (
+            "frequency",
+            frequencies(frequency, platform.cpu.invariant_tsc),
+        ),
+        (
+            "hypervisor",
+            known(platform.hypervisor.as_deref(), "none seen"),
+        ),
         ("kernel", known(Some(kernel.join(" ").trim()), "unknown")),
-        ("OS", known(platform.os.name.as_deref().or(Some(&platform.os.family)), "unknown")),
+        (
+            "OS",
+            known(
+                platform.os.name.as_deref().or(Some(&platform.os.family)),
+                "unknown",
+            ),
+        ),
         ("clock source", clock_source(platform)),
-        ("governor", known(platform.cpu.governor.as_deref(), "not shown by this machine")),
+        (
+            "governor",
+            known(
+                platform.cpu.governor.as_deref(),
+                "not shown by this machine",
+            ),
+        ),
         ("conditions", conditions::brief(platform)),
     ];
-    facts.extend(platform.product.as_deref().map(|product| ("machine", clipped(product, LONGEST))));
+    facts.extend(
+        platform
+            .product
+            .as_deref()
+            .map(|product| ("machine", clipped(product, LONGEST))),
+    );
     facts
 }
 
 /// What has to be known before any figure is read: a core that something else used.
 #[must_use]
 pub fn caution(report: &Report) -> Option<Fact> {
-    let warning = report.warnings.iter().find(|warning| warning.code == "shared-machine")?;
+    let warning = report
+        .warnings
+        .iter()
+        .find(|warning| warning.code == "shared-machine")?;
     Some(("caution", clipped(&warning.message, LONGEST)))
 }
 
@@ -36,7 +63,13 @@ pub fn caution(report: &Report) -> Option<Fact> {
 #[must_use]
 pub fn facts_of(report: &Report) -> Vec<Fact> {
     let mut facts = facts(&report.platform, &report.frequency);
-    facts.splice(0..0, report.node.iter().map(|node| ("node", clipped(node, LONGEST))));
+    facts.splice(
+        0..0,
+        report
+            .node
+            .iter()
+            .map(|node| ("node", clipped(node, LONGEST))),
+    );
     facts.splice(0..0, caution(report));
     if report.provenance.kind == ProvenanceKind::Published {
         // What a publication does not tell was not looked for.
@@ -49,7 +82,9 @@ pub fn facts_of(report: &Report) -> Vec<Fact> {
         facts.extend(published(&report.provenance));
         return facts;
     }
-    let Cpu { online, allowed, .. } = report.platform.cpu;
+    let Cpu {
+        online, allowed, ..
+    } = report.platform.cpu;
     let place = match report.settings.cpu {
         Some(cpu) => format!("CPU {cpu}"),
         None => "any CPU (could not be pinned)".to_owned(),
@@ -58,9 +93,16 @@ pub fn facts_of(report: &Report) -> Vec<Fact> {
         (Some(allowed), Some(online)) => format!(" ({allowed} of {online} online CPUs allowed)"),
         _ => String::new(),
     };
-    facts.push(("measured on", place + &choice + &kind_of_core(&report.platform.cpu)));
+    facts.push((
+        "measured on",
+        place + &choice + &kind_of_core(&report.platform.cpu),
+    ));
     let mut runtimes: Vec<&str> = Vec::new();
-    for row in report.timers.iter().filter(|row| row.runtime != "native" && row.cost.is_some()) {
+    for row in report
+        .timers
+        .iter()
+        .filter(|row| row.runtime != "native" && row.cost.is_some())
+    {
         if !runtimes.contains(&row.runtime.as_str()) {
             runtimes.push(&row.runtime);
         }
@@ -96,7 +138,12 @@ fn kind_of_core(cpu: &Cpu) -> String {
 fn published(provenance: &Provenance) -> Vec<Fact> {
     let source = known(provenance.source.as_deref(), "a source that is not named");
     let mut facts = vec![("published", format!("{source}; not measured by timermeter"))];
-    facts.extend(provenance.note.as_deref().map(|note| ("note", clipped(note, 2 * LONGEST))));
+    facts.extend(
+        provenance
+            .note
+            .as_deref()
+            .map(|note| ("note", clipped(note, 2 * LONGEST))),
+    );
     facts
 }
 
@@ -109,8 +156,13 @@ fn known(value: Option<&str>, otherwise: &str) -> String {
 
 fn cpu(cpu: &Cpu) -> String {
     let model = known(cpu.name().as_deref(), "unknown model");
-    let mut text = format!("{model}, {}", known(Some(&cpu.architecture), "unknown architecture"));
-    if let (Some(family), Some(model), Some(stepping)) = (cpu.family, cpu.model_number, cpu.stepping) {
+    let mut text = format!(
+        "{model}, {}",
+        known(Some(&cpu.architecture), "unknown architecture")
+    );
+    if let (Some(family), Some(model), Some(stepping)) =
+        (cpu.family, cpu.model_number, cpu.stepping)
+    {
         text += &format!(", family {family} model {model} stepping {stepping}");
     }
     text + ", microcode " + &known(cpu.microcode.as_deref(), "unknown")
@@ -122,7 +174,10 @@ fn clock_source(platform: &Platform) -> String {
     if source.available.is_empty() {
         return current;
     }
-    format!("{current} (available: {})", clipped(&source.available.join(", "), LONGEST))
+    format!(
+        "{current} (available: {})",
+        clipped(&source.available.join(", "), LONGEST)
+    )
 }
 
 fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
@@ -130,16 +185,28 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
     let mut part = |name: &str, hz: Option<f64>, remark: Option<String>| {
         let cycles = (frequency.cycles_from == name).then(|| "used for cycles".to_owned());
         let remarks: Vec<String> = remark.into_iter().chain(cycles).collect();
-        let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(", ")) };
+        let remarks = if remarks.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", remarks.join(", "))
+        };
         parts.push(match hz {
             Some(_) => format!("{name} {}{remarks}", rate(hz)),
             None => format!("{name} unknown{remarks}"),
         });
     };
-    let source = frequency.nominal_source.as_deref().map(|source| clipped(source, LONGEST));
+    let source = frequency
+        .nominal_source
+        .as_deref()
+        .map(|source| clipped(source, LONGEST));
     part("nominal", frequency.nominal_hz, source);
-    let invariant = invariant_tsc.map(|yes| if yes { "invariant" } else { "not invariant" }.to_owned());
-    part("TSC", frequency.tsc_hz, invariant.filter(|_| frequency.tsc_hz.is_some()));
+    let invariant =
+        invariant_tsc.map(|yes| if yes { "invariant" } else { "not invariant" }.to_owned());
+    part(
+        "TSC",
+        frequency.tsc_hz,
+        invariant.filter(|_| frequency.tsc_hz.is_some()),
+    );
     let interval = match (frequency.effective_hz_low, frequency.effective_hz_high) {
         (Some(low), Some(high)) => Some(format!("{} to {}", rate(Some(low)), rate(Some(high)))),
         _ => None,
@@ -151,12 +218,20 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
     parts.join(" · ")
 }
 
-/// The machine in a line of at most `width` characters: what there is room for, the most telling first.
+/// The machine in a line of at most `width` characters: what there is room for, the most telling
+/// first.
 #[must_use]
 pub fn in_a_line(report: &Report, room: usize) -> String {
     let (platform, frequency) = (&report.platform, &report.frequency);
-    let cpu = platform.cpu.name().unwrap_or_else(|| platform.cpu.architecture.clone());
-    let source = platform.clocksource.current.as_ref().map(|source| format!("clock source {source}"));
+    let cpu = platform
+        .cpu
+        .name()
+        .unwrap_or_else(|| platform.cpu.architecture.clone());
+    let source = platform
+        .clocksource
+        .current
+        .as_ref()
+        .map(|source| format!("clock source {source}"));
     let parts = [
         Some(cpu),
         platform.hypervisor.clone(),
@@ -166,10 +241,22 @@ pub fn in_a_line(report: &Report, room: usize) -> String {
         platform.kernel.release.clone(),
     ];
     let mut line = String::new();
-    for part in parts.into_iter().flatten().map(|part| clipped(&part, LONGEST)) {
-        let longer = if line.is_empty() { part } else { format!("{line} · {part}") };
+    for part in parts
+        .into_iter()
+        .flatten()
+        .map(|part| clipped(&part, LONGEST))
+    {
+        let longer = if line.is_empty() {
+            part
+        } else {
+            format!("{line} · {part}")
+        };
         if longer.chars().count() > room {
-            return if line.is_empty() { clipped(&longer, room) } else { line };
+            return if line.is_empty() {
+                clipped(&longer, room)
+            } else {
+                line
+            };
         }
         line = longer;
     }
@@ -180,9 +267,24 @@ pub fn in_a_line(report: &Report, room: usize) -> String {
 #[must_use]
 pub fn name(report: &Report) -> String {
     let platform = &report.platform;
-    let cpu = platform.cpu.name().unwrap_or_else(|| platform.cpu.architecture.clone());
-    let parts = [Some(cpu.as_str()), platform.hypervisor.as_deref(), platform.os.name.as_deref()];
-    let parts = parts.into_iter().flatten().map(|part| clipped(part, 80)).filter(|part| !part.is_empty());
+    let cpu = platform
+        .cpu
+        .name()
+        .unwrap_or_else(|| platform.cpu.architecture.clone());
+    let parts = [
+        Some(cpu.as_str()),
+        platform.hypervisor.as_deref(),
+        platform.os.name.as_deref(),
+    ];
+    let parts = parts
+        .into_iter()
+        .flatten()
+        .map(|part| clipped(part, 80))
+        .filter(|part| !part.is_empty());
     let joined = parts.collect::<Vec<_>>().join(" · ");
-    if joined.is_empty() { "an unknown machine".to_owned() } else { joined }
+    if joined.is_empty() {
+        "an unknown machine".to_owned()
+    } else {
+        joined
+    }
 }

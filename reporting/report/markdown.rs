@@ -30,9 +30,11 @@ pub fn render(report: &Report) -> String {
     for section in waits::sections(report, &notes) {
         out += &section.markdown();
     }
-    for (title, status) in
-        [("Unresolved", Status::Unresolved), ("Failed", Status::Failed), ("Unavailable", Status::Unavailable)]
-    {
+    for (title, status) in [
+        ("Unresolved", Status::Unresolved),
+        ("Failed", Status::Failed),
+        ("Unavailable", Status::Unavailable),
+    ] {
         explain(&mut out, report, title, status);
     }
     explain_notes(&mut out, &notes);
@@ -41,7 +43,9 @@ pub fn render(report: &Report) -> String {
 
 fn title(report: &Report) -> String {
     match (report.provenance.kind, &report.platform.cpu.model) {
-        (ProvenanceKind::Published, Some(cpu)) => format!("Timers of {}", escape(&clipped(cpu, LONGEST))),
+        (ProvenanceKind::Published, Some(cpu)) => {
+            format!("Timers of {}", escape(&clipped(cpu, LONGEST)))
+        }
         _ => "Timers of this machine".to_owned(),
     }
 }
@@ -53,7 +57,11 @@ fn explain(out: &mut String, report: &Report, title: &str, status: Status) {
     }
     *out += &format!("\n## {title}\n\n");
     for reason in reasons {
-        *out += &format!("- {} — {}\n", escape(&reason.ids.join(", ")), escape(&reason.text));
+        *out += &format!(
+            "- {} — {}\n",
+            escape(&reason.ids.join(", ")),
+            escape(&reason.text)
+        );
     }
 }
 
@@ -63,7 +71,12 @@ fn explain_notes(out: &mut String, notes: &Notes) {
     }
     *out += "\n## Notes\n\n";
     for (at, note) in notes.list.iter().enumerate() {
-        *out += &format!("{}. **{}** ({})\n", at + 1, escape(&note.code), escape(&note.concerns()));
+        *out += &format!(
+            "{}. **{}** ({})\n",
+            at + 1,
+            escape(&note.code),
+            escape(&note.concerns())
+        );
         for told in note.told() {
             *out += &format!("   - {}\n", escape(&told));
         }

@@ -1,5 +1,5 @@
-//! The report on its way in and out: read and checked, and written in its formats, one a file. What it is stands in
-//! [`model`](crate::model).
+//! The report on its way in and out: read and checked, and written in its formats, one a file. What
+//! it is stands in [`model`](crate::model).
 
 mod archive;
 mod collection;
@@ -36,17 +36,21 @@ pub use slug::slug;
 
 #[cfg(feature = "schema")]
 mod schema {
-    //! The JSON Schema of the report, generated from its types; `docs/report.v1.schema.json` is a copy of it.
+    //! The JSON Schema of the report, generated from its types; `docs/report.v1.schema.json` is a
+    //! copy of it.
 
     use schemars::generate::SchemaSettings;
     use serde_json::Value;
 
     use crate::model::{Report, SCHEMA};
 
-    /// The schema (JSON Schema draft 2020-12). Every key is required: what was not determined is null, not absent.
+    /// The schema (JSON Schema draft 2020-12). Every key is required: what was not determined is
+    /// null, not absent.
     #[must_use]
     pub fn schema() -> Value {
-        let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let generator = SchemaSettings::draft2020_12()
+            .for_serialize()
+            .into_generator();
         let mut schema = generator.into_root_schema_for::<Report>();
         schema.insert("title".to_owned(), SCHEMA.into());
         schema.to_value()
@@ -64,7 +68,10 @@ mod schema {
                 std::fs::write(path, &now).unwrap();
             }
             let kept = std::fs::read_to_string(path).unwrap_or_default();
-            assert!(kept == now, "{path} is not the schema of the types: run this test with UPDATE_SCHEMA=1");
+            assert!(
+                kept == now,
+                "{path} is not the schema of the types: run this test with UPDATE_SCHEMA=1"
+            );
         }
 
         #[test]

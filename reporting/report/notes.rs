@@ -1,5 +1,6 @@
-//! The rows of a report in the order in which they are shown, and the numbered notes below a table: the warnings of a report, each cause
-//! and advice once. And what a table of clocks says of its rows in short: what matters for choosing one as footnotes, what most of them share once.
+//! The rows of a report in the order in which they are shown, and the numbered notes below a table:
+//! the warnings of a report, each cause and advice once. And what a table of clocks says of its
+//! rows in short: what matters for choosing one as footnotes, what most of them share once.
 
 use crate::model::{Outcome, Report, Status, TimerRow, WaitConditions, Warning};
 use crate::text::{clipped, counted, in_short, plain, runs_of};
@@ -24,14 +25,18 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Those of the whole run first, then those of the rows in the order in which the rows are shown.
+    /// Those of the whole run first, then those of the rows in the order in which the rows are
+    /// shown.
     pub fn of(report: &Report) -> Self {
         Self::gathered(report, key)
     }
 
     /// None of them.
     pub fn none() -> Self {
-        Self { list: Vec::new(), key }
+        Self {
+            list: Vec::new(),
+            key,
+        }
     }
 
     /// One a code, whatever it advises.
@@ -40,7 +45,10 @@ impl Notes {
     }
 
     fn gathered(report: &Report, key: fn(&Warning) -> (String, String)) -> Self {
-        let mut notes = Self { list: Vec::new(), key };
+        let mut notes = Self {
+            list: Vec::new(),
+            key,
+        };
         for warning in &report.warnings {
             notes.add(warning, None);
         }
@@ -54,21 +62,36 @@ impl Notes {
 
     /// The numbers of the notes that concern this row, as in `1,3`.
     pub fn marks(&self, warnings: &[Warning]) -> String {
-        let mut numbers: Vec<usize> = warnings.iter().filter_map(|warning| self.number(warning)).collect();
+        let mut numbers: Vec<usize> = warnings
+            .iter()
+            .filter_map(|warning| self.number(warning))
+            .collect();
         numbers.sort_unstable();
         numbers.dedup();
-        numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+        numbers
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
     }
 
     fn number(&self, warning: &Warning) -> Option<usize> {
         let (code, advice) = (self.key)(warning);
-        self.list.iter().position(|note| note.code == code && note.advice == advice).map(|at| at + 1)
+        self.list
+            .iter()
+            .position(|note| note.code == code && note.advice == advice)
+            .map(|at| at + 1)
     }
 
     fn add(&mut self, warning: &Warning, id: Option<String>) {
         let at = self.number(warning).unwrap_or_else(|| {
             let (code, advice) = (self.key)(warning);
-            self.list.push(Note { code, advice, causes: Vec::new(), whole_run: false });
+            self.list.push(Note {
+                code,
+                advice,
+                causes: Vec::new(),
+                whole_run: false,
+            });
             self.list.len()
         });
         let note = &mut self.list[at - 1];
@@ -104,7 +127,10 @@ impl Note {
     /// Whom it concerns.
     pub fn concerns(&self) -> String {
         let run = self.whole_run.then_some("the whole run");
-        run.into_iter().chain(self.ids()).collect::<Vec<_>>().join(", ")
+        run.into_iter()
+            .chain(self.ids())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// The same by number, with the first of many named.
@@ -115,19 +141,29 @@ impl Note {
         in_short(&self.ids())
     }
 
-    /// The causes as sentences. They mostly differ in their figures only, so that one of many stands for all.
+    /// The causes as sentences. They mostly differ in their figures only, so that one of many
+    /// stands for all.
     pub fn told(&self) -> Vec<String> {
         match self.causes.as_slice() {
             [(message, _)] => vec![message.clone()],
-            [one, two] => [one, two].map(|(message, ids)| prefixed(&ids.join(", "), message)).to_vec(),
-            [(message, ids), ..] => vec![format!("For instance {}", prefixed(&ids.join(", "), message))],
+            [one, two] => [one, two]
+                .map(|(message, ids)| prefixed(&ids.join(", "), message))
+                .to_vec(),
+            [(message, ids), ..] => vec![format!(
+                "For instance {}",
+                prefixed(&ids.join(", "), message)
+            )],
             [] => Vec::new(),
         }
     }
 }
 
 fn prefixed(ids: &str, message: &str) -> String {
-    if ids.is_empty() { message.to_owned() } else { format!("{ids}: {message}") }
+    if ids.is_empty() {
+        message.to_owned()
+    } else {
+        format!("{ids}: {message}")
+    }
 }
 
 /// Longest text of a row from elsewhere that is printed.
@@ -135,7 +171,9 @@ pub const LONGEST: usize = 600;
 
 /// The rows that have figures: the `ok` ones in the order of the report, then the unresolved ones.
 pub fn with_figures(report: &Report) -> Vec<&TimerRow> {
-    with_status(report, Status::Ok).chain(with_status(report, Status::Unresolved)).collect()
+    with_status(report, Status::Ok)
+        .chain(with_status(report, Status::Unresolved))
+        .collect()
 }
 
 fn with_status(report: &Report, status: Status) -> impl Iterator<Item = &TimerRow> {
@@ -172,18 +210,30 @@ pub fn all_told(report: &Report) -> Vec<ToldRow<'_>> {
     let hidden = [Status::Failed, Status::Unavailable];
     let timers = with_figures(report)
         .into_iter()
-        .chain(hidden.into_iter().flat_map(|status| with_status(report, status)))
+        .chain(
+            hidden
+                .into_iter()
+                .flat_map(|status| with_status(report, status)),
+        )
         .map(|row| told!(row, None));
-    let asked = |conditions| Some(conditions).filter(|told: &&WaitConditions| !told.policy.is_empty());
-    let waits = report.waits.iter().map(|row| told!(row, asked(&row.conditions)));
-    let periods = report.periods.iter().map(|row| told!(row, asked(&row.conditions)));
+    let asked =
+        |conditions| Some(conditions).filter(|told: &&WaitConditions| !told.policy.is_empty());
+    let waits = report
+        .waits
+        .iter()
+        .map(|row| told!(row, asked(&row.conditions)));
+    let periods = report
+        .periods
+        .iter()
+        .map(|row| told!(row, asked(&row.conditions)));
     timers.chain(waits).chain(periods).collect()
 }
 
 /// Footnotes at most.
 const FOOTNOTES: usize = 3;
 
-/// What speaks for or against a clock, the gravest first. All else tells how well figures are known.
+/// What speaks for or against a clock, the gravest first. All else tells how well figures are
+/// known.
 const TELLING: [&str; 11] = [
     "not-monotonic",
     "not-thread-safe",
@@ -202,7 +252,8 @@ const TELLING: [&str; 11] = [
 pub struct Digest {
     /// The footnotes.
     pub notes: Notes,
-    /// What is said once: what concerns the whole run, and what more than half of the rows share, by number.
+    /// What is said once: what concerns the whole run, and what more than half of the rows share,
+    /// by number.
     shared: Vec<String>,
     /// How many notes are not told.
     further: usize,
@@ -213,39 +264,65 @@ impl Digest {
         let rows = with_figures(report).len();
         let mut notes = Notes::by_code(report);
         let is_shared = |note: &Note| note.whole_run || 2 * note.ids().len() > rows;
-        let (mut shared, mut own): (Vec<Note>, Vec<Note>) = notes.list.drain(..).partition(is_shared);
+        let (mut shared, mut own): (Vec<Note>, Vec<Note>) =
+            notes.list.drain(..).partition(is_shared);
         shared.sort_by_key(|note| std::cmp::Reverse(note.ids().len()));
         let rank = |note: &Note| TELLING.iter().position(|code| *code == note.code);
         own.sort_by_key(|note| rank(note).unwrap_or(TELLING.len()));
-        let telling = own.iter().filter(|note| rank(note).is_some()).count().min(FOOTNOTES);
+        let telling = own
+            .iter()
+            .filter(|note| rank(note).is_some())
+            .count()
+            .min(FOOTNOTES);
         let further = own.len() - telling;
         own.truncate(telling);
         notes.list = own;
-        let (runs, mut shared): (Vec<Note>, Vec<Note>) = shared.into_iter().partition(|note| note.whole_run);
+        let (runs, mut shared): (Vec<Note>, Vec<Note>) =
+            shared.into_iter().partition(|note| note.whole_run);
         let further = further + shared.len().saturating_sub(FOOTNOTES);
         shared.truncate(FOOTNOTES);
         let codes: Vec<&str> = runs.iter().map(|note| note.code.as_str()).collect();
         let run = (!codes.is_empty()).then(|| format!("the run: {}", codes.join(", ")));
         let mut all = Some(format!(" of {rows}"));
-        let told =
-            |note: &Note| format!("{}{} {}", note.ids().len(), all.take().unwrap_or_default(), note.code);
+        let told = |note: &Note| {
+            format!(
+                "{}{} {}",
+                note.ids().len(),
+                all.take().unwrap_or_default(),
+                note.code
+            )
+        };
         let shared = run.into_iter().chain(shared.iter().map(told)).collect();
-        Self { notes, shared, further }
+        Self {
+            notes,
+            shared,
+            further,
+        }
     }
 
-    /// What stands below the table, each with its lead: what is the same in all rows, the footnotes, and why some are neither trusted nor
-    /// distrusted.
+    /// What stands below the table, each with its lead: what is the same in all rows, the
+    /// footnotes, and why some are neither trusted nor distrusted.
     pub fn lines(&self, report: &Report, same: &[String]) -> Vec<(String, String)> {
         let mut lines = Vec::new();
-        let all = same.iter().map(|cell| format!("all: {cell}")).chain(self.shared.iter().cloned());
+        let all = same
+            .iter()
+            .map(|cell| format!("all: {cell}"))
+            .chain(self.shared.iter().cloned());
         let all: Vec<String> = all.collect();
         if !all.is_empty() {
             lines.push((String::new(), all.join(" · ")));
         }
         for (at, note) in self.notes.list.iter().enumerate() {
-            lines.push(((at + 1).to_string(), format!("{}: {}", note.code, note.concerns_in_short())));
+            lines.push((
+                (at + 1).to_string(),
+                format!("{}: {}", note.code, note.concerns_in_short()),
+            ));
         }
-        lines.extend(untested(report).into_iter().map(|text| ("?".to_owned(), text)));
+        lines.extend(
+            untested(report)
+                .into_iter()
+                .map(|text| ("?".to_owned(), text)),
+        );
         lines
     }
 
@@ -271,8 +348,9 @@ fn untested(report: &Report) -> Vec<String> {
     let mut told: Vec<Reason> = Vec::new();
     for row in with_figures(report).into_iter().filter(|row| is_open(row)) {
         let answers = row.verdicts.iter().flat_map(|verdicts| verdicts.answers());
-        let open =
-            answers.filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::NotTested);
+        let open = answers.filter(|answer| {
+            answer.question.disqualifies() && answer.outcome == Outcome::NotTested
+        });
         for answer in open {
             let question = answer.question.name();
             let why = plain(answer.finding);
@@ -287,12 +365,22 @@ fn untested(report: &Report) -> Vec<String> {
                 }
                 None => {
                     let ids = vec![plain(&row.id)];
-                    told.push(Reason { question, why: why.to_owned(), varies: false, ids });
+                    told.push(Reason {
+                        question,
+                        why: why.to_owned(),
+                        varies: false,
+                        ids,
+                    });
                 }
             }
         }
     }
-    let line = |Reason { question, why, varies, ids }: Reason| {
+    let line = |Reason {
+                    question,
+                    why,
+                    varies,
+                    ids,
+                }: Reason| {
         let instance = if varies { "for instance, " } else { "" };
         format!("{}: {question}? {instance}{why}", in_short(&runs_of(&ids)))
     };
@@ -300,5 +388,7 @@ fn untested(report: &Report) -> Vec<String> {
 }
 
 fn is_open(row: &TimerRow) -> bool {
-    row.verdicts.as_ref().is_some_and(|verdicts| verdicts.in_short() == "?")
+    row.verdicts
+        .as_ref()
+        .is_some_and(|verdicts| verdicts.in_short() == "?")
 }

@@ -1,5 +1,6 @@
-//! A file that will hold a report or another result. It is prepared before anything is measured, so that a run of minutes does not end
-//! at a folder that is not there; it is written whole or not at all.
+//! A file that will hold a report or another result. It is prepared before anything is measured, so
+//! that a run of minutes does not end at a folder that is not there; it is written whole or not at
+//! all.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -83,7 +84,10 @@ impl WholeFile {
     /// When it cannot.
     pub fn prepare(path: &Path) -> Result<Self, OutputError> {
         let target = prepare(path)?;
-        Ok(Self { path: path.to_owned(), target })
+        Ok(Self {
+            path: path.to_owned(),
+            target,
+        })
     }
 
     /// Writes `bytes`: all of them under the path, or nothing.
@@ -99,7 +103,11 @@ impl WholeFile {
     /// Why it cannot be written, by what the system said.
     #[must_use]
     pub fn explain(&self, source: io::Error) -> OutputError {
-        let place = if let Target::Whole { place, .. } = &self.target { place } else { &self.path };
+        let place = if let Target::Whole { place, .. } = &self.target {
+            place
+        } else {
+            &self.path
+        };
         explain(&self.path, place, source)
     }
 
@@ -108,28 +116,42 @@ impl WholeFile {
     /// # Errors
     /// When the disk is full, or the folder changed since.
     pub fn finish(self) -> Result<(), OutputError> {
-        let Target::Whole { mut file, place } = self.target else { return Ok(()) };
-        let whole = file.file().and_then(|file| file.sync_all()).and_then(|()| file.persist(&place));
+        let Target::Whole { mut file, place } = self.target else {
+            return Ok(());
+        };
+        let whole = file
+            .file()
+            .and_then(|file| file.sync_all())
+            .and_then(|()| file.persist(&place));
         whole.map_err(|source| explain(&self.path, &place, source))
     }
 }
 
-/// What is written is there once the file is [finished](WholeFile::finish); at once where it cannot be replaced.
+/// What is written is there once the file is [finished](WholeFile::finish); at once where it cannot
+/// be replaced.
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
             Target::Whole { file, .. } => file.file()?.write(bytes),
             Target::Standard => io::stdout().write(bytes),
-            Target::Straight => OpenOptions::new().append(true).open(&self.path)?.write(bytes),
+            Target::Straight => OpenOptions::new()
+                .append(true)
+                .open(&self.path)?
+                .write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if let Target::Standard = self.target { io::stdout().flush() } else { Ok(()) }
+        if let Target::Standard = self.target {
+            io::stdout().flush()
+        } else {
+            Ok(())
+        }
     }
 }
 
-/// A file that will hold a report; dropped without [`commit`](Self::commit) it leaves nothing behind.
+/// A file that will hold a report; dropped without [`commit`](Self::commit) it leaves nothing
+/// behind.
 #[derive(Debug)]
 pub struct OutputFile {
     file: WholeFile,
@@ -142,7 +164,10 @@ impl OutputFile {
     /// # Errors
     /// When it cannot.
     pub fn prepare(path: &Path, format: Format) -> Result<Self, OutputError> {
-        Ok(Self { file: WholeFile::prepare(path)?, format })
+        Ok(Self {
+            file: WholeFile::prepare(path)?,
+            format,
+        })
     }
 
     /// The format that is to be written.
@@ -167,7 +192,9 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
     let explained = |source| explain(path, path, source);
     let known = match std::fs::metadata(path) {
         Ok(known) if known.is_dir() => {
-            return Err(OutputError::IsFolder { path: path.to_owned() });
+            return Err(OutputError::IsFolder {
+                path: path.to_owned(),
+            });
         }
         Ok(known) if !known.is_file() => return Ok(Target::Straight),
         Ok(known) => Some(known),
@@ -179,32 +206,47 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
         return known.map(|_| Target::Straight).ok_or_else(|| sealed(path));
     };
     if ends_in_slash(path) {
-        return Err(OutputError::IsFolder { path: path.to_owned() });
+        return Err(OutputError::IsFolder {
+            path: path.to_owned(),
+        });
     }
     let folder = match place.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     if !folder.is_dir() {
-        return Err(OutputError::NoFolder { path: path.to_owned(), folder: folder.to_owned() });
+        return Err(OutputError::NoFolder {
+            path: path.to_owned(),
+            folder: folder.to_owned(),
+        });
     }
     if known.is_some() {
-        // Renaming over a file asks only its folder; a file that is read-only is meant to stay as it is.
-        OpenOptions::new().append(true).open(&place).map_err(|source| explain(path, &place, source))?;
+        // Renaming over a file asks only its folder; a file that is read-only is meant to stay as
+        // it is.
+        OpenOptions::new()
+            .append(true)
+            .open(&place)
+            .map_err(|source| explain(path, &place, source))?;
     }
     let mut file = ScratchFile::beside(folder).map_err(|source| explain(path, folder, source))?;
     if let Some(known) = known {
-        file.file().and_then(|file| file.set_permissions(known.permissions())).map_err(explained)?;
+        file.file()
+            .and_then(|file| file.set_permissions(known.permissions()))
+            .map_err(explained)?;
     }
     Ok(Target::Whole { file, place })
 }
 
 fn ends_in_slash(path: &Path) -> bool {
-    path.as_os_str().as_encoded_bytes().last().is_some_and(|last| std::path::is_separator(char::from(*last)))
+    path.as_os_str()
+        .as_encoded_bytes()
+        .last()
+        .is_some_and(|last| std::path::is_separator(char::from(*last)))
 }
 
-/// Where `path` leads, so that a link stays a link. `None` when it leads through a descriptor of this process
-/// (`/dev/stdout`, `/proc/self/fd/1`): what others hold open must not be replaced under them.
+/// Where `path` leads, so that a link stays a link. `None` when it leads through a descriptor of
+/// this process (`/dev/stdout`, `/proc/self/fd/1`): what others hold open must not be replaced
+/// under them.
 fn follow_links(path: &Path) -> io::Result<Option<PathBuf>> {
     const MOST: usize = 40;
     let mut place = path.to_owned();
@@ -239,9 +281,16 @@ pub(super) fn sealed(path: &Path) -> OutputError {
 pub(super) fn explain(path: &Path, place: &Path, source: io::Error) -> OutputError {
     let (path, place) = (path.to_owned(), place.to_owned());
     match source.kind() {
-        io::ErrorKind::NotFound if place.is_dir() => OutputError::Sealed { path, folder: place },
+        io::ErrorKind::NotFound if place.is_dir() => OutputError::Sealed {
+            path,
+            folder: place,
+        },
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            OutputError::NotWritable { path, place, source }
+            OutputError::NotWritable {
+                path,
+                place,
+                source,
+            }
         }
         io::ErrorKind::NotADirectory => {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();

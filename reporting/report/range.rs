@@ -1,7 +1,7 @@
 //! Figures of a report that cannot be.
 //!
-//! How many timers and values a document has, told before it is kept: a row takes a hundred times the memory of the shortest
-//! text of one, a word ten times.
+//! How many timers and values a document has, told before it is kept: a row takes a hundred times
+//! the memory of the shortest text of one, a word ten times.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -31,7 +31,9 @@ pub enum Impossible {
         range: &'static str,
     },
     /// An interval that ends before it begins.
-    #[error("has an interval that cannot be: {place} ends at {high:?}, below its beginning at {low:?}")]
+    #[error(
+        "has an interval that cannot be: {place} ends at {high:?}, below its beginning at {low:?}"
+    )]
     Interval {
         /// The timer and the figure.
         place: String,
@@ -44,7 +46,9 @@ pub enum Impossible {
     #[error("has two timers with the id '{0}'; ids are unique in a report")]
     DuplicateId(String),
     /// Two timers that wait share an id and all conditions.
-    #[error("has two timers that wait with the id '{0}' under the same conditions; a report has one")]
+    #[error(
+        "has two timers that wait with the id '{0}' under the same conditions; a report has one"
+    )]
     SameConditions(String),
 }
 
@@ -55,7 +59,10 @@ pub fn impossible(report: &Report) -> Option<Impossible> {
         let (check, value) = (field.check?, field.of_report(report)?);
         wrong(check, [value.number(), None, None], &|name| name.to_owned())
     });
-    of_report.or_else(|| of_timers(report)).or_else(|| of_waits(report)).or_else(|| of_periods(report))
+    of_report
+        .or_else(|| of_timers(report))
+        .or_else(|| of_waits(report))
+        .or_else(|| of_periods(report))
 }
 
 /// Whether a figure and the ends of its interval can be.
@@ -71,9 +78,11 @@ fn wrong(check: Check, three: Three, place: &dyn Fn(&str) -> String) -> Option<I
         }
     }
     match three {
-        [_, Some(low), Some(high)] if low > high => {
-            Some(Impossible::Interval { place: place(check.name), low, high })
-        }
+        [_, Some(low), Some(high)] if low > high => Some(Impossible::Interval {
+            place: place(check.name),
+            low,
+            high,
+        }),
         _ => None,
     }
 }
@@ -105,7 +114,11 @@ fn of_modes(row: &TimerRow, place: &dyn Fn(&str) -> String) -> Option<Impossible
     figures
         .into_iter()
         .find(|(_, value, range)| !range.holds(*value))
-        .map(|(name, value, range)| Impossible::Figure { place: place(name), value, range: range.name })
+        .map(|(name, value, range)| Impossible::Figure {
+            place: place(name),
+            value,
+            range: range.name,
+        })
 }
 
 fn of_waits(report: &Report) -> Option<Impossible> {
@@ -122,7 +135,11 @@ fn of_waits(report: &Report) -> Option<Impossible> {
                 true => place(name),
                 false => place(&format!("lateness[{length}].{name}")),
             };
-            let row = Row::Wait(Waited { row, late, conditions: "" });
+            let row = Row::Wait(Waited {
+                row,
+                late,
+                conditions: "",
+            });
             found = found.take().or_else(|| of_row(&row, Kind::Waits, &place));
         });
         found
@@ -130,7 +147,13 @@ fn of_waits(report: &Report) -> Option<Impossible> {
 }
 
 /// Figures of a timer that waits which are not of one length.
-const OF_TIMER: [&str; 5] = ["floor_ns", "zero_ns", "proportional_ppm", "cpu_slope", "arm_cancel_ns"];
+const OF_TIMER: [&str; 5] = [
+    "floor_ns",
+    "zero_ns",
+    "proportional_ppm",
+    "cpu_slope",
+    "arm_cancel_ns",
+];
 
 /// Granularities are steps or bounds, at several scales.
 fn of_steps(row: &WaitRow, place: &dyn Fn(&str) -> String) -> Option<Impossible> {
@@ -141,12 +164,26 @@ fn of_steps(row: &WaitRow, place: &dyn Fn(&str) -> String) -> Option<Impossible>
             }
             Granularity::AtMost(ns) => ([Some(ns), None, None], Range::LENGTH, Range::LENGTH),
         };
-        wrong(Check { places: [name; 3], name, range, low }, three, place)
+        wrong(
+            Check {
+                places: [name; 3],
+                name,
+                range,
+                low,
+            },
+            three,
+            place,
+        )
     };
-    row.figures.iter().flat_map(|figures| &figures.steps).find_map(|steps| {
-        let rounding = steps.rounding.and_then(|found| step("steps.rounding", found));
-        rounding.or_else(|| step("steps.grid", steps.grid?))
-    })
+    row.figures
+        .iter()
+        .flat_map(|figures| &figures.steps)
+        .find_map(|steps| {
+            let rounding = steps
+                .rounding
+                .and_then(|found| step("steps.rounding", found));
+            rounding.or_else(|| step("steps.grid", steps.grid?))
+        })
 }
 
 fn of_periods(report: &Report) -> Option<Impossible> {
@@ -156,13 +193,21 @@ fn of_periods(report: &Report) -> Option<Impossible> {
             return Some(Impossible::SameConditions(clipped(&row.id, LONGEST)));
         }
         let place = |name: &str| format!("periods[{at}] ('{}'): {name}", clipped(&row.id, LONGEST));
-        of_row(&Row::Period(Ticked { row, conditions: "" }), Kind::Periods, &place)
+        of_row(
+            &Row::Period(Ticked {
+                row,
+                conditions: "",
+            }),
+            Kind::Periods,
+            &place,
+        )
     })
 }
 
 /// Timers of the largest report: twice what one agent may have.
 pub const MOST_TIMERS: usize = 2 * crate::limits::MOST_TIMERS;
-/// Values of the largest report: nearly as many as the longest one has that is written here, with nine bytes each.
+/// Values of the largest report: nearly as many as the longest one has that is written here, with
+/// nine bytes each.
 pub const MOST_VALUES: usize = 1 << 20;
 /// A text as short as this cannot hold them.
 const SHORT: usize = 1 << 20;

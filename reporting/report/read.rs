@@ -111,9 +111,11 @@ pub fn read(path: &Path) -> Result<Report, ReadError> {
 /// A report whose bulk can be read too.
 pub(super) fn whole(report: Report, name: &str) -> Result<Report, ReadError> {
     match broken_bulk(&report) {
-        Some((place, error)) => {
-            Err(ReadError::Bulk { name: name.to_owned(), place, message: json_error(&error) })
-        }
+        Some((place, error)) => Err(ReadError::Bulk {
+            name: name.to_owned(),
+            place,
+            message: json_error(&error),
+        }),
         None => Ok(report),
     }
 }
@@ -122,22 +124,45 @@ pub(super) fn whole(report: Report, name: &str) -> Result<Report, ReadError> {
 fn broken_bulk(report: &Report) -> Option<(String, serde_json::Error)> {
     let place = |id: &str, part: &str| format!("{part} of '{}'", clipped(id, 80));
     let timers = report.timers.iter().find_map(|row| {
-        let figures = row.figures.as_ref().and_then(|figures| figures.parsed().err());
-        let allan = || row.verdicts.as_ref().and_then(|verdicts| verdicts.stable.allan.parsed().err());
+        let figures = row
+            .figures
+            .as_ref()
+            .and_then(|figures| figures.parsed().err());
+        let allan = || {
+            row.verdicts
+                .as_ref()
+                .and_then(|verdicts| verdicts.stable.allan.parsed().err())
+        };
         let allan = || allan().map(|error| (place(&row.id, "verdicts.stable.allan"), error));
-        figures.map(|error| (place(&row.id, "figures"), error)).or_else(allan)
+        figures
+            .map(|error| (place(&row.id, "figures"), error))
+            .or_else(allan)
     });
     let waits = || {
-        report.waits.iter().filter_map(|row| Some((row, row.figures.as_ref()?))).find_map(|(row, figures)| {
-            let bins = figures.lateness.iter().find_map(|late| late.histogram.parsed().err());
-            let stairs = || Some((place(&row.id, "figures.staircase"), figures.staircase.parsed().err()?));
-            bins.map(|error| (place(&row.id, "figures.lateness.histogram"), error)).or_else(stairs)
-        })
+        report
+            .waits
+            .iter()
+            .filter_map(|row| Some((row, row.figures.as_ref()?)))
+            .find_map(|(row, figures)| {
+                let bins = figures
+                    .lateness
+                    .iter()
+                    .find_map(|late| late.histogram.parsed().err());
+                let stairs = || {
+                    Some((
+                        place(&row.id, "figures.staircase"),
+                        figures.staircase.parsed().err()?,
+                    ))
+                };
+                bins.map(|error| (place(&row.id, "figures.lateness.histogram"), error))
+                    .or_else(stairs)
+            })
     };
     timers.or_else(waits)
 }
 
-/// Reads a report from `text`; `name` says in errors where it came from. Its bulk is read when it is asked for.
+/// Reads a report from `text`; `name` says in errors where it came from. Its bulk is read when it
+/// is asked for.
 ///
 /// # Errors
 /// When it is not a report of this version.
@@ -154,12 +179,16 @@ pub fn parse(text: &str, name: &str) -> Result<Report, ReadError> {
     let report = match Report::from_json(text) {
         Ok(report) if report.schema == SCHEMA => report,
         other => {
-            // The version first: a document of another version fails to fit in ways that explain nothing.
+            // The version first: a document of another version fails to fit in ways that explain
+            // nothing.
             let any = schema_of(text).map_err(broken)?;
             return Err(match (any.as_deref(), other) {
                 (None, _) => ReadError::NoSchema { name: name() },
                 (Some(SCHEMA), Err(error)) => broken(error),
-                (Some(found), _) => ReadError::OtherSchema { name: name(), found: clipped(found, 80) },
+                (Some(found), _) => ReadError::OtherSchema {
+                    name: name(),
+                    found: clipped(found, 80),
+                },
             });
         }
     };
@@ -187,7 +216,9 @@ fn schema_of(text: &str) -> serde_json::Result<Option<String>> {
         schema: Option<&'a RawValue>,
     }
     match serde_json::from_str::<Document>(text) {
-        Ok(Document { schema }) => Ok(schema.and_then(|schema| serde_json::from_str(schema.get()).ok())),
+        Ok(Document { schema }) => {
+            Ok(schema.and_then(|schema| serde_json::from_str(schema.get()).ok()))
+        }
         // It is JSON, and no document.
         Err(error) if error.is_data() => Ok(None),
         Err(error) => Err(error),
@@ -196,13 +227,23 @@ fn schema_of(text: &str) -> serde_json::Result<Option<String>> {
 
 /// The text of a file, in a buffer that can be used again.
 pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a str, ReadError> {
-    let failed = |source| ReadError::File { path: path.to_owned(), source };
+    let failed = |source| ReadError::File {
+        path: path.to_owned(),
+        source,
+    };
     crate::input::read(path, LONGEST_REPORT, buffer).map_err(failed)?;
-    // A mark says so, and so does a zero beside the first character, which is of one byte in every report.
-    if matches!(buffer.as_slice(), [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]) {
-        return Err(ReadError::Utf16 { path: path.to_owned() });
+    // A mark says so, and so does a zero beside the first character, which is of one byte in every
+    // report.
+    if matches!(
+        buffer.as_slice(),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]
+    ) {
+        return Err(ReadError::Utf16 {
+            path: path.to_owned(),
+        });
     }
-    str::from_utf8(buffer).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
+    str::from_utf8(buffer)
+        .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
 }
 
 /// `text` without the mark that some programs put before UTF-8.
@@ -242,47 +283,79 @@ pub(super) mod tests {
         );
         assert!(matches!(error("{}"), ReadError::NoSchema { .. }));
         assert!(matches!(error("[1]"), ReadError::NoSchema { .. }));
-        assert!(matches!(error(r#"{"schema":1}"#), ReadError::NoSchema { .. }));
+        assert!(matches!(
+            error(r#"{"schema":1}"#),
+            ReadError::NoSchema { .. }
+        ));
     }
 
     #[test]
     fn broken_json_is_told_with_its_place() {
         for (text, place) in [("{\n  \"schema\": oops", (2, 13)), ("", (1, 0))] {
-            let ReadError::Json { line, column, .. } = error(text) else { panic!("{}", error(text)) };
+            let ReadError::Json { line, column, .. } = error(text) else {
+                panic!("{}", error(text))
+            };
             assert_eq!((line, column), place);
         }
         let text = error(&SMALL.replace("\"seed\":1", "\"seed\":-1")).to_string();
-        assert!(text.contains("invalid value") && text.contains("(line 5, column "), "{text}");
+        assert!(
+            text.contains("invalid value") && text.contains("(line 5, column "),
+            "{text}"
+        );
     }
 
     #[test]
     fn ids_are_unique() {
         let row = r#"{"id":"a","label":"","runtime":"native","status":"failed","warnings":[]}"#;
-        let text = error(&SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row},{row}]"))).to_string();
+        let text = error(&SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row},{row}]")))
+            .to_string();
         assert!(text.contains("two timers with the id 'a'"), "{text}");
     }
 
     #[test]
     fn figures_that_cannot_be_are_named_with_their_place() {
         let row = |more: &str| {
-            let row =
-                format!(r#"{{"id":"a","label":"","runtime":"native","status":"ok","warnings":[],{more}}}"#);
+            let row = format!(
+                r#"{{"id":"a","label":"","runtime":"native","status":"ok","warnings":[],{more}}}"#
+            );
             SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"))
         };
-        let accuracy = |ns: &str| row(&format!(r#""accuracy":{{{ns},"ticks":1,"kind":"resolved"}}"#));
+        let accuracy = |ns: &str| {
+            row(&format!(
+                r#""accuracy":{{{ns},"ticks":1,"kind":"resolved"}}"#
+            ))
+        };
         let cost = |ns: &str| row(&format!(r#""cost":{{{ns},"reference":"rdtsc"}}"#));
         for (text, words) in [
-            (accuracy(r#""ns":0"#), "timers[0] ('a'): accuracy.ns is 0.0, outside more than 0"),
-            (accuracy(r#""low_ns":3,"high_ns":2"#), "accuracy ends at 2.0, below its beginning at 3.0"),
-            (cost(r#""low_ns":1e300"#), "cost.low_ns is 1e300, outside 0 to 1e18"),
+            (
+                accuracy(r#""ns":0"#),
+                "timers[0] ('a'): accuracy.ns is 0.0, outside more than 0",
+            ),
+            (
+                accuracy(r#""low_ns":3,"high_ns":2"#),
+                "accuracy ends at 2.0, below its beginning at 3.0",
+            ),
+            (
+                cost(r#""low_ns":1e300"#),
+                "cost.low_ns is 1e300, outside 0 to 1e18",
+            ),
             (cost(r#""median_ns":-1"#), "cost.median_ns is -1.0"),
-            (cost(r#""low_ns":3,"high_ns":2"#), "timers[0] ('a'): cost ends at 2.0"),
+            (
+                cost(r#""low_ns":3,"high_ns":2"#),
+                "timers[0] ('a'): cost ends at 2.0",
+            ),
             (
                 row(r#""quality_low":0.5,"quality_high":0.4"#),
                 "quality ends at 0.4, below its beginning at 0.5",
             ),
-            (row(r#""spread_low":0.5,"spread_high":0.4"#), "spread ends at 0.4, below its beginning at 0.5"),
-            (row(r#""spread_high":1.5"#), "spread_high is 1.5, outside 0 to 1"),
+            (
+                row(r#""spread_low":0.5,"spread_high":0.4"#),
+                "spread ends at 0.4, below its beginning at 0.5",
+            ),
+            (
+                row(r#""spread_high":1.5"#),
+                "spread_high is 1.5, outside 0 to 1",
+            ),
             (cost(r#""amortised_ns":-1"#), "cost.amortised_ns is -1.0"),
             (row(r#""ns_per_tick":0"#), "ns_per_tick is 0.0"),
             (
@@ -300,9 +373,18 @@ pub(super) mod tests {
         };
         assert!(parse(&distribution(r#"{"ns":9,"share":1}"#, "0"), "r.json").is_ok());
         for (text, words) in [
-            (distribution(r#"{"ns":-9,"share":1}"#, "0"), "distribution.modes.ns is -9.0"),
-            (distribution(r#"{"ns":9,"share":2}"#, "0"), "distribution.modes.share is 2.0"),
-            (distribution("", "1.5"), "distribution.tail_share is 1.5, outside 0 to 1"),
+            (
+                distribution(r#"{"ns":-9,"share":1}"#, "0"),
+                "distribution.modes.ns is -9.0",
+            ),
+            (
+                distribution(r#"{"ns":9,"share":2}"#, "0"),
+                "distribution.modes.share is 2.0",
+            ),
+            (
+                distribution("", "1.5"),
+                "distribution.tail_share is 1.5, outside 0 to 1",
+            ),
         ] {
             let told = error(&text).to_string();
             assert!(told.contains(words), "{told}");
@@ -315,13 +397,20 @@ pub(super) mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
         let little = |mark: &[u16]| -> Vec<u8> {
-            mark.iter().copied().chain(SMALL.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+            mark.iter()
+                .copied()
+                .chain(SMALL.encode_utf16())
+                .flat_map(u16::to_le_bytes)
+                .collect()
         };
         let big: Vec<u8> = SMALL.encode_utf16().flat_map(u16::to_be_bytes).collect();
         for bytes in [little(&[0xfeff]), little(&[]), big] {
             std::fs::write(&path, bytes).unwrap();
             let told = read(&path).unwrap_err().to_string();
-            assert!(told.contains("r.json' is UTF-16") && told.contains("iconv"), "{told}");
+            assert!(
+                told.contains("r.json' is UTF-16") && told.contains("iconv"),
+                "{told}"
+            );
         }
     }
 
@@ -334,12 +423,18 @@ pub(super) mod tests {
         let path = folder.path().join("r.json");
         std::fs::write(&path, text).unwrap();
         let told = read(&path).unwrap_err();
-        assert!(matches!(&told, ReadError::Bulk { place, .. } if place == "figures of 'a'"), "{told}");
+        assert!(
+            matches!(&told, ReadError::Bulk { place, .. } if place == "figures of 'a'"),
+            "{told}"
+        );
     }
 
     #[test]
     fn a_missing_file_is_named() {
         let error = read(std::path::Path::new("/no/such/report.json")).unwrap_err();
-        assert!(error.to_string().contains("/no/such/report.json"), "{error}");
+        assert!(
+            error.to_string().contains("/no/such/report.json"),
+            "{error}"
+        );
     }
 }

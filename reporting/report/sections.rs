@@ -1,7 +1,8 @@
-//! What the terminal and the Markdown page share: the table of timers, their ranks, and why some have no figures.
+//! What the terminal and the Markdown page share: the table of timers, their ranks, and why some
+//! have no figures.
 //!
-//! The ranking. Timers whose intervals of Quality overlap with that of the best among them share a rank: the figures do not
-//! tell which is better.
+//! The ranking. Timers whose intervals of Quality overlap with that of the best among them share a
+//! rank: the figures do not tell which is better.
 
 use super::notes::{LONGEST, Notes, all_told, with_figures};
 use super::waits::named;
@@ -50,10 +51,18 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
     let is_shown = |(_, screen): &(&Field, Screen)| !heading(screen).is_empty() && fits(screen);
     let shown: Vec<_> = on_screen(report).into_iter().filter(is_shown).collect();
     // An id that is to be folded is plain already.
-    let id = TableColumn { folds: true, longest: None, ..TableColumn::left("timer") };
+    let id = TableColumn {
+        folds: true,
+        longest: None,
+        ..TableColumn::left("timer")
+    };
     let mut columns = vec![TableColumn::written(""), id];
     columns.extend(wide.then(|| TableColumn::left("call")));
-    columns.extend(shown.iter().map(|(_, screen)| TableColumn::right(heading(screen), screen.notation)));
+    columns.extend(
+        shown
+            .iter()
+            .map(|(_, screen)| TableColumn::right(heading(screen), screen.notation)),
+    );
     let phone = page == Page::Phone;
     columns.push(TableColumn::written(match page {
         Page::Markdown => "Quality",
@@ -61,18 +70,36 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
         _ => "Quality %",
     }));
     if !phone {
-        columns.push(TableColumn { right: !wide, ..TableColumn::written("trust") });
+        columns.push(TableColumn {
+            right: !wide,
+            ..TableColumn::written("trust")
+        });
         columns.push(TableColumn::left(if wide { "notes" } else { "see" }));
     }
     let rows = with_figures(report);
-    let interval_width = rows.iter().map(|row| half(row).chars().count()).max().unwrap_or(0);
-    let mut table = Table { widest_gap: 3, ..Table::new(columns) };
+    let interval_width = rows
+        .iter()
+        .map(|row| half(row).chars().count())
+        .max()
+        .unwrap_or(0);
+    let mut table = Table {
+        widest_gap: 3,
+        ..Table::new(columns)
+    };
     for (rank, row) in ranks(&rows).into_iter().zip(&rows) {
         let id = clipped(&row.id, if wide { 200 } else { 100 });
-        let id = if page == Page::TerminalWithLegends { with_legend(id, row) } else { id };
+        let id = if page == Page::TerminalWithLegends {
+            with_legend(id, row)
+        } else {
+            id
+        };
         let mut cells: Vec<Value> = vec![written_rank(rank).into(), id.into()];
         cells.extend(wide.then(|| with_legend(clipped(&row.label, 200), row).into()));
-        cells.extend(shown.iter().map(|(field, _)| field.of_row(&Row::Clock(row))));
+        cells.extend(
+            shown
+                .iter()
+                .map(|(field, _)| field.of_row(&Row::Clock(row))),
+        );
         let marks = notes.marks(&row.warnings);
         if phone {
             cells.push(percent(row.quality).into());
@@ -80,9 +107,22 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
             continue;
         }
         cells.extend([
-            if wide { quality_in_full(row) } else { quality(row, interval_width) }.into(),
-            row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short).into(),
-            if wide { marks.replace(',', ", ") } else { marks }.into(),
+            if wide {
+                quality_in_full(row)
+            } else {
+                quality(row, interval_width)
+            }
+            .into(),
+            row.verdicts
+                .as_ref()
+                .map_or(NOTHING, Verdicts::in_short)
+                .into(),
+            if wide {
+                marks.replace(',', ", ")
+            } else {
+                marks
+            }
+            .into(),
         ]);
         table.push(cells);
     }
@@ -104,10 +144,14 @@ fn quality(row: &TimerRow, interval_width: usize) -> String {
 /// With its interval, and what a publication prints.
 fn quality_in_full(row: &TimerRow) -> String {
     let quality = match row.quality {
-        Some(_) => format!("{} % {}", percent(row.quality), half(row)).trim_end().to_owned(),
+        Some(_) => format!("{} % {}", percent(row.quality), half(row))
+            .trim_end()
+            .to_owned(),
         None => NOTHING.to_owned(),
     };
-    let printed = row.printed_quality.map(|q| format!(" (printed: {} %)", percent(Some(q))));
+    let printed = row
+        .printed_quality
+        .map(|q| format!(" (printed: {} %)", percent(Some(q))));
     quality + &printed.unwrap_or_default()
 }
 
@@ -146,7 +190,10 @@ pub fn reasons(report: &Report, status: Status) -> Vec<Reason> {
         match reasons.iter_mut().find(|reason| reason.text == text) {
             Some(reason) if reason.ids.contains(&id) => {}
             Some(reason) => reason.ids.push(id),
-            None => reasons.push(Reason { ids: vec![id], text }),
+            None => reasons.push(Reason {
+                ids: vec![id],
+                text,
+            }),
         }
     }
     reasons
@@ -161,13 +208,17 @@ struct Ranked {
     interval: Option<(f64, f64)>,
 }
 
-/// The rank of each row, from 1: that of the leader of its group where the intervals of both overlap, else its own place by
-/// Quality, which leads the next group (1, 1, 1, 4). What has no interval shares its rank with equals only; a Quality of 0,
-/// which is a verdict, with others of 0. Rows that are not `ok` or have no Quality have no rank.
+/// The rank of each row, from 1: that of the leader of its group where the intervals of both
+/// overlap, else its own place by Quality, which leads the next group (1, 1, 1, 4). What has no
+/// interval shares its rank with equals only; a Quality of 0, which is a verdict, with others of 0.
+/// Rows that are not `ok` or have no Quality have no rank.
 #[must_use]
 pub fn ranks(rows: &[&TimerRow]) -> Vec<Option<usize>> {
-    let mut ranked: Vec<Ranked> =
-        rows.iter().enumerate().filter_map(|(at, row)| Ranked::of(at, row)).collect();
+    let mut ranked: Vec<Ranked> = rows
+        .iter()
+        .enumerate()
+        .filter_map(|(at, row)| Ranked::of(at, row))
+        .collect();
     ranked.sort_by(|a, b| b.quality.total_cmp(&a.quality));
     let mut ranks = vec![None; rows.len()];
     let mut leader: Option<(usize, Ranked)> = None;
@@ -184,9 +235,18 @@ pub fn ranks(rows: &[&TimerRow]) -> Vec<Option<usize>> {
 
 impl Ranked {
     fn of(at: usize, row: &TimerRow) -> Option<Self> {
-        let quality = row.quality.filter(|quality| quality.is_finite() && row.status == Status::Ok)?;
-        let interval = row.quality_low.zip(row.quality_high).filter(|(low, high)| (low + high).is_finite());
-        Some(Self { at, quality, interval })
+        let quality = row
+            .quality
+            .filter(|quality| quality.is_finite() && row.status == Status::Ok)?;
+        let interval = row
+            .quality_low
+            .zip(row.quality_high)
+            .filter(|(low, high)| (low + high).is_finite());
+        Some(Self {
+            at,
+            quality,
+            interval,
+        })
     }
 
     /// Whether the figures leave open which of the two is better.
@@ -210,8 +270,10 @@ mod tests {
     fn timer(quality: f64, half: Option<f64>) -> TimerRow {
         let mut row = TimerRow::unmeasured("t", "", "native", Status::Ok);
         row.quality = Some(quality);
-        (row.quality_low, row.quality_high) =
-            (half.map(|half| quality - half), half.map(|half| quality + half));
+        (row.quality_low, row.quality_high) = (
+            half.map(|half| quality - half),
+            half.map(|half| quality + half),
+        );
         row
     }
 
@@ -235,7 +297,11 @@ mod tests {
         let bare = [0.5, 0.5, 0.4999].map(|quality| timer(quality, None));
         assert_eq!(of(&bare), [Some(1), Some(1), Some(3)]);
         assert_eq!(
-            of(&[timer(0.5, Some(0.1)), timer(0.49, None), timer(0.48, Some(0.1))]),
+            of(&[
+                timer(0.5, Some(0.1)),
+                timer(0.49, None),
+                timer(0.48, Some(0.1))
+            ]),
             [Some(1), Some(2), Some(3)]
         );
     }

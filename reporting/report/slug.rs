@@ -1,4 +1,5 @@
-//! A name for a machine that people can read and file systems take: its CPU and the generation of that, its hypervisor, its OS.
+//! A name for a machine that people can read and file systems take: its CPU and the generation of
+//! that, its hypervisor, its OS.
 
 use crate::model::Platform;
 
@@ -9,38 +10,62 @@ const NOISE: &[&str] = &["cpu", "processor", "r", "tm", "gnu", "linux"];
 /// As in `amd-epyc-9r14-zen-4-kvm-debian-12`: lower case, digits and hyphens, never empty.
 #[must_use]
 pub fn slug(platform: &Platform) -> String {
-    let cpu = platform.cpu.model.as_deref().or(platform.cpu.vendor.as_deref()).unwrap_or_default();
+    let cpu = platform
+        .cpu
+        .model
+        .as_deref()
+        .or(platform.cpu.vendor.as_deref())
+        .unwrap_or_default();
     let os = platform.os.name.as_deref().unwrap_or_default();
     let parts = [
-        words(cpu.split('@').next().unwrap_or_default(), &platform.cpu.architecture),
+        words(
+            cpu.split('@').next().unwrap_or_default(),
+            &platform.cpu.architecture,
+        ),
         words(&platform.cpu.generation().unwrap_or_default(), ""),
         words(platform.hypervisor.as_deref().unwrap_or_default(), ""),
         // Of which the CPU above is none.
-        words(platform.emulator().map_or("", |_| &platform.cpu.architecture), ""),
+        words(
+            platform
+                .emulator()
+                .map_or("", |_| &platform.cpu.architecture),
+            "",
+        ),
         words(os, &platform.os.family),
     ];
     let joined = parts.into_iter().flatten().collect::<Vec<_>>().join("-");
     let mut slug: String = joined.chars().take(LONGEST).collect();
     slug.truncate(slug.trim_end_matches('-').len());
-    if slug.is_empty() { "unknown".into() } else { slug }
+    if slug.is_empty() {
+        "unknown".into()
+    } else {
+        slug
+    }
 }
 
-/// The words of `text` that tell something, or those of `otherwise` where none does. What stands in parentheses is a
-/// remark, as in `(R)` and `(bookworm)`, and a count of cores (`96-Core`) is none of its name.
+/// The words of `text` that tell something, or those of `otherwise` where none does. What stands in
+/// parentheses is a remark, as in `(R)` and `(bookworm)`, and a count of cores (`96-Core`) is none
+/// of its name.
 fn words(text: &str, otherwise: &str) -> Vec<String> {
     let telling = |text: &str| -> Vec<String> {
         text.to_lowercase()
             .split_whitespace()
             .filter(|word| !word.ends_with("-core"))
             .flat_map(|word| {
-                word.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect::<Vec<_>>()
+                word.split(|c: char| !c.is_ascii_alphanumeric())
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
             })
             .filter(|word| !word.is_empty())
             .collect()
     };
     let mut found = telling(&without_remarks(text));
     found.retain(|word| !NOISE.contains(&word.as_str()));
-    if found.is_empty() { telling(otherwise) } else { found }
+    if found.is_empty() {
+        telling(otherwise)
+    } else {
+        found
+    }
 }
 
 fn without_remarks(text: &str) -> String {
@@ -119,7 +144,10 @@ mod tests {
         assert_eq!(of(None, None, None), "x86-64-linux");
         assert_eq!(
             [of_family(25, 17), of_family(26, 2)],
-            ["amd-epyc-zen-4-kvm-debian-12", "amd-epyc-zen-5-kvm-debian-12"]
+            [
+                "amd-epyc-zen-4-kvm-debian-12",
+                "amd-epyc-zen-5-kvm-debian-12"
+            ]
         );
         assert_eq!(of_family(99, 3), "amd-epyc-family-99-model-3-kvm-debian-12");
         assert_eq!(slug(&Platform::default()), "unknown");

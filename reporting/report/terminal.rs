@@ -62,7 +62,10 @@ fn in_short(report: &Report, style: Style) -> String {
     let mut out = match report.provenance.kind {
         ProvenanceKind::Published => machine(&facts_of(report), style),
         ProvenanceKind::Measured => {
-            let line = style.paint(DIM, &format!("# {}", in_a_line(report, style.columns() - 2))) + "\n";
+            let line = style.paint(
+                DIM,
+                &format!("# {}", in_a_line(report, style.columns() - 2)),
+            ) + "\n";
             machine(caution(report).as_slice(), style) + &line
         }
     };
@@ -76,57 +79,109 @@ fn in_short(report: &Report, style: Style) -> String {
         out.push_str(&section.on_terminal(style));
     }
     let many = with_figures(report).len() > MANY;
-    explain(&mut out, report, Status::Failed, &style.paint(RED, "failed"), style);
+    explain(
+        &mut out,
+        report,
+        Status::Failed,
+        &style.paint(RED, "failed"),
+        style,
+    );
     if !many {
-        explain(&mut out, report, Status::Unresolved, &style.paint(YELLOW, "unresolved"), style);
-        explain(&mut out, report, Status::Unavailable, &style.paint(DIM, "unavailable"), style);
+        explain(
+            &mut out,
+            report,
+            Status::Unresolved,
+            &style.paint(YELLOW, "unresolved"),
+            style,
+        );
+        explain(
+            &mut out,
+            report,
+            Status::Unavailable,
+            &style.paint(DIM, "unavailable"),
+            style,
+        );
     }
     if report.timers.is_empty() {
         explain_notes(&mut out, &notes, style, Detail::Short);
         return out;
     }
     let mut lines = digest.lines(report, &same.unwrap_or_default());
-    let left_out = [(Status::Unresolved, "no step found"), (Status::Unavailable, "unavailable")];
-    let left_out = left_out.into_iter().filter(|_| many).filter_map(|(status, title)| {
-        let ids: Vec<String> = reasons(report, status).into_iter().flat_map(|reason| reason.ids).collect();
-        let told = and_more(&ids[..ids.len().min(FEW)], ids.len());
-        (!ids.is_empty()).then(|| format!("{title}: {told}"))
-    });
+    let left_out = [
+        (Status::Unresolved, "no step found"),
+        (Status::Unavailable, "unavailable"),
+    ];
+    let left_out = left_out
+        .into_iter()
+        .filter(|_| many)
+        .filter_map(|(status, title)| {
+            let ids: Vec<String> = reasons(report, status)
+                .into_iter()
+                .flat_map(|reason| reason.ids)
+                .collect();
+            let told = and_more(&ids[..ids.len().min(FEW)], ids.len());
+            (!ids.is_empty()).then(|| format!("{title}: {told}"))
+        });
     let left_out: Vec<String> = left_out.collect();
     if !left_out.is_empty() {
         lines.push((String::new(), left_out.join(" · ")));
     }
     lines.push((String::new(), digest.rest()));
     out.push('\n');
-    lines
-        .iter()
-        .for_each(|(lead, text)| hang(&mut out, &format!("{lead:>2}  "), "    ", text, style.columns()));
+    lines.iter().for_each(|(lead, text)| {
+        hang(
+            &mut out,
+            &format!("{lead:>2}  "),
+            "    ",
+            text,
+            style.columns(),
+        )
+    });
     out
 }
 
 /// Lines that begin with `#` and say who the machine is.
 #[must_use]
 pub fn machine(facts: &[Fact], style: Style) -> String {
-    listed("# ", facts, style).lines().map(|line| style.paint(DIM, line) + "\n").collect()
+    listed("# ", facts, style)
+        .lines()
+        .map(|line| style.paint(DIM, line) + "\n")
+        .collect()
 }
 
 /// A line a fact, folded, the values below each other.
 #[must_use]
 pub fn listed<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style: Style) -> String {
-    let width = facts.iter().map(|(name, _)| name.as_ref().chars().count()).max().unwrap_or(0);
+    let width = facts
+        .iter()
+        .map(|(name, _)| name.as_ref().chars().count())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
     for (name, value) in facts {
         let first = format!("{lead}{:width$}  ", name.as_ref());
         let next = format!("{lead}{:width$}  ", "");
-        hang(&mut text, &first, &next, &plain(value.as_ref()), style.columns());
+        hang(
+            &mut text,
+            &first,
+            &next,
+            &plain(value.as_ref()),
+            style.columns(),
+        );
     }
-    text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    text.lines()
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect()
 }
 
-/// As for a terminal of 120 columns where there is none: with the names of the paper beside the ids, or without the figures in cycles,
-/// as there is room. Where it is asked for, what all rows say is taken out of it and told.
+/// As for a terminal of 120 columns where there is none: with the names of the paper beside the
+/// ids, or without the figures in cycles, as there is room. Where it is asked for, what all rows
+/// say is taken out of it and told.
 fn grid(report: &Report, notes: &Notes, style: Style, same: &mut Option<Vec<String>>) -> String {
-    let style = Style { width: Some(style.columns() as u16), ..style };
+    let style = Style {
+        width: Some(style.columns() as u16),
+        ..style
+    };
     let mut made = |page| {
         let mut table = timers(report, notes, page);
         if let Some(told) = same {
@@ -134,13 +189,25 @@ fn grid(report: &Report, notes: &Notes, style: Style, same: &mut Option<Vec<Stri
                 .take_constant(NAMES)
                 .into_iter()
                 .filter(|(_, cell)| !["", NOTHING].contains(&cell.as_str()));
-            *told = taken.map(|(heading, cell)| format!("{heading} {cell}")).collect();
+            *told = taken
+                .map(|(heading, cell)| format!("{heading} {cell}"))
+                .collect();
         }
         table
     };
-    let wide = [Page::TerminalWithLegends, Page::Terminal, Page::NarrowTerminal].into_iter().map(&mut made);
+    let wide = [
+        Page::TerminalWithLegends,
+        Page::Terminal,
+        Page::NarrowTerminal,
+    ]
+    .into_iter()
+    .map(&mut made);
     let fitting = wide.into_iter().find(|table| table.fits(style));
-    let narrowest = if style.columns() < waits::PHONE { Page::Phone } else { Page::NarrowestTerminal };
+    let narrowest = if style.columns() < waits::PHONE {
+        Page::Phone
+    } else {
+        Page::NarrowestTerminal
+    };
     let table = fitting.unwrap_or_else(|| made(narrowest));
     if table.rows.is_empty() {
         return "No timer could be characterised.\n".to_owned();
@@ -157,7 +224,13 @@ fn explain(out: &mut String, report: &Report, status: Status, title: &str, style
     out.push_str(title);
     out.push('\n');
     for reason in reasons {
-        hang(out, "  ", "    ", &format!("{} — {}", reason.ids.join(", "), reason.text), style.columns());
+        hang(
+            out,
+            "  ",
+            "    ",
+            &format!("{} — {}", reason.ids.join(", "), reason.text),
+            style.columns(),
+        );
     }
 }
 
@@ -180,13 +253,25 @@ fn explain_notes(out: &mut String, notes: &Notes, style: Style, detail: Detail) 
             );
             continue;
         }
-        hang(out, &first, "      ", &format!("{}: {}", note.code, note.concerns()), style.columns());
+        hang(
+            out,
+            &first,
+            "      ",
+            &format!("{}: {}", note.code, note.concerns()),
+            style.columns(),
+        );
         for told in note.told() {
             hang(out, "      ", "      ", &told, style.columns());
         }
         hang(out, "      → ", "        ", &note.advice, style.columns());
     }
     if detail == Detail::Short {
-        hang(out, "      → ", "        ", "--notes full has causes and remedies", style.columns());
+        hang(
+            out,
+            "      → ",
+            "        ",
+            "--notes full has causes and remedies",
+            style.columns(),
+        );
     }
 }

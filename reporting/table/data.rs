@@ -1,5 +1,6 @@
-//! For programs: CSV (RFC 4180) with all digits, empty where nothing was determined; and JSON, an array of objects, one a row, in which a bound
-//! is `{"at_most": …}` and what was not determined is null.
+//! For programs: CSV (RFC 4180) with all digits, empty where nothing was determined; and JSON, an
+//! array of objects, one a row, in which a bound is `{"at_most": …}` and what was not determined is
+//! null.
 
 use std::io::{self, Write};
 
@@ -27,7 +28,8 @@ pub(super) fn write_csv(table: &Table<'_>, output: &mut dyn Write) -> io::Result
     writer.flush()
 }
 
-/// The error of the output itself, whose kind the crate's own conversion loses: a closed pipe is no failure.
+/// The error of the output itself, whose kind the crate's own conversion loses: a closed pipe is no
+/// failure.
 #[must_use]
 pub fn csv_error(error: ::csv::Error) -> io::Error {
     match error.into_kind() {
@@ -36,21 +38,36 @@ pub fn csv_error(error: ::csv::Error) -> io::Error {
     }
 }
 
-/// Text as a cell of a spreadsheet: what would start a formula is led by an apostrophe (OWASP, "CSV Injection").
+/// Text as a cell of a spreadsheet: what would start a formula is led by an apostrophe (OWASP, "CSV
+/// Injection").
 #[must_use]
 pub fn escape_csv(text: &str) -> String {
     let text = plain(text);
-    if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) { format!("'{text}") } else { text }
+    if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
+        format!("'{text}")
+    } else {
+        text
+    }
 }
 
 pub(super) fn write_json(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     let mut next = "[\n";
     for row in &table.rows {
-        let members = table.cells(row).map(|(column, cell)| (column.key.to_owned(), in_json(cell)));
-        write!(output, "{next}  {}", Json::Object(members.collect::<Map<_, _>>()))?;
+        let members = table
+            .cells(row)
+            .map(|(column, cell)| (column.key.to_owned(), in_json(cell)));
+        write!(
+            output,
+            "{next}  {}",
+            Json::Object(members.collect::<Map<_, _>>())
+        )?;
         next = ",\n";
     }
-    writeln!(output, "{}", if table.rows.is_empty() { "[]" } else { "\n]" })
+    writeln!(
+        output,
+        "{}",
+        if table.rows.is_empty() { "[]" } else { "\n]" }
+    )
 }
 
 fn in_json(cell: &Value) -> Json {

@@ -1,4 +1,5 @@
-//! For pages: HTML, one table for a page of others or as a page of its own without scripts and network; and GitHub's Markdown.
+//! For pages: HTML, one table for a page of others or as a page of its own without scripts and
+//! network; and GitHub's Markdown.
 
 use std::io::{self, Write};
 
@@ -44,17 +45,32 @@ pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Resul
         writeln!(
             output,
             "<tr>{}</tr>",
-            spans(table.columns.iter()).into_iter().map(span).collect::<String>()
+            spans(table.columns.iter())
+                .into_iter()
+                .map(span)
+                .collect::<String>()
         )?;
     }
     let class = |right: bool| if right { " class=\"n\"" } else { "" };
     let heads = table.columns.iter().map(|column| {
-        format!("<th scope=\"col\"{}>{}</th>", class(column.right), escape_html(column.scaled_heading()))
+        format!(
+            "<th scope=\"col\"{}>{}</th>",
+            class(column.right),
+            escape_html(column.scaled_heading())
+        )
     });
-    writeln!(output, "<tr>{}</tr>\n</thead>\n<tbody>", heads.collect::<String>())?;
+    writeln!(
+        output,
+        "<tr>{}</tr>\n</thead>\n<tbody>",
+        heads.collect::<String>()
+    )?;
     for row in &table.rows {
         let cells = table.cells(row).map(|(column, cell)| {
-            format!("<td{}>{}</td>", class(column.right), escape_html(&column.scaled(cell)))
+            format!(
+                "<td{}>{}</td>",
+                class(column.right),
+                escape_html(&column.scaled(cell))
+            )
         });
         writeln!(output, "<tr>{}</tr>", cells.collect::<String>())?;
     }
@@ -82,12 +98,24 @@ pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::R
     writeln!(
         output,
         "|{}",
-        heads.map(|head| format!(" {head}").trim_end().to_owned() + " |").collect::<String>()
+        heads
+            .map(|head| format!(" {head}").trim_end().to_owned() + " |")
+            .collect::<String>()
     )?;
-    let rules = table.columns.iter().map(|column| if column.right { "--:" } else { ":--" });
+    let rules = table
+        .columns
+        .iter()
+        .map(|column| if column.right { "--:" } else { ":--" });
     writeln!(output, "|{}|", rules.collect::<Vec<_>>().join("|"))?;
-    let shown = |row| table.cells(row).map(|(column, cell)| escape_markdown(&column.shown(cell)));
-    table.rows.iter().try_for_each(|row| line_of_cells(output, shown(row)))
+    let shown = |row| {
+        table
+            .cells(row)
+            .map(|(column, cell)| escape_markdown(&column.shown(cell)))
+    };
+    table
+        .rows
+        .iter()
+        .try_for_each(|row| line_of_cells(output, shown(row)))
 }
 
 fn line_of_cells(output: &mut dyn Write, cells: impl Iterator<Item = String>) -> io::Result<()> {

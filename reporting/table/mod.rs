@@ -1,6 +1,6 @@
-//! Tables: columns and cells once. Each format makes text from elsewhere safe for itself, and its `escape` is the one
-//! place that does. All of that is one line of printable text first ([`plain`]): no newline, no control character, nothing that
-//! reorders text.
+//! Tables: columns and cells once. Each format makes text from elsewhere safe for itself, and its
+//! `escape` is the one place that does. All of that is one line of printable text first
+//! ([`plain`]): no newline, no control character, nothing that reorders text.
 
 mod data;
 mod latex;
@@ -81,7 +81,8 @@ pub struct TableColumn {
     pub notation: Notation,
     /// Whether its cells are aligned right.
     pub right: bool,
-    /// Characters of its longest text for people; none where the program wrote it and it stays as it is.
+    /// Characters of its longest text for people; none where the program wrote it and it stays as
+    /// it is.
     pub longest: Option<usize>,
     /// Whether its cells may take several lines where a terminal is narrow.
     pub folds: bool,
@@ -106,7 +107,9 @@ pub struct Table<'a> {
 fn fixed(figure: f64, decimals: usize) -> String {
     let text = format!("{figure:.decimals$}");
     match text.strip_prefix('-') {
-        Some(digits) if digits.bytes().all(|digit| matches!(digit, b'0' | b'.')) => digits.to_owned(),
+        Some(digits) if digits.bytes().all(|digit| matches!(digit, b'0' | b'.')) => {
+            digits.to_owned()
+        }
         _ => text,
     }
 }
@@ -129,13 +132,21 @@ impl TableColumn {
     /// A column of figures.
     #[must_use]
     pub fn right(heading: &'static str, notation: Notation) -> Self {
-        Self { notation, right: true, ..Self::left(heading) }
+        Self {
+            notation,
+            right: true,
+            ..Self::left(heading)
+        }
     }
 
     /// A column of what the program wrote itself, aligned right.
     #[must_use]
     pub fn written(heading: &'static str) -> Self {
-        Self { right: true, longest: None, ..Self::left(heading) }
+        Self {
+            right: true,
+            longest: None,
+            ..Self::left(heading)
+        }
     }
 
     /// A cell of this column for people. Text is as it was found.
@@ -149,7 +160,8 @@ impl TableColumn {
         }
     }
 
-    /// The same in documents, where a time stands in the unit that fits, and not all of a column in nanoseconds.
+    /// The same in documents, where a time stands in the unit that fits, and not all of a column in
+    /// nanoseconds.
     fn scaled(&self, cell: &Value) -> String {
         match (self.in_nanoseconds(), cell) {
             (Some(_), Value::Figure(ns)) => time(Some(*ns)),
@@ -165,7 +177,9 @@ impl TableColumn {
 
     /// Its heading without the unit, where that is nanoseconds.
     fn in_nanoseconds(&self) -> Option<&'static str> {
-        self.heading.strip_suffix(" (ns)").filter(|_| self.notation == Notation::Significant)
+        self.heading
+            .strip_suffix(" (ns)")
+            .filter(|_| self.notation == Notation::Significant)
     }
 
     fn figure(&self, figure: f64) -> String {
@@ -182,7 +196,12 @@ impl<'a> Table<'a> {
     /// A table without rows.
     #[must_use]
     pub fn new(columns: Vec<TableColumn>) -> Self {
-        Self { columns, groups: Vec::new(), rows: Vec::new(), widest_gap: 2 }
+        Self {
+            columns,
+            groups: Vec::new(),
+            rows: Vec::new(),
+            widest_gap: 2,
+        }
     }
 
     /// Adds a row.
@@ -190,18 +209,26 @@ impl<'a> Table<'a> {
         self.rows.push(Cow::Owned(row));
     }
 
-    /// Takes out the columns behind the first few in which all rows say the same, where there are several rows. Returns what they said.
+    /// Takes out the columns behind the first few in which all rows say the same, where there are
+    /// several rows. Returns what they said.
     pub fn take_constant(&mut self, behind: usize) -> Vec<(&'static str, String)> {
-        let shown = |row: &[Value], at: usize| self.columns[at].shown(row.get(at).unwrap_or(&Value::Nothing));
+        let shown = |row: &[Value], at: usize| {
+            self.columns[at].shown(row.get(at).unwrap_or(&Value::Nothing))
+        };
         let constant = |at: usize| {
             let first = shown(self.rows.first()?, at);
-            let is_same = self.rows.len() > 1 && self.rows.iter().all(|row| shown(row, at) == first);
+            let is_same =
+                self.rows.len() > 1 && self.rows.iter().all(|row| shown(row, at) == first);
             is_same.then_some((at, first))
         };
-        let taken: Vec<(usize, String)> = (behind..self.columns.len()).filter_map(constant).collect();
+        let taken: Vec<(usize, String)> =
+            (behind..self.columns.len()).filter_map(constant).collect();
         let mut told = Vec::new();
         for (at, cell) in taken.into_iter().rev() {
-            self.rows.iter_mut().filter(|row| row.len() > at).for_each(|row| drop(row.to_mut().remove(at)));
+            self.rows
+                .iter_mut()
+                .filter(|row| row.len() > at)
+                .for_each(|row| drop(row.to_mut().remove(at)));
             told.insert(0, (self.columns.remove(at).heading, cell));
         }
         told
@@ -234,7 +261,9 @@ impl<'a> Table<'a> {
 
     /// The cells of a row with their columns.
     fn cells<'b>(&'b self, row: &'b [Value]) -> impl Iterator<Item = (&'b TableColumn, &'b Value)> {
-        self.columns.iter().zip(row.iter().chain(std::iter::repeat(&Value::Nothing)))
+        self.columns
+            .iter()
+            .zip(row.iter().chain(std::iter::repeat(&Value::Nothing)))
     }
 }
 

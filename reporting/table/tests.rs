@@ -16,10 +16,16 @@ fn cell() -> impl Strategy<Value = Value> {
 #[test]
 fn figures_take_the_digits_of_their_column() {
     let shown = |notation, cell| TableColumn::right("", notation).shown(&cell);
-    assert_eq!(shown(Notation::Significant, Value::Figure(10.0149)), "10.01");
+    assert_eq!(
+        shown(Notation::Significant, Value::Figure(10.0149)),
+        "10.01"
+    );
     assert_eq!(shown(Notation::Fixed(3), Value::Figure(-0.000_4)), "0.000");
     assert_eq!(shown(Notation::Fixed(3), Value::Figure(-1.200_4)), "-1.200");
-    assert_eq!(shown(Notation::Significant, Value::AtMost(4e6)), "≤ 4000000");
+    assert_eq!(
+        shown(Notation::Significant, Value::AtMost(4e6)),
+        "≤ 4000000"
+    );
     assert_eq!(shown(Notation::Time, Value::AtMost(4e6)), "≤ 4.000 ms");
     assert_eq!(shown(Notation::Fixed(2), Value::Figure(48.914)), "48.91");
     assert_eq!(shown(Notation::Fixed(3), Value::Figure(1.0)), "1.000");
@@ -28,9 +34,15 @@ fn figures_take_the_digits_of_their_column() {
 
 fn small() -> Table<'static> {
     let mut table = Table::new(vec![
-        TableColumn { folds: true, ..TableColumn::left("name") },
+        TableColumn {
+            folds: true,
+            ..TableColumn::left("name")
+        },
         TableColumn::right("cost", Notation::Time),
-        TableColumn { folds: true, ..TableColumn::left("why") },
+        TableColumn {
+            folds: true,
+            ..TableColumn::left("why")
+        },
     ]);
     table.push(vec![
         "monotonic-coarse-syscall".into(),
@@ -44,7 +56,10 @@ fn small() -> Table<'static> {
 
 #[test]
 fn a_narrow_terminal_folds_what_may_be_folded() {
-    let style = |width| Style { width: Some(width), colour: false };
+    let style = |width| Style {
+        width: Some(width),
+        colour: false,
+    };
     assert!(small().fits(style(80)) && !small().fits(style(40)));
     assert_eq!(
         small().on_terminal(style(40), &|_| ""),
@@ -55,9 +70,17 @@ coarse-syscall          counts ticks |
 a                     – –
 "
     );
-    let wide = small()
-        .on_terminal(Style { width: Some(200), colour: true }, &|row| if row == 1 { "31" } else { "" });
-    assert!(wide.starts_with("\u{1b}[1mname ") && wide.contains("\n\u{1b}[31ma  "), "{wide}");
+    let wide = small().on_terminal(
+        Style {
+            width: Some(200),
+            colour: true,
+        },
+        &|row| if row == 1 { "31" } else { "" },
+    );
+    assert!(
+        wide.starts_with("\u{1b}[1mname ") && wide.contains("\n\u{1b}[31ma  "),
+        "{wide}"
+    );
     assert!(
         wide.contains("\nmonotonic-coarse-syscall   4.000 ms   the kernel counts ticks | slowly\n"),
         "{wide}"
@@ -66,8 +89,10 @@ a                     – –
 
 #[test]
 fn wide_characters_take_two_columns() {
-    let mut table =
-        Table::new(vec![TableColumn::left("name"), TableColumn::right("cost", Notation::Fixed(1))]);
+    let mut table = Table::new(vec![
+        TableColumn::left("name"),
+        TableColumn::right("cost", Notation::Fixed(1)),
+    ]);
     table.push(vec!["時計".into(), 1.0.into()]);
     table.push(vec!["clock".into(), 20.0.into()]);
     let drawn = "name   cost\n時計    1.0\nclock  20.0\n";
@@ -77,15 +102,26 @@ fn wide_characters_take_two_columns() {
 
 #[test]
 fn more_than_is_read_is_written_as_it_comes() {
-    let mut table =
-        Table::new(vec![TableColumn::left("name"), TableColumn::right("cost", Notation::Fixed(1))]);
+    let mut table = Table::new(vec![
+        TableColumn::left("name"),
+        TableColumn::right("cost", Notation::Fixed(1)),
+    ]);
     for _ in 0..6_000 {
         table.push(vec!["a".into(), 1.0.into()]);
     }
     let text = table.render(Format::Table);
     assert_eq!(text.lines().count(), 6_001);
     assert!(text.starts_with("name  cost\na  1.0\na  1.0\n"));
-    assert_eq!(table.on_terminal(Style { width: Some(80), colour: true }, &|_| "31"), text);
+    assert_eq!(
+        table.on_terminal(
+            Style {
+                width: Some(80),
+                colour: true
+            },
+            &|_| "31"
+        ),
+        text
+    );
 }
 
 #[test]
@@ -99,9 +135,21 @@ fn every_format_has_every_cell() {
         small().render(Format::Csv),
         "name,cost,why\nmonotonic-coarse-syscall,4000000,the kernel counts ticks | slowly\na,,\n"
     );
-    assert!(small().render(Format::Json).ends_with("{\"cost\":null,\"name\":\"a\",\"why\":null}\n]\n"));
-    assert!(small().render(Format::Html).contains("<tr><td>a</td><td class=\"n\">–</td><td>–</td></tr>"));
-    assert!(small().render(Format::Latex).contains("a & \\textendash{} & \\textendash{} \\\\\n"));
+    assert!(
+        small()
+            .render(Format::Json)
+            .ends_with("{\"cost\":null,\"name\":\"a\",\"why\":null}\n]\n")
+    );
+    assert!(
+        small()
+            .render(Format::Html)
+            .contains("<tr><td>a</td><td class=\"n\">–</td><td>–</td></tr>")
+    );
+    assert!(
+        small()
+            .render(Format::Latex)
+            .contains("a & \\textendash{} & \\textendash{} \\\\\n")
+    );
 }
 
 #[test]
@@ -115,8 +163,14 @@ fn known_tricks() {
     ] {
         assert_eq!(data::escape_csv(text), written);
     }
-    assert_eq!(markup::escape_markdown("| `a`\n<b> & [x](y)"), "\\| \\`a\\` &lt;b&gt; &amp; \\[x\\](y)");
-    assert_eq!(markup::escape_html("<script>\"'&</script>"), "&lt;script&gt;&quot;&#39;&amp;&lt;/script&gt;");
+    assert_eq!(
+        markup::escape_markdown("| `a`\n<b> & [x](y)"),
+        "\\| \\`a\\` &lt;b&gt; &amp; \\[x\\](y)"
+    );
+    assert_eq!(
+        markup::escape_html("<script>\"'&</script>"),
+        "&lt;script&gt;&quot;&#39;&amp;&lt;/script&gt;"
+    );
     assert_eq!(
         latex::escape("a_b & 50% $x$ \\input{/etc/passwd}"),
         "a\\_b \\& 50\\% \\$x\\$ \\textbackslash{}input\\{/etc/passwd\\}"

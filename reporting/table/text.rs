@@ -1,5 +1,6 @@
-//! For people: drawn by comfy-table, folded where a terminal is narrow. Groups of columns are numbered, as their names are longer than
-//! figures. More rows than anybody reads are written one after the other, as they come, and kept nowhere.
+//! For people: drawn by comfy-table, folded where a terminal is narrow. Groups of columns are
+//! numbered, as their names are longer than figures. More rows than anybody reads are written one
+//! after the other, as they come, and kept nowhere.
 
 use std::io::{self, Write};
 
@@ -18,7 +19,8 @@ const CHUNK: usize = 1 << 10;
 const AT_ONCE: usize = 64;
 /// Blanks between columns, where there is room for them.
 const GAP: usize = 2;
-/// A column that is folded is no narrower, as nothing could be read in it: the table then exceeds the terminal.
+/// A column that is folded is no narrower, as nothing could be read in it: the table then exceeds
+/// the terminal.
 const NARROWEST: usize = 10;
 /// Columns that are shown however narrow the terminal is.
 const FEWEST: usize = 3;
@@ -46,7 +48,11 @@ impl Style {
     /// `text` between the escape sequences of `codes` (ECMA-48, SGR), where there is colour.
     #[must_use]
     pub fn paint(self, codes: &str, text: &str) -> String {
-        if self.colour && !codes.is_empty() { format!("\x1b[{codes}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.colour && !codes.is_empty() {
+            format!("\x1b[{codes}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
     }
 }
 
@@ -64,7 +70,9 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
     match table.laid_out() {
         Some(rows) => {
             let drawing = drawn(&rows, &table.columns, GAP);
-            drawing.lines().try_for_each(|line| writeln!(output, "{}", line.trim_end()))
+            drawing
+                .lines()
+                .try_for_each(|line| writeln!(output, "{}", line.trim_end()))
         }
         None => write_in_bulk(table, output),
     }
@@ -76,15 +84,20 @@ fn write_in_bulk(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     output.write_all(line(head(table)).as_bytes())?;
     let chunks: Vec<_> = table.rows.chunks(CHUNK).collect();
     for some in chunks.chunks(AT_ONCE) {
-        let made =
-            parallel::mapped(some, |rows| rows.iter().map(|row| line(cells(table, row))).collect::<String>());
-        made.iter().try_for_each(|lines| output.write_all(lines.as_bytes()))?;
+        let made = parallel::mapped(some, |rows| {
+            rows.iter()
+                .map(|row| line(cells(table, row)))
+                .collect::<String>()
+        });
+        made.iter()
+            .try_for_each(|lines| output.write_all(lines.as_bytes()))?;
     }
     Ok(())
 }
 
 impl Table<'_> {
-    /// The table for a terminal: as wide as that, its headings bold. `codes` says how each row is painted.
+    /// The table for a terminal: as wide as that, its headings bold. `codes` says how each row is
+    /// painted.
     #[must_use]
     pub fn on_terminal(&self, style: Style, codes: &dyn Fn(usize) -> &'static str) -> String {
         let room = style.width.map_or(usize::MAX, |_| style.columns());
@@ -102,22 +115,35 @@ impl Table<'_> {
             return told;
         }
         let mut note = String::new();
-        hang(&mut note, "", "  ", &format!("wider terminals show {} too", left_out.join(", ")), room);
+        hang(
+            &mut note,
+            "",
+            "  ",
+            &format!("wider terminals show {} too", left_out.join(", ")),
+            room,
+        );
         told + &note
     }
 
     /// What it takes with a blank between columns once those that fold are as narrow as they get.
     fn narrowest(&self) -> usize {
-        let Some(rows) = self.laid_out() else { return 0 };
+        let Some(rows) = self.laid_out() else {
+            return 0;
+        };
         let mut widths = widths(&rows, self.columns.len());
         narrow(&mut widths, &self.columns, 0);
         total(&widths, 1)
     }
 
     fn set(&self, style: Style, room: usize, codes: &dyn Fn(usize) -> &'static str) -> String {
-        let Some(mut rows) = self.laid_out() else { return self.render(super::Format::Table) };
+        let Some(mut rows) = self.laid_out() else {
+            return self.render(super::Format::Table);
+        };
         let mut widths = widths(&rows, self.columns.len());
-        let gap = (GAP..=self.widest_gap).rev().find(|gap| total(&widths, *gap) <= room).unwrap_or(1);
+        let gap = (GAP..=self.widest_gap)
+            .rev()
+            .find(|gap| total(&widths, *gap) <= room)
+            .unwrap_or(1);
         if gap == 1 {
             narrow(&mut widths, &self.columns, room);
             for (cell, &width) in rows.iter_mut().flat_map(|row| row.iter_mut().zip(&widths)) {
@@ -128,7 +154,11 @@ impl Table<'_> {
         let (mut lines, mut out) = (drawing.lines(), String::new());
         for (at, row) in rows.iter().enumerate() {
             let codes = at.checked_sub(1).map_or("1", codes);
-            let height = row.iter().map(|cell| cell.split('\n').count()).max().unwrap_or(1);
+            let height = row
+                .iter()
+                .map(|cell| cell.split('\n').count())
+                .max()
+                .unwrap_or(1);
             for line in lines.by_ref().take(height) {
                 out += &style.paint(codes, line.trim_end());
                 out.push('\n');
@@ -140,7 +170,8 @@ impl Table<'_> {
     /// Whether all columns fit the terminal side by side.
     #[must_use]
     pub fn fits(&self, style: Style) -> bool {
-        self.laid_out().is_some_and(|rows| total(&widths(&rows, self.columns.len()), GAP) <= style.columns())
+        self.laid_out()
+            .is_some_and(|rows| total(&widths(&rows, self.columns.len()), GAP) <= style.columns())
     }
 
     /// Headings and cells, where there are no more than are laid out.
@@ -148,8 +179,9 @@ impl Table<'_> {
         if self.rows.len() > BULK {
             return None;
         }
-        let rows: Vec<Cells> =
-            std::iter::once(head(self)).chain(self.rows.iter().map(|row| cells(self, row))).collect();
+        let rows: Vec<Cells> = std::iter::once(head(self))
+            .chain(self.rows.iter().map(|row| cells(self, row)))
+            .collect();
         // Nothing that is wider can be drawn.
         (total(&widths(&rows, self.columns.len()), GAP) <= usize::from(u16::MAX)).then_some(rows)
     }
@@ -165,10 +197,12 @@ fn head(table: &Table<'_>) -> Cells {
 
 /// No cell breaks a line, as text loses its control characters.
 fn cells(table: &Table<'_>, row: &[Value]) -> Cells {
-    let shown = table.cells(row).map(|(column, cell)| match (cell, column.longest) {
-        (Value::Text(text), Some(longest)) => clipped(text, longest),
-        _ => column.shown(cell),
-    });
+    let shown = table
+        .cells(row)
+        .map(|(column, cell)| match (cell, column.longest) {
+            (Value::Text(text), Some(longest)) => clipped(text, longest),
+            _ => column.shown(cell),
+        });
     shown.collect()
 }
 
@@ -177,14 +211,20 @@ fn drawn(rows: &[Cells], columns: &[TableColumn], gap: usize) -> Drawing {
     drawing.load_style(NO_BORDERS).add_rows(rows);
     for (drawn, column) in drawing.column_iter_mut().zip(columns) {
         drawn.set_padding((0, gap as u16));
-        drawn.set_cell_alignment(if column.right { CellAlignment::Right } else { CellAlignment::Left });
+        drawn.set_cell_alignment(if column.right {
+            CellAlignment::Right
+        } else {
+            CellAlignment::Left
+        });
     }
     drawing
 }
 
 /// What the widest cell of each column takes.
 fn widths(rows: &[Cells], count: usize) -> Vec<usize> {
-    (0..count).map(|at| rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0)).collect()
+    (0..count)
+        .map(|at| rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0))
+        .collect()
 }
 
 fn total(widths: &[usize], gap: usize) -> usize {
@@ -209,5 +249,9 @@ fn folded(cell: &str, width: usize) -> String {
     if columns(cell) <= width {
         return cell.to_owned();
     }
-    wrap(cell, width).iter().map(|line| fold_name(line, width)).collect::<Vec<_>>().join("\n")
+    wrap(cell, width)
+        .iter()
+        .map(|line| fold_name(line, width))
+        .collect::<Vec<_>>()
+        .join("\n")
 }

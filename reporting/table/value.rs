@@ -75,7 +75,8 @@ impl Value {
         }
     }
 
-    /// As a column of that type holds it: there a bound stands as its figure, beside a column that tells it is one.
+    /// As a column of that type holds it: there a bound stands as its figure, beside a column that
+    /// tells it is one.
     #[must_use]
     pub fn of_type(self, kind: Type) -> Self {
         /// Above it a figure is no exact number any more.
@@ -109,7 +110,11 @@ impl Value {
                 _ => self.as_text().cmp(other.as_text()),
             },
         };
-        class(self).cmp(&class(other)).then(if largest_first { within.reverse() } else { within })
+        class(self).cmp(&class(other)).then(if largest_first {
+            within.reverse()
+        } else {
+            within
+        })
     }
 }
 
@@ -117,16 +122,20 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DAY: i64 = 86_400;
-        let moment = |seconds: i64| UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+        let moment =
+            |seconds: i64| UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
         match self {
             Self::Nothing => Ok(()),
             Self::Figure(figure) => figure.fmt(f),
             Self::AtMost(bound) => write!(f, "≤ {bound}"),
             Self::Count(count) => count.fmt(f),
             Self::Truth(truth) => f.write_str(if *truth { "yes" } else { "no" }),
-            Self::Time(micros) => humantime::format_rfc3339_seconds(moment(micros / 1_000_000)).fmt(f),
+            Self::Time(micros) => {
+                humantime::format_rfc3339_seconds(moment(micros / 1_000_000)).fmt(f)
+            }
             Self::Day(days) => {
-                let text = humantime::format_rfc3339_seconds(moment(i64::from(*days) * DAY)).to_string();
+                let text =
+                    humantime::format_rfc3339_seconds(moment(i64::from(*days) * DAY)).to_string();
                 f.write_str(text.get(..10).unwrap_or_default())
             }
             Self::Word(word) => f.write_str(word),
@@ -138,7 +147,11 @@ impl fmt::Display for Value {
 /// A figure; one that is none was not determined.
 impl From<f64> for Value {
     fn from(figure: f64) -> Self {
-        if figure.is_finite() { Self::Figure(figure) } else { Self::Nothing }
+        if figure.is_finite() {
+            Self::Figure(figure)
+        } else {
+            Self::Nothing
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! The columns that a table of reports can have, by the names that people choose them by; what has a row; and names of platforms where there
-//! is little room.
+//! The columns that a table of reports can have, by the names that people choose them by; what has
+//! a row; and names of platforms where there is little room.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -27,7 +27,8 @@ impl ColumnName {
     /// Median lateness, by which timers that wait are.
     pub const LATENESS: Self = Self("late-p50");
 
-    /// What is shown of rows of a kind by default: of one report or of many, on a narrow terminal or not.
+    /// What is shown of rows of a kind by default: of one report or of many, on a narrow terminal
+    /// or not.
     #[must_use]
     pub fn by_default(kind: Kind, many: bool, narrow: bool) -> Vec<Self> {
         let most = match (narrow, many) {
@@ -43,8 +44,15 @@ impl ColumnName {
 
     /// What it shows of rows of a kind; of another kind, where this one lacks it.
     pub(super) fn field(self, kind: Kind) -> &'static Field {
-        let all = || fields().iter().filter(|field| field.column.is_some_and(|(name, _)| name == self.0));
-        all().find(|field| field.is_of(kind)).or(all().next()).expect("columns are made of fields")
+        let all = || {
+            fields()
+                .iter()
+                .filter(|field| field.column.is_some_and(|(name, _)| name == self.0))
+        };
+        all()
+            .find(|field| field.is_of(kind))
+            .or(all().next())
+            .expect("columns are made of fields")
     }
 
     /// Whether rows of that kind have it.
@@ -58,7 +66,10 @@ impl ValueEnum for ColumnName {
     fn value_variants<'a>() -> &'a [Self] {
         static ALL: LazyLock<Vec<ColumnName>> = LazyLock::new(|| {
             let mut all: Vec<ColumnName> = Vec::new();
-            for column in fields().iter().filter_map(|field| Some(ColumnName(field.column?.0))) {
+            for column in fields()
+                .iter()
+                .filter_map(|field| Some(ColumnName(field.column?.0)))
+            {
                 if !all.contains(&column) {
                     all.push(column);
                 }
@@ -73,12 +84,17 @@ impl ValueEnum for ColumnName {
     }
 }
 
-/// Shows `see` each row of one kind that a report has; those without figures where `all` of them are wanted.
+/// Shows `see` each row of one kind that a report has; those without figures where `all` of them
+/// are wanted.
 pub fn each_row(report: &Report, kind: Kind, all: bool, mut see: impl FnMut(&Row)) {
     let shown = |status: Status| all || matches!(status, Status::Ok | Status::Unresolved);
     match kind {
         Kind::Clocks => {
-            report.timers.iter().filter(|row| shown(row.status)).for_each(|row| see(&Row::Clock(row)));
+            report
+                .timers
+                .iter()
+                .filter(|row| shown(row.status))
+                .for_each(|row| see(&Row::Clock(row)));
         }
         Kind::Waits => {
             let rows = || report.waits.iter().filter(|row| shown(row.status));
@@ -90,7 +106,13 @@ pub fn each_row(report: &Report, kind: Kind, all: bool, mut see: impl FnMut(&Row
                 if lengths.is_empty() {
                     lengths.push(None);
                 }
-                lengths.into_iter().for_each(|late| see(&Row::Wait(Waited { row, late, conditions })));
+                lengths.into_iter().for_each(|late| {
+                    see(&Row::Wait(Waited {
+                        row,
+                        late,
+                        conditions,
+                    }))
+                });
             }
         }
         Kind::Periods => {
@@ -104,26 +126,41 @@ pub fn each_row(report: &Report, kind: Kind, all: bool, mut see: impl FnMut(&Row
     }
 }
 
-/// Without the words that all of them begin or end with, and without the seconds of a time; as they are where two would then be the same.
+/// Without the words that all of them begin or end with, and without the seconds of a time; as they
+/// are where two would then be the same.
 pub(super) fn short_names(names: &[Arc<str>]) -> Vec<Arc<str>> {
     let parts: Vec<(Vec<&str>, &str)> = names.iter().map(|name| parts(name)).collect();
     let words = || parts.iter().map(|(words, _)| words.as_slice());
     let fewest = words().map(<[&str]>::len).min().unwrap_or(0);
     let shared = |of: &dyn Fn(&[&str], usize) -> String, most: usize| {
-        let same = |at: &usize| words().map(|words| of(words, *at)).collect::<HashSet<_>>().len() == 1;
+        let same = |at: &usize| {
+            words()
+                .map(|words| of(words, *at))
+                .collect::<HashSet<_>>()
+                .len()
+                == 1
+        };
         (0..most).take_while(same).count()
     };
     // A word has to be left of each.
     let most = fewest.saturating_sub(1);
     let first = shared(&|words, at| words[at].to_owned(), most);
-    let last = shared(&|words, at| words[words.len() - 1 - at].to_owned(), most - first);
+    let last = shared(
+        &|words, at| words[words.len() - 1 - at].to_owned(),
+        most - first,
+    );
     let told = |(words, rest): &(Vec<&str>, &str)| -> Arc<str> {
         let name = words[first..words.len() - last].join("-");
         format!("{name}{}", minute(rest)).into()
     };
     let short: Vec<Arc<str>> = parts.iter().map(told).collect();
-    let differ = short.iter().collect::<HashSet<_>>().len() == names.iter().collect::<HashSet<_>>().len();
-    if names.len() > 1 && differ { short } else { names.to_vec() }
+    let differ =
+        short.iter().collect::<HashSet<_>>().len() == names.iter().collect::<HashSet<_>>().len();
+    if names.len() > 1 && differ {
+        short
+    } else {
+        names.to_vec()
+    }
 }
 
 /// The words of the platform, and what follows it: a time, or a file.
@@ -135,7 +172,11 @@ fn parts(name: &str) -> (Vec<&str>, &str) {
 /// ` 2026-11-22 09:33` of ` 2026-11-22T09:33:24Z`; anything else as it is.
 fn minute(rest: &str) -> String {
     let is_time = rest.len() == 21 && rest.ends_with('Z') && rest.is_char_boundary(17);
-    if is_time && rest.as_bytes()[11] == b'T' { rest[..17].replacen('T', " ", 1) } else { rest.to_owned() }
+    if is_time && rest.as_bytes()[11] == b'T' {
+        rest[..17].replacen('T', " ", 1)
+    } else {
+        rest.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -148,12 +189,21 @@ mod tests {
     fn what_all_share_is_left_out() {
         let told = |names: &[&str]| -> Vec<String> {
             let names: Vec<Arc<str>> = names.iter().map(|name| (*name).into()).collect();
-            short_names(&names).iter().map(|name| name.to_string()).collect()
+            short_names(&names)
+                .iter()
+                .map(|name| name.to_string())
+                .collect()
         };
-        let emulated = ["amd-epyc-qemu-user-arm-debian-12", "amd-epyc-qemu-user-aarch64-debian-12"];
+        let emulated = [
+            "amd-epyc-qemu-user-arm-debian-12",
+            "amd-epyc-qemu-user-aarch64-debian-12",
+        ];
         assert_eq!(told(&emulated), ["arm", "aarch64"]);
         let dated = ["a-kvm 2026-11-22T09:33:24Z", "a-kvm 2026-11-22T09:34:10Z"];
-        assert_eq!(told(&dated), ["kvm 2026-11-22 09:33", "kvm 2026-11-22 09:34"]);
+        assert_eq!(
+            told(&dated),
+            ["kvm 2026-11-22 09:33", "kvm 2026-11-22 09:34"]
+        );
         let close = ["a-kvm 2026-11-22T09:33:24Z", "a-kvm 2026-11-22T09:33:25Z"];
         assert_eq!(told(&close), close, "seconds tell them apart");
         assert_eq!(told(&["a", "a-b"]), ["a", "a-b"]);

@@ -42,7 +42,8 @@ pub struct TableChoice {
     pub sort: Option<(ColumnName, bool)>,
     /// Whether timers without figures have rows too.
     pub all: bool,
-    /// How many rows of each report are shown, or of all where they are sorted; all of them where it is not said.
+    /// How many rows of each report are shown, or of all where they are sorted; all of them where
+    /// it is not said.
     pub top: Option<usize>,
 }
 
@@ -75,37 +76,61 @@ struct Sheet {
 }
 
 impl Tabulation {
-    /// Reads the reports at `paths`, files and folders, and shows what the first of the choices finds rows for. There has to be one.
+    /// Reads the reports at `paths`, files and folders, and shows what the first of the choices
+    /// finds rows for. There has to be one.
     #[must_use]
     pub fn first_of(paths: &[PathBuf], mut choices: Vec<TableChoice>) -> Self {
         let mut collection = Collection::read(paths, |path, report: Report| {
-            let lines = choices.iter().map(|choice| lines(path, &report, choice)).collect();
+            let lines = choices
+                .iter()
+                .map(|choice| lines(path, &report, choice))
+                .collect();
             let slug = slug(&report.platform);
-            Sheet { dated: format!("{slug} {}", report.created), slug, lines }
+            Sheet {
+                dated: format!("{slug} {}", report.created),
+                slug,
+                lines,
+            }
         });
         let names = names(&collection);
         let sheets = || collection.reports.iter().map(|kept| &kept.content);
-        let counts: Vec<usize> =
-            (0..choices.len()).map(|at| sheets().map(|sheet| sheet.lines[at].len()).sum()).collect();
+        let counts: Vec<usize> = (0..choices.len())
+            .map(|at| sheets().map(|sheet| sheet.lines[at].len()).sum())
+            .collect();
         let shown = counts.iter().position(|count| *count > 0).unwrap_or(0);
         let mut lines = Vec::with_capacity(counts[shown]);
-        let others = choices.iter().map(|choice| choice.kind).zip(counts).enumerate();
-        let others =
-            others.filter(|(at, (_, count))| *at != shown && *count > 0).map(|(_, other)| other).collect();
+        let others = choices
+            .iter()
+            .map(|choice| choice.kind)
+            .zip(counts)
+            .enumerate();
+        let others = others
+            .filter(|(at, (_, count))| *at != shown && *count > 0)
+            .map(|(_, other)| other)
+            .collect();
         let choice = choices.swap_remove(shown);
         for (index, kept) in collection.reports.iter_mut().enumerate() {
             let mut kept = kept.content.lines.swap_remove(shown);
             if let (Some(top), None) = (choice.top, choice.sort) {
                 kept.truncate(top);
             }
-            lines.extend(kept.into_iter().map(|line| line.of(index, &names[index], &choice)));
+            lines.extend(
+                kept.into_iter()
+                    .map(|line| line.of(index, &names[index], &choice)),
+            );
         }
         if let Some((column, reverse)) = choice.sort {
             let largest_first = column.field(choice.kind).largest_first != reverse;
             lines.sort_by(|a, b| a.key.order(&b.key, largest_first));
             lines.truncate(choice.top.unwrap_or(usize::MAX));
         }
-        Self { choice, names, lines, others, refused: collection.refused }
+        Self {
+            choice,
+            names,
+            lines,
+            others,
+            refused: collection.refused,
+        }
     }
 
     /// How many reports there are.
@@ -136,18 +161,25 @@ impl Tabulation {
         .write(format, output)
     }
 
-    /// The table one below the other, as wide as the terminal where that is possible: names of timers and platforms fold.
+    /// The table one below the other, as wide as the terminal where that is possible: names of
+    /// timers and platforms fold.
     #[must_use]
     pub fn on_terminal(&self, style: Style) -> String {
         let mut table = self.stacked();
-        if let Some(at) = self.choice.columns.iter().position(|column| *column == ColumnName::PLATFORM) {
+        if let Some(at) = self
+            .choice
+            .columns
+            .iter()
+            .position(|column| *column == ColumnName::PLATFORM)
+        {
             let short = column::short_names(&self.names);
             for (row, line) in table.rows.iter_mut().zip(&self.lines) {
                 row.to_mut()[at] = Value::Text(Arc::clone(&short[line.report]));
             }
         }
         for (heading, column) in table.columns.iter_mut().zip(&self.choice.columns) {
-            heading.folds = *column == ColumnName::TIMER || column.field(self.choice.kind).is_of_report();
+            heading.folds =
+                *column == ColumnName::TIMER || column.field(self.choice.kind).is_of_report();
         }
         table.on_terminal(style, &|_| "")
     }
@@ -161,21 +193,40 @@ impl Tabulation {
     }
 
     fn stacked(&self) -> Table<'_> {
-        let mut table = Table::new(self.choice.columns.iter().map(|column| self.heading(*column)).collect());
-        table.rows = self.lines.iter().map(|line| Cow::Borrowed(&*line.cells)).collect();
+        let mut table = Table::new(
+            self.choice
+                .columns
+                .iter()
+                .map(|column| self.heading(*column))
+                .collect(),
+        );
+        table.rows = self
+            .lines
+            .iter()
+            .map(|line| Cow::Borrowed(&*line.cells))
+            .collect();
         table
     }
 
     fn beside(&self) -> Table<'_> {
         let columns = self.choice.columns.iter().copied().enumerate();
         let figures: Vec<(usize, ColumnName)> = columns
-            .filter(|(_, column)| !self.field(*column).is_of_report() && *column != ColumnName::TIMER)
+            .filter(|(_, column)| {
+                !self.field(*column).is_of_report() && *column != ColumnName::TIMER
+            })
             .collect();
         let mut headings = vec![self.heading(ColumnName::TIMER)];
         for group in (0..self.names.len()).map(Some) {
-            headings.extend(figures.iter().map(|(_, column)| Heading { group, ..self.heading(*column) }));
+            headings.extend(figures.iter().map(|(_, column)| Heading {
+                group,
+                ..self.heading(*column)
+            }));
         }
-        let timer = self.choice.columns.iter().position(|column| *column == ColumnName::TIMER);
+        let timer = self
+            .choice
+            .columns
+            .iter()
+            .position(|column| *column == ColumnName::TIMER);
         let mut rows: IndexMap<&str, Vec<Value>> = IndexMap::new();
         for line in &self.lines {
             let name = timer.map_or(&Value::Nothing, |at| &line.cells[at]);
@@ -189,7 +240,11 @@ impl Tabulation {
             }
         }
         let rows = rows.into_values().map(Cow::Owned).collect();
-        Table { groups: self.names.iter().map(|name| &**name).collect(), rows, ..Table::new(headings) }
+        Table {
+            groups: self.names.iter().map(|name| &**name).collect(),
+            rows,
+            ..Table::new(headings)
+        }
     }
 }
 
@@ -238,19 +293,26 @@ fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
         _ if column == ColumnName::TIMER && choice.layout == Layout::Beside => KnownColumn::Line,
         field => KnownColumn::Of(field),
     };
-    let columns: Vec<KnownColumn> = choice.columns.iter().map(|&column| prepared(column)).collect();
+    let columns: Vec<KnownColumn> = choice
+        .columns
+        .iter()
+        .map(|&column| prepared(column))
+        .collect();
     let key = choice.sort.map(|(column, _)| prepared(column));
     let line = |row: &Row| TableLine {
         report: 0,
         cells: columns.iter().map(|known| known.value(row)).collect(),
-        key: key.as_ref().map_or(Value::Nothing, |known| known.value(row)),
+        key: key
+            .as_ref()
+            .map_or(Value::Nothing, |known| known.value(row)),
     };
     let mut lines = Vec::new();
     each_row(report, choice.kind, choice.all, |row| lines.push(line(row)));
     lines
 }
 
-/// A name for each report that no other one has: its platform, where need be with the time, else its file.
+/// A name for each report that no other one has: its platform, where need be with the time, else
+/// its file.
 fn names(collection: &Collection<Sheet>) -> Vec<Arc<str>> {
     let mut slugs: HashMap<&str, u32> = HashMap::new();
     let mut times: HashMap<&str, u32> = HashMap::new();
@@ -267,5 +329,9 @@ fn names(collection: &Collection<Sheet>) -> Vec<Arc<str>> {
             format!("{} ({})", sheet.slug, path.display()).into()
         }
     };
-    collection.reports.iter().map(|kept| name(&kept.path, &kept.content)).collect()
+    collection
+        .reports
+        .iter()
+        .map(|kept| name(&kept.path, &kept.content))
+        .collect()
 }

@@ -1,5 +1,5 @@
-//! All columns of all rows of many reports, for engines of SQL: read and written some reports at a time, so that any number of them fits the
-//! memory.
+//! All columns of all rows of many reports, for engines of SQL: read and written some reports at a
+//! time, so that any number of them fits the memory.
 
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -44,7 +44,8 @@ pub fn columns(kind: Kind) -> Vec<&'static Field> {
     of_kind(kind).filter(|field| field.in_all).collect()
 }
 
-/// Writes CSV without a byte order mark: a header of keys, what was not determined as nothing, truths as `true` and `false`.
+/// Writes CSV without a byte order mark: a header of keys, what was not determined as nothing,
+/// truths as `true` and `false`.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -53,7 +54,9 @@ pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Res
     let (mut is_begun, mut text) = (false, Vec::new());
     let written = each_part(paths, kind, |columns, rows| {
         if !is_begun {
-            writer.write_record(columns.iter().map(|field| field.key)).map_err(csv_error)?;
+            writer
+                .write_record(columns.iter().map(|field| field.key))
+                .map_err(csv_error)?;
             is_begun = true;
         }
         for row in rows {
@@ -91,18 +94,31 @@ fn each_part(
             Err(error) => written.refused.push(error),
         }
     }
-    let read =
-        |some: &[PathBuf]| Collection::read(some, |path, report: Report| rows(path, &report, kind, &columns));
+    let read = |some: &[PathBuf]| {
+        Collection::read(some, |path, report: Report| {
+            rows(path, &report, kind, &columns)
+        })
+    };
     let mut parts = found.chunks(PART);
     let mut ready = parts.next().map(read);
     while let Some(part) = ready {
         written.refused.extend(part.refused);
         written.reports += part.reports.len();
-        let rows: Vec<Vec<Value>> = part.reports.into_iter().flat_map(|kept| kept.content).collect();
+        let rows: Vec<Vec<Value>> = part
+            .reports
+            .into_iter()
+            .flat_map(|kept| kept.content)
+            .collect();
         written.rows += rows.len();
         let next = parts.next();
         let (done, next) = parallel::both(
-            || if rows.is_empty() { Ok(()) } else { write(&columns, &rows) },
+            || {
+                if rows.is_empty() {
+                    Ok(())
+                } else {
+                    write(&columns, &rows)
+                }
+            },
             || next.map(read),
         );
         done?;
@@ -122,7 +138,10 @@ fn rows(path: &Path, report: &Report, kind: Kind, columns: &[&Field]) -> Vec<Vec
     let mut rows = Vec::new();
     each_row(report, kind, true, |row| {
         let cell = |(field, known): (&&Field, &Option<Value>)| {
-            known.clone().unwrap_or_else(|| field.of_row(row)).of_type(field.kind)
+            known
+                .clone()
+                .unwrap_or_else(|| field.of_row(row))
+                .of_type(field.kind)
         };
         rows.push(columns.iter().zip(&of_report).map(cell).collect());
     });

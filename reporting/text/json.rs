@@ -1,4 +1,5 @@
-//! JSON, read as one kind of text and written by one kind of writer: others would be compiled again for each type.
+//! JSON, read as one kind of text and written by one kind of writer: others would be compiled again
+//! for each type.
 
 use std::io::{self, Write};
 
@@ -24,13 +25,15 @@ pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result
 ///
 /// # Errors
 /// When it is no such field.
-pub fn by_text<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
+pub fn by_text<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     let text = Box::<RawValue>::deserialize(deserializer)?;
     serde_json::from_str(text.get()).map_err(|error| D::Error::custom(json_error(&error)))
 }
 
-/// What is wrong with a text that is no such document, without the place, which is told apart. It quotes the text, which may
-/// hold anything.
+/// What is wrong with a text that is no such document, without the place, which is told apart. It
+/// quotes the text, which may hold anything.
 #[must_use]
 pub fn json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
@@ -68,7 +71,11 @@ pub fn write(
     layout: Layout,
     output: &mut dyn Write,
 ) -> serde_json::Result<()> {
-    let set = Set { layout, depth: 0, has_parts: false };
+    let set = Set {
+        layout,
+        depth: 0,
+        has_parts: false,
+    };
     value.serialize(&mut serde_json::Serializer::with_formatter(output, set))
 }
 
@@ -97,7 +104,12 @@ impl Set {
     }
 
     /// Before a part that stands so deep where lines of [`Layout::Lines`] begin.
-    fn next<W: ?Sized + Write>(&self, first: bool, begins_lines: usize, writer: &mut W) -> io::Result<()> {
+    fn next<W: ?Sized + Write>(
+        &self,
+        first: bool,
+        begins_lines: usize,
+        writer: &mut W,
+    ) -> io::Result<()> {
         if !first {
             writer.write_all(b",")?;
         }
@@ -123,12 +135,20 @@ impl Formatter for Set {
         self.close(b"}", writer)
     }
 
-    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+    fn begin_object_key<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
         self.next(first, 1, writer)
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(if self.layout == Layout::Indented { b": " } else { b":" })
+        writer.write_all(if self.layout == Layout::Indented {
+            b": "
+        } else {
+            b":"
+        })
     }
 
     fn end_object_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
@@ -144,7 +164,11 @@ impl Formatter for Set {
         self.close(b"]", writer)
     }
 
-    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+    fn begin_array_value<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
         self.next(first, 2, writer)
     }
 
@@ -162,11 +186,13 @@ mod tests {
 
     #[test]
     fn layouts_are_those_of_serde_json() {
-        let document =
-            json!({"a": [1, [], {"b": {}}, [[2.5, "x\n"], null]], "c": {"d": [true], "e": {"f": []}}});
+        let document = json!({"a": [1, [], {"b": {}}, [[2.5, "x\n"], null]], "c": {"d": [true], "e": {"f": []}}});
         for value in [document, json!([]), json!({}), json!("ä"), Value::Null] {
             assert_eq!(written(&value, Layout::Compact).unwrap(), value.to_string());
-            assert_eq!(written(&value, Layout::Indented).unwrap(), format!("{value:#}"));
+            assert_eq!(
+                written(&value, Layout::Indented).unwrap(),
+                format!("{value:#}")
+            );
             let lines = written(&value, Layout::Lines).unwrap();
             assert_eq!(lines.replace('\n', ""), value.to_string());
         }

@@ -1,5 +1,5 @@
-//! How text is written, for all that write some: numbers with a unit that fits, text from elsewhere made harmless, text folded
-//! to a width, and characters that a format would take for its own.
+//! How text is written, for all that write some: numbers with a unit that fits, text from elsewhere
+//! made harmless, text folded to a width, and characters that a format would take for its own.
 
 pub mod json;
 pub mod numbers;
@@ -7,6 +7,6 @@ mod plain;
 
 pub use json::{by_text, from_bytes, json_error};
 pub use plain::{
-    and_more, clipped, columns, counted, first_part, fold_name, hang, in_short, plain, runs_of, shortened,
-    wrap,
+    and_more, clipped, columns, counted, first_part, fold_name, hang, in_short, plain, runs_of,
+    shortened, wrap,
 };

@@ -1,5 +1,5 @@
-//! How figures are written for people: four significant digits and a unit that fits. JSON and CSV do not come here,
-//! they keep every digit.
+//! How figures are written for people: four significant digits and a unit that fits. JSON and CSV
+//! do not come here, they keep every digit.
 
 use crate::model::{Accuracy, AccuracyKind};
 
@@ -10,7 +10,8 @@ const TIMES: [(f64, &str); 4] = [(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9
 const COUNTS: [(f64, &str); 4] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
 const RATES: [(f64, &str); 4] = [(1.0, " Hz"), (1e3, " kHz"), (1e6, " MHz"), (1e9, " GHz")];
 
-/// `value` with `digits` significant digits, without an exponent; digits before the point are never dropped.
+/// `value` with `digits` significant digits, without an exponent; digits before the point are never
+/// dropped.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -25,7 +26,11 @@ pub fn significant(value: f64, digits: usize) -> String {
     // 9.9996 rounds up to 10.000, which has one digit too many.
     let rounded = text.parse().unwrap_or(value);
     let fits = decimals(if rounded == 0.0 { value } else { rounded });
-    if fits == decimals(value) { text } else { format!("{value:.fits$}") }
+    if fits == decimals(value) {
+        text
+    } else {
+        format!("{value:.fits$}")
+    }
 }
 
 fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
@@ -34,7 +39,11 @@ fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
     };
     // 999.96 would be written as 1000, so it belongs to the next unit.
     let fits = |size: f64| value.abs() >= 0.99995 * size;
-    let &(size, unit) = units.iter().rev().find(|(size, _)| fits(*size)).unwrap_or(&units[0]);
+    let &(size, unit) = units
+        .iter()
+        .rev()
+        .find(|(size, _)| fits(*size))
+        .unwrap_or(&units[0]);
     let text = significant(value / size, 4);
     if value != 0.0 && value.abs() / size < 1e-4 {
         format!("{:.2e}{unit}", value / size)
@@ -62,8 +71,11 @@ pub fn count(number: Option<f64>) -> String {
 #[must_use]
 pub fn trimmed(figure: &str) -> String {
     let (digits, unit) = figure.split_at(figure.find([' ', 'k', 'M', 'G']).unwrap_or(figure.len()));
-    let digits =
-        if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
+    let digits = if digits.contains('.') {
+        digits.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        digits
+    };
     digits.to_owned() + unit
 }
 
@@ -92,7 +104,11 @@ pub fn rate(hz: Option<f64>) -> String {
 #[must_use]
 pub fn accuracy(accuracy: Option<&Accuracy>) -> String {
     match accuracy {
-        Some(Accuracy { ns: Some(ns), kind: AccuracyKind::AtMost, .. }) if ns.is_finite() => {
+        Some(Accuracy {
+            ns: Some(ns),
+            kind: AccuracyKind::AtMost,
+            ..
+        }) if ns.is_finite() => {
             format!("≤ {}", time(Some(*ns)))
         }
         other => time(other.and_then(|accuracy| accuracy.ns)),
@@ -102,21 +118,27 @@ pub fn accuracy(accuracy: Option<&Accuracy>) -> String {
 /// A share in [0, 1], three decimals.
 #[must_use]
 pub fn share(share: Option<f64>) -> String {
-    share.filter(|share| share.is_finite()).map_or_else(|| NOTHING.to_owned(), |share| format!("{share:.3}"))
+    share
+        .filter(|share| share.is_finite())
+        .map_or_else(|| NOTHING.to_owned(), |share| format!("{share:.3}"))
 }
 
 /// Quality in percent, two decimals, without the sign.
 #[must_use]
 pub fn percent(quality: Option<f64>) -> String {
-    quality.filter(|q| q.is_finite()).map_or_else(|| NOTHING.to_owned(), |q| format!("{:.2}", q * 100.0))
+    quality
+        .filter(|q| q.is_finite())
+        .map_or_else(|| NOTHING.to_owned(), |q| format!("{:.2}", q * 100.0))
 }
 
-/// The sides of the interval of Quality, below and above, in hundredths of a percentage point, rounded up, so that the
-/// interval that is printed holds the one that was found.
+/// The sides of the interval of Quality, below and above, in hundredths of a percentage point,
+/// rounded up, so that the interval that is printed holds the one that was found.
 fn sides(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<[f64; 2]> {
     let (quality, low, high) = (quality?, low?, high?);
     let up = |side: f64| (side * 1e4 - 1e-6).max(0.0).ceil();
-    (quality + low + high).is_finite().then(|| [up(quality - low), up(high - quality)])
+    (quality + low + high)
+        .is_finite()
+        .then(|| [up(quality - low), up(high - quality)])
 }
 
 /// Half the width of the interval of Quality in percentage points: the longer side.
@@ -125,8 +147,8 @@ pub fn half_interval(quality: Option<f64>, low: Option<f64>, high: Option<f64>) 
     sides(quality, low, high).map(|[below, above]| below.max(above) / 100.0)
 }
 
-/// The same as text, as in `±0.05`. Where that would leave 0 to 100 %, the ends are told: `0–57`, `99.90–100.00`. Empty when there is
-/// none.
+/// The same as text, as in `±0.05`. Where that would leave 0 to 100 %, the ends are told: `0–57`,
+/// `99.90–100.00`. Empty when there is none.
 #[must_use]
 pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     let (Some(quality), Some([below, above])) = (quality, sides(quality, low, high)) else {
@@ -140,9 +162,17 @@ pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> 
         return format!("±{:.2}", half / 100.0);
     }
     // Whole numbers tell enough of what is wider than ten of them.
-    let (unit, decimals) = if below + above < 1e3 { (1.0, 2) } else { (100.0, 0) };
+    let (unit, decimals) = if below + above < 1e3 {
+        (1.0, 2)
+    } else {
+        (100.0, 0)
+    };
     let end = |hundredths: f64| format!("{:.decimals$}", hundredths * unit / 100.0);
-    format!("{}–{}", end(((shown - below) / unit).floor()), end(((shown + above) / unit).ceil()))
+    format!(
+        "{}–{}",
+        end(((shown - below) / unit).floor()),
+        end(((shown + above) / unit).ceil())
+    )
 }
 
 #[cfg(test)]
@@ -209,7 +239,15 @@ mod tests {
     #[test]
     fn what_is_not_determined_is_a_dash() {
         for nothing in [None, Some(f64::NAN), Some(f64::INFINITY)] {
-            assert_eq!([time(nothing), count(nothing), percent(nothing), rate(nothing)], ["–"; 4]);
+            assert_eq!(
+                [
+                    time(nothing),
+                    count(nothing),
+                    percent(nothing),
+                    rate(nothing)
+                ],
+                ["–"; 4]
+            );
         }
     }
 
@@ -232,8 +270,15 @@ mod tests {
         assert_eq!(half(Some(0.2369), Some(0.0), Some(1.0)), "0–100");
         assert_eq!(half(Some(0.9999), Some(0.999), Some(1.0)), "99.90–100.00");
         assert_eq!(half(Some(0.231_12), Some(0.0), Some(0.5668)), "0–57");
-        assert_eq!(half(Some(0.472_149), Some(0.0), Some(0.915)), "±47.21", "to 0, as it is printed");
-        assert_eq!(half_interval(Some(0.2369), Some(0.0), Some(1.0)), Some(76.31));
+        assert_eq!(
+            half(Some(0.472_149), Some(0.0), Some(0.915)),
+            "±47.21",
+            "to 0, as it is printed"
+        );
+        assert_eq!(
+            half_interval(Some(0.2369), Some(0.0), Some(1.0)),
+            Some(76.31)
+        );
         assert_eq!(half(Some(0.5), None, Some(0.6)), "");
         assert_eq!(half(Some(0.5), Some(f64::NAN), Some(0.6)), "");
     }

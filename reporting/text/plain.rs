@@ -1,10 +1,11 @@
-//! Text from elsewhere (labels, reasons of agents, names the firmware gives itself) made safe for a terminal, text folded to a width, and
-//! lists too long to be told.
+//! Text from elsewhere (labels, reasons of agents, names the firmware gives itself) made safe for a
+//! terminal, text folded to a width, and lists too long to be told.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// One line of printable text: escape sequences are dropped whole, control characters become spaces, and characters
-/// that reorder or hide text (bidirectional controls, zero-width characters) are dropped. Runs of blanks become one.
+/// One line of printable text: escape sequences are dropped whole, control characters become
+/// spaces, and characters that reorder or hide text (bidirectional controls, zero-width characters)
+/// are dropped. Runs of blanks become one.
 #[must_use]
 pub fn plain(text: &str) -> String {
     // Most of it is: tables of many reports hold millions of cells.
@@ -54,12 +55,16 @@ pub fn clipped(text: &str, limit: usize) -> String {
     short
 }
 
-/// A message in which no word is longer than a path that people write, and which is no longer than a screen: what is longer than that loses its middle.
+/// A message in which no word is longer than a path that people write, and which is no longer than
+/// a screen: what is longer than that loses its middle.
 #[must_use]
 pub fn shortened(message: &str) -> String {
     const WORD: usize = 200;
     const ALL: usize = 2_000;
-    let words: Vec<String> = message.split(' ').map(|word| without_middle(word, WORD)).collect();
+    let words: Vec<String> = message
+        .split(' ')
+        .map(|word| without_middle(word, WORD))
+        .collect();
     without_middle(&words.join(" "), ALL)
 }
 
@@ -75,13 +80,17 @@ fn without_middle(text: &str, most: usize) -> String {
 
 type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-/// ECMA-48: what follows ESC. `[` opens a control sequence, `]` `P` `X` `^` `_` open a string that BEL or ST ends.
+/// ECMA-48: what follows ESC. `[` opens a control sequence, `]` `P` `X` `^` `_` open a string that
+/// BEL or ST ends.
 fn skip_escape(rest: &mut Rest) {
     match rest.next_if(|c| !c.is_control()) {
         Some('[') => skip_csi(rest),
         Some(']' | 'P' | 'X' | '^' | '_') => {
             while let Some(c) = rest.next() {
-                if c == '\u{7}' || c == '\u{9c}' || (c == '\u{1b}' && rest.next_if_eq(&'\\').is_some()) {
+                if c == '\u{7}'
+                    || c == '\u{9c}'
+                    || (c == '\u{1b}' && rest.next_if_eq(&'\\').is_some())
+                {
                     break;
                 }
             }
@@ -109,20 +118,23 @@ fn reorders_or_hides(c: char) -> bool {
 /// What stays in the line of its figure.
 const UNITS: [&str; 8] = ["%", "ns", "µs", "ms", "s", "min", "GHz", "ppm"];
 
-/// Columns that a line takes at a terminal: characters of East Asia take two, those that modify others none.
+/// Columns that a line takes at a terminal: characters of East Asia take two, those that modify
+/// others none.
 #[must_use]
 pub fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// Folds `text` at blanks to lines of at most `width` columns; a longer word keeps its line, and a unit that of its figure.
+/// Folds `text` at blanks to lines of at most `width` columns; a longer word keeps its line, and a
+/// unit that of its figure.
 #[must_use]
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
     while let Some(word) = words.next() {
         let is_unit = |next: &&str| UNITS.contains(&next.trim_end_matches(is_mark));
-        let unit = words.next_if(|next| word.ends_with(|c: char| c.is_ascii_digit()) && is_unit(next));
+        let unit =
+            words.next_if(|next| word.ends_with(|c: char| c.is_ascii_digit()) && is_unit(next));
         let word = unit.map_or(word.to_owned(), |unit| format!("{word} {unit}"));
         match lines.last_mut() {
             Some(line) if columns(line) + 1 + columns(&word) <= width => {
@@ -141,11 +153,12 @@ fn is_mark(c: char) -> bool {
 
 /// On narrower terminals words are broken that are longer than a line.
 const PHONE: usize = 60;
-/// Beside a heading text is folded to no fewer characters than these; where there is no room for them, it stands below.
+/// Beside a heading text is folded to no fewer characters than these; where there is no room for
+/// them, it stands below.
 const BESIDE: usize = 26;
 
-/// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after `next`; below `first` where it is so long that
-/// beside it nothing could be read.
+/// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after
+/// `next`; below `first` where it is so long that beside it nothing could be read.
 pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
     let margin = columns(next).max(columns(first));
     if width < margin + BESIDE && margin > 8 {
@@ -153,7 +166,13 @@ pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize)
     }
     let room = width.saturating_sub(margin).max(20);
     // Where hardly anything fits, calls do not, either.
-    let folded = |line: String| if width < PHONE { fold_name(&line, room) } else { line };
+    let folded = |line: String| {
+        if width < PHONE {
+            fold_name(&line, room)
+        } else {
+            line
+        }
+    };
     let lines: Vec<String> = wrap(text, room).into_iter().map(folded).collect();
     for (number, line) in lines.iter().flat_map(|line| line.lines()).enumerate() {
         out.push_str(if number == 0 { first } else { next });
@@ -162,20 +181,32 @@ pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize)
     }
 }
 
-/// The heading in lines of its own, and the text indented a little. A heading that is but a sign stays before the text.
+/// The heading in lines of its own, and the text indented a little. A heading that is but a sign
+/// stays before the text.
 fn below(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
     let comment = if first.starts_with("# ") { "# " } else { "" };
     let head = first[comment.len()..].trim();
     let sign = head.chars().count() <= 2 && !head.contains(char::is_alphanumeric);
     let mut indent = format!("{comment}    ");
     if sign {
-        let lead = if head.is_empty() { indent.clone() } else { format!("{indent}{head} ") };
-        indent += if next.chars().count() > first.trim_end().chars().count() { "  " } else { "" };
+        let lead = if head.is_empty() {
+            indent.clone()
+        } else {
+            format!("{indent}{head} ")
+        };
+        indent += if next.chars().count() > first.trim_end().chars().count() {
+            "  "
+        } else {
+            ""
+        };
         return hang(out, &lead, &indent, text, width);
     }
     let blanks = first[comment.len()..].len() - first[comment.len()..].trim_start().len();
     let lead = format!("{comment}{}", " ".repeat(blanks.min(2)));
-    for (number, line) in wrap(head, width.saturating_sub(lead.len()).max(20)).iter().enumerate() {
+    for (number, line) in wrap(head, width.saturating_sub(lead.len()).max(20))
+        .iter()
+        .enumerate()
+    {
         *out += &format!("{lead}{}{line}\n", if number == 0 { "" } else { "  " });
     }
     if !text.is_empty() {
@@ -183,7 +214,8 @@ fn below(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
     }
 }
 
-/// Breaks a name that has no blanks after `-` `:` `.` `_` `/` so that no part takes more than `width` columns.
+/// Breaks a name that has no blanks after `-` `:` `.` `_` `/` so that no part takes more than
+/// `width` columns.
 #[must_use]
 pub fn fold_name(name: &str, width: usize) -> String {
     let takes = |line: &[char]| line.iter().map(|c| c.width().unwrap_or(0)).sum::<usize>();
@@ -193,7 +225,10 @@ pub fn fold_name(name: &str, width: usize) -> String {
         taken += takes(&[c]);
         while taken > width && line.len() > 1 {
             let last = line.len() - 1;
-            let at = line[..last].iter().rposition(|c| "-:._/ ".contains(*c)).map_or(last, |at| at + 1);
+            let at = line[..last]
+                .iter()
+                .rposition(|c| "-:._/ ".contains(*c))
+                .map_or(last, |at| at + 1);
             out.extend(line.drain(..at));
             out.push('\n');
             taken = takes(&line);
@@ -212,14 +247,19 @@ pub fn counted(count: usize, what: &str) -> String {
 /// Names, of which `all` there are: "a, b", or "a, b and 7 more" where not all are told.
 #[must_use]
 pub fn and_more(names: &[impl AsRef<str>], all: usize) -> String {
-    let told = names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    let told = names
+        .iter()
+        .map(AsRef::as_ref)
+        .collect::<Vec<_>>()
+        .join(", ");
     match all.saturating_sub(names.len()) {
         0 => told,
         more => format!("{told} and {more} more"),
     }
 }
 
-/// Names in which those that differ in a number at their end, each by one more, are told by the first and the last: `ptp0 … ptp3`.
+/// Names in which those that differ in a number at their end, each by one more, are told by the
+/// first and the last: `ptp0 … ptp3`.
 #[must_use]
 pub fn runs_of(names: &[String]) -> Vec<String> {
     let parts = |name: &str| {
@@ -242,13 +282,19 @@ pub fn runs_of(names: &[String]) -> Vec<String> {
 pub fn in_short<S: AsRef<str>>(ids: &[S]) -> String {
     match ids {
         [first, second, _, ..] => {
-            format!("{} timers ({}, {}, …)", ids.len(), first.as_ref(), second.as_ref())
+            format!(
+                "{} timers ({}, {}, …)",
+                ids.len(),
+                first.as_ref(),
+                second.as_ref()
+            )
         }
         few => few.iter().map(S::as_ref).collect::<Vec<_>>().join(", "),
     }
 }
 
-/// What was found, without what comes of it: a sentence up to the first colon or semicolon that is not in brackets.
+/// What was found, without what comes of it: a sentence up to the first colon or semicolon that is
+/// not in brackets.
 #[must_use]
 pub fn first_part(sentence: &str) -> &str {
     let mut depth = 0_i32;
@@ -256,7 +302,9 @@ pub fn first_part(sentence: &str) -> &str {
         match c {
             '(' => depth += 1,
             ')' => depth -= 1,
-            ':' | ';' if depth == 0 && sentence[at + 1..].starts_with(' ') => return &sentence[..at],
+            ':' | ';' if depth == 0 && sentence[at + 1..].starts_with(' ') => {
+                return &sentence[..at];
+            }
             _ => {}
         }
     }
@@ -275,7 +323,10 @@ mod tests {
         let path = format!("cannot read '/{}/end': no such file", "ä".repeat(3_000));
         let told = shortened(&path);
         assert!(told.chars().count() < 300, "{told}");
-        assert!(told.starts_with("cannot read '/ä") && told.ends_with("ä/end': no such file"), "{told}");
+        assert!(
+            told.starts_with("cannot read '/ä") && told.ends_with("ä/end': no such file"),
+            "{told}"
+        );
         assert!(shortened(&"a b ".repeat(2_000)).chars().count() <= 2_001);
         assert_eq!(shortened("a  b "), "a  b ");
     }
@@ -283,7 +334,10 @@ mod tests {
     #[test]
     fn escape_sequences_vanish_whole() {
         assert_eq!(plain("a\u{1b}[31;1mred\u{1b}[0m b"), "ared b");
-        assert_eq!(plain("\u{1b}]0;title\u{7}x\u{1b}]8;;http://e\u{1b}\\y"), "xy");
+        assert_eq!(
+            plain("\u{1b}]0;title\u{7}x\u{1b}]8;;http://e\u{1b}\\y"),
+            "xy"
+        );
         assert_eq!(plain("\u{9b}2Jx\u{1b}(By\u{1b}cz"), "xyz");
         assert_eq!(plain("cut \u{1b}["), "cut");
     }
@@ -299,8 +353,15 @@ mod tests {
     fn folding() {
         assert_eq!(wrap("aa bb  cc dd", 5), ["aa bb", "cc dd"]);
         assert_eq!(wrap("toolong a", 3), ["toolong", "a"]);
-        assert_eq!(wrap("up to ±9.5 %; more", 11), ["up to", "±9.5 %;", "more"], "a figure keeps its unit");
-        assert_eq!(fold_name("monotonic-coarse-syscall", 20), "monotonic-coarse-\nsyscall");
+        assert_eq!(
+            wrap("up to ±9.5 %; more", 11),
+            ["up to", "±9.5 %;", "more"],
+            "a figure keeps its unit"
+        );
+        assert_eq!(
+            fold_name("monotonic-coarse-syscall", 20),
+            "monotonic-coarse-\nsyscall"
+        );
         assert_eq!(fold_name("abcdefgh", 3), "abc\ndef\ngh");
         assert_eq!(fold_name("short", 10), "short");
         assert_eq!(fold_name("時時時", 4), "時時\n時", "each takes two columns");
@@ -311,16 +372,41 @@ mod tests {
     fn beside_a_long_heading_nothing_could_be_read() {
         let hung = |first: &str, text: &str, width| {
             let mut out = String::new();
-            hang(&mut out, first, &" ".repeat(first.chars().count()), text, width);
+            hang(
+                &mut out,
+                first,
+                &" ".repeat(first.chars().count()),
+                text,
+                width,
+            );
             out
         };
-        assert_eq!(hung("sleep 1 ms      ", "takes 1 ms", 80), "sleep 1 ms      takes 1 ms\n");
-        assert_eq!(hung("sleep 1 ms      ", "takes 1 ms", 40), "sleep 1 ms\n    takes 1 ms\n");
+        assert_eq!(
+            hung("sleep 1 ms      ", "takes 1 ms", 80),
+            "sleep 1 ms      takes 1 ms\n"
+        );
+        assert_eq!(
+            hung("sleep 1 ms      ", "takes 1 ms", 40),
+            "sleep 1 ms\n    takes 1 ms\n"
+        );
         assert_eq!(hung("               → ", "wait", 40), "    → wait\n");
-        assert_eq!(hung("# OS            ", "Debian", 40), "# OS\n#     Debian\n");
-        assert_eq!(hung("# frequency     ", "unknown", 40), "# frequency\n#     unknown\n");
-        let long = hung("  clock-nanosleep-monotonic  ", &"a loop that reads the clock ".repeat(3), 40);
-        assert!(long.lines().all(|line| line.chars().count() <= 40), "{long}");
+        assert_eq!(
+            hung("# OS            ", "Debian", 40),
+            "# OS\n#     Debian\n"
+        );
+        assert_eq!(
+            hung("# frequency     ", "unknown", 40),
+            "# frequency\n#     unknown\n"
+        );
+        let long = hung(
+            "  clock-nanosleep-monotonic  ",
+            &"a loop that reads the clock ".repeat(3),
+            40,
+        );
+        assert!(
+            long.lines().all(|line| line.chars().count() <= 40),
+            "{long}"
+        );
     }
 
     proptest! {
@@ -348,20 +434,29 @@ mod tests {
 
     #[test]
     fn what_comes_of_it_is_left_out() {
-        assert_eq!(first_part("it is a guest (of: KVM); so wait"), "it is a guest (of: KVM)");
+        assert_eq!(
+            first_part("it is a guest (of: KVM); so wait"),
+            "it is a guest (of: KVM)"
+        );
         assert_eq!(first_part("slack: 50 µs"), "slack");
         assert_eq!(first_part("it is at 12:30 µs"), "it is at 12:30 µs");
     }
 
     #[test]
     fn one_is_no_plural() {
-        assert_eq!([0, 1, 2].map(|count| counted(count, "node")), ["0 nodes", "1 node", "2 nodes"]);
+        assert_eq!(
+            [0, 1, 2].map(|count| counted(count, "node")),
+            ["0 nodes", "1 node", "2 nodes"]
+        );
     }
 
     #[test]
     fn names_that_count_up_are_told_by_their_ends() {
         let names = ["ptp0", "ptp1", "ptp2", "a1", "a2", "b", "x9", "x11"].map(str::to_owned);
-        assert_eq!(runs_of(&names), ["ptp0 … ptp2", "a1", "a2", "b", "x9", "x11"]);
+        assert_eq!(
+            runs_of(&names),
+            ["ptp0 … ptp2", "a1", "a2", "b", "x9", "x11"]
+        );
         assert_eq!(runs_of(&[]), Vec::<String>::new());
     }
 

@@ -21,25 +21,27 @@ pub struct CheckArgs {
     /// Judge the core and the frequency of this CPU; without it those of the quietest one
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
-    /// Judge instead whether a program may read the counter of the CPU directly (rdtsc, cntvct, rdtime): safe, safe until this machine is migrated,
-    /// or unsafe, with the evidence, the gain and the risk
+    /// Judge instead whether a program may read the counter of the CPU directly (rdtsc, cntvct,
+    /// rdtime): safe, safe until this machine is migrated, or unsafe, with the evidence, the gain
+    /// and the risk
     #[arg(long)]
     pub counter: bool,
     /// Judge the machine of this report (JSON) instead of this one
     #[arg(long, value_name = "REPORT", conflicts_with_all = ["cpu", "counter", "sources"])]
     pub from: Option<PathBuf>,
-    /// Print all findings with their remedies, including those that are fine; the default is remedies of problems only
+    /// Print all findings with their remedies, including those that are fine; the default is
+    /// remedies of problems only
     #[arg(long, short)]
     pub verbose: bool,
-    /// Measure every clock source that this kernel offers, one after the other, as root: the whole machine uses each for some seconds, and
-    /// then the present one again, even if the run fails
+    /// Measure every clock source that this kernel offers, one after the other, as root: the whole
+    /// machine uses each for some seconds, and then the present one again, even if the run fails
     #[arg(long)]
     pub sources: bool,
     /// Do not ask first
     #[arg(long, requires = "sources")]
     pub yes: bool,
-    /// Clock reads per second for which costs are given: 100 000 unless specified otherwise, or as many as all programs make, where each is a
-    /// system call and the kernel lets them be counted
+    /// Clock reads per second for which costs are given: 100 000 unless specified otherwise, or as
+    /// many as all programs make, where each is a system call and the kernel lets them be counted
     #[arg(long, requires = "sources", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub reads: Option<u64>,
     /// Look below this folder for proc, sys and run (for tests)

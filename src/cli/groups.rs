@@ -1,4 +1,5 @@
-//! What the help says of all commands: what they are for, in groups, and what they end with. And the arguments of `completions`.
+//! What the help says of all commands: what they are for, in groups, and what they end with. And
+//! the arguments of `completions`.
 
 use std::fmt::Write as _;
 
@@ -9,10 +10,16 @@ use super::Cli;
 
 /// Each command that the help shows, once.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Clocks", &["probe", "inspect", "check", "watch", "platform", "list"]),
+    (
+        "Clocks",
+        &["probe", "inspect", "check", "watch", "platform", "list"],
+    ),
     ("Waits", &["wait", "period"]),
     ("Use", &["pick", "measure"]),
-    ("Reports", &["table", "compare", "report", "publish", "analyse"]),
+    (
+        "Reports",
+        &["table", "compare", "report", "publish", "analyse"],
+    ),
     ("Agents", &["agent", "agent-check", "completions"]),
 ];
 
@@ -82,14 +89,22 @@ mod tests {
     #[test]
     fn each_command_is_listed_once_and_fits_80_columns() {
         let command = Cli::command();
-        let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+        let shown = command
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set());
         let mut shown: Vec<&str> = shown.map(Command::get_name).collect();
-        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut listed: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| names.iter().copied())
+            .collect();
         shown.sort_unstable();
         listed.sort_unstable();
         assert_eq!(listed, shown);
         let help = super::command().render_help().to_string();
-        let wide = help.lines().take_while(|line| *line != "Options:").find(|line| line.chars().count() > 80);
+        let wide = help
+            .lines()
+            .take_while(|line| *line != "Options:")
+            .find(|line| line.chars().count() > 80);
         assert_eq!(wide, None);
     }
 }

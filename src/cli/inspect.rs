@@ -12,10 +12,12 @@ pub struct InspectArgs {
     /// Ids or globs of timers
     #[arg(value_name = "TIMER", required = true)]
     pub timers: Vec<String>,
-    /// Look into this report or trace (`-` is standard input); without it the timers are probed, quickly
+    /// Look into this report or trace (`-` is standard input); without it the timers are probed,
+    /// quickly
     #[arg(long, value_name = "REPORT|TRACE", conflicts_with_all = ["agents", "cpu"])]
     pub from: Option<PathBuf>,
-    /// Print everything: all verdicts and evidence, each length of waits, plots, causes and remedies, and the whole machine
+    /// Print everything: all verdicts and evidence, each length of waits, plots, causes and
+    /// remedies, and the whole machine
     #[arg(long, short)]
     pub verbose: bool,
     /// Write the figures to this folder as well, as SVG fit for a paper

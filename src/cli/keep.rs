@@ -14,7 +14,12 @@ use crate::report::terminal::Detail;
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
     /// Frequency that turns time into cycles: effective, nominal, or a figure as in 2.8GHz
-    #[arg(long, value_name = "FREQUENCY", default_value = "effective", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "FREQUENCY",
+        default_value = "effective",
+        allow_hyphen_values = true
+    )]
     pub cycles: CyclesFrom,
     /// Format on standard output
     #[arg(long, short, value_enum, default_value_t)]
@@ -48,23 +53,31 @@ impl DetailArgs {
     /// What was asked for.
     #[must_use]
     pub fn wanted(self) -> Detail {
-        if self.verbose { Detail::Full } else { self.notes }
+        if self.verbose {
+            Detail::Full
+        } else {
+            self.notes
+        }
     }
 }
 
 /// Where a run is kept.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepArgs {
-    /// Write the report to this file as well; its ending says how: .json, .csv, .md, .prom or .txt (repeatable)
+    /// Write the report to this file as well; its ending says how: .json, .csv, .md, .prom or .txt
+    /// (repeatable)
     #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
     pub outputs: Vec<Output>,
-    /// Write the raw observations to this file (`-`: to standard output, and nothing else), from which `analyse` computes the report again
+    /// Write the raw observations to this file (`-`: to standard output, and nothing else), from
+    /// which `analyse` computes the report again
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Keep the run in DIR/<platform>/<date>/, with a page to read; DIR is reports where none is given
+    /// Keep the run in DIR/<platform>/<date>/, with a page to read; DIR is reports where none is
+    /// given
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "reports")]
     pub save: Option<PathBuf>,
-    /// Keep the report under this name and replace an older one; `compare NAME` prints what changed since
+    /// Keep the report under this name and replace an older one; `compare NAME` prints what changed
+    /// since
     #[arg(long, value_name = "NAME", value_parser = values::baseline)]
     pub baseline: Option<String>,
 }

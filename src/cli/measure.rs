@@ -26,9 +26,10 @@ pub struct MeasureArgs {
     /// Built-in operations; without any, and without a command, they are listed
     #[arg(value_name = "OPERATION")]
     pub operations: Vec<String>,
-    /// The clock to measure with; without it the first that this machine has of rdtsc-lfence and monotonic, or with `--from` the
-    /// one of the highest Quality, among those that count wall time, cannot be set, have a step that is known, and whose reads wait
-    /// for the work before them (are fenced)
+    /// The clock to measure with; without it the first that this machine has of rdtsc-lfence and
+    /// monotonic, or with `--from` the one of the highest Quality, among those that count wall
+    /// time, cannot be set, have a step that is known, and whose reads wait for the work before
+    /// them (are fenced)
     #[arg(long, value_name = "TIMER")]
     pub clock: Option<String>,
     /// How to measure
@@ -43,19 +44,22 @@ pub struct MeasureArgs {
     /// Sizes of the problem, as in 100,10k,1M
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole::<u64>(1..=100_000_000))]
     pub sizes: Vec<u64>,
-    /// Number of valid samples [default: 10; for a command as many runs as fit into 3 s, at least 10]
+    /// Number of valid samples [default: 10; for a command as many runs as fit into 3 s, at least
+    /// 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(2..=100_000))]
     pub samples: Option<u32>,
     /// Length of a run of the throughput instrument
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time, allow_hyphen_values = true)]
     pub time: Nanos,
-    /// Time after which a trial, or a single run of a command, has failed, as in 30s or 2m (seconds without a unit; rounded up)
+    /// Time after which a trial, or a single run of a command, has failed, as in 30s or 2m (seconds
+    /// without a unit; rounded up)
     #[arg(long, value_name = "TIME", default_value_t = 20, allow_negative_numbers = true, value_parser = values::limit)]
     pub limit: u64,
     /// Take the figures of the clock from this report (JSON) instead of probing
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
-    /// Measure on this CPU; without it operations run on the quietest one, a command wherever the system lets it
+    /// Measure on this CPU; without it operations run on the quietest one, a command wherever the
+    /// system lets it
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
     /// Seed of all random choices

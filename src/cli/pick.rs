@@ -38,11 +38,12 @@ pub struct PickArgs {
     /// Write the code in this language, for the clock of its standard library [default: c]
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, conflicts_with_all = ["every", "runtime", "agents"])]
     pub language: Option<Language>,
-    /// Print all clocks with the reason why each was not picked, the parts of the error, and what it means for benchmark harnesses
+    /// Print all clocks with the reason why each was not picked, the parts of the error, and what
+    /// it means for benchmark harnesses
     #[arg(long)]
     pub all: bool,
-    /// Pick a method to wait with instead of a clock, for wake-ups at this period, as in 1ms; without --within the one that is least
-    /// late
+    /// Pick a method to wait with instead of a clock, for wake-ups at this period, as in 1ms;
+    /// without --within the one that is least late
     #[arg(long, value_name = "TIME", value_parser = super::values::period, allow_hyphen_values = true,
           conflicts_with_all = ["duration", "rate", "needs", "settable"])]
     pub every: Option<u64>,
@@ -64,13 +65,15 @@ pub struct PickArgs {
     /// Further properties that the clock must have (repeatable, or separated by commas)
     #[arg(long, value_name = "NEED", value_enum, value_delimiter = ',')]
     pub needs: Vec<Need>,
-    /// Also accept clocks that can be set and then step: a duration across a step is wrong by any amount
+    /// Also accept clocks that can be set and then step: a duration across a step is wrong by any
+    /// amount
     #[arg(long)]
     pub settable: bool,
     /// Rate at which the operation happens on its own, as in 10000/s: it cannot be repeated at will
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
-    /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or what leads the ids of an agent
+    /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or what
+    /// leads the ids of an agent
     #[arg(long, value_name = "NAME")]
     pub runtime: Option<String>,
     /// Take the figures from this report (JSON) instead of measuring

@@ -1,4 +1,5 @@
-//! The flag that names runtimes, what starts the host of a browser, and the arguments of `agent-check`.
+//! The flag that names runtimes, what starts the host of a browser, and the arguments of
+//! `agent-check`.
 
 use std::path::PathBuf;
 
@@ -12,7 +13,8 @@ use crate::prober::browser::{BrowserKind, Page};
 /// Runtimes whose clocks are asked too.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RuntimeArgs {
-    /// Ask the timers of these runtimes too; their ids are java:ID and so on (repeatable, or with commas)
+    /// Ask the timers of these runtimes too; their ids are java:ID and so on (repeatable, or with
+    /// commas)
     #[arg(long = "runtime", value_name = "RUNTIME", value_delimiter = ',', value_parser = names())]
     pub names: Vec<RuntimeName>,
     /// Set this in Firefox, the value in JSON, as in privacy.resistFingerprinting=true (repeatable)
@@ -34,7 +36,9 @@ pub enum RuntimeName {
 
 fn names() -> impl TypedValueParser<Value = RuntimeName> {
     let all = PossibleValue::new("all").help("All of them that are installed");
-    let each = RUNTIMES.iter().map(|runtime| PossibleValue::new(runtime.name).help(runtime.about));
+    let each = RUNTIMES
+        .iter()
+        .map(|runtime| PossibleValue::new(runtime.name).help(runtime.about));
     PossibleValuesParser::new(each.chain([all]))
         .map(|name| runtime(&name).map_or(RuntimeName::All, RuntimeName::One))
 }
@@ -43,9 +47,14 @@ impl RuntimeArgs {
     /// Each runtime that is meant, once, and whether it was named itself.
     #[must_use]
     pub fn wanted(&self) -> Vec<(&'static Runtime, bool)> {
-        let all = self.names.iter().any(|name| matches!(name, RuntimeName::All));
+        let all = self
+            .names
+            .iter()
+            .any(|name| matches!(name, RuntimeName::All));
         let is_named = |wanted: &Runtime| {
-            self.names.iter().any(|name| matches!(name, RuntimeName::One(named) if named.name == wanted.name))
+            self.names
+                .iter()
+                .any(|name| matches!(name, RuntimeName::One(named) if named.name == wanted.name))
         };
         let meant = RUNTIMES.iter().filter(|runtime| all || is_named(runtime));
         meant.map(|runtime| (runtime, is_named(runtime))).collect()
@@ -72,11 +81,16 @@ pub struct BrowserArgs {
 
 fn setting(text: &str) -> Result<Setting, String> {
     let (name, value) = text.split_once('=').ok_or("there is no `=` in it")?;
-    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')) {
+    if name.is_empty()
+        || !name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+    {
         return Err("its name has to be of letters, digits, dots, and - and _".into());
     }
-    let value: serde_json::Value = serde_json::from_str(value)
-        .map_err(|error| format!("its value is no JSON: {error}; text needs quotes, as in '\"text\"'"))?;
+    let value: serde_json::Value = serde_json::from_str(value).map_err(|error| {
+        format!("its value is no JSON: {error}; text needs quotes, as in '\"text\"'")
+    })?;
     if value.is_array() || value.is_object() || value.is_null() {
         return Err("its value has to be a number, true, false, or text in quotes".into());
     }

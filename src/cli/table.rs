@@ -37,9 +37,9 @@ impl ValueEnum for TableFormat {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
             Self::Shown(format) => format.to_possible_value(),
-            Self::Parquet => {
-                Some(PossibleValue::new("parquet").help("All columns, typed (Apache Parquet), for SQL"))
-            }
+            Self::Parquet => Some(
+                PossibleValue::new("parquet").help("All columns, typed (Apache Parquet), for SQL"),
+            ),
         }
     }
 }
@@ -56,7 +56,10 @@ pub enum Columns {
 impl ValueEnum for Columns {
     fn value_variants<'a>() -> &'a [Self] {
         static VARIANTS: LazyLock<Vec<Columns>> = LazyLock::new(|| {
-            let one = ColumnName::value_variants().iter().copied().map(Columns::One);
+            let one = ColumnName::value_variants()
+                .iter()
+                .copied()
+                .map(Columns::One);
             std::iter::once(Columns::All).chain(one).collect()
         });
         &VARIANTS
@@ -64,9 +67,9 @@ impl ValueEnum for Columns {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::All => {
-                Some(PossibleValue::new("all").help("All columns and rows, as CSV or Parquet for SQL"))
-            }
+            Self::All => Some(
+                PossibleValue::new("all").help("All columns and rows, as CSV or Parquet for SQL"),
+            ),
             Self::One(name) => name.to_possible_value(),
         }
     }
@@ -78,7 +81,8 @@ pub struct TableArgs {
     /// Reports (.json) and folders of them
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
-    /// Content of the rows: clocks, timers that wait or periodic ones [default: the first of these that the reports have]
+    /// Content of the rows: clocks, timers that wait or periodic ones [default: the first of these
+    /// that the reports have]
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
     /// Format of the output [default: by the ending of FILE, else table]
@@ -90,8 +94,15 @@ pub struct TableArgs {
     /// How several platforms stand to each other
     #[arg(long, value_enum, default_value_t)]
     pub layout: Layout,
-    /// Columns in this order, separated by commas; `all`: every column, named for SQL, with a row for each timer, as CSV or Parquet
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…", hide_possible_values = false)]
+    /// Columns in this order, separated by commas; `all`: every column, named for SQL, with a row
+    /// for each timer, as CSV or Parquet
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "COLUMN,…",
+        hide_possible_values = false
+    )]
     pub columns: Vec<Columns>,
     /// Sort by this column, the best or smallest first; the default is the order of the reports
     #[arg(long, value_enum, value_name = "COLUMN", hide_possible_values = true)]
@@ -124,8 +135,14 @@ impl TableArgs {
             "parquet" => Some(TableFormat::Parquet),
             _ => None,
         };
-        let otherwise = if self.columns.contains(&Columns::All) { Format::Csv } else { Format::Table };
-        self.format.or_else(by_ending).unwrap_or(TableFormat::Shown(otherwise))
+        let otherwise = if self.columns.contains(&Columns::All) {
+            Format::Csv
+        } else {
+            Format::Table
+        };
+        self.format
+            .or_else(by_ending)
+            .unwrap_or(TableFormat::Shown(otherwise))
     }
 
     /// Whether all columns of all rows are asked for.
@@ -136,36 +153,55 @@ impl TableArgs {
 
     /// The columns that are named one by one.
     fn named(&self) -> Vec<ColumnName> {
-        let named = |column: &Columns| if let Columns::One(name) = column { Some(*name) } else { None };
+        let named = |column: &Columns| {
+            if let Columns::One(name) = column {
+                Some(*name)
+            } else {
+                None
+            }
+        };
         self.columns.iter().filter_map(named).collect()
     }
 
-    /// What may be shown: of the kind that was asked for, else of those that have all columns that were named; of all kinds if none
-    /// has.
+    /// What may be shown: of the kind that was asked for, else of those that have all columns that
+    /// were named; of all kinds if none has.
     #[must_use]
     pub fn choices(&self, narrow: bool) -> Vec<TableChoice> {
         let named: Vec<ColumnName> = self.named().into_iter().chain(self.sort).collect();
         let (mut kinds, all): (Vec<Kind>, _) = (Vec::new(), Kind::value_variants());
-        kinds.extend(all.iter().filter(|&&kind| named.iter().all(|column| column.is_of(kind))));
+        kinds.extend(
+            all.iter()
+                .filter(|&&kind| named.iter().all(|column| column.is_of(kind))),
+        );
         let kinds = match self.kind {
             Some(kind) => vec![kind],
             None if kinds.is_empty() => all.to_vec(),
             None => kinds,
         };
-        kinds.into_iter().map(|kind| self.choice(kind, narrow)).collect()
+        kinds
+            .into_iter()
+            .map(|kind| self.choice(kind, narrow))
+            .collect()
     }
 
-    /// Without `--columns` what fits the layout and, where it is a table for people, a `narrow` terminal, with the platform where there
-    /// may be several.
+    /// Without `--columns` what fits the layout and, where it is a table for people, a `narrow`
+    /// terminal, with the platform where there may be several.
     fn choice(&self, kind: Kind, narrow: bool) -> TableChoice {
         let many = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
-        let best = if kind == Kind::Clocks { ColumnName::QUALITY } else { ColumnName::LATENESS };
+        let best = if kind == Kind::Clocks {
+            ColumnName::QUALITY
+        } else {
+            ColumnName::LATENESS
+        };
         let columns = match self.layout {
             _ if !self.columns.is_empty() => self.named(),
             Layout::Beside => vec![ColumnName::TIMER, best],
             Layout::Stacked => {
                 let platform = many.then_some(ColumnName::PLATFORM);
-                platform.into_iter().chain(ColumnName::by_default(kind, many, narrow)).collect()
+                platform
+                    .into_iter()
+                    .chain(ColumnName::by_default(kind, many, narrow))
+                    .collect()
             }
         };
         let columns = match (self.layout, columns.contains(&ColumnName::TIMER)) {
@@ -176,7 +212,10 @@ impl TableArgs {
             kind,
             columns,
             layout: self.layout,
-            sort: self.sort.or(self.reverse.then_some(best)).map(|column| (column, self.reverse)),
+            sort: self
+                .sort
+                .or(self.reverse.then_some(best))
+                .map(|column| (column, self.reverse)),
             all: self.all,
             top: self.top,
         }

@@ -6,7 +6,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 fn parse(words: &[&str]) -> Result<Command, clap::Error> {
-    Cli::try_parse_from([&["timermeter"], words].concat()).map(|cli| cli.command.expect("a command"))
+    Cli::try_parse_from([&["timermeter"], words].concat())
+        .map(|cli| cli.command.expect("a command"))
 }
 
 fn probe(words: &[&str]) -> ProbeArgs {
@@ -57,13 +58,27 @@ fn all_flags_of_probe() {
     assert!(args.thorough && !args.quick && args.quiet);
     assert_eq!(
         args.agents[0],
-        AgentSpec { name: None, command: ["java", "-cp", "a b", "Agent"].map(str::to_owned).to_vec() }
+        AgentSpec {
+            name: None,
+            command: ["java", "-cp", "a b", "Agent"].map(str::to_owned).to_vec()
+        }
     );
     assert_eq!(args.agents[1].name.as_deref(), Some("c#"));
-    assert_eq!((args.cpu, args.run.seed, args.timeout), (Some(1), Some(7), Some(5)));
-    assert_eq!((args.run.cycles, args.run.format), (CyclesFrom::Given(Hertz(2.8e9)), Format::Csv));
     assert_eq!(
-        args.run.keep.outputs.iter().map(|output| output.format).collect::<Vec<_>>(),
+        (args.cpu, args.run.seed, args.timeout),
+        (Some(1), Some(7), Some(5))
+    );
+    assert_eq!(
+        (args.run.cycles, args.run.format),
+        (CyclesFrom::Given(Hertz(2.8e9)), Format::Csv)
+    );
+    assert_eq!(
+        args.run
+            .keep
+            .outputs
+            .iter()
+            .map(|output| output.format)
+            .collect::<Vec<_>>(),
         [Format::Json, Format::Markdown]
     );
 }
@@ -72,7 +87,10 @@ fn all_flags_of_probe() {
 fn probe_needs_nothing() {
     let args = probe(&[]);
     assert!(args.timers.is_empty() && !args.quick && !args.thorough);
-    assert_eq!((args.run.cycles, args.run.format), (CyclesFrom::Effective, Format::Table));
+    assert_eq!(
+        (args.run.cycles, args.run.format),
+        (CyclesFrom::Effective, Format::Table)
+    );
 }
 
 #[test]
@@ -85,8 +103,14 @@ fn a_command_that_holds_an_equals_sign_is_not_a_name() {
 #[test]
 fn wrong_usage_is_told_with_its_remedy() {
     for (words, remedy) in [
-        (&["probe", "--quick", "--thorough"][..], "cannot be used with"),
-        (&["probe", "--output", "a.yaml"], ".json, .csv, .md, .prom (metrics) or .txt"),
+        (
+            &["probe", "--quick", "--thorough"][..],
+            "cannot be used with",
+        ),
+        (
+            &["probe", "--output", "a.yaml"],
+            ".json, .csv, .md, .prom (metrics) or .txt",
+        ),
         (&["probe", "--timeout", "0"], "or seconds"),
         (&["probe", "--timeout", "-1"], "--timeout"),
         (&["probe", "--cycles", "fast"], "`effective`, `nominal`"),
@@ -106,29 +130,58 @@ fn wrong_usage_is_told_with_its_remedy() {
 
 #[test]
 fn help_tells_the_exit_status() {
-    for words in
-        [&["--help"][..], &["probe", "-h"], &["probe", "--help"], &["pick", "--help"], &["agent", "-h"]]
-    {
+    for words in [
+        &["--help"][..],
+        &["probe", "-h"],
+        &["probe", "--help"],
+        &["pick", "--help"],
+        &["agent", "-h"],
+    ] {
         let error = parse(words).expect_err("help ends the program");
         assert_eq!(error.kind(), ErrorKind::DisplayHelp);
-        assert!(error.to_string().contains("Exit status:\n  0  done"), "{error}");
+        assert!(
+            error.to_string().contains("Exit status:\n  0  done"),
+            "{error}"
+        );
     }
-    assert!(parse(&["probe", "--help"]).unwrap_err().to_string().contains("--output all.json"));
+    assert!(
+        parse(&["probe", "--help"])
+            .unwrap_err()
+            .to_string()
+            .contains("--output all.json")
+    );
 }
 
 #[test]
 fn the_other_commands() {
-    assert!(matches!(parse(&["list", "x*", "--format", "json", "--agent", "a"]), Ok(Command::List(_))));
+    assert!(matches!(
+        parse(&["list", "x*", "--format", "json", "--agent", "a"]),
+        Ok(Command::List(_))
+    ));
     assert!(matches!(parse(&["platform"]), Ok(Command::Platform(_))));
-    assert!(matches!(parse(&["check", "--cpu", "1"]), Ok(Command::Check(args)) if args.cpu == Some(1)));
-    assert!(matches!(parse(&["agent", "rdtsc", "--cpu", "0"]), Ok(Command::Agent(_))));
+    assert!(
+        matches!(parse(&["check", "--cpu", "1"]), Ok(Command::Check(args)) if args.cpu == Some(1))
+    );
+    assert!(matches!(
+        parse(&["agent", "rdtsc", "--cpu", "0"]),
+        Ok(Command::Agent(_))
+    ));
 }
 
 #[test]
 fn backslashes_of_windows_stay() {
-    let words = |command, separator| super::values::words(command, separator).expect("it is quoted well");
-    for command in [r"C:\dir\a.exe agent", r#""C:\dir\a.exe" agent"#, r"'C:\dir\a.exe' agent"] {
-        assert_eq!(words(command, '\\'), [r"C:\dir\a.exe", "agent"], "{command}");
+    let words =
+        |command, separator| super::values::words(command, separator).expect("it is quoted well");
+    for command in [
+        r"C:\dir\a.exe agent",
+        r#""C:\dir\a.exe" agent"#,
+        r"'C:\dir\a.exe' agent",
+    ] {
+        assert_eq!(
+            words(command, '\\'),
+            [r"C:\dir\a.exe", "agent"],
+            "{command}"
+        );
     }
     assert_eq!(words(r#""C:\my dir\" x"#, '\\'), [r"C:\my dir\", "x"]);
     assert_eq!(words(r"a\ b 'c\d'", '/'), ["a b", r"c\d"]);

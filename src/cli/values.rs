@@ -11,19 +11,28 @@ pub(super) fn whole<T: TryFrom<u64>>(
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
     move |text| {
         let number = counted(text).filter(|number| range.contains(number));
-        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| match range.end() {
-            &u64::MAX => format!("give a whole number, {} or more", range.start()),
-            most if *most < 1000 => format!("give a whole number from {} to {most}", range.start()),
-            most => format!("give a whole number from {} to {most}, as in 1000 or 1k", range.start()),
-        })
+        number
+            .and_then(|number| T::try_from(number).ok())
+            .ok_or_else(|| match range.end() {
+                &u64::MAX => format!("give a whole number, {} or more", range.start()),
+                most if *most < 1000 => {
+                    format!("give a whole number from {} to {most}", range.start())
+                }
+                most => format!(
+                    "give a whole number from {} to {most}, as in 1000 or 1k",
+                    range.start()
+                ),
+            })
     }
 }
 
 fn counted(text: &str) -> Option<u64> {
     const UNITS: [(&str, u64); 3] = [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
     let text = text.trim();
-    let (digits, unit) =
-        UNITS.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or((text, 1));
+    let (digits, unit) = UNITS
+        .iter()
+        .find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)))
+        .unwrap_or((text, 1));
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
@@ -43,18 +52,26 @@ pub(super) fn baseline(text: &str) -> Result<String, String> {
 pub(super) fn node(text: &str) -> Result<String, String> {
     const LONGEST: usize = 200;
     let name = text.trim();
-    let fits = !name.is_empty() && name.chars().count() <= LONGEST && !name.chars().any(char::is_control);
-    fits.then(|| name.to_owned())
-        .ok_or_else(|| format!("give a name of 1 to {LONGEST} characters, none of which controls a terminal"))
+    let fits =
+        !name.is_empty() && name.chars().count() <= LONGEST && !name.chars().any(char::is_control);
+    fits.then(|| name.to_owned()).ok_or_else(|| {
+        format!("give a name of 1 to {LONGEST} characters, none of which controls a terminal")
+    })
 }
 
 /// The number of a CPU.
 pub(super) fn cpu(text: &str) -> Result<u32, String> {
-    text.trim().parse().map_err(|_| "give the number of a CPU, as in 0".to_owned())
+    text.trim()
+        .parse()
+        .map_err(|_| "give the number of a CPU, as in 0".to_owned())
 }
 
-/// The words of a command, quoted as in a shell; where `separator` of folders is a backslash it quotes nothing.
-pub(super) fn words(command: &str, separator: char) -> Result<Vec<String>, shell_words::ParseError> {
+/// The words of a command, quoted as in a shell; where `separator` of folders is a backslash it
+/// quotes nothing.
+pub(super) fn words(
+    command: &str,
+    separator: char,
+) -> Result<Vec<String>, shell_words::ParseError> {
     if separator != '\\' {
         return shell_words::split(command);
     }
@@ -74,16 +91,22 @@ pub(super) fn words(command: &str, separator: char) -> Result<Vec<String>, shell
 
 /// Half the width of an interval of Quality, in points.
 pub(super) fn points(text: &str) -> Result<f64, String> {
-    positive(text, 100.0).ok_or_else(|| "give points of Quality, more than 0 and up to 100, as in 0.5".into())
+    positive(text, 100.0)
+        .ok_or_else(|| "give points of Quality, more than 0 and up to 100, as in 0.5".into())
 }
 
 /// Seconds, or a time with its unit.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     const MOST: f64 = 1e6;
     positive(text, MOST)
-        .or_else(|| nanoseconds(text).map(|ns| ns / 1e9).filter(|seconds| *seconds > 0.0 && *seconds <= MOST))
+        .or_else(|| {
+            nanoseconds(text)
+                .map(|ns| ns / 1e9)
+                .filter(|seconds| *seconds > 0.0 && *seconds <= MOST)
+        })
         .ok_or_else(|| {
-            "give a time as in 500ms, 30s, 5m or 1h, or seconds, more than 0 and up to 1000000 s".into()
+            "give a time as in 500ms, 30s, 5m or 1h, or seconds, more than 0 and up to 1000000 s"
+                .into()
         })
 }
 
@@ -91,8 +114,9 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 fn nanoseconds(text: &str) -> Option<f64> {
     const LONG: [(&str, f64); 3] = [("min", 60e9), ("m", 60e9), ("h", 3600e9)];
     let long = || {
-        let (number, unit) =
-            LONG.iter().find_map(|(name, unit)| Some((text.trim().strip_suffix(name)?, *unit)))?;
+        let (number, unit) = LONG
+            .iter()
+            .find_map(|(name, unit)| Some((text.trim().strip_suffix(name)?, *unit)))?;
         positive(number, f64::MAX).map(|number| number * unit)
     };
     quantity::time(text).ok().map(|time| time.0).or_else(long)
@@ -107,7 +131,11 @@ pub(super) fn whole_seconds(text: &str) -> Result<u64, String> {
 pub(crate) fn period(text: &str) -> Result<u64, String> {
     const RANGE: RangeInclusive<f64> = 1e3..=6e10;
     let ns = quantity::time(text).map_err(|error| error.to_string())?.0;
-    if RANGE.contains(&ns) { Ok(ns.round() as u64) } else { Err("give a period from 1us to 60s".into()) }
+    if RANGE.contains(&ns) {
+        Ok(ns.round() as u64)
+    } else {
+        Err("give a period from 1us to 60s".into())
+    }
 }
 
 /// Seconds that a trial may take, rounded up.
@@ -115,14 +143,19 @@ pub(super) fn limit(text: &str) -> Result<u64, String> {
     const RANGE: RangeInclusive<u64> = 1..=86_400;
     let bare = text.trim().parse::<f64>().ok();
     let seconds = bare.or_else(|| nanoseconds(text).map(|ns| ns / 1e9));
-    let whole = seconds.filter(|seconds| *seconds > 0.0).map(|seconds| seconds.ceil() as u64);
-    whole
-        .filter(|whole| RANGE.contains(whole))
-        .ok_or_else(|| "give seconds, from 1 to 86400, or a time with its unit, as in 500ms, 2s or 5m".into())
+    let whole = seconds
+        .filter(|seconds| *seconds > 0.0)
+        .map(|seconds| seconds.ceil() as u64);
+    whole.filter(|whole| RANGE.contains(whole)).ok_or_else(|| {
+        "give seconds, from 1 to 86400, or a time with its unit, as in 500ms, 2s or 5m".into()
+    })
 }
 
 fn positive(text: &str, most: f64) -> Option<f64> {
-    text.trim().parse().ok().filter(|value| *value > 0.0 && *value <= most)
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|value| *value > 0.0 && *value <= most)
 }
 
 #[cfg(test)]
@@ -132,17 +165,26 @@ mod tests {
     #[test]
     fn numbers_out_of_range_are_refused_in_a_sentence() {
         assert_eq!(whole::<u32>(1..=9)("3"), Ok(3));
-        assert_eq!(whole::<u32>(1..=9)("0"), Err("give a whole number from 1 to 9".into()));
-        assert_eq!(whole::<u64>(1..=u64::MAX)("-1"), Err("give a whole number, 1 or more".into()));
+        assert_eq!(
+            whole::<u32>(1..=9)("0"),
+            Err("give a whole number from 1 to 9".into())
+        );
+        assert_eq!(
+            whole::<u64>(1..=u64::MAX)("-1"),
+            Err("give a whole number, 1 or more".into())
+        );
         assert!(whole::<u32>(1..=u64::MAX)("4294967296").is_err());
         assert_eq!(whole::<u64>(1..=u64::MAX)("20k"), Ok(20_000));
         assert!(
-            ["k", "1.5k", "1kk", "99999999999999999999G", "20000000000000G"].iter().all(|text| whole::<u64>(
-                1..=u64::MAX
-            )(
-                text
-            )
-            .is_err())
+            [
+                "k",
+                "1.5k",
+                "1kk",
+                "99999999999999999999G",
+                "20000000000000G"
+            ]
+            .iter()
+            .all(|text| whole::<u64>(1..=u64::MAX)(text).is_err())
         );
         assert!(cpu("x").unwrap_err().contains("number of a CPU"));
         assert!(points("0").is_err() && points("101").is_err() && points("nan").is_err());
@@ -152,7 +194,10 @@ mod tests {
     fn times_are_seconds_or_have_their_unit() {
         assert_eq!(seconds("2.5"), Ok(2.5));
         assert_eq!(seconds("500ms"), Ok(0.5));
-        assert_eq!((seconds("5m"), seconds("2min"), seconds("1h")), (Ok(300.0), Ok(120.0), Ok(3600.0)));
+        assert_eq!(
+            (seconds("5m"), seconds("2min"), seconds("1h")),
+            (Ok(300.0), Ok(120.0), Ok(3600.0))
+        );
         assert_eq!(whole_seconds("1500ms"), Ok(2));
         assert_eq!(limit("1500ms"), Ok(2));
         assert!(

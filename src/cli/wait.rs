@@ -31,23 +31,25 @@ Examples:
 /// Arguments of `wait`.
 #[derive(Clone, Debug, Args)]
 pub struct WaitArgs {
-    /// Lengths of waits: times and ranges by decades, as in 50us,1ms..100ms, from 2ns to 60s (repeatable, or with commas). Single
-    /// lengths are only waited; for a range the granularity is measured too, by random lengths
-    /// [default: 1us..50ms, and rounds of 30 ms to 1 s; with --quick 1us, 100us, 1ms, 10ms, and 30 ms to 300 ms]
+    /// Lengths of waits: times and ranges by decades, as in 50us,1ms..100ms, from 2ns to 60s
+    /// (repeatable, or with commas). Single lengths are only waited; for a range the granularity is
+    /// measured too, by random lengths [default: 1us..50ms, and rounds of 30 ms to 1 s; with
+    /// --quick 1us, 100us, 1ms, 10ms, and 30 ms to 300 ms]
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = lengths, allow_hyphen_values = true)]
     pub durations: Vec<Lengths>,
     /// Measure granularity and shortest wait for single lengths too, by waits of random lengths
     #[arg(long, requires = "durations")]
     pub granularity: bool,
-    /// Start rounds for this long (30s, 5m, 1h; seconds without a unit), instead of a fixed number of them, and leave out waits of 30 ms
-    /// to 1 s that were not asked for
+    /// Start rounds for this long (30s, 5m, 1h; seconds without a unit), instead of a fixed number
+    /// of them, and leave out waits of 30 ms to 1 s that were not asked for
     #[arg(long = "for", value_name = "TIME", value_parser = values::seconds, allow_hyphen_values = true)]
     pub span: Option<f64>,
-    /// Write a histogram of latenesses to this file, one line per microsecond and one column per timer, like cyclictest --histfile
+    /// Write a histogram of latenesses to this file, one line per microsecond and one column per
+    /// timer, like cyclictest --histfile
     #[arg(long, value_name = "FILE")]
     pub histogram: Option<PathBuf>,
-    /// Stop at the first wait that is later than this, with exit status 3, and write a mark into the kernel's trace
-    /// (trace_marker) where that is permitted
+    /// Stop at the first wait that is later than this, with exit status 3, and write a mark into
+    /// the kernel's trace (trace_marker) where that is permitted
     #[arg(long = "break", value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
     pub break_at: Option<Nanos>,
     /// The plan, whatever the flags say.
@@ -87,11 +89,12 @@ pub struct WaitingArgs {
     /// Other runtimes.
     #[command(flatten)]
     pub runtimes: RuntimeArgs,
-    /// The kernel's timer slack of the thread that waits: default, or a time up to 4s as in 1ns (repeatable, or with commas)
+    /// The kernel's timer slack of the thread that waits: default, or a time up to 4s as in 1ns
+    /// (repeatable, or with commas)
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = slack, allow_hyphen_values = true)]
     pub slack: Vec<Slack>,
-    /// Scheduling policy of the thread that waits: other, fifo:PRIORITY or rr:PRIORITY, priority 80 where none is given
-    /// (repeatable, or with commas)
+    /// Scheduling policy of the thread that waits: other, fifo:PRIORITY or rr:PRIORITY, priority 80
+    /// where none is given (repeatable, or with commas)
     #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = policy)]
     pub policy: Vec<Policy>,
     /// Load that runs meanwhile (repeatable, or with commas)
@@ -103,8 +106,8 @@ pub struct WaitingArgs {
     /// What all runs have.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Time that the answers of one process of a timer may take together, as in 30s or 2m (seconds without a unit; rounded up)
-    /// [default: 30s]
+    /// Time that the answers of one process of a timer may take together, as in 30s or 2m (seconds
+    /// without a unit; rounded up) [default: 30s]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::whole_seconds)]
     pub timeout: Option<u64>,
     /// No progress, no hints
@@ -163,7 +166,10 @@ impl WaitArgs {
     /// A first look at it.
     #[must_use]
     pub fn first_look(common: WaitingArgs) -> Self {
-        Self::of(WaitingArgs { quick: true, ..common })
+        Self::of(WaitingArgs {
+            quick: true,
+            ..common
+        })
     }
 
     /// Whether nothing but the lengths that are named is waited.
@@ -202,20 +208,26 @@ pub(crate) fn lengths(text: &str) -> Result<Lengths, String> {
     let one = |text: &str| {
         let Nanos(ns) = quantity::time(text).map_err(|error| error.to_string())?;
         if ns > LONGEST_NS {
-            return Err(format!("'{}' is longer than a minute; give a shorter time", text.trim()));
+            return Err(format!(
+                "'{}' is longer than a minute; give a shorter time",
+                text.trim()
+            ));
         }
         match ns.ceil() as u64 {
             ns @ 2.. => Ok(ns),
             _ => Err("waits of 1 ns are measured anyway, as the floor; give 2ns or more".into()),
         }
     };
-    let Some((from, to)) = text.split_once("..") else { return Ok(Lengths(vec![one(text)?])) };
+    let Some((from, to)) = text.split_once("..") else {
+        return Ok(Lengths(vec![one(text)?]));
+    };
     let (from, to) = (one(from)?, one(to)?);
     if from > to {
         return Err("the range ends before it begins; give it as in 1us..50ms".into());
     }
-    let mut all: Vec<u64> =
-        std::iter::successors(Some(from), |ns| ns.checked_mul(10)).take_while(|ns| *ns < to).collect();
+    let mut all: Vec<u64> = std::iter::successors(Some(from), |ns| ns.checked_mul(10))
+        .take_while(|ns| *ns < to)
+        .collect();
     all.push(to);
     Ok(Lengths(all))
 }
@@ -233,14 +245,23 @@ pub(crate) fn policy(text: &str) -> Result<Policy, String> {
     /// Above most threads of the kernel, below its watchdogs.
     const PRIORITY: u32 = 80;
     let (name, priority) = match text.trim().split_once(':') {
-        Some((name, priority)) => (name, priority.parse().ok().filter(|given| (1..=99).contains(given))),
+        Some((name, priority)) => (
+            name,
+            priority
+                .parse()
+                .ok()
+                .filter(|given| (1..=99).contains(given)),
+        ),
         None => (text.trim(), Some(PRIORITY)),
     };
     match (name, priority) {
         ("other", _) if !text.contains(':') => Ok(Policy::Other),
         ("fifo", Some(priority)) => Ok(Policy::Fifo(priority)),
         ("rr", Some(priority)) => Ok(Policy::RoundRobin(priority)),
-        _ => Err("give other, fifo or rr, the latter two with a priority from 1 to 99, as in fifo:80".into()),
+        _ => Err(
+            "give other, fifo or rr, the latter two with a priority from 1 to 99, as in fifo:80"
+                .into(),
+        ),
     }
 }
 
@@ -248,7 +269,9 @@ fn cpus(text: &str) -> Result<Cpus, String> {
     if text.trim() == "all" {
         return Ok(Cpus::All);
     }
-    values::cpu(text).map(Cpus::One).map_err(|_| "give the number of a CPU, as in 0, or all".to_owned())
+    values::cpu(text)
+        .map(Cpus::One)
+        .map_err(|_| "give the number of a CPU, as in 0, or all".to_owned())
 }
 
 #[cfg(test)]
@@ -263,23 +286,37 @@ mod tests {
             [1_000, 10_000, 100_000, 1_000_000, 10_000_000, 50_000_000]
         );
         assert_eq!(lengths("1ms..1ms").unwrap().0, [1_000_000]);
-        for wrong in ["-1ms", "0ms", "1", "2ms..1ms", "1ns", "61s", "1e300s", "..", "1ms..", ""] {
+        for wrong in [
+            "-1ms", "0ms", "1", "2ms..1ms", "1ns", "61s", "1e300s", "..", "1ms..", "",
+        ] {
             assert!(lengths(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn slack_policy_and_cpu_are_as_people_write_them() {
-        assert_eq!((slack("default"), slack("1ns")), (Ok(Slack::AsItIs), Ok(Slack::Nanoseconds(1))));
-        assert_eq!((policy("fifo"), policy("rr:5")), (Ok(Policy::Fifo(80)), Ok(Policy::RoundRobin(5))));
+        assert_eq!(
+            (slack("default"), slack("1ns")),
+            (Ok(Slack::AsItIs), Ok(Slack::Nanoseconds(1)))
+        );
+        assert_eq!(
+            (policy("fifo"), policy("rr:5")),
+            (Ok(Policy::Fifo(80)), Ok(Policy::RoundRobin(5)))
+        );
         assert_eq!((cpus("all"), cpus("3")), (Ok(Cpus::All), Ok(Cpus::One(3))));
         assert!(["5s", "x", "-1ns"].iter().all(|text| slack(text).is_err()));
         assert!(
-            ["fifo:0", "fifo:100", "fifo:", "rr: ", "other:1", "other:", "idle", ""]
-                .iter()
-                .all(|text| policy(text).is_err())
+            [
+                "fifo:0", "fifo:100", "fifo:", "rr: ", "other:1", "other:", "idle", ""
+            ]
+            .iter()
+            .all(|text| policy(text).is_err())
         );
         assert!(["-1", "every"].iter().all(|text| cpus(text).is_err()));
-        assert!(["0s", "999ns", "61s", "1"].iter().all(|text| values::period(text).is_err()));
+        assert!(
+            ["0s", "999ns", "61s", "1"]
+                .iter()
+                .all(|text| values::period(text).is_err())
+        );
     }
 }

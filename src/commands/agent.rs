@@ -1,4 +1,5 @@
-//! `timermeter agent`: serves the native timers over the agent protocol, on standard input and output.
+//! `timermeter agent`: serves the native timers over the agent protocol, on standard input and
+//! output.
 
 use std::io::{self, BufReader, ErrorKind};
 
@@ -14,14 +15,27 @@ use crate::selection::select;
 /// When a timer is not known, the CPU cannot be had, or the pipes fail.
 pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
     if !children::stay_with_starter() {
-        return Err(CommandError::Failed("the program that started it has ended".into()));
+        return Err(CommandError::Failed(
+            "the program that started it has ended".into(),
+        ));
     }
-    let all: Vec<_> = timers::catalogue().iter().copied().chain([timers::floor()]).collect();
+    let all: Vec<_> = timers::catalogue()
+        .iter()
+        .copied()
+        .chain([timers::floor()])
+        .collect();
     let waiters = timers::waits::catalogue();
-    let ids: Vec<&str> =
-        all.iter().map(|entry| entry.info.id).chain(waiters.iter().map(|entry| entry.info.id)).collect();
-    let chosen = select(&args.timers, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
-    let entries: Vec<_> = all.into_iter().filter(|entry| chosen.contains(&entry.info.id)).collect();
+    let ids: Vec<&str> = all
+        .iter()
+        .map(|entry| entry.info.id)
+        .chain(waiters.iter().map(|entry| entry.info.id))
+        .collect();
+    let chosen =
+        select(&args.timers, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
+    let entries: Vec<_> = all
+        .into_iter()
+        .filter(|entry| chosen.contains(&entry.info.id))
+        .collect();
     let waiters: Vec<_> = waiters
         .iter()
         .copied()
@@ -34,7 +48,9 @@ pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
     let mut input = BufReader::new(io::stdin().lock());
     match serve(&mut input, &mut io::stdout().lock(), &entries, &waiters) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(CommandError::Failed(format!("cannot talk to the runner any more: {error}"))),
+        Err(error) => Err(CommandError::Failed(format!(
+            "cannot talk to the runner any more: {error}"
+        ))),
         Ok(()) => Ok(()),
     }
 }

@@ -13,12 +13,20 @@ use crate::report::Archive;
 /// When the trace is none or damaged, or a file cannot be written.
 pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     let files = prepare(&args.outputs)?;
-    let archive = args.save.as_deref().map(Archive::prepare).transpose().map_err(failed)?;
+    let archive = args
+        .save
+        .as_deref()
+        .map(Archive::prepare)
+        .transpose()
+        .map_err(failed)?;
     let recording = Recording::read(&args.trace).map_err(failed)?;
     let report = report_of(&recording, &format!("'{}'", args.trace.display()))?;
     write(files, &report)?;
     if let Some(archive) = archive {
-        tell(&format!("kept in {}", archive.commit(&report).map_err(failed)?.display()));
+        tell(&format!(
+            "kept in {}",
+            archive.commit(&report).map_err(failed)?.display()
+        ));
     }
     show(&report, args.format, args.detail.wanted(), output)
 }

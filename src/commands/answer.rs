@@ -13,8 +13,8 @@ use crate::report::read;
 use crate::suitability::{self, Severity};
 use crate::text::hang;
 
-/// The clocks that are looked at, of each line the first that this system has: one that every platform has, and the counter of the CPU, in
-/// order and by itself.
+/// The clocks that are looked at, of each line the first that this system has: one that every
+/// platform has, and the counter of the CPU, in order and by itself.
 const CLOCKS: [&[&str]; 3] = [
     &["monotonic", "instant"],
     &["rdtsc-lfence", "cntvct-isb", "rdtime-fence"],
@@ -33,16 +33,28 @@ const RESTLESS: f64 = 0.03;
 /// # Errors
 /// When no clock can be measured, a report cannot be read, or the output cannot be written.
 pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    let (report, waits, waited) = if args.from.is_empty() { measured()? } else { kept(&args.from)? };
+    let (report, waits, waited) = if args.from.is_empty() {
+        measured()?
+    } else {
+        kept(&args.from)?
+    };
     let answer = ClockAnswer::of(&report, &waits, unquiet(&report));
     if args.json {
         writeln!(output, "{}", super::pretty(&answer)?)?;
         return Ok(output.flush()?);
     }
-    let columns = terminal_style().width.map_or(USUAL, |_| terminal_style().columns());
+    let columns = terminal_style()
+        .width
+        .map_or(USUAL, |_| terminal_style().columns());
     for (heading, text) in answer.lines(report.platform.os.family == "linux", waited) {
         let mut line = String::new();
-        hang(&mut line, &format!("{heading:<16}"), &" ".repeat(16), &text, columns);
+        hang(
+            &mut line,
+            &format!("{heading:<16}"),
+            &" ".repeat(16),
+            &text,
+            columns,
+        );
         output.write_all(line.as_bytes())?;
     }
     Ok(output.flush()?)
@@ -53,21 +65,40 @@ type Measured = (Report, Vec<WaitRow>, bool);
 
 fn measured() -> Result<Measured, CommandError> {
     let is_here = |id: &&&str| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok());
-    let clocks: Vec<String> =
-        CLOCKS.iter().filter_map(|any| any.iter().find(is_here)).map(|id| (*id).to_owned()).collect();
+    let clocks: Vec<String> = CLOCKS
+        .iter()
+        .filter_map(|any| any.iter().find(is_here))
+        .map(|id| (*id).to_owned())
+        .collect();
     let report = first_look(&clocks, &[], None)?;
-    let waits_here = |id: &&str| timers::waits::find(id).is_some_and(|entry| (entry.availability)().is_ok());
+    let waits_here =
+        |id: &&str| timers::waits::find(id).is_some_and(|entry| (entry.availability)().is_ok());
     let waits: Vec<&str> = WAITS.into_iter().filter(waits_here).collect();
-    let waited = if waits.is_empty() { Vec::new() } else { first_waits(&waits, WAIT_NS)?.waits };
+    let waited = if waits.is_empty() {
+        Vec::new()
+    } else {
+        first_waits(&waits, WAIT_NS)?.waits
+    };
     Ok((report, waited, !waits.is_empty()))
 }
 
 /// The first of the reports that has clocks, with the waits of all of them.
 fn kept(files: &[PathBuf]) -> Result<Measured, CommandError> {
-    let reports = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    let waits: Vec<WaitRow> = reports.iter().flat_map(|report| &report.waits).cloned().collect();
+    let reports = files
+        .iter()
+        .map(|file| read(file))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(failed)?;
+    let waits: Vec<WaitRow> = reports
+        .iter()
+        .flat_map(|report| &report.waits)
+        .cloned()
+        .collect();
     let usual = |id: &&&str| waits.iter().any(|row| row.id == **id);
-    let told = WAITS.iter().filter(usual).filter_map(|id| waits.iter().find(|row| row.id == *id));
+    let told = WAITS
+        .iter()
+        .filter(usual)
+        .filter_map(|id| waits.iter().find(|row| row.id == *id));
     let told: Vec<WaitRow> = told.cloned().collect();
     let clocks = reports.into_iter().find(|report| !report.timers.is_empty());
     let clocks = clocks.ok_or_else(|| {
@@ -82,16 +113,18 @@ fn unquiet(report: &Report) -> Vec<String> {
     let problems = suitability::judge(platform);
     // The clock source has a line of its own.
     let problems = problems.iter().filter(|finding| {
-        finding.severity == Severity::Problem && !["clock-source", "tsc"].contains(&finding.code.as_str())
+        finding.severity == Severity::Problem
+            && !["clock-source", "tsc"].contains(&finding.code.as_str())
     });
     let mut told: Vec<String> = problems
         .map(|finding| match finding.code.as_str() {
-            "load" => {
-                platform.load.as_ref().map_or("load".into(), |load| format!("load {:.1}", load.one_minute))
-            }
-            "steal" => {
-                platform.steal_share.map_or("steal".into(), |share| format!("{:.0} % stolen", 100.0 * share))
-            }
+            "load" => platform
+                .load
+                .as_ref()
+                .map_or("load".into(), |load| format!("load {:.1}", load.one_minute)),
+            "steal" => platform.steal_share.map_or("steal".into(), |share| {
+                format!("{:.0} % stolen", 100.0 * share)
+            }),
             code => code.replace('-', " "),
         })
         .collect();

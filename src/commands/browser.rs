@@ -1,4 +1,5 @@
-//! `timermeter browser`: stands between the runner and a page of a browser, on standard input and output.
+//! `timermeter browser`: stands between the runner and a page of a browser, on standard input and
+//! output.
 
 use std::io::{self, BufReader};
 
@@ -11,7 +12,24 @@ use crate::prober::browser::{Wanted, serve};
 /// # Errors
 /// When the browser cannot be used.
 pub fn run(args: &BrowserArgs) -> Result<(), CommandError> {
-    let BrowserArgs { kind, page, program, folder, settings } = args.clone();
-    let wanted = Wanted { kind, page, program, folder, settings };
-    serve(&wanted, Box::new(BufReader::new(io::stdin())), &mut io::stdout().lock()).map_err(failed)
+    let BrowserArgs {
+        kind,
+        page,
+        program,
+        folder,
+        settings,
+    } = args.clone();
+    let wanted = Wanted {
+        kind,
+        page,
+        program,
+        folder,
+        settings,
+    };
+    serve(
+        &wanted,
+        Box::new(BufReader::new(io::stdin())),
+        &mut io::stdout().lock(),
+    )
+    .map_err(failed)
 }

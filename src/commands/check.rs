@@ -34,7 +34,9 @@ struct Checked {
 /// When the CPU cannot be had, the report cannot be read, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let (platform, date) = match &args.from {
-        Some(file) => read(file).map(|report| (report.platform, report.created)).map_err(failed)?,
+        Some(file) => read(file)
+            .map(|report| (report.platform, report.created))
+            .map_err(failed)?,
         None => {
             let cpu = match args.cpu {
                 Some(cpu) => super::usable(cpu).map(|()| Some(cpu))?,
@@ -43,7 +45,10 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
             if args.sources {
                 return super::sources::run(args, output);
             }
-            (platform::identify(cpu), humantime::format_rfc3339_seconds(timers::date()).to_string())
+            (
+                platform::identify(cpu),
+                humantime::format_rfc3339_seconds(timers::date()).to_string(),
+            )
         }
     };
     let mut findings = suitability::judge(&platform);
@@ -53,10 +58,19 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     }
     let fit = suitability::fit(&findings);
     match args.format {
-        ShortFormat::Json => {
-            writeln!(output, "{}", super::pretty(&Checked { date, fit, findings, platform })?)?
+        ShortFormat::Json => writeln!(
+            output,
+            "{}",
+            super::pretty(&Checked {
+                date,
+                fit,
+                findings,
+                platform
+            })?
+        )?,
+        ShortFormat::Table if args.verbose => {
+            write!(output, "{}", table(&findings, terminal_style()))?
         }
-        ShortFormat::Table if args.verbose => write!(output, "{}", table(&findings, terminal_style()))?,
         ShortFormat::Table => write!(output, "{}", in_short(&findings, terminal_style()))?,
     }
     Ok(fit)
@@ -71,7 +85,11 @@ fn watched() -> Option<Finding> {
         humantime::format_duration(Duration::from_secs(end.watched_s.max(0.0) as u64)).to_string()
     };
     let (date, lasted, events) = (kept.last?.date, kept.end.map(lasted), tally(&kept.events));
-    Some(suitability::waiting::watched(&Watched { date, lasted, events }))
+    Some(suitability::waiting::watched(&Watched {
+        date,
+        lasted,
+        events,
+    }))
 }
 
 /// What is judged of the clocks themselves: all else is of what stands around them.
@@ -79,7 +97,11 @@ const OF_CLOCKS: [&str; 2] = ["clock-source", "tsc"];
 
 /// Whether the clocks are good, problems with what to do, and of notes what was found.
 fn in_short(findings: &[Finding], style: Style) -> String {
-    let of_clocks = || findings.iter().filter(|finding| OF_CLOCKS.contains(&finding.code.as_str()));
+    let of_clocks = || {
+        findings
+            .iter()
+            .filter(|finding| OF_CLOCKS.contains(&finding.code.as_str()))
+    };
     let bad = of_clocks().find(|finding| finding.severity == Severity::Problem);
     let told = bad.or_else(|| of_clocks().find(|finding| finding.code == OF_CLOCKS[0]));
     let mut out = String::new();
@@ -101,35 +123,72 @@ fn in_short(findings: &[Finding], style: Style) -> String {
         .iter()
         .filter(|finding| matches!(finding.severity, Severity::Problem | Severity::Note))
         .collect();
-    let widest = shown.iter().map(|finding| finding.code.len()).max().unwrap_or(0);
+    let widest = shown
+        .iter()
+        .map(|finding| finding.code.len())
+        .max()
+        .unwrap_or(0);
     for finding in shown {
         let is_told = told.is_some_and(|told| told.code == finding.code);
-        let message = if is_told { "as above" } else { &finding.message };
-        let text = if finding.severity == Severity::Problem { message } else { first_part(message) };
+        let message = if is_told {
+            "as above"
+        } else {
+            &finding.message
+        };
+        let text = if finding.severity == Severity::Problem {
+            message
+        } else {
+            first_part(message)
+        };
         out += &lines(
             finding,
             text,
-            finding.advice.as_deref().filter(|_| finding.severity == Severity::Problem),
+            finding
+                .advice
+                .as_deref()
+                .filter(|_| finding.severity == Severity::Problem),
             widest,
             style,
         );
     }
-    hang(&mut out, "", "", &format!("{} → -v: all of it", summary(findings)), style.columns());
+    hang(
+        &mut out,
+        "",
+        "",
+        &format!("{} → -v: all of it", summary(findings)),
+        style.columns(),
+    );
     out
 }
 
 /// One finding after the other, and how many there are of each severity.
 #[must_use]
 pub fn table(findings: &[Finding], style: Style) -> String {
-    let widest = findings.iter().map(|finding| finding.code.len()).max().unwrap_or(0);
-    let each = findings
+    let widest = findings
         .iter()
-        .map(|finding| lines(finding, &finding.message, finding.advice.as_deref(), widest, style));
+        .map(|finding| finding.code.len())
+        .max()
+        .unwrap_or(0);
+    let each = findings.iter().map(|finding| {
+        lines(
+            finding,
+            &finding.message,
+            finding.advice.as_deref(),
+            widest,
+            style,
+        )
+    });
     each.collect::<String>() + "\n" + &summary(findings) + "\n"
 }
 
 /// A finding, its severity painted.
-fn lines(finding: &Finding, message: &str, advice: Option<&str>, widest: usize, style: Style) -> String {
+fn lines(
+    finding: &Finding,
+    message: &str,
+    advice: Option<&str>,
+    widest: usize,
+    style: Style,
+) -> String {
     let margin = " ".repeat(9 + widest + 2);
     let first = format!("{:9}{:widest$}  ", finding.severity.word(), finding.code);
     let mut text = String::new();
@@ -153,8 +212,14 @@ fn colour(severity: Severity) -> &'static str {
 }
 
 fn summary(findings: &[Finding]) -> String {
-    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
-    let many = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let count = |severity| {
+        findings
+            .iter()
+            .filter(|finding| finding.severity == severity)
+            .count()
+    };
+    let many =
+        |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     format!(
         "{}, {}, {} not shown, {} ok. Nothing was changed.",
         many(count(Severity::Problem), "problem"),
@@ -185,11 +250,20 @@ mod tests {
     #[test]
     fn no_line_is_wider_than_the_terminal() {
         for width in [80, 120] {
-            let text = table(&findings(), Style { width: Some(width), colour: false });
+            let text = table(
+                &findings(),
+                Style {
+                    width: Some(width),
+                    colour: false,
+                },
+            );
             for line in text.lines() {
                 assert!(line.chars().count() <= usize::from(width), "{line}");
             }
-            assert!(text.contains("\nunknown  clock-source  hostile text\n"), "{text}");
+            assert!(
+                text.contains("\nunknown  clock-source  hostile text\n"),
+                "{text}"
+            );
             assert!(
                 text.ends_with("1 problem, 0 notes, 1 not shown, 0 ok. Nothing was changed.\n"),
                 "{text}"
@@ -206,16 +280,42 @@ mod tests {
             message: "it is slewed (now: a little), so: wait".into(),
             advice: Some("wait".into()),
         });
-        let text = in_short(&findings, Style { width: Some(80), colour: false });
-        assert!(text.starts_with("The clock is not good — the clock source is hpet: "), "{text}");
-        assert!(text.contains("\nnote     ntp           it is slewed (now: a little), so\n"), "{text}");
-        assert!(text.contains("→ the clock source is hpet") && !text.contains("hostile"), "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let text = in_short(
+            &findings,
+            Style {
+                width: Some(80),
+                colour: false,
+            },
+        );
+        assert!(
+            text.starts_with("The clock is not good — the clock source is hpet: "),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nnote     ntp           it is slewed (now: a little), so\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("→ the clock source is hpet") && !text.contains("hostile"),
+            "{text}"
+        );
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
     }
 
     #[test]
     fn colour_where_it_is_wanted() {
-        let text = |colour| table(&findings(), Style { width: None, colour });
+        let text = |colour| {
+            table(
+                &findings(),
+                Style {
+                    width: None,
+                    colour,
+                },
+            )
+        };
         assert!(text(true).starts_with("\u{1b}[31mproblem\u{1b}[0m  clock-source  "));
         assert!(!text(false).contains('\u{1b}'));
     }

@@ -18,7 +18,8 @@ use crate::report::{Baselines, Unresolved, read};
 
 use gate::Gate;
 
-/// Runs the command. Returns whether no condition holds. Where nothing could be compared, JSON says why, too.
+/// Runs the command. Returns whether no condition holds. Where nothing could be compared, JSON says
+/// why, too.
 ///
 /// # Errors
 /// When nothing can be compared, something could not be told, or the output cannot be written.
@@ -29,7 +30,8 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         && args.format == CompareFormat::Json
         && written.is_empty()
     {
-        let value = json!({ "conditions": [], "untold": [why], "exit_status": error.exit_status() });
+        let value =
+            json!({ "conditions": [], "untold": [why], "exit_status": error.exit_status() });
         written = (super::pretty(&value)? + "\n").into_bytes();
     }
     if let Err(error) = output.write_all(&written).and_then(|()| output.flush()) {
@@ -46,10 +48,22 @@ fn compared(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandE
             Unresolved::Neither { .. } => untold(error),
         })
     };
-    let reports = args.reports.iter().map(|word| resolve(word)).collect::<Result<Vec<_>, _>>()?;
-    let history = args.history.iter().map(|word| resolve(word)).collect::<Result<Vec<_>, _>>()?;
+    let reports = args
+        .reports
+        .iter()
+        .map(|word| resolve(word))
+        .collect::<Result<Vec<_>, _>>()?;
+    let history = args
+        .history
+        .iter()
+        .map(|word| resolve(word))
+        .collect::<Result<Vec<_>, _>>()?;
     if !args.new.is_empty() {
-        let new = args.new.iter().map(|word| resolve(word)).collect::<Result<Vec<_>, _>>()?;
+        let new = args
+            .new
+            .iter()
+            .map(|word| resolve(word))
+            .collect::<Result<Vec<_>, _>>()?;
         return runs::run(args, [&reports, &new], &history, output);
     }
     if let Some(folder) = reports.iter().find(|path| path.is_dir()) {
@@ -87,7 +101,10 @@ fn untold(error: impl Display) -> CommandError {
 
 /// What the new report is called.
 fn new_name(args: &CompareArgs) -> String {
-    args.reports.get(1).map_or_else(|| "this machine now".to_owned(), |new| format!("'{}'", new.display()))
+    args.reports.get(1).map_or_else(
+        || "this machine now".to_owned(),
+        |new| format!("'{}'", new.display()),
+    )
 }
 
 fn with_one(
@@ -97,7 +114,8 @@ fn with_one(
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
     let names = || format!("'{}' and {}", args.reports[0].display(), new_name(args));
-    let comparison = comparison(args, old, new).map_err(|why| untold(format!("{}: {why}", names())))?;
+    let comparison =
+        comparison(args, old, new).map_err(|why| untold(format!("{}: {why}", names())))?;
     tell_one(args, &comparison, true, output)
 }
 
@@ -108,10 +126,13 @@ fn comparison(args: &CompareArgs, old: &Report, new: &Report) -> Result<Comparis
 }
 
 fn refuse_other_cpu(args: &CompareArgs, old: &Report, new: &Report) -> Result<(), String> {
-    comparison::unlike_cpu(old, new).filter(|_| args.same_cpu).map_or(Ok(()), Err)
+    comparison::unlike_cpu(old, new)
+        .filter(|_| args.same_cpu)
+        .map_or(Ok(()), Err)
 }
 
-/// Prints a comparison, and what of the conditions holds. `complete` where all reports could be read.
+/// Prints a comparison, and what of the conditions holds. `complete` where all reports could be
+/// read.
 fn tell_one(
     args: &CompareArgs,
     comparison: &Comparison,
@@ -121,10 +142,18 @@ fn tell_one(
     let gate = Gate::of(args, comparison, complete)?;
     match args.format {
         CompareFormat::Table => {
-            write!(output, "{}", comparison::render_table(comparison, args.all, terminal_style()))?;
+            write!(
+                output,
+                "{}",
+                comparison::render_table(comparison, args.all, terminal_style())
+            )?;
         }
         CompareFormat::Markdown => {
-            write!(output, "{}", comparison::render_markdown(comparison, args.all))?;
+            write!(
+                output,
+                "{}",
+                comparison::render_markdown(comparison, args.all)
+            )?;
         }
         CompareFormat::Json => {
             let value = gate.with(comparison::render_json(comparison));

@@ -23,7 +23,10 @@ pub fn run(args: &CompletionsArgs, output: &mut dyn Write) -> Result<(), Command
 pub fn script(shell: Shell) -> Vec<u8> {
     let all = Cli::command();
     // What the program starts itself as is nothing to offer.
-    let shown = all.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned();
+    let shown = all
+        .get_subcommands()
+        .filter(|verb| !verb.is_hide_set())
+        .cloned();
     let mut command = clap::Command::new("timermeter")
         .version(env!("CARGO_PKG_VERSION"))
         .args(all.get_arguments().cloned())
@@ -43,9 +46,13 @@ fn words_for_fish(command: &clap::Command) -> String {
         subcommand.get_positionals().filter_map(move |argument| {
             let values = argument.get_possible_values();
             let shown = values.iter().filter(|value| !value.is_hide_set());
-            let words = shown.map(|value| value.get_name()).collect::<Vec<_>>().join(" ");
+            let words = shown
+                .map(|value| value.get_name())
+                .collect::<Vec<_>>()
+                .join(" ");
             let of = format!("__fish_timermeter_using_subcommand {name}");
-            (!words.is_empty()).then(|| format!("complete -c timermeter -n \"{of}\" -f -a \"{words}\"\n"))
+            (!words.is_empty())
+                .then(|| format!("complete -c timermeter -n \"{of}\" -f -a \"{words}\"\n"))
         })
     });
     subcommands.collect()

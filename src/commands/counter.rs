@@ -35,35 +35,57 @@ const LOOKS: u32 = 25;
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let ids = Here::ids();
     let mut here = Here::open().map_err(|why| {
-        let remedy = why.remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
-        failed(format!("the counter cannot be read here, so that no program may: {}{remedy}", why.reason))
+        let remedy = why
+            .remedy
+            .map_or(String::new(), |remedy| format!("; {remedy}"));
+        failed(format!(
+            "the counter cannot be read here, so that no program may: {}{remedy}",
+            why.reason
+        ))
     })?;
     let platform = platform::identify(choose_cpu(args.cpu)?);
     let rows = rows(&ids)?;
     let found = findings(&observe(&mut here, &CounterPlan::USUAL));
-    let age_s = found.rate.map(|rate| here.counter() as f64 * rate.ns_per_tick * 1e-9);
+    let age_s = found
+        .rate
+        .map(|rate| here.counter() as f64 * rate.ns_per_tick * 1e-9);
     let facts = platform::counter(&platform::Root::system(), age_s);
     let recipes = recipes(&mut here)?;
     drop(here);
-    let case =
-        Case { ids, platform: &platform, facts: &facts, found: &found, rows: &rows, recipes: &recipes };
+    let case = Case {
+        ids,
+        platform: &platform,
+        facts: &facts,
+        found: &found,
+        rows: &rows,
+        recipes: &recipes,
+    };
     let counter = judge(&case);
     match args.format {
         ShortFormat::Json => writeln!(output, "{}", super::pretty(&counter)?)?,
         ShortFormat::Table => output.write_all(text(&counter, terminal_style()).as_bytes())?,
     }
-    Ok(matches!(counter.verdict, Some(CounterVerdict::Safe | CounterVerdict::UntilMoved)))
+    Ok(matches!(
+        counter.verdict,
+        Some(CounterVerdict::Safe | CounterVerdict::UntilMoved)
+    ))
 }
 
 /// What a first look finds of the counter and of the clock that would be read instead.
 fn rows(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
     let is_here = |id: &&str| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok());
-    let wanted: Vec<String> =
-        ids.iter().copied().chain(["monotonic"]).filter(is_here).map(str::to_owned).collect();
+    let wanted: Vec<String> = ids
+        .iter()
+        .copied()
+        .chain(["monotonic"])
+        .filter(is_here)
+        .map(str::to_owned)
+        .collect();
     Ok(first_look_in_context(&wanted)?.timers)
 }
 
-/// Tries each recipe in fresh processes, in turn, and knows the truth from the first process to the last.
+/// Tries each recipe in fresh processes, in turn, and knows the truth from the first process to the
+/// last.
 fn recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
     let mut outcomes: Vec<Vec<RecipeOutcome>> = vec![Vec::new(); Recipe::ALL.len()];
     let mut looks = vec![here.look_at_clock(LOOKS)];
@@ -73,10 +95,14 @@ fn recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
         }
         looks.push(here.look_at_clock(LOOKS));
     }
-    let Some(rate) = by_looks(&looks, 1.0) else { return Ok(Vec::new()) };
+    let Some(rate) = by_looks(&looks, 1.0) else {
+        return Ok(Vec::new());
+    };
     let truth = (rate.ns_per_tick, rate.uncertainty);
     let rows = Recipe::ALL.into_iter().zip(&outcomes);
-    Ok(rows.map(|(recipe, outcomes)| RecipeRow::of(recipe.id(), recipe.label(), outcomes, truth)).collect())
+    Ok(rows
+        .map(|(recipe, outcomes)| RecipeRow::of(recipe.id(), recipe.label(), outcomes, truth))
+        .collect())
 }
 
 /// In a process of its own.
@@ -87,7 +113,11 @@ fn tried(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
     if children::interrupted() {
         return Err(CommandError::Interrupted);
     }
-    Ok(said.and_then(|said| said.trim().parse().map_err(|_| "what it found cannot be read".to_owned())))
+    Ok(said.and_then(|said| {
+        said.trim()
+            .parse()
+            .map_err(|_| "what it found cannot be read".to_owned())
+    }))
 }
 
 /// What such a process does: prints nanoseconds a tick.

@@ -10,8 +10,8 @@ use crate::recording::Recording;
 use crate::report::{Archive, Baselines, OutputFile, WholeFile, is_standard, json};
 use crate::text::{plain, shortened};
 
-/// What a run leaves behind. All of it is found writable or not before anything is measured, and written before anything is
-/// printed: it must not be lost when the reader of the output goes away.
+/// What a run leaves behind. All of it is found writable or not before anything is measured, and
+/// written before anything is printed: it must not be lost when the reader of the output goes away.
 pub struct Files {
     reports: Vec<OutputFile>,
     trace: Option<WholeFile>,
@@ -51,8 +51,8 @@ impl Files {
         Ok(Self { histogram, ..self })
     }
 
-    /// Writes all of it and prints the report. The trace comes first, before anything can fail: from it all that follows can be had
-    /// again.
+    /// Writes all of it and prints the report. The trace comes first, before anything can fail:
+    /// from it all that follows can be had again.
     ///
     /// # Errors
     /// When the report cannot be computed, or something cannot be written.
@@ -64,25 +64,33 @@ impl Files {
         output: &mut dyn Write,
     ) -> Result<Report, CommandError> {
         if let Some(file) = self.trace {
-            file.commit(&recording.pack().map_err(failed)?).map_err(failed)?;
+            file.commit(&recording.pack().map_err(failed)?)
+                .map_err(failed)?;
         }
         let report = recording.report().map_err(failed)?;
         write(self.reports, &report)?;
         if let Some(archive) = self.archive {
             let place = archive.commit(&report).map_err(failed)?;
             if !quiet {
-                eprintln!("kept in {}", shortened(&plain(&place.display().to_string())));
+                eprintln!(
+                    "kept in {}",
+                    shortened(&plain(&place.display().to_string()))
+                );
             }
         }
         if let Some((name, file)) = self.baseline {
-            file.commit(json::dense(&report).as_bytes()).map_err(failed)?;
+            file.commit(json::dense(&report).as_bytes())
+                .map_err(failed)?;
             if !quiet {
                 let name = plain(&name);
-                eprintln!("kept as baseline {name}: `timermeter compare {name}` tells what changed since");
+                eprintln!(
+                    "kept as baseline {name}: `timermeter compare {name}` tells what changed since"
+                );
             }
         }
         if let Some(file) = self.histogram {
-            file.commit(recording.latencies().as_bytes()).map_err(failed)?;
+            file.commit(recording.latencies().as_bytes())
+                .map_err(failed)?;
         }
         if !self.is_trace_shown {
             show(&report, shown.format, shown.detail.wanted(), output)?;

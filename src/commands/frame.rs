@@ -32,14 +32,21 @@ impl Frame {
         let created = timers::date();
         let (node, cycles) = (args.node.clone(), args.cycles);
         let nominal = frequency::nominal();
-        let known = Parts { nominal, ..Parts::default() };
-        frequency::summarise(&known, cycles).map_err(|error| CommandError::Usage(error.to_string()))?;
+        let known = Parts {
+            nominal,
+            ..Parts::default()
+        };
+        frequency::summarise(&known, cycles)
+            .map_err(|error| CommandError::Usage(error.to_string()))?;
         Ok(Self {
             created,
             node,
             cpu,
             cycles,
-            parts: Parts { before: frequency::effective(cpu), ..known },
+            parts: Parts {
+                before: frequency::effective(cpu),
+                ..known
+            },
             tsc: TscWatch::begin(timers::RATE_SOURCES[0]),
             kernel_entry: timers::kernel_entry(cpu),
         })
@@ -56,8 +63,11 @@ impl Frame {
     ) -> Recording {
         let platform = platform::identify(self.cpu);
         // One look may fall into a moment in which the core is slow.
-        let entry =
-            self.kernel_entry.into_iter().chain(timers::kernel_entry(self.cpu)).reduce(KernelEntry::least);
+        let entry = self
+            .kernel_entry
+            .into_iter()
+            .chain(timers::kernel_entry(self.cpu))
+            .reduce(KernelEntry::least);
         Recording {
             schema: recording::SCHEMA.into(),
             tool: Tool::this(),
@@ -87,7 +97,9 @@ impl Frame {
 /// When the one asked for is not usable.
 pub fn choose_cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
     let allowed = timers::allowed_cpus().unwrap_or_default();
-    let Some(cpu) = asked else { return Ok(platform::quietest_cpu(&allowed)) };
+    let Some(cpu) = asked else {
+        return Ok(platform::quietest_cpu(&allowed));
+    };
     super::usable(cpu).map(|()| Some(cpu))
 }
 

@@ -29,7 +29,8 @@ pub struct Population {
     pub rows: Vec<TimerRow>,
     /// Whether a runtime that the user named is not there.
     missing_by_name: bool,
-    /// Which runtimes are here, in a line, where all were asked for; those that are not have no rows then.
+    /// Which runtimes are here, in a line, where all were asked for; those that are not have no
+    /// rows then.
     pub of_runtimes: Option<String>,
     /// Holds the hosts of other runtimes while they are needed.
     _folder: Option<Rc<ScratchFolder>>,
@@ -42,7 +43,11 @@ impl Population {
     /// When a pattern fits nothing.
     pub fn of(offers: &Offers, patterns: &[String]) -> Result<Self, CommandError> {
         let ids = offers.all.iter().flat_map(|offer| {
-            let hosted = offer.host.timers.iter().map(|timer| offer.name.id(&timer.id));
+            let hosted = offer
+                .host
+                .timers
+                .iter()
+                .map(|timer| offer.name.id(&timer.id));
             hosted.chain(offer.rows.iter().map(|row| row.id.clone()))
         });
         let mut wanted = offers.select(patterns, ids.collect())?;
@@ -56,12 +61,22 @@ impl Population {
             of_runtimes: None,
             _folder: offers.folder.clone(),
         };
-        for Offer { host, name, rows, .. } in &offers.all {
+        for Offer {
+            host, name, rows, ..
+        } in &offers.all
+        {
             let index = population.hosts.len();
-            let picked = host.timers.iter().filter(|timer| wanted.contains(&name.id(&timer.id)));
+            let picked = host
+                .timers
+                .iter()
+                .filter(|timer| wanted.contains(&name.id(&timer.id)));
             let before = population.subjects.len();
-            population.subjects.extend(picked.map(|timer| Subject::new(index, timer.clone())));
-            population.rows.extend(rows.iter().filter(|row| wanted.contains(&row.id)).cloned());
+            population
+                .subjects
+                .extend(picked.map(|timer| Subject::new(index, timer.clone())));
+            population
+                .rows
+                .extend(rows.iter().filter(|row| wanted.contains(&row.id)).cloned());
             // A host that is not asked anything is not started.
             if population.subjects.len() > before {
                 population.hosts.push(host.clone());
@@ -101,12 +116,15 @@ impl HostName {
 impl Population {
     /// Leaves out clocks that only other systems or processors have.
     pub fn leave_out_elsewhere(&mut self) {
-        let elsewhere = |entry: timers::Entry| (entry.availability)().is_err_and(|why| why.elsewhere);
-        self.rows.retain(|row| !timers::find(&row.id).is_some_and(elsewhere));
+        let elsewhere =
+            |entry: timers::Entry| (entry.availability)().is_err_and(|why| why.elsewhere);
+        self.rows
+            .retain(|row| !timers::find(&row.id).is_some_and(elsewhere));
     }
 }
 
-/// Asks every host what it has, and picks the timers that were asked for, all of them without `patterns`.
+/// Asks every host what it has, and picks the timers that were asked for, all of them without
+/// `patterns`.
 ///
 /// # Errors
 /// When a pattern fits nothing, or this program cannot start itself.
@@ -118,7 +136,9 @@ pub fn gather(
 ) -> Result<Population, CommandError> {
     let offers = Offers::of(agents, runtimes, settings)?;
     let mut population = Population::of(&offers, patterns)?;
-    population.rows.retain(|row| !offers.unnamed.is_row_of(&row.id));
+    population
+        .rows
+        .retain(|row| !offers.unnamed.is_row_of(&row.id));
     population.of_runtimes = offers.unnamed.line();
     Ok(population)
 }

@@ -36,7 +36,13 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let svg = args.svg.as_deref().map(folder).transpose()?;
     let report = match &args.from {
         Some(path) => read(path)?,
-        None if args.timers.iter().any(|name| timers::waits::find(name).is_some()) => wait_now(args)?,
+        None if args
+            .timers
+            .iter()
+            .any(|name| timers::waits::find(name).is_some()) =>
+        {
+            wait_now(args)?
+        }
         None => probe_now(args)?,
     };
     let read = report.timers.iter().map(|row| row.id.as_str());
@@ -49,10 +55,16 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
             None => error.to_string(),
         })
     })?;
-    let rows: Vec<&TimerRow> =
-        report.timers.iter().filter(|row| wanted_ids.contains(&row.id.as_str())).collect();
-    let waits: Vec<&WaitRow> =
-        report.waits.iter().filter(|row| wanted_ids.contains(&row.id.as_str())).collect();
+    let rows: Vec<&TimerRow> = report
+        .timers
+        .iter()
+        .filter(|row| wanted_ids.contains(&row.id.as_str()))
+        .collect();
+    let waits: Vec<&WaitRow> = report
+        .waits
+        .iter()
+        .filter(|row| wanted_ids.contains(&row.id.as_str()))
+        .collect();
     let mut written = Vec::new();
     if let Some(folder) = &svg {
         let (machine, among) = (name(&report), conditions(&waits));
@@ -61,14 +73,25 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         }
         for row in &waits {
             let id = named(&row.id, &row.conditions, &among);
-            written.extend(write_figures(&id, Plot::all_of_waits(row), &machine, folder)?);
+            written.extend(write_figures(
+                &id,
+                Plot::all_of_waits(row),
+                &machine,
+                folder,
+            )?);
         }
     }
     let mut style = terminal_style();
     style.width = Some(style.width.unwrap_or(80).clamp(40, WIDEST));
-    let wanted = Wanted { whole: args.verbose, style };
-    let ticks: Vec<&PeriodRow> =
-        report.periods.iter().filter(|row| wanted_ids.contains(&row.id.as_str())).collect();
+    let wanted = Wanted {
+        whole: args.verbose,
+        style,
+    };
+    let ticks: Vec<&PeriodRow> = report
+        .periods
+        .iter()
+        .filter(|row| wanted_ids.contains(&row.id.as_str()))
+        .collect();
     let mut text = String::new();
     for row in &rows {
         wanted.clock(&mut text, row);
@@ -76,12 +99,24 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let among = conditions(&waits);
     for row in &waits {
         let names = [&named(&row.id, &row.conditions, &among), &row.label];
-        wanted.show(&mut text, names, &facts_of_waits(row), || Plot::all_of_waits(row), &row.warnings);
+        wanted.show(
+            &mut text,
+            names,
+            &facts_of_waits(row),
+            || Plot::all_of_waits(row),
+            &row.warnings,
+        );
     }
     let among: Vec<&WaitConditions> = ticks.iter().map(|row| &row.conditions).collect();
     for row in &ticks {
         let names = [&named(&row.id, &row.conditions, &among), &row.label];
-        wanted.show(&mut text, names, &facts_of_period(row), Vec::new, &row.warnings);
+        wanted.show(
+            &mut text,
+            names,
+            &facts_of_period(row),
+            Vec::new,
+            &row.warnings,
+        );
     }
     text += &wanted.end(&report);
     for path in written {
@@ -91,7 +126,9 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let ended = rows.iter().map(|row| (row.status, &row.id));
     let ended = ended.chain(waits.iter().map(|row| (row.status, &row.id)));
     let ended = ended.chain(ticks.iter().map(|row| (row.status, &row.id)));
-    Ok(ended.into_iter().all(|(status, id)| status == Status::Ok || !args.timers.contains(id)))
+    Ok(ended
+        .into_iter()
+        .all(|(status, id)| status == Status::Ok || !args.timers.contains(id)))
 }
 
 fn conditions<'a>(rows: &[&'a WaitRow]) -> Vec<&'a WaitConditions> {
@@ -104,9 +141,10 @@ fn read(path: &Path) -> Result<Report, CommandError> {
     if path != Path::new("-") {
         let begins = input::open(path).and_then(|mut file| file.read_exact(&mut first));
         return match begins {
-            Ok(()) if is_packed(&first) => {
-                report_of(&Recording::read(path).map_err(failed)?, &format!("'{}'", path.display()))
-            }
+            Ok(()) if is_packed(&first) => report_of(
+                &Recording::read(path).map_err(failed)?,
+                &format!("'{}'", path.display()),
+            ),
             _ => report::read(path).map_err(failed),
         };
     }
@@ -148,7 +186,10 @@ fn wait_now(args: &InspectArgs) -> Result<Report, CommandError> {
 /// The folder for the figures, made where it is missing.
 fn folder(path: &Path) -> Result<PathBuf, CommandError> {
     fs::create_dir_all(path).map_err(|error| {
-        failed(format!("cannot make the folder '{}': {error}; choose another place", path.display()))
+        failed(format!(
+            "cannot make the folder '{}': {error}; choose another place",
+            path.display()
+        ))
     })?;
     Ok(path.to_owned())
 }
@@ -171,8 +212,8 @@ fn write_figures(
     Ok(written)
 }
 
-/// An id as a part of a file name on any system, no two the same: a colon becomes a plus, and what else has to be changed
-/// is distinguished by a number that follows from the id.
+/// An id as a part of a file name on any system, no two the same: a colon becomes a plus, and what
+/// else has to be changed is distinguished by a number that follows from the id.
 fn file_name(id: &str) -> String {
     let fit = |c: char| match c {
         ':' => '+',
@@ -192,7 +233,8 @@ fn file_name(id: &str) -> String {
 const BOLD: &str = "1";
 const YELLOW: &str = "33";
 
-/// What is told of each timer where not all is asked for: what it is good for, and what may be wrong with it.
+/// What is told of each timer where not all is asked for: what it is good for, and what may be
+/// wrong with it.
 const BRIEF: [&str; 13] = [
     "status",
     "reason",
@@ -208,7 +250,8 @@ const BRIEF: [&str; 13] = [
     "rate error",
     "late to its grid",
 ];
-/// Facts of which there may be one a length: the first, the one of the usual length, and the last are told.
+/// Facts of which there may be one a length: the first, the one of the usual length, and the last
+/// are told.
 const EACH_LENGTH: &str = "lateness";
 /// Caveats that are told where not all is asked for.
 const CAVEATS: usize = 4;
@@ -222,7 +265,13 @@ struct Wanted {
 impl Wanted {
     fn clock(&self, out: &mut String, row: &TimerRow) {
         let plots = || Plot::all_of(row);
-        self.show(out, [&row.id, &row.label], &facts_of_timer(row), plots, &row.warnings);
+        self.show(
+            out,
+            [&row.id, &row.label],
+            &facts_of_timer(row),
+            plots,
+            &row.warnings,
+        );
         if self.whole && plots().is_empty() {
             *out += if row.observations.is_some() {
                 "This report holds no figures of it.\n\n"
@@ -242,7 +291,13 @@ impl Wanted {
     ) {
         let id = clipped(id, 200);
         let mut head = String::new();
-        hang(&mut head, "", "  ", &format!("{id} {}", clipped(label, 200)), self.style.columns());
+        hang(
+            &mut head,
+            "",
+            "  ",
+            &format!("{id} {}", clipped(label, 200)),
+            self.style.columns(),
+        );
         // The id is what it begins with.
         *out += &match head.strip_prefix(id.as_str()) {
             Some(rest) => self.style.paint(BOLD, &id) + rest,
@@ -255,9 +310,16 @@ impl Wanted {
         } else {
             let brief = brief(facts);
             *out += &listed("", &brief, self.style);
-            let is_new =
-                |warning: &&Warning| !brief.iter().any(|(_, told)| told.contains(&plain(&warning.message)));
-            caveats(out, &warnings.iter().filter(is_new).collect::<Vec<_>>(), self.style);
+            let is_new = |warning: &&Warning| {
+                !brief
+                    .iter()
+                    .any(|(_, told)| told.contains(&plain(&warning.message)))
+            };
+            caveats(
+                out,
+                &warnings.iter().filter(is_new).collect::<Vec<_>>(),
+                self.style,
+            );
         }
     }
 
@@ -266,7 +328,10 @@ impl Wanted {
         if self.whole {
             return machine(&facts_of(report), self.style);
         }
-        let mut out = format!("# {}\n", in_a_line(report, self.style.columns().saturating_sub(2)));
+        let mut out = format!(
+            "# {}\n",
+            in_a_line(report, self.style.columns().saturating_sub(2))
+        );
         hang(
             &mut out,
             "",
@@ -280,10 +345,18 @@ impl Wanted {
 
 /// The facts that matter most, and verdicts that are not passed.
 fn brief(facts: &[Fact]) -> Vec<Fact> {
-    let lengths: Vec<&Fact> = facts.iter().filter(|(name, _)| *name == EACH_LENGTH).collect();
+    let lengths: Vec<&Fact> = facts
+        .iter()
+        .filter(|(name, _)| *name == EACH_LENGTH)
+        .collect();
     let usual = format!("at {}:", short_time(USUAL_WAIT_NS));
     let usual = lengths.iter().find(|(_, told)| told.starts_with(&usual));
-    let telling: Vec<&&Fact> = lengths.first().into_iter().chain(usual).chain(lengths.last()).collect();
+    let telling: Vec<&&Fact> = lengths
+        .first()
+        .into_iter()
+        .chain(usual)
+        .chain(lengths.last())
+        .collect();
     let is_failed = |told: &str| told.starts_with(Outcome::Fail.in_words());
     let is_telling = |fact: &&Fact| match fact.0 {
         EACH_LENGTH => telling.iter().any(|other| ***other == **fact),
@@ -300,7 +373,13 @@ fn brief(facts: &[Fact]) -> Vec<Fact> {
 fn caveats(out: &mut String, warnings: &[&Warning], style: Style) {
     for warning in warnings.iter().take(CAVEATS) {
         let [code, message] = [&warning.code, &warning.message].map(|text| clipped(text, LONGEST));
-        hang(out, "  ", "    ", &format!("{code}: {}", first_part(&message)), style.columns());
+        hang(
+            out,
+            "  ",
+            "    ",
+            &format!("{code}: {}", first_part(&message)),
+            style.columns(),
+        );
     }
     let more = warnings.len().saturating_sub(CAVEATS);
     if more > 0 {
@@ -335,11 +414,28 @@ mod tests {
     fn ids_are_file_names() {
         assert_eq!(file_name("java:nanoTime"), "java+nanoTime");
         assert_eq!(file_name("monotonic-raw"), "monotonic-raw");
-        let odd = ["a:b", "a-b", "a+b", "a b", "a/b", ".a-b", "../../etc/passwd", "=a\nb\u{202e}", ""];
+        let odd = [
+            "a:b",
+            "a-b",
+            "a+b",
+            "a b",
+            "a/b",
+            ".a-b",
+            "../../etc/passwd",
+            "=a\nb\u{202e}",
+            "",
+        ];
         let names = odd.map(file_name);
         for (at, name) in names.iter().enumerate() {
-            assert!(!names[..at].contains(name) && !name.starts_with('.'), "{names:?}");
-            assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.+".contains(c)), "{names:?}");
+            assert!(
+                !names[..at].contains(name) && !name.starts_with('.'),
+                "{names:?}"
+            );
+            assert!(
+                name.chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "-_.+".contains(c)),
+                "{names:?}"
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `list`: the timers of this system, clocks and timers that wait, whether each can be used here, and if not why; all that this build
-//! knows on request.
+//! `list`: the timers of this system, clocks and timers that wait, whether each can be used here,
+//! and if not why; all that this build knows on request.
 
 use std::io::Write;
 use std::time::Duration;
@@ -76,23 +76,38 @@ struct Listed {
 /// When a name fits no timer.
 pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let timeout = Duration::from_secs(AGENT_SECONDS);
-    let settings = Settings { plan: Plan::QUICK, seed: 0, cpu: None, timeout };
+    let settings = Settings {
+        plan: Plan::QUICK,
+        seed: 0,
+        cpu: None,
+        timeout,
+    };
     let offers = Offers::of(&args.agents, &args.runtimes, &settings)?.with_native_waiters();
-    // A name may be that of a clock or that of a timer that waits; where it is neither, clocks are what is told of it.
-    let (listed, lost) = match (Population::of(&offers, &args.timers), Waiters::of(&offers, &args.timers)) {
+    // A name may be that of a clock or that of a timer that waits; where it is neither, clocks are
+    // what is told of it.
+    let (listed, lost) = match (
+        Population::of(&offers, &args.timers),
+        Waiters::of(&offers, &args.timers),
+    ) {
         (Ok(clocks), waiters) => {
             let of_waiters = waiters.as_ref().map(listed_waiters).unwrap_or_default();
-            ([listed(&clocks), of_waiters].concat(), clocks.failed_by_name())
+            (
+                [listed(&clocks), of_waiters].concat(),
+                clocks.failed_by_name(),
+            )
         }
-        (Err(CommandError::Usage(_)), Ok(waiters)) => (listed_waiters(&waiters), waiters.missing_by_name),
+        (Err(CommandError::Usage(_)), Ok(waiters)) => {
+            (listed_waiters(&waiters), waiters.missing_by_name)
+        }
         (Err(error), _) => return Err(error),
     };
     match args.format {
         ShortFormat::Json => writeln!(output, "{}", super::pretty(&listed)?)?,
         ShortFormat::Table => {
             let whole = args.all || !args.timers.is_empty();
-            let (here, others): (Vec<_>, Vec<_>) =
-                listed.into_iter().partition(|timer| whole || !of_another_system(timer));
+            let (here, others): (Vec<_>, Vec<_>) = listed
+                .into_iter()
+                .partition(|timer| whole || !of_another_system(timer));
             output.write_all(page(&here, terminal_style()).as_bytes())?;
             if !others.is_empty() {
                 let more = format!(
@@ -180,12 +195,25 @@ fn listed_waiters(waiters: &Waiters) -> Vec<Listed> {
 
 /// The timers of each kind with their calls; below them what cannot be used, and why.
 fn page(listed: &[Listed], style: Style) -> String {
-    let (here, missing): (Vec<&Listed>, Vec<&Listed>) = listed.iter().partition(|timer| timer.available);
+    let (here, missing): (Vec<&Listed>, Vec<&Listed>) =
+        listed.iter().partition(|timer| timer.available);
     let mut out = String::new();
-    for kind in [TimerKind::Clock, TimerKind::WaitsAndTicks, TimerKind::Waits, TimerKind::Ticks] {
-        section(&mut out, kind.heading(), here.iter().filter(|timer| timer.kind == kind), style);
+    for kind in [
+        TimerKind::Clock,
+        TimerKind::WaitsAndTicks,
+        TimerKind::Waits,
+        TimerKind::Ticks,
+    ] {
+        section(
+            &mut out,
+            kind.heading(),
+            here.iter().filter(|timer| timer.kind == kind),
+            style,
+        );
     }
-    let (others, refused): (Vec<_>, Vec<_>) = missing.into_iter().partition(|timer| of_another_system(timer));
+    let (others, refused): (Vec<_>, Vec<_>) = missing
+        .into_iter()
+        .partition(|timer| of_another_system(timer));
     if !refused.is_empty() {
         out += &format!("{}\n", style.paint("1", "cannot be used here"));
     }
@@ -200,7 +228,8 @@ fn page(listed: &[Listed], style: Style) -> String {
         let ids = runs_of(&ids).join(", ");
         told.push(format!("{ids} — {}", reason(timer)));
     }
-    told.iter().for_each(|text| hang(&mut out, "  ", "    ", text, style.columns()));
+    told.iter()
+        .for_each(|text| hang(&mut out, "  ", "    ", text, style.columns()));
     if !told.is_empty() {
         out.push('\n');
     }
@@ -208,7 +237,12 @@ fn page(listed: &[Listed], style: Style) -> String {
     systems.sort();
     systems.dedup();
     for system in systems {
-        section(&mut out, &system, others.iter().filter(|timer| reason(timer) == system), style);
+        section(
+            &mut out,
+            &system,
+            others.iter().filter(|timer| reason(timer) == system),
+            style,
+        );
     }
     out.truncate(out.trim_end().len());
     out + "\n"
@@ -216,24 +250,42 @@ fn page(listed: &[Listed], style: Style) -> String {
 
 /// Why a timer cannot be used, and what would change that.
 fn reason(timer: &Listed) -> String {
-    let reason = plain(timer.reason.as_deref().unwrap_or("the system did not say why"));
-    timer.remedy.as_deref().map_or(reason.clone(), |remedy| format!("{reason} → {}", plain(remedy)))
+    let reason = plain(
+        timer
+            .reason
+            .as_deref()
+            .unwrap_or("the system did not say why"),
+    );
+    timer.remedy.as_deref().map_or(reason.clone(), |remedy| {
+        format!("{reason} → {}", plain(remedy))
+    })
 }
 
-fn section<'a>(out: &mut String, heading: &str, timers: impl Iterator<Item = &'a &'a Listed>, style: Style) {
-    let rows: Vec<(String, String)> =
-        timers.map(|timer| (clipped(&timer.id, LONGEST_ID), call(timer))).collect();
+fn section<'a>(
+    out: &mut String,
+    heading: &str,
+    timers: impl Iterator<Item = &'a &'a Listed>,
+    style: Style,
+) {
+    let rows: Vec<(String, String)> = timers
+        .map(|timer| (clipped(&timer.id, LONGEST_ID), call(timer)))
+        .collect();
     if !rows.is_empty() {
         let mut head = String::new();
         hang(&mut head, "", "  ", heading, style.columns());
-        head.lines().for_each(|line| *out += &(style.paint("1", line) + "\n"));
+        head.lines()
+            .for_each(|line| *out += &(style.paint("1", line) + "\n"));
         *out += &(report::terminal::listed("  ", &rows, style) + "\n");
     }
 }
 
 /// The call, the name that the paper has for it, and its unit where that is not a nanosecond.
 fn call(timer: &Listed) -> String {
-    let legend = timer.legend.as_ref().map(|legend| format!(" = {legend}")).unwrap_or_default();
+    let legend = timer
+        .legend
+        .as_ref()
+        .map(|legend| format!(" = {legend}"))
+        .unwrap_or_default();
     let unit = match timer.ns_per_tick {
         Some(1.0) => String::new(),
         Some(ns) => format!(", in {}", short_time(ns)),

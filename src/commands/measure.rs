@@ -38,9 +38,15 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     }
     trial::promise(args.error, args.confidence)?;
     fitting(args)?;
-    let entries = args.operations.iter().map(|name| entry(name)).collect::<Result<Vec<_>, _>>()?;
+    let entries = args
+        .operations
+        .iter()
+        .map(|name| entry(name))
+        .collect::<Result<Vec<_>, _>>()?;
     if !args.sizes.is_empty() && entries.iter().all(|entry| entry.sizes.is_empty()) {
-        return Err(CommandError::Usage("--sizes: none of these operations has a size".into()));
+        return Err(CommandError::Usage(
+            "--sizes: none of these operations has a size".into(),
+        ));
     }
     if args.instrument == Instrument::Allocations && !cfg!(feature = "allocations") {
         return Err(CommandError::Failed(
@@ -48,19 +54,31 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         ));
     }
     // A command may have threads for all of them.
-    let cpu = if is_command && args.cpu.is_none() { None } else { choose_cpu(args.cpu)? };
+    let cpu = if is_command && args.cpu.is_none() {
+        None
+    } else {
+        choose_cpu(args.cpu)?
+    };
     let (report, clock) = clock(args)?;
     countable(&clock.id, clock.facts.counts, is_command).map_err(CommandError::Failed)?;
-    let measurements =
-        if is_command { vec![runs::measure(args, &clock)?] } else { operate(args, &entries, &clock, cpu)? };
-    let shown = ShownMeasurements { args, report: &report, clock: &clock, measurements: &measurements };
+    let measurements = if is_command {
+        vec![runs::measure(args, &clock)?]
+    } else {
+        operate(args, &entries, &clock, cpu)?
+    };
+    let shown = ShownMeasurements {
+        args,
+        report: &report,
+        clock: &clock,
+        measurements: &measurements,
+    };
     output.write_all(shown.render(terminal_style())?.as_bytes())?;
     output.flush()?;
     Ok(!measurements.iter().any(Measurement::is_failed))
 }
 
-/// The clock with the report that holds it. Where none is named and nothing is known, one clock is probed, and not all of
-/// them: that would take many times as long as most measurements.
+/// The clock with the report that holds it. Where none is named and nothing is known, one clock is
+/// probed, and not all of them: that would take many times as long as most measurements.
 fn clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
     if args.clock.is_some() || args.from.is_some() {
         let timers: Vec<String> = args.clock.iter().cloned().collect();
@@ -68,8 +86,9 @@ fn clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
         let clock = trial::clock(&report, args.clock.as_deref())?;
         return Ok((report, clock));
     }
-    let mut last =
-        CommandError::Failed("this machine has no clock to measure with; name one with --clock".into());
+    let mut last = CommandError::Failed(
+        "this machine has no clock to measure with; name one with --clock".into(),
+    );
     let is_there = |id: &&str| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok());
     for id in trial::USUAL.into_iter().filter(is_there) {
         tell(&format!(
@@ -95,21 +114,27 @@ fn about_commands(args: &MeasureArgs) -> Result<(), CommandError> {
             _ => refused("measure either built-in operations or a command, not both".into()),
         };
     }
-    let of_commands = [(args.warmup.is_some(), "--warmup"), (args.ignore_failure, "--ignore-failure")];
+    let of_commands = [
+        (args.warmup.is_some(), "--warmup"),
+        (args.ignore_failure, "--ignore-failure"),
+    ];
     match of_commands.into_iter().find(|(given, _)| *given) {
         Some((_, flag)) => refused(format!("{flag} is about commands; give one behind `--`")),
         None => Ok(()),
     }
 }
 
-/// Refuses a clock or an instrument that does not fit what is measured, as far as that is known before anything is probed.
+/// Refuses a clock or an instrument that does not fit what is measured, as far as that is known
+/// before anything is probed.
 fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
     let refused = |why: String| Err(CommandError::Usage(why));
     let command = !args.command.is_empty();
     if command && !matches!(args.instrument, Instrument::Adaptive | Instrument::Macro) {
         return refused("--instrument: runs of a command are single calls; use macro".into());
     }
-    let Some(name) = args.clock.as_deref() else { return Ok(()) };
+    let Some(name) = args.clock.as_deref() else {
+        return Ok(());
+    };
     let shown = clipped(name, 40);
     let Some(entry) = timers::find(name) else {
         if name.contains(':') {
@@ -117,7 +142,10 @@ fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
                 "--clock {shown} belongs to another runtime: this program measures with native clocks only (timermeter list)"
             ));
         }
-        let ids: Vec<&str> = timers::catalogue().iter().map(|entry| entry.info.id).collect();
+        let ids: Vec<&str> = timers::catalogue()
+            .iter()
+            .map(|entry| entry.info.id)
+            .collect();
         let patterns = [name.to_owned()];
         return refused(match select(&patterns, &ids) {
             Err(unknown) => format!("--clock: {unknown}"),
@@ -144,8 +172,19 @@ fn countable(clock: &str, counts: Option<Counts>, command: bool) -> Result<(), S
 
 fn list(output: &mut dyn Write) -> Result<(), CommandError> {
     let told = operations::ALL.iter().map(|Entry { name, about, sizes }| {
-        let sizes = sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        (*name, if sizes.is_empty() { (*about).to_owned() } else { format!("{about} (sizes {sizes})") })
+        let sizes = sizes
+            .iter()
+            .map(u64::to_string)
+            .collect::<Vec<_>>()
+            .join(", ");
+        (
+            *name,
+            if sizes.is_empty() {
+                (*about).to_owned()
+            } else {
+                format!("{about} (sizes {sizes})")
+            },
+        )
     });
     output.write_all(listed("", &told.collect::<Vec<_>>(), terminal_style()).as_bytes())?;
     Ok(output.flush()?)
@@ -176,12 +215,16 @@ fn operate(
             (false, false) => args.sizes.iter().copied().map(Some).collect(),
         }
     };
-    let tasks: Vec<(&Entry, Option<u64>)> =
-        entries.iter().flat_map(|entry| sizes(entry).into_iter().map(move |size| (entry, size))).collect();
+    let tasks: Vec<(&Entry, Option<u64>)> = entries
+        .iter()
+        .flat_map(|entry| sizes(entry).into_iter().map(move |size| (entry, size)))
+        .collect();
     let progress = Progress::of(tasks.len(), false);
     let mut measurements = Vec::new();
     for (entry, size) in tasks {
-        progress.at(&size.map_or(entry.name.to_owned(), |size| format!("{} {size}", entry.name)));
+        progress.at(&size.map_or(entry.name.to_owned(), |size| {
+            format!("{} {size}", entry.name)
+        }));
         let request = Request {
             clock: clock.clone(),
             operation: entry.name.into(),
@@ -199,7 +242,12 @@ fn operate(
             cpu,
         };
         let outcomes = trial::run(&request)?;
-        let one = |outcome| Measurement { operation: entry.name.to_owned(), size, outcome, command: None };
+        let one = |outcome| Measurement {
+            operation: entry.name.to_owned(),
+            size,
+            outcome,
+            command: None,
+        };
         measurements.extend(outcomes.into_iter().map(one));
         progress.step();
     }

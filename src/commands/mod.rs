@@ -48,10 +48,14 @@ use crate::text::{hang, plain, shortened};
 /// Longer than it takes to end all children.
 pub const ENDING: Duration = Duration::from_secs(10);
 
-/// The one way to standard error, for whatever was read, answered or named elsewhere: nothing of it steers the terminal.
-/// Where it is not read any more, the exit status has to do.
+/// The one way to standard error, for whatever was read, answered or named elsewhere: nothing of it
+/// steers the terminal. Where it is not read any more, the exit status has to do.
 pub fn tell(what: &dyn std::fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "timermeter: {}", shortened(&plain(&what.to_string())));
+    let _ = writeln!(
+        std::io::stderr(),
+        "timermeter: {}",
+        shortened(&plain(&what.to_string()))
+    );
 }
 
 /// Why a command ended without doing what it was asked.
@@ -130,22 +134,30 @@ pub fn terminal_style() -> Style {
         let width = terminal_size::terminal_size_of(&stdout).map(|(width, _)| width.0);
         return Style { width, colour };
     }
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
-    Style { width: columns.filter(|columns| *columns > 0), colour }
+    let columns = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.trim().parse().ok());
+    Style {
+        width: columns.filter(|columns| *columns > 0),
+        colour,
+    }
 }
 
 /// What the environment says of colour (<https://no-color.org>, <https://bixense.com/clicolors>).
 fn colour_unless_told(is_terminal: bool) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let forced =
-        set("CLICOLOR_FORCE") && std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    let forced = set("CLICOLOR_FORCE")
+        && std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     !set("NO_COLOR") && (forced || (is_terminal && !dumb))
 }
 
-/// Whether this process can run on a CPU; tried in a thread of its own, so that this one stays free.
+/// Whether this process can run on a CPU; tried in a thread of its own, so that this one stays
+/// free.
 fn usable(cpu: u32) -> Result<(), CommandError> {
-    let tried = std::thread::Builder::new().spawn(move || timers::pin_to(cpu)).map(|thread| thread.join());
+    let tried = std::thread::Builder::new()
+        .spawn(move || timers::pin_to(cpu))
+        .map(|thread| thread.join());
     match tried {
         Ok(Ok(Ok(()))) => Ok(()),
         Ok(Ok(Err(error))) => Err(CommandError::Usage(format!("--cpu {cpu}: {error}"))),
@@ -168,21 +180,30 @@ fn failed(error: impl std::fmt::Display) -> CommandError {
 fn report_of(recording: &Recording, trace: &str) -> Result<Report, CommandError> {
     let report = recording.report().map_err(failed)?;
     match impossible(&report) {
-        Some(what) => {
-            Err(failed(format!("{trace} is a damaged trace: the report that follows from it {what}")))
-        }
+        Some(what) => Err(failed(format!(
+            "{trace} is a damaged trace: the report that follows from it {what}"
+        ))),
         None => Ok(report),
     }
 }
 
 /// Files are found writable or not before anything is measured.
 fn prepare(outputs: &[Output]) -> Result<Vec<OutputFile>, CommandError> {
-    outputs.iter().map(|output| OutputFile::prepare(&output.path, output.format).map_err(failed)).collect()
+    outputs
+        .iter()
+        .map(|output| OutputFile::prepare(&output.path, output.format).map_err(failed))
+        .collect()
 }
 
 fn write(files: Vec<OutputFile>, report: &Report) -> Result<(), CommandError> {
     for file in files {
-        let text = file.format().render(report, Style { width: None, colour: false });
+        let text = file.format().render(
+            report,
+            Style {
+                width: None,
+                colour: false,
+            },
+        );
         file.commit(text.as_bytes()).map_err(failed)?;
     }
     Ok(())
@@ -193,7 +214,12 @@ fn sentence(report: &Report) -> Option<String> {
     in_a_sentence(report).or_else(|| waiting_in_a_sentence(report))
 }
 
-fn show(report: &Report, format: Format, notes: Detail, output: &mut dyn Write) -> Result<(), CommandError> {
+fn show(
+    report: &Report,
+    format: Format,
+    notes: Detail,
+    output: &mut dyn Write,
+) -> Result<(), CommandError> {
     let style = terminal_style();
     if format == Format::Table {
         if let Some(sentence) = sentence(report) {

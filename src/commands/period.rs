@@ -20,8 +20,10 @@ pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     let files = Files::prepare(&common.run.keep)?;
     let (recording, settled) = record(args)?;
     let report = files.finish(&recording, &common.run, common.quiet, output)?;
-    let unsettled =
-        report.periods.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
+    let unsettled = report
+        .periods
+        .iter()
+        .any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
     Ok(settled && !unsettled)
 }
 
@@ -40,12 +42,21 @@ pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandErro
         bar.step();
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
-    campaign::tick_all(&hosts, &mut campaign.subjects, args.every, &campaign.settings, &progress)?;
+    campaign::tick_all(
+        &hosts,
+        &mut campaign.subjects,
+        args.every,
+        &campaign.settings,
+        &progress,
+    )?;
     drop(bar);
     let settled = !campaign.failed_by_name(&common.timers);
     let settings = campaign.described(common.cpu);
     let periods = observed(&mut campaign, args.every);
-    let recording = Recording { periods, ..campaign.frame.end(None, settings, Vec::new(), Vec::new()) };
+    let recording = Recording {
+        periods,
+        ..campaign.frame.end(None, settings, Vec::new(), Vec::new())
+    };
     Ok((recording, settled))
 }
 
@@ -59,18 +70,24 @@ fn observed(campaign: &mut Campaign<PeriodTrace>, period_ns: u64) -> Vec<Observe
             runtime,
             conditions: told(&subject.conditions),
             period_ns,
-            outcome: subject.outcome.map_err(|reason| failed(&reason, &subject.conditions)),
+            outcome: subject
+                .outcome
+                .map_err(|reason| failed(&reason, &subject.conditions)),
             lost: subject.lost,
         }
     });
-    let missing = campaign.waiters.missing.iter().map(|missing| ObservedPeriods {
-        id: missing.id.clone(),
-        label: missing.label.clone(),
-        runtime: missing.runtime.clone(),
-        conditions: Default::default(),
-        period_ns,
-        outcome: Err(missing.why.clone()),
-        lost: None,
-    });
+    let missing = campaign
+        .waiters
+        .missing
+        .iter()
+        .map(|missing| ObservedPeriods {
+            id: missing.id.clone(),
+            label: missing.label.clone(),
+            runtime: missing.runtime.clone(),
+            conditions: Default::default(),
+            period_ns,
+            outcome: Err(missing.why.clone()),
+            lost: None,
+        });
     asked.chain(missing).collect()
 }

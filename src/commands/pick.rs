@@ -34,7 +34,9 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
     let choice = choose(&report, &requirement).map_err(failed)?;
     match args.format {
         ShortFormat::Json => writeln!(output, "{}", super::pretty(&choice)?)?,
-        ShortFormat::Table if args.all => output.write_all(page(&choice, terminal_style()).as_bytes())?,
+        ShortFormat::Table if args.all => {
+            output.write_all(page(&choice, terminal_style()).as_bytes())?
+        }
         ShortFormat::Table => {
             let code = code(&report, &choice, args.language);
             let others = others(&report, &choice)?;
@@ -66,7 +68,9 @@ fn probed(args: &PickArgs, runtime: Option<&str>) -> Result<Report, CommandError
 
 fn requirement(args: &PickArgs) -> Result<Requirement, CommandError> {
     let Some(duration) = args.operation.or(args.duration) else {
-        return Err(CommandError::Usage("say how long the operation takes, or --every".into()));
+        return Err(CommandError::Usage(
+            "say how long the operation takes, or --every".into(),
+        ));
     };
     let requirement = Requirement::new(duration, args.error, args.confidence)
         .and_then(|requirement| requirement.overhead(args.overhead))
@@ -74,35 +78,71 @@ fn requirement(args: &PickArgs) -> Result<Requirement, CommandError> {
         .map_err(|error| CommandError::Usage(error.to_string()))?;
     let runtime_of = |language: Language| language.runtime().map(str::to_owned);
     let runtime = args.runtime.clone().or(args.language.and_then(runtime_of));
-    let clocks = args.language.map_or(&[][..], Language::clocks).iter().map(|id| (*id).to_owned()).collect();
+    let clocks = args
+        .language
+        .map_or(&[][..], Language::clocks)
+        .iter()
+        .map(|id| (*id).to_owned())
+        .collect();
     let needs = args.needs.clone();
-    Ok(Requirement { counts: args.counts, needs, settable: args.settable, runtime, clocks, ..requirement })
+    Ok(Requirement {
+        counts: args.counts,
+        needs,
+        settable: args.settable,
+        runtime,
+        clocks,
+        ..requirement
+    })
 }
 
-/// The clocks that come next: where a language calls one only, those that it does not call by itself.
+/// The clocks that come next: where a language calls one only, those that it does not call by
+/// itself.
 fn others(report: &Report, choice: &ClockChoice) -> Result<Vec<Loser>, CommandError> {
     if choice.requirement.clocks.is_empty() {
         return Ok(choice.others.clone());
     }
-    let any = Requirement { clocks: Vec::new(), ..choice.requirement.clone() };
+    let any = Requirement {
+        clocks: Vec::new(),
+        ..choice.requirement.clone()
+    };
     let all = choose(report, &any).map_err(failed)?;
-    let chosen = choice.picked.as_ref().or(choice.nearest.as_ref()).map(|chosen| &chosen.id);
+    let chosen = choice
+        .picked
+        .as_ref()
+        .or(choice.nearest.as_ref())
+        .map(|chosen| &chosen.id);
     // One that was picked before it speaks for itself.
-    let ahead = all.picked.filter(|picked| Some(&picked.id) != chosen).map(|picked| Loser {
-        in_short: format!("{}, error at most {} %", told(&picked.plan), percent(Some(picked.plan.error))),
-        reason: String::new(),
-        suffices: true,
-        plan: Some(picked.plan),
-        id: picked.id,
-    });
-    Ok(ahead.into_iter().chain(all.others).filter(|other| Some(&other.id) != chosen).collect())
+    let ahead = all
+        .picked
+        .filter(|picked| Some(&picked.id) != chosen)
+        .map(|picked| Loser {
+            in_short: format!(
+                "{}, error at most {} %",
+                told(&picked.plan),
+                percent(Some(picked.plan.error))
+            ),
+            reason: String::new(),
+            suffices: true,
+            plan: Some(picked.plan),
+            id: picked.id,
+        });
+    Ok(ahead
+        .into_iter()
+        .chain(all.others)
+        .filter(|other| Some(&other.id) != chosen)
+        .collect())
 }
 
-/// Code for what was picked, in the language that was asked for, else in C where that calls such a clock.
+/// Code for what was picked, in the language that was asked for, else in C where that calls such a
+/// clock.
 fn code(report: &Report, choice: &ClockChoice, language: Option<Language>) -> Option<String> {
     let picked = choice.picked.as_ref()?;
     let row = report.timers.iter().find(|row| row.id == picked.id)?;
-    snippet(language.unwrap_or(Language::C), picked, row.cost.as_ref()?.median_ns?)
+    snippet(
+        language.unwrap_or(Language::C),
+        picked,
+        row.cost.as_ref()?.median_ns?,
+    )
 }
 
 /// Clocks that are told beside the one that was picked.
@@ -110,7 +150,8 @@ const RUNNERS_UP: usize = 3;
 const LONGEST_ID: usize = 40;
 const LONGEST_REASON: usize = 100;
 
-/// What was picked, how to use it, and what comes next: of `others`, which may be more than those that could be picked.
+/// What was picked, how to use it, and what comes next: of `others`, which may be more than those
+/// that could be picked.
 fn in_short(choice: &ClockChoice, code: Option<String>, others: &[Loser], style: Style) -> String {
     let mut out = String::new();
     let (title, shown) = match (&choice.picked, &choice.nearest) {
@@ -120,10 +161,23 @@ fn in_short(choice: &ClockChoice, code: Option<String>, others: &[Loser], style:
             ("the nearest that is possible is", nearest.as_ref())
         }
     };
-    if let Some(Candidate { id, label, plan, notes }) = shown {
-        let what =
-            if label.contains(id.as_str()) || label == id { String::new() } else { format!(" ({id})") };
-        let how = format!("{title} {}{what}: {} between two reads", clipped(label, 60), told(plan));
+    if let Some(Candidate {
+        id,
+        label,
+        plan,
+        notes,
+    }) = shown
+    {
+        let what = if label.contains(id.as_str()) || label == id {
+            String::new()
+        } else {
+            format!(" ({id})")
+        };
+        let how = format!(
+            "{title} {}{what}: {} between two reads",
+            clipped(label, 60),
+            told(plan)
+        );
         hang(&mut out, "", "  ", &how, style.columns());
         let keeps = format!(
             "error at most {} %; a campaign takes {}",
@@ -131,8 +185,16 @@ fn in_short(choice: &ClockChoice, code: Option<String>, others: &[Loser], style:
             time(Some(plan.campaign_ns))
         );
         hang(&mut out, "  ", "  ", &keeps, style.columns());
-        hang(&mut out, "  ", "  ", &costs(plan, &choice.requirement), style.columns());
-        notes.iter().for_each(|note| hang(&mut out, "  → ", "    ", note, style.columns()));
+        hang(
+            &mut out,
+            "  ",
+            "  ",
+            &costs(plan, &choice.requirement),
+            style.columns(),
+        );
+        notes
+            .iter()
+            .for_each(|note| hang(&mut out, "  → ", "    ", note, style.columns()));
     }
     if let Some(code) = code {
         out.push('\n');
@@ -163,16 +225,30 @@ fn costs(plan: &Plan, requirement: &Requirement) -> String {
 
 fn runners_up(out: &mut String, others: &[Loser], style: Style) {
     let next = &others[..others.len().min(RUNNERS_UP)];
-    let widest = next.iter().map(|other| other.id.chars().count()).max().unwrap_or(0).min(LONGEST_ID);
+    let widest = next
+        .iter()
+        .map(|other| other.id.chars().count())
+        .max()
+        .unwrap_or(0)
+        .min(LONGEST_ID);
     if !next.is_empty() {
         out.push('\n');
-        let heading = format!("next, of {} (all, and benchmark harnesses: --all)", others.len());
+        let heading = format!(
+            "next, of {} (all, and benchmark harnesses: --all)",
+            others.len()
+        );
         hang(out, "", "  ", &heading, style.columns());
     }
     for other in next {
         let id = clipped(&other.id, LONGEST_ID);
         let (first, below) = (format!("  {id:<widest$}  "), format!("  {:widest$}  ", ""));
-        hang(out, &first, &below, &clipped(&other.in_short, LONGEST_REASON), style.columns());
+        hang(
+            out,
+            &first,
+            &below,
+            &clipped(&other.in_short, LONGEST_REASON),
+            style.columns(),
+        );
     }
 }
 
@@ -210,20 +286,39 @@ fn page(choice: &ClockChoice, style: Style) -> String {
         _ => {}
     }
     out += "\nthe others\n";
-    let suffice: Vec<_> = choice.others.iter().filter(|other| other.suffices).collect();
-    let suffice: Vec<_> = suffice.iter().map(|other| (clipped(&other.id, 60), &other.reason)).collect();
+    let suffice: Vec<_> = choice
+        .others
+        .iter()
+        .filter(|other| other.suffices)
+        .collect();
+    let suffice: Vec<_> = suffice
+        .iter()
+        .map(|other| (clipped(&other.id, 60), &other.reason))
+        .collect();
     out += &listed("  ", &suffice, style);
     for (ids, reason) in by_reason(&choice.others) {
-        hang(&mut out, "  ", "    ", &format!("{ids} — {reason}"), style.columns());
-    }
-    out += "\nharnesses\n";
-    for advice in &choice.harnesses {
-        let clock = advice.clock.as_deref().map_or_else(String::new, |clock| format!(" (here {clock})"));
         hang(
             &mut out,
             "  ",
             "    ",
-            &format!("{} reads {}{clock}: {}", advice.harness, advice.reads, advice.message),
+            &format!("{ids} — {reason}"),
+            style.columns(),
+        );
+    }
+    out += "\nharnesses\n";
+    for advice in &choice.harnesses {
+        let clock = advice
+            .clock
+            .as_deref()
+            .map_or_else(String::new, |clock| format!(" (here {clock})"));
+        hang(
+            &mut out,
+            "  ",
+            "    ",
+            &format!(
+                "{} reads {}{clock}: {}",
+                advice.harness, advice.reads, advice.message
+            ),
             style.columns(),
         );
     }
@@ -245,7 +340,9 @@ fn by_reason(others: &[Loser]) -> Vec<(String, String)> {
             None => told.push((vec![id], other.reason.clone())),
         }
     }
-    told.into_iter().map(|(ids, reason)| (runs_of(&ids).join(", "), reason)).collect()
+    told.into_iter()
+        .map(|(ids, reason)| (runs_of(&ids).join(", "), reason))
+        .collect()
 }
 
 fn demands(requirement: &Requirement) -> String {
@@ -269,12 +366,19 @@ fn short(share: f64) -> String {
 
 fn candidate(out: &mut String, title: &str, candidate: &Candidate, style: Style) {
     let plan = &candidate.plan;
-    *out += &format!("{title} {} — {}\n\n", candidate.id, clipped(&candidate.label, 80));
+    *out += &format!(
+        "{title} {} — {}\n\n",
+        candidate.id,
+        clipped(&candidate.label, 80)
+    );
     let method = match plan.method {
         Method::Single => "single: one call between two reads".to_owned(),
         Method::Batch { calls } => format!("batch: {calls} calls between two reads"),
         Method::EdgeCrossing { floor_samples, .. } => {
-            format!("{}, and {floor_samples} empty intervals to take off", told(plan))
+            format!(
+                "{}, and {floor_samples} empty intervals to take off",
+                told(plan)
+            )
         }
     };
     let share = |share: f64| format!("{} %", percent(Some(share)));
@@ -284,13 +388,19 @@ fn candidate(out: &mut String, title: &str, candidate: &Candidate, style: Style)
         ("  quantisation", share(plan.budget.quantisation)),
         (
             "  invocation cost",
-            format!("{} (what is left once its median is taken off)", share(plan.budget.invocation_cost)),
+            format!(
+                "{} (what is left once its median is taken off)",
+                share(plan.budget.invocation_cost)
+            ),
         ),
         ("  drift", share(plan.budget.drift)),
         ("  pipeline", share(plan.budget.pipeline)),
         (
             "overhead",
-            format!("{} % of the running time is spent reading", significant(plan.overhead * 100.0, 3)),
+            format!(
+                "{} % of the running time is spent reading",
+                significant(plan.overhead * 100.0, 3)
+            ),
         ),
         ("campaign", time(Some(plan.campaign_ns))),
     ];

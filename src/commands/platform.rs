@@ -28,13 +28,27 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
     let tsc = TscWatch::begin(timers::RATE_SOURCES[0]);
     let before = frequency::effective(cpu);
     let (tsc, nominal) = (tsc.and_then(TscWatch::end), frequency::nominal());
-    let parts = Parts { before, tsc, nominal, ..Parts::default() };
-    let (frequency, _) = frequency::summarise(&parts, frequency::CyclesFrom::Effective).map_err(failed)?;
+    let parts = Parts {
+        before,
+        tsc,
+        nominal,
+        ..Parts::default()
+    };
+    let (frequency, _) =
+        frequency::summarise(&parts, frequency::CyclesFrom::Effective).map_err(failed)?;
     let date = humantime::format_rfc3339_seconds(timers::date()).to_string();
     let platform = platform::identify(cpu);
     match args.format {
         ShortFormat::Json => {
-            writeln!(output, "{}", super::pretty(&Identified { date, platform, frequency })?)?;
+            writeln!(
+                output,
+                "{}",
+                super::pretty(&Identified {
+                    date,
+                    platform,
+                    frequency
+                })?
+            )?;
         }
         ShortFormat::Table => {
             let mut facts = machine::facts(&platform, &frequency);

@@ -33,7 +33,8 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))
 }
 
-/// Measures. Returns what was observed, and whether an agent that the user named could not be reached at all.
+/// Measures. Returns what was observed, and whether an agent that the user named could not be
+/// reached at all.
 ///
 /// # Errors
 /// Usage errors before anything is measured; failures of the machine.
@@ -50,7 +51,11 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     if args.timers.is_empty() {
         population.leave_out_elsewhere();
     }
-    population.of_runtimes.iter().filter(|_| !args.quiet).for_each(|line| tell(line));
+    population
+        .of_runtimes
+        .iter()
+        .filter(|_| !args.quiet)
+        .for_each(|line| tell(line));
     let frame = Frame::begin(cpu, &args.run)?;
     let during = measure(&mut population, &settings, args.quiet)?;
     read_beside(&mut population, &settings.plan);
@@ -70,11 +75,21 @@ fn plan(args: &ProbeArgs) -> Plan {
     // A user who asks for a precision or gives time wants it to be used.
     let asked = args.precision.is_some() || args.budget.is_some();
     Plan {
-        precision: args.precision.map_or(plan.precision, |points| points / 100.0),
+        precision: args
+            .precision
+            .map_or(plan.precision, |points| points / 100.0),
         insists: asked || plan.insists,
         budget_s: args.budget.unwrap_or(plan.budget_s),
-        contexts: if args.context { &Context::ALL } else { plan.contexts },
-        most_processes: if asked { MOST_PROCESSES.max(plan.most_processes) } else { plan.most_processes },
+        contexts: if args.context {
+            &Context::ALL
+        } else {
+            plan.contexts
+        },
+        most_processes: if asked {
+            MOST_PROCESSES.max(plan.most_processes)
+        } else {
+            plan.most_processes
+        },
         ..plan
     }
 }
@@ -85,7 +100,11 @@ fn described(settings: &Settings, hosts: &[Host]) -> model::Settings {
         profile: settings.plan.name.into(),
         cpu: settings.cpu,
         seed: settings.seed,
-        processes: hosts.iter().map(at_first).min().unwrap_or(settings.plan.processes),
+        processes: hosts
+            .iter()
+            .map(at_first)
+            .min()
+            .unwrap_or(settings.plan.processes),
         precision_points: Some(100.0 * settings.plan.precision),
         budget_seconds: Some(settings.plan.budget_s),
         timeout_seconds: settings.timeout.as_secs(),
@@ -107,18 +126,30 @@ fn measure(
             bar.until(settings.plan.budget_s);
         }
     };
-    Ok(campaign::run(&population.hosts, &mut population.subjects, settings, &progress)?)
+    Ok(campaign::run(
+        &population.hosts,
+        &mut population.subjects,
+        settings,
+        &progress,
+    )?)
 }
 
 /// Reads those of this program's own clocks that are to be had in several ways beside each other.
 fn read_beside(population: &mut Population, plan: &Plan) {
-    let Population { names, subjects, .. } = population;
+    let Population {
+        names, subjects, ..
+    } = population;
     let own = |subject: &Subject| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
-    let ids: Vec<String> =
-        subjects.iter().filter(|subject| own(subject)).map(|subject| subject.timer.id.clone()).collect();
+    let ids: Vec<String> = subjects
+        .iter()
+        .filter(|subject| own(subject))
+        .map(|subject| subject.timer.id.clone())
+        .collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     for (id, seen) in beside(&ids, plan) {
-        let of = subjects.iter_mut().find(|subject| own(subject) && subject.timer.id == id);
+        let of = subjects
+            .iter_mut()
+            .find(|subject| own(subject) && subject.timer.id == id);
         if let Some(Ok(stored)) = of.map(|subject| &mut subject.outcome) {
             stored.trace.evidence.beside.push(seen);
         }
@@ -144,5 +175,6 @@ fn observed(names: Vec<HostName>, subjects: Vec<Subject>) -> Vec<Observed> {
 }
 
 fn named_unsettled(names: &[String], rows: &[TimerRow]) -> bool {
-    rows.iter().any(|row| row.status != Status::Ok && names.contains(&row.id))
+    rows.iter()
+        .any(|row| row.status != Status::Ok && names.contains(&row.id))
 }

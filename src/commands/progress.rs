@@ -1,5 +1,5 @@
-//! What a command is at, on standard error where that is a terminal. It is drawn when a step begins or ends only: nothing runs beside a
-//! measurement.
+//! What a command is at, on standard error where that is a terminal. It is drawn when a step begins
+//! or ends only: nothing runs beside a measurement.
 
 use std::io::IsTerminal;
 
@@ -18,7 +18,8 @@ impl Progress {
     pub(super) fn of(steps: usize, quiet: bool) -> Self {
         let seen = !quiet && std::io::stderr().is_terminal() && timers::kernel_time().is_some();
         Self(seen.then(|| {
-            let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
+            let bar =
+                ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
             bar.with_style(style(COUNTED))
         }))
     }
@@ -38,7 +39,8 @@ impl Progress {
         })
     }
 
-    /// All known steps are done; what follows is meant to be over this many seconds after the beginning.
+    /// All known steps are done; what follows is meant to be over this many seconds after the
+    /// beginning.
     pub(super) fn until(&self, seconds: f64) {
         if let Some(bar) = &self.0 {
             // What takes longer all the same says nothing of what it was meant to take.

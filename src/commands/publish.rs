@@ -27,7 +27,10 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let site = site::publish(
         &args.reports,
         &args.output,
-        Wanted { figures, sentence: Some(super::sentence) },
+        Wanted {
+            figures,
+            sentence: Some(super::sentence),
+        },
         &read,
     )
     .map_err(failed)?;
@@ -39,7 +42,11 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         tell(&"this file system cannot exchange folders, so that for a moment there was no site");
     }
     let reports = counted(site.reports, "report");
-    writeln!(output, "{}: {reports}", args.output.join("index.html").display())?;
+    writeln!(
+        output,
+        "{}: {reports}",
+        args.output.join("index.html").display()
+    )?;
     if (site.figures, args.figures) == (Figures::LeftOut, FiguresWanted::Auto) {
         writeln!(output, "without figures (--figures always draws them)")?;
     }

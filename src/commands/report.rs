@@ -13,7 +13,8 @@ use crate::report::plot::svg::standalone;
 use crate::report::{Collection, WholeFile, is_standard};
 use crate::text::plain;
 
-/// Bytes of the reports of a page together, as all are held at once: some eighty of those that a run writes.
+/// Bytes of the reports of a page together, as all are held at once: some eighty of those that a
+/// run writes.
 const MOST: u64 = 24 << 20;
 
 /// Runs the command. Returns whether all reports could be read.
@@ -29,13 +30,19 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
             MOST >> 20
         )));
     };
-    let left_out: Vec<String> = read.refused.iter().map(|error| plain(&error.to_string())).collect();
+    let left_out: Vec<String> = read
+        .refused
+        .iter()
+        .map(|error| plain(&error.to_string()))
+        .collect();
     for reason in &left_out {
         tell(&format!("left out: {reason}"));
     }
     let reports: Vec<_> = read.reports.into_iter().map(|kept| kept.content).collect();
     if reports.is_empty() {
-        return Err(CommandError::Failed("there is no report to show".to_owned()));
+        return Err(CommandError::Failed(
+            "there is no report to show".to_owned(),
+        ));
     }
     if figure.is_none() && page.is_none() {
         let [report] = reports.as_slice() else {
@@ -67,13 +74,17 @@ fn prepared(file: &Path) -> Result<(WholeFile, &Path), CommandError> {
 
 fn drawn(reports: &[Report]) -> Result<String, CommandError> {
     let [report] = reports else {
-        return Err(CommandError::Failed("--svg draws one report; name one".to_owned()));
+        return Err(CommandError::Failed(
+            "--svg draws one report; name one".to_owned(),
+        ));
     };
     let figure = ranking::ranking(report).map_err(failed)?;
     let title = format!("Timers of {}", name(report));
     let figure = figure.map(|drawn| standalone(&drawn.svg, &title));
     figure.ok_or_else(|| {
-        CommandError::Failed("no timer of the report has both a step and a cost in cycles".to_owned())
+        CommandError::Failed(
+            "no timer of the report has both a step and a cost in cycles".to_owned(),
+        )
     })
 }
 

@@ -1,5 +1,5 @@
-//! `check --sources`: every clock source that the kernel offers, measured one after the other; the one that was there is set back whatever
-//! happens.
+//! `check --sources`: every clock source that the kernel offers, measured one after the other; the
+//! one that was there is set back whatever happens.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -65,14 +65,19 @@ const ASSUMED_READS: u64 = 100_000;
 /// How long they are counted.
 const COUNTED: Duration = Duration::from_secs(1);
 
-/// Reads a second of all programs that go by `current`: as they were given, as the kernel counts them, or some.
+/// Reads a second of all programs that go by `current`: as they were given, as the kernel counts
+/// them, or some.
 fn reads(given: Option<u64>, current: &str) -> (u64, ReadsFrom) {
     let counted = || {
-        let calls = is_read_by_system_calls(current).then(|| timers::clock_calls(COUNTED).ok()).flatten();
+        let calls = is_read_by_system_calls(current)
+            .then(|| timers::clock_calls(COUNTED).ok())
+            .flatten();
         calls.map(|calls| (calls.round() as u64, ReadsFrom::Counted))
     };
     let given = given.map(|reads| (reads, ReadsFrom::Given));
-    given.or_else(counted).unwrap_or((ASSUMED_READS, ReadsFrom::Assumed))
+    given
+        .or_else(counted)
+        .unwrap_or((ASSUMED_READS, ReadsFrom::Assumed))
 }
 
 #[derive(Serialize)]
@@ -103,13 +108,21 @@ struct MeasuredSource {
 pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let root = args.root.as_ref().map_or_else(Root::system, Root::at);
     let offered = clock_source(&root);
-    let current = offered.current.clone().filter(|_| !offered.available.is_empty());
-    let current = current
-        .ok_or_else(|| failed(format!("the clock sources of this kernel are not shown ({CURRENT})")))?;
+    let current = offered
+        .current
+        .clone()
+        .filter(|_| !offered.available.is_empty());
+    let current = current.ok_or_else(|| {
+        failed(format!(
+            "the clock sources of this kernel are not shown ({CURRENT})"
+        ))
+    })?;
     let allowed = writable(&root);
     let measures = match (&allowed, args.yes) {
         (Err(error), true) => {
-            return Err(failed(format!("nothing was changed: '{CURRENT}': {error}; {AS_ROOT}")));
+            return Err(failed(format!(
+                "nothing was changed: '{CURRENT}': {error}; {AS_ROOT}"
+            )));
         }
         (Err(_), false) => false,
         (Ok(()), true) => true,
@@ -119,7 +132,11 @@ pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, Comm
     let sources = if measures {
         measured(&root, &current, &offered.available, reads_a_second)?
     } else {
-        offered.available.iter().map(|name| unmeasured(name, None)).collect()
+        offered
+            .available
+            .iter()
+            .map(|name| unmeasured(name, None))
+            .collect()
     };
     let figures: Vec<SourceFigures> = sources
         .iter()
@@ -189,7 +206,8 @@ impl Drop for SetBack<'_> {
     }
 }
 
-/// Writes down the present source before it is changed. One that an earlier run, which was killed, did not set back stays written down.
+/// Writes down the present source before it is changed. One that an earlier run, which was killed,
+/// did not set back stays written down.
 fn remember(root: &Root, current: &str) -> Result<(), String> {
     let record = file(root, RECORD).map_err(|error| error.to_string())?;
     if let Some(earlier) = root.name(RECORD).filter(|earlier| earlier != current) {
@@ -201,38 +219,52 @@ fn remember(root: &Root, current: &str) -> Result<(), String> {
     let folder = record.parent().unwrap_or(&record);
     fs::create_dir_all(folder).map_err(|error| format!("'{}': {error}", folder.display()))?;
     let file = WholeFile::prepare(&record).map_err(|error| error.to_string())?;
-    file.commit(format!("{current}\n").as_bytes()).map_err(|error| error.to_string())
+    file.commit(format!("{current}\n").as_bytes())
+        .map_err(|error| error.to_string())
 }
 
 /// Removes what is written down once the source is as it was.
 fn forget(root: &Root) {
-    let Ok(record) = file(root, RECORD) else { return };
+    let Ok(record) = file(root, RECORD) else {
+        return;
+    };
     if root.name(RECORD) == root.name(CURRENT)
         && let Err(error) = fs::remove_file(&record)
     {
-        tell(&format_args!("'{}' cannot be removed: {error}", record.display()));
+        tell(&format_args!(
+            "'{}' cannot be removed: {error}",
+            record.display()
+        ));
     }
 }
 
 fn file(root: &Root, path: &str) -> io::Result<PathBuf> {
-    root.file(path).ok_or_else(|| io::Error::other("this system has no such file"))
+    root.file(path)
+        .ok_or_else(|| io::Error::other("this system has no such file"))
 }
 
 /// Whether the source could be changed; it is not.
 fn writable(root: &Root) -> io::Result<()> {
-    OpenOptions::new().write(true).open(file(root, CURRENT)?).map(drop)
+    OpenOptions::new()
+        .write(true)
+        .open(file(root, CURRENT)?)
+        .map(drop)
 }
 
 /// Changes the source, and looks whether the kernel took it.
 fn set(root: &Root, to: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).truncate(true).open(file(root, CURRENT)?)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .truncate(true)
+        .open(file(root, CURRENT)?)?;
     file.write_all(format!("{to}\n").as_bytes())?;
     drop(file);
     match root.name(CURRENT) {
         Some(now) if now == to => Ok(()),
-        now => {
-            Err(io::Error::other(format!("the kernel keeps it at {}", now.as_deref().unwrap_or("nothing"))))
-        }
+        now => Err(io::Error::other(format!(
+            "the kernel keeps it at {}",
+            now.as_deref().unwrap_or("nothing")
+        ))),
     }
 }
 
@@ -249,8 +281,11 @@ fn measured(
         ))
     })?;
     let set_back = SetBack { root, to: current };
-    children::keep_setting(&place, current)
-        .map_err(|error| failed(format!("nothing was changed, as it could not be set back: {error}")))?;
+    children::keep_setting(&place, current).map_err(|error| {
+        failed(format!(
+            "nothing was changed, as it could not be set back: {error}"
+        ))
+    })?;
     let mut found = Vec::new();
     for name in all {
         if children::interrupted() {
@@ -264,7 +299,10 @@ fn measured(
 
 fn one(root: &Root, name: &str, reads: u64) -> Result<MeasuredSource, CommandError> {
     if let Err(error) = set(root, name) {
-        return Ok(unmeasured(name, Some(format!("the kernel does not take it: {error}"))));
+        return Ok(unmeasured(
+            name,
+            Some(format!("the kernel does not take it: {error}")),
+        ));
     }
     let ids = TIMERS.map(str::to_owned);
     let report = match first_look(&ids, &[], None) {
@@ -276,22 +314,37 @@ fn one(root: &Root, name: &str, reads: u64) -> Result<MeasuredSource, CommandErr
     let still = root.name(CURRENT);
     if still.as_deref() != Some(name) {
         let now = still.unwrap_or_else(|| "none".into());
-        return Ok(unmeasured(name, Some(format!("the kernel gave it up while it was measured, for {now}"))));
+        return Ok(unmeasured(
+            name,
+            Some(format!(
+                "the kernel gave it up while it was measured, for {now}"
+            )),
+        ));
     }
     let row = report.timers.iter().find(|row| row.id == TIMERS[0]);
-    Ok(row
-        .map_or_else(|| unmeasured(name, Some("it was not measured".into())), |row| of_row(name, row, reads)))
+    Ok(row.map_or_else(
+        || unmeasured(name, Some("it was not measured".into())),
+        |row| of_row(name, row, reads),
+    ))
 }
 
 fn of_row(name: &str, row: &TimerRow, reads: u64) -> MeasuredSource {
     let (step, cost) = (row.accuracy.as_ref(), row.cost.as_ref());
     let cost_ns = cost.and_then(|cost| cost.median_ns);
     let verdicts = row.verdicts.as_ref();
-    let path = verdicts.and_then(|verdicts| verdicts.read_path.path).map(|path| match path {
-        Path::UserMode => "in user mode (vDSO)".to_owned(),
-        _ => "by the kernel".to_owned(),
+    let path = verdicts
+        .and_then(|verdicts| verdicts.read_path.path)
+        .map(|path| match path {
+            Path::UserMode => "in user mode (vDSO)".to_owned(),
+            _ => "by the kernel".to_owned(),
+        });
+    let offsets = verdicts.map(|verdicts| {
+        verdicts
+            .thread_safe
+            .offsets
+            .iter()
+            .map(|offset| offset.ns.abs())
     });
-    let offsets = verdicts.map(|verdicts| verdicts.thread_safe.offsets.iter().map(|offset| offset.ns.abs()));
     MeasuredSource {
         step_ns: step.and_then(|step| step.ns),
         step_low_ns: step.and_then(|step| step.low_ns),
@@ -302,9 +355,11 @@ fn of_row(name: &str, row: &TimerRow, reads: u64) -> MeasuredSource {
         path,
         offset_ns: offsets.and_then(|offsets| offsets.max_by(f64::total_cmp)),
         cpu_share: cost_ns.map(|ns| ns * 1e-9 * reads as f64),
-        reason: cost_ns
-            .is_none()
-            .then(|| row.reason.clone().unwrap_or_else(|| "its cost could not be told".into())),
+        reason: cost_ns.is_none().then(|| {
+            row.reason
+                .clone()
+                .unwrap_or_else(|| "its cost could not be told".into())
+        }),
         ..unmeasured(name, None)
     }
 }
@@ -329,18 +384,34 @@ fn unmeasured(name: &str, reason: Option<String>) -> MeasuredSource {
 /// What the kernel's log says of clock sources; none where it may not be read.
 fn log() -> Option<Vec<String>> {
     let program = tool::find(&["dmesg"])?;
-    tool::run_within(PATIENCE, &program, &["--notime"]).ok().map(|log| log_of_sources(&log))
+    tool::run_within(PATIENCE, &program, &["--notime"])
+        .ok()
+        .map(|log| log_of_sources(&log))
 }
 
 fn page(document: &SourcesDocument, style: Style) -> String {
     let mut out = String::new();
     let margin = " ".repeat(14);
     let say = |out: &mut String, first: &str, text: &str| {
-        hang(out, &format!("{first:<14}"), &margin, &plain(text), style.columns());
+        hang(
+            out,
+            &format!("{first:<14}"),
+            &margin,
+            &plain(text),
+            style.columns(),
+        );
     };
     for found in &document.sources {
         let is_current = found.name == document.current;
-        say(&mut out, &found.name, &format!("{}{}", found.known, if is_current { " (present)" } else { "" }));
+        say(
+            &mut out,
+            &found.name,
+            &format!(
+                "{}{}",
+                found.known,
+                if is_current { " (present)" } else { "" }
+            ),
+        );
         if let Some(reason) = &found.reason {
             say(&mut out, "", &format!("not measured: {reason}"));
         }
@@ -349,8 +420,9 @@ fn page(document: &SourcesDocument, style: Style) -> String {
             (Some(low), Some(high)) => format!(" ({} to {})", time(Some(low)), time(Some(high))),
             _ => String::new(),
         };
-        let offset =
-            found.offset_ns.map_or_else(String::new, |ns| format!("; CPUs at most {} apart", time(Some(ns))));
+        let offset = found.offset_ns.map_or_else(String::new, |ns| {
+            format!("; CPUs at most {} apart", time(Some(ns)))
+        });
         say(
             &mut out,
             "",
@@ -379,7 +451,9 @@ fn page(document: &SourcesDocument, style: Style) -> String {
             "may not be read here: why the present source was chosen is not known; as root, `dmesg | grep -i -e tsc -e clocksource` tells",
         ),
         Some([]) => say(&mut out, "kernel's log", "says nothing of it any more"),
-        Some(lines) => lines.iter().for_each(|line| say(&mut out, "kernel's log", line)),
+        Some(lines) => lines
+            .iter()
+            .for_each(|line| say(&mut out, "kernel's log", line)),
     }
     say(&mut out, "→", &document.advice);
     out

@@ -25,7 +25,12 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         TableFormat::Shown(format) => format,
         TableFormat::Parquet => unreachable!("that is the whole"),
     };
-    let file = args.output.as_deref().map(WholeFile::prepare).transpose().map_err(failed)?;
+    let file = args
+        .output
+        .as_deref()
+        .map(WholeFile::prepare)
+        .transpose()
+        .map_err(failed)?;
     let style = terminal_style();
     let for_people = format == Format::Table && style.width.is_some() && file.is_none();
     let narrow = for_people && style.columns() < NARROW;
@@ -42,11 +47,20 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     }
     output.flush()?;
     if let (kind, 0) = tabulation.rows() {
-        tell(&format!("these reports have no {} with figures; --all shows those without", kind.in_words()));
+        tell(&format!(
+            "these reports have no {} with figures; --all shows those without",
+            kind.in_words()
+        ));
     }
     for (kind, rows) in tabulation.others.iter().filter(|_| args.kind.is_none()) {
-        let flag = kind.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-        tell(&format!("these reports have {rows} rows of {} too: --kind {flag} shows them", kind.in_words()));
+        let flag = kind
+            .to_possible_value()
+            .map(|value| value.get_name().to_owned())
+            .unwrap_or_default();
+        tell(&format!(
+            "these reports have {rows} rows of {} too: --kind {flag} shows them",
+            kind.in_words()
+        ));
     }
     Ok(complete)
 }
@@ -87,7 +101,10 @@ fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
     let complete = tell_refused(&written.refused, written.reports)?;
     file.finish().map_err(failed)?;
     if written.rows == 0 {
-        tell(&format!("these reports have no {}: --kind names others", kind.in_words()));
+        tell(&format!(
+            "these reports have no {}: --kind names others",
+            kind.in_words()
+        ));
     }
     Ok(complete)
 }

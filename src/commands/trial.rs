@@ -48,8 +48,8 @@ pub fn promise(error: f64, confidence: f64) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Clocks that are tried in this order where none is named and no report is given: those that cost the least of those that
-/// [`by_rule`] lets pass on most machines.
+/// Clocks that are tried in this order where none is named and no report is given: those that cost
+/// the least of those that [`by_rule`] lets pass on most machines.
 pub const USUAL: [&str; 3] = ["rdtsc-lfence", "monotonic", "monotonic-syscall"];
 
 /// The clock to measure with: the one of that name, or the one that the rule takes.
@@ -57,7 +57,9 @@ pub const USUAL: [&str; 3] = ["rdtsc-lfence", "monotonic", "monotonic-syscall"];
 /// # Errors
 /// When there is none, or nothing can be measured with it.
 pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, CommandError> {
-    let Some(name) = name else { return by_rule(report).map_err(failed) };
+    let Some(name) = name else {
+        return by_rule(report).map_err(failed);
+    };
     let row = report
         .timers
         .iter()
@@ -67,38 +69,53 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
         .map_err(|why| CommandError::Failed(format!("--clock {name}: {why}")))
 }
 
-/// Has one operation measured in a fresh process, which is ended when it takes much longer than its limit.
+/// Has one operation measured in a fresh process, which is ended when it takes much longer than its
+/// limit.
 ///
 /// # Errors
-/// When the process cannot be started or its answer cannot be read. What befalls the trial is in its outcome.
+/// When the process cannot be started or its answer cannot be read. What befalls the trial is in
+/// its outcome.
 pub fn run(request: &Request) -> Result<Vec<MeasurementOutcome>, CommandError> {
     let came_to_nothing = |reason: String| Ok(vec![MeasurementOutcome::Failed { reason }]);
     let failed = |why: String| CommandError::Failed(format!("the process that measures: {why}"));
     let text = written(request, Layout::Compact).map_err(|error| failed(error.to_string()))?;
     let (program, words) = children::this_program().map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(program);
-    command.args(words).args(["measure-worker", &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+        .args(words)
+        .args(["measure-worker", &text])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     let mut running = children::start(command, None).map_err(|error| match error {
         StartError::Interrupted => CommandError::Interrupted,
         error => failed(error.to_string()),
     })?;
     // Its input is open as long as this process wants the answer.
     let (_input, output, _) = running.pipes();
-    let Some(output) = output else { return Err(failed("it has no output".into())) };
+    let Some(output) = output else {
+        return Err(failed("it has no output".into()));
+    };
     let (sender, receiver) = mpsc::channel();
     let read = move || {
         let mut answer = String::new();
-        let read = output.take(LONGEST_ANSWER).read_to_string(&mut answer).map(|_| answer);
+        let read = output
+            .take(LONGEST_ANSWER)
+            .read_to_string(&mut answer)
+            .map(|_| answer);
         // It is not waited for any more when the limit is over.
         let _ = sender.send(read);
     };
-    std::thread::Builder::new().spawn(read).map_err(|error| failed(error.to_string()))?;
+    std::thread::Builder::new()
+        .spawn(read)
+        .map_err(|error| failed(error.to_string()))?;
     let limit = request.goal.limit;
     let answer = receiver.recv_timeout(limit.saturating_mul(3).saturating_add(GRACE));
     if answer.is_ok() {
         running.until_it_exits();
     }
-    let status = running.end().ok_or_else(|| failed("how it ended is not known".into()))?;
+    let status = running
+        .end()
+        .ok_or_else(|| failed("how it ended is not known".into()))?;
     if children::interrupted() {
         return Err(CommandError::Interrupted);
     }
@@ -106,10 +123,12 @@ pub fn run(request: &Request) -> Result<Vec<MeasurementOutcome>, CommandError> {
         Ok(Ok(answer)) if status.success() => serde_json::from_str(&answer)
             .map_err(|error| failed(format!("its answer cannot be read: {error}"))),
         Ok(_) => came_to_nothing(format!("its process ended with {status}")),
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => came_to_nothing(format!(
-            "it was ended, as it went on for long after its limit of {} s",
-            limit.as_secs()
-        )),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+            came_to_nothing(format!(
+                "it was ended, as it went on for long after its limit of {} s",
+                limit.as_secs()
+            ))
+        }
     }
 }
 
@@ -118,9 +137,11 @@ pub fn run(request: &Request) -> Result<Vec<MeasurementOutcome>, CommandError> {
 /// # Errors
 /// When the request cannot be read or the answer not written.
 pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), CommandError> {
-    let request: Request = serde_json::from_str(request)
-        .map_err(|error| CommandError::Usage(format!("this is no request of `measure`: {error}")))?;
-    // Who asked may go away: then the answer is not wanted, and the input, which has no writer left, ends.
+    let request: Request = serde_json::from_str(request).map_err(|error| {
+        CommandError::Usage(format!("this is no request of `measure`: {error}"))
+    })?;
+    // Who asked may go away: then the answer is not wanted, and the input, which has no writer
+    // left, ends.
     std::thread::spawn(|| {
         let mut nothing = [0_u8; 1];
         if matches!(std::io::stdin().read(&mut nothing), Ok(0)) {

@@ -1,4 +1,5 @@
-//! `wait`: characterises timers that wait and prints them, first those that there is no reason to pass over.
+//! `wait`: characterises timers that wait and prints them, first those that there is no reason to
+//! pass over.
 
 use std::io::Write;
 use std::time::Duration;
@@ -13,7 +14,8 @@ use crate::recording::{ObservedWaits, Recording};
 use crate::text::numbers::time;
 use crate::trace::WaitTrace;
 
-/// Runs the command. Returns whether all timers that were asked for by name could be characterised, and none was too late.
+/// Runs the command. Returns whether all timers that were asked for by name could be characterised,
+/// and none was too late.
 ///
 /// # Errors
 /// Usage errors before anything is measured; failures of files and of the machine.
@@ -22,8 +24,10 @@ pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError
     let files = Files::prepare(&common.run.keep)?.with_histogram(args.histogram.as_deref())?;
     let (recording, settled) = record(args)?;
     let report = files.finish(&recording, &common.run, common.quiet, output)?;
-    let unsettled =
-        report.waits.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
+    let unsettled = report
+        .waits
+        .iter()
+        .any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
     Ok(settled && !unsettled)
 }
 
@@ -36,7 +40,11 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
     let mut campaign = Campaign::<WaitTrace>::begin(common, "waits")?;
     let settings = &mut campaign.settings;
     if !args.durations.is_empty() {
-        settings.lengths_ns = args.durations.iter().flat_map(|lengths| lengths.0.iter().copied()).collect();
+        settings.lengths_ns = args
+            .durations
+            .iter()
+            .flat_map(|lengths| lengths.0.iter().copied())
+            .collect();
         settings.lengths_ns.sort_unstable();
         settings.lengths_ns.dedup();
     }
@@ -53,7 +61,10 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
     if settings.span.is_some() || settings.break_ns.is_some() {
         settings.plan = settings.plan.whole();
     }
-    let process_ns = campaign.settings.plan.process_ns(&campaign.settings.lengths_ns);
+    let process_ns = campaign
+        .settings
+        .plan
+        .process_ns(&campaign.settings.lengths_ns);
     campaign.expect(common.timeout, process_ns);
     let bar = campaign.progress(common.quiet);
     let progress = |what: &str| {
@@ -65,7 +76,12 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         }
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
-    let broken = campaign::wait(&hosts, &mut campaign.subjects, &campaign.settings, &progress)?;
+    let broken = campaign::wait(
+        &hosts,
+        &mut campaign.subjects,
+        &campaign.settings,
+        &progress,
+    )?;
     drop(bar);
     if let Some(broken) = broken {
         tell(&too_late(&campaign, &broken));
@@ -77,7 +93,14 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
     Ok((Recording { waits, ..recording }, settled))
 }
 
-fn too_late(campaign: &Campaign<WaitTrace>, Broken { subject, request_ns, late_ns }: &Broken) -> String {
+fn too_late(
+    campaign: &Campaign<WaitTrace>,
+    Broken {
+        subject,
+        request_ns,
+        late_ns,
+    }: &Broken,
+) -> String {
     let id = campaign.named(&campaign.subjects[*subject]).0;
     let [late, asked] = [*late_ns, *request_ns as f64].map(|ns| time(Some(ns)));
     format!("stopped: {id} was {late} late when it was asked for {asked}")
@@ -93,18 +116,24 @@ fn observed(campaign: &mut Campaign<WaitTrace>) -> Vec<ObservedWaits> {
             runtime,
             means: subject.waiter.means,
             conditions: told(&subject.conditions),
-            outcome: subject.outcome.map_err(|reason| failed(&reason, &subject.conditions)),
+            outcome: subject
+                .outcome
+                .map_err(|reason| failed(&reason, &subject.conditions)),
             lost: subject.lost,
         }
     });
-    let missing = campaign.waiters.missing.iter().map(|missing| ObservedWaits {
-        id: missing.id.clone(),
-        label: missing.label.clone(),
-        runtime: missing.runtime.clone(),
-        means: missing.means,
-        conditions: Default::default(),
-        outcome: Err(missing.why.clone()),
-        lost: None,
-    });
+    let missing = campaign
+        .waiters
+        .missing
+        .iter()
+        .map(|missing| ObservedWaits {
+            id: missing.id.clone(),
+            label: missing.label.clone(),
+            runtime: missing.runtime.clone(),
+            means: missing.means,
+            conditions: Default::default(),
+            outcome: Err(missing.why.clone()),
+            lost: None,
+        });
     asked.chain(missing).collect()
 }

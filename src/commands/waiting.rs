@@ -1,4 +1,5 @@
-//! What `wait` and `period` have in common: which timers, under which conditions, and what is said of them.
+//! What `wait` and `period` have in common: which timers, under which conditions, and what is said
+//! of them.
 
 use std::collections::HashSet;
 use std::thread;
@@ -32,7 +33,8 @@ pub(super) struct Campaign<T> {
 }
 
 impl<T> Campaign<T> {
-    /// Finds the timers that answer the question `op`, and combines them with all conditions that were asked for.
+    /// Finds the timers that answer the question `op`, and combines them with all conditions that
+    /// were asked for.
     ///
     /// # Errors
     /// Usage errors before anything is measured; failures of the machine.
@@ -61,10 +63,16 @@ impl<T> Campaign<T> {
         if args.timers.is_empty() {
             waiters.leave_out_elsewhere();
         }
-        waiters.of_runtimes.iter().filter(|_| !args.quiet).for_each(|line| tell(line));
+        waiters
+            .of_runtimes
+            .iter()
+            .filter(|_| !args.quiet)
+            .for_each(|line| tell(line));
         let conditions = combined(args, &cpus);
         let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
-            conditions.iter().map(|&conditions| Subject::new(*host, waiter.clone(), conditions))
+            conditions
+                .iter()
+                .map(|&conditions| Subject::new(*host, waiter.clone(), conditions))
         });
         let subjects: Vec<_> = subjects.collect();
         if subjects.len() > MOST_TIMERS {
@@ -75,20 +83,30 @@ impl<T> Campaign<T> {
             )));
         }
         let frame = Frame::begin(cpus[0], &args.run)?;
-        Ok(Self { waiters, subjects, settings, frame })
+        Ok(Self {
+            waiters,
+            subjects,
+            settings,
+            frame,
+        })
     }
 
     /// Gives each process as long as its answers should take, unless that was specified.
     pub fn expect(&mut self, asked: Option<u64>, process_ns: f64) {
         if asked.is_none() {
-            self.settings.timeout =
-                self.settings.timeout.max(Duration::from_secs_f64(2.0 * process_ns / 1e9));
+            self.settings.timeout = self
+                .settings
+                .timeout
+                .max(Duration::from_secs_f64(2.0 * process_ns / 1e9));
         }
     }
 
     /// The line of progress over as many processes as there will be at least.
     pub fn progress(&self, quiet: bool) -> Progress {
-        Progress::of(self.subjects.len() * self.settings.plan.processes as usize, quiet)
+        Progress::of(
+            self.subjects.len() * self.settings.plan.processes as usize,
+            quiet,
+        )
     }
 
     /// As reports describe it.
@@ -116,26 +134,39 @@ impl<T> Campaign<T> {
 
     /// Whether one that was asked for by name, or a whole agent, could not be asked.
     pub fn failed_by_name(&self, names: &[String]) -> bool {
-        let failed =
-            |missing: &MissingWaiter| missing.why.status == Status::Failed || names.contains(&missing.id);
+        let failed = |missing: &MissingWaiter| {
+            missing.why.status == Status::Failed || names.contains(&missing.id)
+        };
         self.waiters.missing_by_name || self.waiters.missing.iter().any(failed)
     }
 }
 
-/// Why a timer that was asked has no figures: where the system refuses the conditions, what it says of them.
+/// Why a timer that was asked has no figures: where the system refuses the conditions, what it says
+/// of them.
 pub(super) fn failed(reason: &str, conditions: &Conditions) -> NotUsable {
-    let Conditions { slack_ns, policy, .. } = *conditions;
+    let Conditions {
+        slack_ns, policy, ..
+    } = *conditions;
     let set = move || {
         slack_ns.map_or(Ok(()), scheduling::set_timer_slack)?;
         policy.map_or(Ok(()), scheduling::set_policy)
     };
     // On a thread of its own, which ends with what it set.
-    let tried = thread::Builder::new().spawn(set).ok().and_then(|thread| thread.join().ok());
+    let tried = thread::Builder::new()
+        .spawn(set)
+        .ok()
+        .and_then(|thread| thread.join().ok());
     match tried {
-        Some(Err(Unavailable { reason, remedy, .. })) => {
-            NotUsable { status: Status::Unavailable, reason, remedy }
-        }
-        _ => NotUsable { status: Status::Failed, reason: reason.into(), remedy: None },
+        Some(Err(Unavailable { reason, remedy, .. })) => NotUsable {
+            status: Status::Unavailable,
+            reason,
+            remedy,
+        },
+        _ => NotUsable {
+            status: Status::Failed,
+            reason: reason.into(),
+            remedy: None,
+        },
     }
 }
 
@@ -177,7 +208,12 @@ fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
         for &policy in &policies {
             for &slack_ns in &slacks {
                 for &load in &loads {
-                    all.push(Conditions { cpu, slack_ns, policy, load });
+                    all.push(Conditions {
+                        cpu,
+                        slack_ns,
+                        policy,
+                        load,
+                    });
                 }
             }
         }
@@ -191,7 +227,9 @@ fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
 pub(super) fn told(conditions: &Conditions) -> WaitConditions {
     let policy = conditions.policy.or_else(scheduling::policy);
     let real_time = matches!(policy, Some(Policy::Fifo(_) | Policy::RoundRobin(_)));
-    let slack = conditions.slack_ns.or_else(|| scheduling::timer_slack().ok());
+    let slack = conditions
+        .slack_ns
+        .or_else(|| scheduling::timer_slack().ok());
     WaitConditions {
         // Threads of a real-time policy have none.
         slack_ns: slack.filter(|_| !real_time),

@@ -30,10 +30,14 @@ const SECOND: f64 = 1e9;
 /// When the clocks cannot be read, or what happens cannot be written.
 pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     if args.period > args.duration {
-        return Err(CommandError::Usage("--period is longer than the watch: give a shorter one".into()));
+        return Err(CommandError::Usage(
+            "--period is longer than the watch: give a shorter one".into(),
+        ));
     }
     if let Err(error) = signals::hear_continuations() {
-        tell(&format_args!("a stop of this process is not told from one of the machine: {error}"));
+        tell(&format_args!(
+            "a stop of this process is not told from one of the machine: {error}"
+        ));
     }
     // Counters of different CPUs may differ: one CPU looks.
     let cpu = quietest_cpu(&timers::allowed_cpus().unwrap_or_default());
@@ -53,10 +57,24 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let (judge, events) = watch(args, &clocks, &mut told)?;
     let [monotonic_stability, counter_stability] = judge.stability();
     let watched_s = judge.watched_s();
-    let cpu_share = clocks.cpu_time_s().map(|taken| taken / watched_s).filter(|share| share.is_finite());
+    let cpu_share = clocks
+        .cpu_time_s()
+        .map(|taken| taken / watched_s)
+        .filter(|share| share.is_finite());
     let (date, events) = (date(), events.len());
-    told.end(End { date, watched_s, cpu_share, events, monotonic_stability, counter_stability })?;
-    if signals::asked().is_some() { Err(CommandError::Interrupted) } else { Ok(true) }
+    told.end(End {
+        date,
+        watched_s,
+        cpu_share,
+        events,
+        monotonic_stability,
+        counter_stability,
+    })?;
+    if signals::asked().is_some() {
+        Err(CommandError::Interrupted)
+    } else {
+        Ok(true)
+    }
 }
 
 fn watch(

@@ -8,7 +8,10 @@ use crate::text::numbers::{significant, time};
 /// Findings, the cause before what follows from it.
 pub(super) fn findings(found: &CounterFindings) -> Vec<Finding> {
     if found.stuck {
-        let message = format!("it stood still while {} passed", time(Some(found.watched_ns)));
+        let message = format!(
+            "it stood still while {} passed",
+            time(Some(found.watched_ns))
+        );
         return vec![problem("stuck", message)];
     }
     let mut all = vec![rate(found), order(found)];
@@ -16,8 +19,16 @@ pub(super) fn findings(found: &CounterFindings) -> Vec<Finding> {
     all.push(offsets(found));
     all.extend(between(found));
     all.extend(asleep(found.asleep));
-    all.extend(at_once("leap", "leapt ahead of the kernel's clock", found.leap));
-    all.extend(at_once("freeze", "stood still, or fell behind the kernel's clock,", found.freeze));
+    all.extend(at_once(
+        "leap",
+        "leapt ahead of the kernel's clock",
+        found.leap,
+    ));
+    all.extend(at_once(
+        "freeze",
+        "stood still, or fell behind the kernel's clock,",
+        found.freeze,
+    ));
     all.extend(change(found.change));
     all.extend(declared(found.declared));
     all.extend(unfenced(found));
@@ -26,7 +37,11 @@ pub(super) fn findings(found: &CounterFindings) -> Vec<Finding> {
 }
 
 fn problem(code: &str, message: String) -> Finding {
-    Finding::problem(code, message, "read the kernel's clock instead (clock_gettime, CLOCK_MONOTONIC)")
+    Finding::problem(
+        code,
+        message,
+        "read the kernel's clock instead (clock_gettime, CLOCK_MONOTONIC)",
+    )
 }
 
 fn ppm(value: f64) -> String {
@@ -61,7 +76,9 @@ fn order(found: &CounterFindings) -> Finding {
             let by = time(Some(largest_ns));
             problem(
                 CODE,
-                format!("it went back {backward} times in {readings} readings of one thread, by up to {by}"),
+                format!(
+                    "it went back {backward} times in {readings} readings of one thread, by up to {by}"
+                ),
             )
         }
         _ => Finding::ok(
@@ -76,15 +93,31 @@ fn order(found: &CounterFindings) -> Finding {
 
 fn cpu_rates(found: &CounterFindings) -> Option<Finding> {
     const CODE: &str = "one-rate";
-    let worst = found.cpu_rates.iter().max_by(|a, b| beyond(&a.tested).total_cmp(&beyond(&b.tested)))?;
-    let sees = found.cpu_rates.iter().map(|rate| rate.tested.sees).fold(0.0, f64::max);
+    let worst = found
+        .cpu_rates
+        .iter()
+        .max_by(|a, b| beyond(&a.tested).total_cmp(&beyond(&b.tested)))?;
+    let sees = found
+        .cpu_rates
+        .iter()
+        .map(|rate| rate.tested.sees)
+        .fold(0.0, f64::max);
     Some(if worst.tested.is_found() {
         let (value, uncertainty) = (ppm(worst.tested.value), ppm(worst.tested.uncertainty));
-        problem(CODE, format!("CPU {} counts {value} ± {uncertainty} faster than the first one", worst.cpu))
+        problem(
+            CODE,
+            format!(
+                "CPU {} counts {value} ± {uncertainty} faster than the first one",
+                worst.cpu
+            ),
+        )
     } else {
         Finding::ok(
             CODE,
-            format!("all CPUs count at one rate; a difference of {} would have shown", ppm(sees)),
+            format!(
+                "all CPUs count at one rate; a difference of {} would have shown",
+                ppm(sees)
+            ),
         )
     })
 }
@@ -96,7 +129,11 @@ fn beyond(tested: &Tested) -> f64 {
 fn offsets(found: &CounterFindings) -> Finding {
     const CODE: &str = "cpus";
     let beyond = |offset: &&CpuOffset| offset.ns.abs() - offset.uncertainty_ns;
-    let Some(worst) = found.offsets.iter().max_by(|a, b| beyond(a).total_cmp(&beyond(b))) else {
+    let Some(worst) = found
+        .offsets
+        .iter()
+        .max_by(|a, b| beyond(a).total_cmp(&beyond(b)))
+    else {
         let why = match &found.between {
             Some(_) => "single readings went back between CPUs, so that no offset can be told",
             None => {
@@ -106,20 +143,45 @@ fn offsets(found: &CounterFindings) -> Finding {
         return Finding::unknown(CODE, why);
     };
     let whose = |offset: &CpuOffset| {
-        let (ns, uncertainty) = (time(Some(offset.ns.abs())), time(Some(offset.uncertainty_ns)));
-        let side = if offset.ns < 0.0 { "behind" } else { "ahead of" };
-        format!("the counter of CPU {} is {ns} ± {uncertainty} {side} that of the first one", offset.cpu)
+        let (ns, uncertainty) = (
+            time(Some(offset.ns.abs())),
+            time(Some(offset.uncertainty_ns)),
+        );
+        let side = if offset.ns < 0.0 {
+            "behind"
+        } else {
+            "ahead of"
+        };
+        format!(
+            "the counter of CPU {} is {ns} ± {uncertainty} {side} that of the first one",
+            offset.cpu
+        )
     };
     if worst.apart && worst.shows {
-        problem(CODE, format!("{}: time goes back for a thread that is moved", whose(worst)))
+        problem(
+            CODE,
+            format!(
+                "{}: time goes back for a thread that is moved",
+                whose(worst)
+            ),
+        )
     } else if worst.apart {
-        let message =
-            format!("{}; a move from CPU to CPU takes longer, so that no thread can see it", whose(worst));
+        let message = format!(
+            "{}; a move from CPU to CPU takes longer, so that no thread can see it",
+            whose(worst)
+        );
         Finding::note(CODE, message)
     } else {
-        let within =
-            found.offsets.iter().map(|offset| offset.ns.abs() + offset.uncertainty_ns).fold(0.0, f64::max);
-        let sees = found.offsets.iter().map(|offset| 2.0 * offset.uncertainty_ns).fold(0.0, f64::max);
+        let within = found
+            .offsets
+            .iter()
+            .map(|offset| offset.ns.abs() + offset.uncertainty_ns)
+            .fold(0.0, f64::max);
+        let sees = found
+            .offsets
+            .iter()
+            .map(|offset| 2.0 * offset.uncertainty_ns)
+            .fold(0.0, f64::max);
         Finding::ok(
             CODE,
             format!(
@@ -136,7 +198,11 @@ fn between(found: &CounterFindings) -> Option<Finding> {
     const CODE: &str = "between-cpus";
     let between = found.between?;
     Some(if between.backward > 0 {
-        let (count, all, by) = (between.backward, between.handoffs, time(Some(between.largest_ns)));
+        let (count, all, by) = (
+            between.backward,
+            between.handoffs,
+            time(Some(between.largest_ns)),
+        );
         problem(
             CODE,
             format!(
@@ -160,7 +226,11 @@ fn asleep(tested: Option<Tested>) -> Option<Finding> {
     const CODE: &str = "asleep";
     let tested = tested?;
     let (value, uncertainty) = (ppm(tested.value.abs()), ppm(tested.uncertainty));
-    let slower = if tested.value > 0.0 { "slower" } else { "faster" };
+    let slower = if tested.value > 0.0 {
+        "slower"
+    } else {
+        "faster"
+    };
     Some(if tested.is_found() {
         problem(
             CODE,
@@ -183,9 +253,18 @@ fn at_once(code: &str, what: &str, tested: Option<Tested>) -> Option<Finding> {
     let tested = tested?;
     Some(if tested.is_found() && tested.value > 0.0 {
         let (value, uncertainty) = (time(Some(tested.value)), time(Some(tested.uncertainty)));
-        problem(code, format!("it {what} by {value} ± {uncertainty} at once"))
+        problem(
+            code,
+            format!("it {what} by {value} ± {uncertainty} at once"),
+        )
     } else {
-        Finding::ok(code, format!("it never {what} at once; {} would have shown", time(Some(tested.sees))))
+        Finding::ok(
+            code,
+            format!(
+                "it never {what} at once; {} would have shown",
+                time(Some(tested.sees))
+            ),
+        )
     })
 }
 
@@ -194,7 +273,10 @@ fn change(tested: Option<Tested>) -> Option<Finding> {
     let tested = tested?;
     let (value, uncertainty) = (ppm(tested.value), ppm(tested.uncertainty));
     Some(if tested.is_found() {
-        problem(CODE, format!("its rate changed by {value} ± {uncertainty} while it was watched"))
+        problem(
+            CODE,
+            format!("its rate changed by {value} ± {uncertainty} while it was watched"),
+        )
     } else {
         let sees = ppm(tested.sees);
         Finding::ok(
@@ -213,12 +295,17 @@ fn declared(tested: Option<Tested>) -> Option<Finding> {
     Some(if tested.is_found() {
         Finding::note(
             CODE,
-            format!("it counts {value} ± {uncertainty} faster than is declared, by the kernel's clock"),
+            format!(
+                "it counts {value} ± {uncertainty} faster than is declared, by the kernel's clock"
+            ),
         )
         .advice("measure its rate; a program that believes the declared one is off by that")
     } else {
         let sees = ppm(tested.sees);
-        Finding::ok(CODE, format!("it counts as fast as is declared; {sees} would have shown"))
+        Finding::ok(
+            CODE,
+            format!("it counts as fast as is declared; {sees} would have shown"),
+        )
     })
 }
 
@@ -236,7 +323,9 @@ fn unfenced(found: &CounterFindings) -> Option<Finding> {
     } else {
         Finding::ok(
             CODE,
-            format!("without a fence it never went back in {all} handoffs, though no manual promises that"),
+            format!(
+                "without a fence it never went back in {all} handoffs, though no manual promises that"
+            ),
         )
     })
 }
@@ -250,7 +339,8 @@ fn cost(costs: Option<[f64; 2]>) -> Option<Finding> {
         time(Some(clock))
     );
     Some(if counter >= clock {
-        Finding::note(CODE, format!("{said}: reading it gains nothing")).advice("read the kernel's clock")
+        Finding::note(CODE, format!("{said}: reading it gains nothing"))
+            .advice("read the kernel's clock")
     } else {
         Finding::ok(CODE, format!("{said}; what costs as much would have shown"))
     })

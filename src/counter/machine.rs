@@ -1,4 +1,5 @@
-//! What processor and kernel say of the counter, and what becomes of it when a virtual machine is moved to another host.
+//! What processor and kernel say of the counter, and what becomes of it when a virtual machine is
+//! moved to another host.
 
 use super::Case;
 use crate::model::{KernelLog, Platform};
@@ -17,7 +18,11 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
 
 /// Whether the kernel's own clock is that counter.
 pub(super) fn is_built_on(platform: &Platform) -> bool {
-    platform.clocksource.current.as_deref().is_some_and(|current| COUNTERS.contains(&current))
+    platform
+        .clocksource
+        .current
+        .as_deref()
+        .is_some_and(|current| COUNTERS.contains(&current))
 }
 
 fn is_x86(platform: &Platform) -> bool {
@@ -36,13 +41,20 @@ fn invariant(platform: &Platform) -> Finding {
             CODE,
             "it counts at one rate whatever the core does (constant), also in deep idle states (nonstop)",
         ),
-        (Some(false), _) => {
-            Finding::problem(CODE, "its rate follows the frequency of the core (no constant_tsc)", advice)
-        }
-        (_, Some(false)) => Finding::problem(CODE, "it stops in deep idle states (no nonstop_tsc)", advice),
-        _ => {
-            Finding::unknown(CODE, "whether its rate is constant is told neither by CPUID nor by the kernel")
-        }
+        (Some(false), _) => Finding::problem(
+            CODE,
+            "its rate follows the frequency of the core (no constant_tsc)",
+            advice,
+        ),
+        (_, Some(false)) => Finding::problem(
+            CODE,
+            "it stops in deep idle states (no nonstop_tsc)",
+            advice,
+        ),
+        _ => Finding::unknown(
+            CODE,
+            "whether its rate is constant is told neither by CPUID nor by the kernel",
+        ),
     }
 }
 
@@ -51,7 +63,9 @@ fn by_design(architecture: &str) -> &'static str {
         "aarch64" | "arm" => {
             "all CPUs read one counter of one rate, by the architecture (Arm: the generic timer)"
         }
-        "riscv64" | "riscv32" => "all harts read one clock of one rate, by the architecture (RISC-V: time)",
+        "riscv64" | "riscv32" => {
+            "all harts read one clock of one rate, by the architecture (RISC-V: time)"
+        }
         _ => "it is one for all CPUs by the architecture",
     }
 }
@@ -60,14 +74,29 @@ fn kernel(platform: &Platform) -> Finding {
     const CODE: &str = "kernel";
     let source = &platform.clocksource;
     let Some(current) = source.current.as_deref() else {
-        return Finding::unknown(CODE, "which clock source the kernel trusts is not shown by this machine");
+        return Finding::unknown(
+            CODE,
+            "which clock source the kernel trusts is not shown by this machine",
+        );
     };
-    let listed = source.available.iter().any(|name| COUNTERS.contains(&name.as_str()));
+    let listed = source
+        .available
+        .iter()
+        .any(|name| COUNTERS.contains(&name.as_str()));
     if is_built_on(platform) {
-        Finding::ok(CODE, format!("the kernel builds its own clocks on it ({current})"))
+        Finding::ok(
+            CODE,
+            format!("the kernel builds its own clocks on it ({current})"),
+        )
     } else if listed {
-        Finding::note(CODE, format!("the kernel uses {current}, and offers the counter as well"))
-    } else if is_x86(platform) && platform.tsc.constant == Some(true) && !source.available.is_empty() {
+        Finding::note(
+            CODE,
+            format!("the kernel uses {current}, and offers the counter as well"),
+        )
+    } else if is_x86(platform)
+        && platform.tsc.constant == Some(true)
+        && !source.available.is_empty()
+    {
         Finding::problem(
             CODE,
             format!(
@@ -86,18 +115,23 @@ fn kernel(platform: &Platform) -> Finding {
 fn log(case: &Case) -> Finding {
     const CODE: &str = "log";
     match &case.facts.log {
-        KernelLog::Unreadable(why) => {
-            Finding::unknown(CODE, format!("what the kernel logged of it cannot be read: {why}"))
-                .advice("run as root, or look yourself: dmesg | grep -i -e tsc -e clocksource")
-        }
+        KernelLog::Unreadable(why) => Finding::unknown(
+            CODE,
+            format!("what the kernel logged of it cannot be read: {why}"),
+        )
+        .advice("run as root, or look yourself: dmesg | grep -i -e tsc -e clocksource"),
         KernelLog::Read { distrust, .. } if !distrust.is_empty() => Finding::problem(
             CODE,
             format!("the kernel gave it up: {}", distrust[0]),
             "read the kernel's clock",
         ),
-        KernelLog::Read { from_the_start: true, .. } => {
-            Finding::ok(CODE, "the kernel's log, from its start, holds nothing against it")
-        }
+        KernelLog::Read {
+            from_the_start: true,
+            ..
+        } => Finding::ok(
+            CODE,
+            "the kernel's log, from its start, holds nothing against it",
+        ),
         KernelLog::Read { .. } => Finding::note(
             CODE,
             "what is left of the kernel's log holds nothing against it; its beginning is gone",
@@ -121,8 +155,9 @@ fn same_oscillator(platform: &Platform) -> Option<Finding> {
 
 fn emulated(platform: &Platform) -> Option<Finding> {
     let emulator = platform.emulator()?;
-    let message =
-        format!("{emulator} carries out the instruction: what was found is what it does, not the processor");
+    let message = format!(
+        "{emulator} carries out the instruction: what was found is what it does, not the processor"
+    );
     Some(Finding::note("emulated", message))
 }
 
@@ -137,8 +172,8 @@ pub(super) struct Moved {
     pub finding: Finding,
 }
 
-/// A counter that is older than the system by less than this starts with the machine, in seconds: firmware and loader take time.
-/// *Judgement*.
+/// A counter that is older than the system by less than this starts with the machine, in seconds:
+/// firmware and loader take time. *Judgement*.
 const BEFORE_THE_SYSTEM_S: f64 = 600.0;
 /// Of Arm from version 8.6 on, as of all hosts: a counter of that rate has it everywhere.
 /// *Definition*: Arm Architecture Reference Manual, D12.1.
@@ -146,8 +181,14 @@ const OF_ALL_HOSTS_HZ: f64 = 1e9;
 
 pub(super) fn after_a_move(case: &Case) -> Moved {
     const CODE: &str = "moved";
-    let stays = |message: String| Moved { stays: true, finding: Finding::ok(CODE, message) };
-    let until = |message: String| Moved { stays: false, finding: Finding::note(CODE, message) };
+    let stays = |message: String| Moved {
+        stays: true,
+        finding: Finding::ok(CODE, message),
+    };
+    let until = |message: String| Moved {
+        stays: false,
+        finding: Finding::note(CODE, message),
+    };
     let Some(hypervisor) = case.platform.hypervisor.as_deref() else {
         return stays("this is not a virtual machine, so it is never migrated".into());
     };
@@ -167,7 +208,9 @@ pub(super) fn after_a_move(case: &Case) -> Moved {
         _ if is_arm_of_all_hosts(case) => stays(format!(
             "{hypervisor}: the counter has the rate that all hosts of this kind have (1 GHz), and an offset by the architecture"
         )),
-        Some((true, said)) if hypervisor.contains("KVM") && case.platform.cpu.invariant_tsc == Some(true) => {
+        Some((true, said))
+            if hypervisor.contains("KVM") && case.platform.cpu.invariant_tsc == Some(true) =>
+        {
             stays(format!(
                 "{hypervisor} offsets the counter ({said}) and calls it invariant, which it promises only where it scales it or does not move \
              the machine"
@@ -176,7 +219,9 @@ pub(super) fn after_a_move(case: &Case) -> Moved {
         Some((true, said)) => until(format!(
             "{hypervisor} offsets the counter ({said}), but does not say that it keeps its rate on another host"
         )),
-        None => until(format!("{hypervisor} does not say what becomes of the counter on another host")),
+        None => until(format!(
+            "{hypervisor} does not say what becomes of the counter on another host"
+        )),
     }
 }
 
@@ -184,7 +229,11 @@ pub(super) fn after_a_move(case: &Case) -> Moved {
 fn offset(case: &Case) -> Option<(bool, String)> {
     let (age, uptime) = (case.facts.age_s?, case.facts.uptime_s?);
     let said = |s: f64| time(Some(s * 1e9));
-    let shown = format!("it shows {}, the system has run for {}", said(age), said(uptime));
+    let shown = format!(
+        "it shows {}, the system has run for {}",
+        said(age),
+        said(uptime)
+    );
     Some((age <= uptime + BEFORE_THE_SYSTEM_S, shown))
 }
 

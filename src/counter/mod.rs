@@ -1,7 +1,8 @@
-//! May a program read the counter of the processor by itself, past the kernel? A pure judgement of what was observed and of what the
-//! machine says.
+//! May a program read the counter of the processor by itself, past the kernel? A pure judgement of
+//! what was observed and of what the machine says.
 //!
-//! The answer in five lines: the verdict, what was seen, who trusts it, what it gains, how to do it.
+//! The answer in five lines: the verdict, what was seen, who trusts it, what it gains, how to do
+//! it.
 
 mod evidence;
 mod machine;
@@ -24,7 +25,8 @@ pub const SCHEMA: &str = "timermeter.counter.v1";
 pub enum CounterVerdict {
     /// It may be read.
     Safe,
-    /// It may be read as long as the machine is not migrated: the hypervisor does not keep the counter's rate, or does not say so.
+    /// It may be read as long as the machine is not migrated: the hypervisor does not keep the
+    /// counter's rate, or does not say so.
     UntilMoved,
     /// It may not.
     Unsafe,
@@ -60,7 +62,8 @@ pub struct Counter {
     pub told: Vec<String>,
     /// The evidence.
     pub findings: Vec<Finding>,
-    /// Its rate by the kernel's clock that no time service steers, in hertz; null where it is not known.
+    /// Its rate by the kernel's clock that no time service steers, in hertz; null where it is not
+    /// known.
     pub hz: Option<f64>,
     /// What that is known to, as a share.
     pub hz_uncertainty: Option<f64>,
@@ -112,10 +115,12 @@ pub fn judge(case: &Case) -> Counter {
     findings.push(moved.finding.clone());
     findings.sort_by_key(|finding| finding.severity);
     let verdict = verdict(&findings, moved.stays, case);
-    let rate = case
-        .found
-        .rate
-        .filter(|_| matches!(verdict, Some(CounterVerdict::Safe | CounterVerdict::UntilMoved)));
+    let rate = case.found.rate.filter(|_| {
+        matches!(
+            verdict,
+            Some(CounterVerdict::Safe | CounterVerdict::UntilMoved)
+        )
+    });
     let hz = case.found.rate.map(|rate| 1e9 / rate.ns_per_tick);
     let gains = case.rows.iter().map(gain).collect();
     let mut counter = Counter {
@@ -130,7 +135,8 @@ pub fn judge(case: &Case) -> Counter {
         cpus: cpus(case.found),
         gains,
         recipes: case.recipes.to_vec(),
-        snippets: rate.map(|rate| Snippets::of(case.ids[0], 1e9 / rate.ns_per_tick, rate.uncertainty)),
+        snippets: rate
+            .map(|rate| Snippets::of(case.ids[0], 1e9 / rate.ns_per_tick, rate.uncertainty)),
     };
     counter.told = told(&counter, case);
     counter
@@ -140,22 +146,37 @@ pub fn judge(case: &Case) -> Counter {
 const ESSENTIAL: [&str; 4] = ["invariant", "cpus", "order", "rate"];
 
 fn verdict(findings: &[Finding], stays: bool, case: &Case) -> Option<CounterVerdict> {
-    if findings.iter().any(|finding| finding.severity == Severity::Problem) {
+    if findings
+        .iter()
+        .any(|finding| finding.severity == Severity::Problem)
+    {
         return Some(CounterVerdict::Unsafe);
     }
     // Who builds its own clock on the counter answers for what one process could not find out.
     let trusted = machine::is_built_on(case.platform);
     let unknown = |code: &str| {
-        findings.iter().any(|finding| finding.code == code && finding.severity == Severity::Unknown)
+        findings
+            .iter()
+            .any(|finding| finding.code == code && finding.severity == Severity::Unknown)
     };
     if ESSENTIAL.into_iter().any(unknown) && !trusted {
         return None;
     }
-    Some(if stays { CounterVerdict::Safe } else { CounterVerdict::UntilMoved })
+    Some(if stays {
+        CounterVerdict::Safe
+    } else {
+        CounterVerdict::UntilMoved
+    })
 }
 
 fn cpus(found: &CounterFindings) -> Vec<CpuRow> {
-    let rate = |cpu| found.cpu_rates.iter().find(|rate| rate.cpu == cpu).map(|rate| rate.tested.value);
+    let rate = |cpu| {
+        found
+            .cpu_rates
+            .iter()
+            .find(|rate| rate.cpu == cpu)
+            .map(|rate| rate.tested.value)
+    };
     let row = |offset: &crate::analysis::counter::CpuOffset| CpuRow {
         cpu: offset.cpu,
         offset_ns: offset.ns,
@@ -177,7 +198,13 @@ fn gain(row: &TimerRow) -> Gain {
 }
 
 fn told(counter: &Counter, case: &Case) -> Vec<String> {
-    vec![answer(counter), seen(counter, case), trusted(counter), gained(counter, case), how(counter)]
+    vec![
+        answer(counter),
+        seen(counter, case),
+        trusted(counter),
+        gained(counter, case),
+        how(counter),
+    ]
 }
 
 fn finding<'a>(counter: &'a Counter, code: &str) -> Option<&'a Finding> {
@@ -186,13 +213,22 @@ fn finding<'a>(counter: &'a Counter, code: &str) -> Option<&'a Finding> {
 
 fn answer(counter: &Counter) -> String {
     let id = &counter.counter;
-    let first = |severity| counter.findings.iter().find(|finding| finding.severity == severity);
-    let message =
-        |finding: Option<&Finding>| finding.map_or(String::new(), |finding| finding.message.clone());
+    let first = |severity| {
+        counter
+            .findings
+            .iter()
+            .find(|finding| finding.severity == severity)
+    };
+    let message = |finding: Option<&Finding>| {
+        finding.map_or(String::new(), |finding| finding.message.clone())
+    };
     match counter.verdict {
         Some(CounterVerdict::Safe) => format!("safe: a program may read {id} on this machine"),
         Some(CounterVerdict::UntilMoved) => {
-            format!("safe until this machine is moved: {}", message(finding(counter, "moved")))
+            format!(
+                "safe until this machine is moved: {}",
+                message(finding(counter, "moved"))
+            )
         }
         Some(CounterVerdict::Unsafe) => format!("unsafe: {}", message(first(Severity::Problem))),
         None => format!("not known: {}", message(first(Severity::Unknown))),
@@ -202,15 +238,22 @@ fn answer(counter: &Counter) -> String {
 fn seen(counter: &Counter, case: &Case) -> String {
     let rate = match (counter.hz, counter.hz_uncertainty) {
         (Some(hz), Some(share)) => {
-            format!("{} Hz ± {} ppm", significant(hz, 10), significant(1e6 * share, 2))
+            format!(
+                "{} Hz ± {} ppm",
+                significant(hz, 10),
+                significant(1e6 * share, 2)
+            )
         }
         _ => "no rate".to_owned(),
     };
     let cpus = match counter.cpus.len() {
         0 => "CPUs that could not be compared".to_owned(),
         all => {
-            let apart =
-                counter.cpus.iter().map(|cpu| cpu.offset_ns.abs() + cpu.uncertainty_ns).fold(0.0, f64::max);
+            let apart = counter
+                .cpus
+                .iter()
+                .map(|cpu| cpu.offset_ns.abs() + cpu.uncertainty_ns)
+                .fold(0.0, f64::max);
             format!("{all} CPUs within {}", time(Some(apart)))
         }
     };
@@ -234,13 +277,20 @@ fn gained(counter: &Counter, case: &Case) -> String {
     let clock = counter.gains.iter().find(|gain| gain.id == "monotonic");
     let said = |gain: &Gain| {
         let row = time(gain.in_a_row_ns);
-        let adds = gain.adds_ns.map_or(String::new(), |range| format!(" (adds {})", range_ns(range)));
+        let adds = gain.adds_ns.map_or(String::new(), |range| {
+            format!(" (adds {})", range_ns(range))
+        });
         format!("{} {row}{adds}", gain.id)
     };
-    let rows: Vec<String> =
-        [of(case.ids[0]), of(case.ids[1]), clock].into_iter().flatten().map(said).collect();
-    let million =
-        |gain: Option<&Gain>| gain.and_then(|gain| gain.million_reads_ms).map(|ms| time(Some(1e6 * ms)));
+    let rows: Vec<String> = [of(case.ids[0]), of(case.ids[1]), clock]
+        .into_iter()
+        .flatten()
+        .map(said)
+        .collect();
+    let million = |gain: Option<&Gain>| {
+        gain.and_then(|gain| gain.million_reads_ms)
+            .map(|ms| time(Some(1e6 * ms)))
+    };
     match (million(of(case.ids[0])), million(clock)) {
         (Some(counter), Some(clock)) => {
             format!(
@@ -250,23 +300,34 @@ fn gained(counter: &Counter, case: &Case) -> String {
         }
         _ => format!(
             "gain: {}",
-            case.found.costs.map_or("what a read takes was not measured".to_owned(), |[counter, clock]| {
-                format!(
-                    "a read in a row takes {}, one of the kernel's clock {}",
-                    time(Some(counter)),
-                    time(Some(clock))
-                )
-            })
+            case.found.costs.map_or(
+                "what a read takes was not measured".to_owned(),
+                |[counter, clock]| {
+                    format!(
+                        "a read in a row takes {}, one of the kernel's clock {}",
+                        time(Some(counter)),
+                        time(Some(clock))
+                    )
+                }
+            )
         ),
     }
 }
 
 fn how(counter: &Counter) -> String {
     let worst = |row: &&RecipeRow| row.worst_ppm.map_or(0.0, f64::abs);
-    let tried: Vec<&RecipeRow> = counter.recipes.iter().filter(|row| row.worst_ppm.is_some()).collect();
+    let tried: Vec<&RecipeRow> = counter
+        .recipes
+        .iter()
+        .filter(|row| row.worst_ppm.is_some())
+        .collect();
     let by = |best: bool| {
         let order = |a: &&&RecipeRow, b: &&&RecipeRow| worst(a).total_cmp(&worst(b));
-        if best { tried.iter().min_by(order) } else { tried.iter().max_by(order) }
+        if best {
+            tried.iter().min_by(order)
+        } else {
+            tried.iter().max_by(order)
+        }
     };
     let errors = match (by(false), by(true)) {
         (Some(most), Some(least)) => format!(
@@ -281,7 +342,11 @@ fn how(counter: &Counter) -> String {
     if matches!(counter.verdict, Some(CounterVerdict::Unsafe) | None) {
         return "do: read the kernel's clock (clock_gettime, CLOCK_MONOTONIC)".to_owned();
     }
-    let order = if machine::is_fenced_by_lfence(&counter.counter) { "lfence" } else { "a fence" };
+    let order = if machine::is_fenced_by_lfence(&counter.counter) {
+        "lfence"
+    } else {
+        "a fence"
+    };
     format!(
         "do: measure the rate over a second, keep differences signed, {order} where order matters; {errors}"
     )

@@ -1,5 +1,5 @@
-//! What programs that start find the rate of the counter to be, by how much each is off, and code that reads the counter with the rate that was
-//! found.
+//! What programs that start find the rate of the counter to be, by how much each is off, and code
+//! that reads the counter with the rate that was found.
 
 use serde::Serialize;
 
@@ -31,12 +31,22 @@ pub struct RecipeRow {
 }
 
 impl RecipeRow {
-    /// Sums up what processes found; `truth` is nanoseconds a tick by the clock that the recipes hold the counter against, and what
-    /// that is known to as a share.
+    /// Sums up what processes found; `truth` is nanoseconds a tick by the clock that the recipes
+    /// hold the counter against, and what that is known to as a share.
     #[must_use]
-    pub fn of(id: &'static str, label: &'static str, outcomes: &[RecipeOutcome], truth: (f64, f64)) -> Self {
+    pub fn of(
+        id: &'static str,
+        label: &'static str,
+        outcomes: &[RecipeOutcome],
+        truth: (f64, f64),
+    ) -> Self {
         let error = |ns: &f64| 1e6 * (ns / truth.0 - 1.0);
-        let errors: Vec<f64> = outcomes.iter().flatten().map(error).filter(|ppm| ppm.is_finite()).collect();
+        let errors: Vec<f64> = outcomes
+            .iter()
+            .flatten()
+            .map(error)
+            .filter(|ppm| ppm.is_finite())
+            .collect();
         let why = outcomes.iter().find_map(|outcome| outcome.as_ref().err());
         Self {
             id,
@@ -45,7 +55,10 @@ impl RecipeRow {
             without: outcomes.iter().filter(|outcome| outcome.is_err()).count() as u32,
             why: why.cloned(),
             median_ppm: quantile(&sorted(&errors), 0.5),
-            worst_ppm: errors.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())),
+            worst_ppm: errors
+                .iter()
+                .copied()
+                .max_by(|a, b| a.abs().total_cmp(&b.abs())),
             known_to_ppm: 1e6 * truth.1,
         }
     }
@@ -62,7 +75,14 @@ pub struct Snippets {
 
 /// What reads a counter: its id, and the expression in C and in Rust with what they need before.
 const READS: [(&str, [&str; 3]); 3] = [
-    ("rdtsc", ["#include <x86intrin.h>", "__rdtsc()", "unsafe { core::arch::x86_64::_rdtsc() }"]),
+    (
+        "rdtsc",
+        [
+            "#include <x86intrin.h>",
+            "__rdtsc()",
+            "unsafe { core::arch::x86_64::_rdtsc() }",
+        ],
+    ),
     (
         "cntvct",
         [
@@ -81,15 +101,18 @@ const READS: [(&str, [&str; 3]); 3] = [
     ),
 ];
 
-/// As far as ticks are shifted after the multiplication: so a rate is kept to 10⁻⁹, and a difference of centuries does not overflow 128
-/// bits.
+/// As far as ticks are shifted after the multiplication: so a rate is kept to 10⁻⁹, and a
+/// difference of centuries does not overflow 128 bits.
 const SHIFT: u32 = 32;
 
 impl Snippets {
     /// For the counter of that id, its ticks per second, and the relative error of that rate.
     #[must_use]
     pub fn of(id: &str, hz: f64, uncertainty: f64) -> Self {
-        let (_, [include, in_c, in_rust]) = READS.iter().find(|(known, _)| *known == id).unwrap_or(&READS[0]);
+        let (_, [include, in_c, in_rust]) = READS
+            .iter()
+            .find(|(known, _)| *known == id)
+            .unwrap_or(&READS[0]);
         let scale = (1e9 / hz * 2.0_f64.powi(SHIFT as i32)).round();
         let rate = format!("{hz:.0} Hz ± {:.3} ppm", 1e6 * uncertainty);
         let fill = |text: &str| {
@@ -102,7 +125,10 @@ impl Snippets {
                 .replace("SCALE", &format!("{scale:.0}"))
                 .replace("SHIFT", &SHIFT.to_string())
         };
-        Self { c: fill(C), rust: fill(RUST) }
+        Self {
+            c: fill(C),
+            rust: fill(RUST),
+        }
     }
 }
 
@@ -136,7 +162,10 @@ mod tests {
     fn the_middle_and_the_worst() {
         let outcomes = [Ok(0.5), Ok(0.500_01), Err("no".to_owned()), Ok(0.499_95)];
         let row = RecipeRow::of("quanta", "", &outcomes, (0.5, 1e-8));
-        assert_eq!((row.processes, row.without, row.why.as_deref()), (4, 1, Some("no")));
+        assert_eq!(
+            (row.processes, row.without, row.why.as_deref()),
+            (4, 1, Some("no"))
+        );
         assert!(row.median_ppm.unwrap().abs() < 1e-6);
         assert!((row.worst_ppm.unwrap() + 100.0).abs() < 1e-6);
         let none = RecipeRow::of("quanta", "", &[], (0.5, 0.0));
@@ -147,11 +176,17 @@ mod tests {
     fn the_rate_stands_in_it() {
         let code = Snippets::of("rdtsc", 2_599_998_000.0, 3e-8);
         for text in [&code.c, &code.rust] {
-            assert!(text.contains("2599998000 Hz ± 0.030 ppm") && text.contains("rdtsc"), "{text}");
+            assert!(
+                text.contains("2599998000 Hz ± 0.030 ppm") && text.contains("rdtsc"),
+                "{text}"
+            );
             assert!(text.contains("1651911769"), "{text}");
         }
         let of_arm = Snippets::of("cntvct", 1e9, 0.0);
         let begins = concat!("core::arch::asm", "!(");
-        assert!(of_arm.c.contains("cntvct_el0") && of_arm.rust.contains(begins), "{of_arm:?}");
+        assert!(
+            of_arm.c.contains("cntvct_el0") && of_arm.rust.contains(begins),
+            "{of_arm:?}"
+        );
     }
 }

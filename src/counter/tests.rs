@@ -6,16 +6,33 @@ use crate::analysis::rate::Rate;
 use crate::model::{CounterPromise, KernelLog};
 
 fn sound() -> CounterFindings {
-    let nothing = Tested { value: 0.1, uncertainty: 1.0, sees: 2.0 };
+    let nothing = Tested {
+        value: 0.1,
+        uncertainty: 1.0,
+        sees: 2.0,
+    };
     let tested = Some(nothing);
     CounterFindings {
-        rate: Some(Rate { ns_per_tick: 0.4, uncertainty: 3e-8, strayed_ns: 0.0 }),
+        rate: Some(Rate {
+            ns_per_tick: 0.4,
+            uncertainty: 3e-8,
+            strayed_ns: 0.0,
+        }),
         watched_ns: 3e9,
         backward: (0, 1_000_000, 0.0),
         offsets: [0, 1]
-            .map(|cpu| CpuOffset { cpu, ns: 1.0, uncertainty_ns: 30.0, apart: false, shows: false })
+            .map(|cpu| CpuOffset {
+                cpu,
+                ns: 1.0,
+                uncertainty_ns: 30.0,
+                apart: false,
+                shows: false,
+            })
             .to_vec(),
-        cpu_rates: vec![CpuRate { cpu: 1, tested: nothing }],
+        cpu_rates: vec![CpuRate {
+            cpu: 1,
+            tested: nothing,
+        }],
         leap: tested,
         freeze: tested,
         asleep: tested,
@@ -26,7 +43,10 @@ fn sound() -> CounterFindings {
 }
 
 fn machine(hypervisor: Option<&str>) -> Platform {
-    let mut platform = Platform { hypervisor: hypervisor.map(str::to_owned), ..Platform::default() };
+    let mut platform = Platform {
+        hypervisor: hypervisor.map(str::to_owned),
+        ..Platform::default()
+    };
     platform.cpu.architecture = "x86_64".into();
     platform.cpu.invariant_tsc = Some(true);
     (platform.tsc.constant, platform.tsc.nonstop) = (Some(true), Some(true));
@@ -36,12 +56,28 @@ fn machine(hypervisor: Option<&str>) -> Platform {
 }
 
 fn facts() -> CounterFacts {
-    let log = KernelLog::Read { from_the_start: true, distrust: Vec::new(), rate_hz: None };
-    CounterFacts { log, uptime_s: Some(1_000.0), age_s: Some(1_010.0), ..CounterFacts::default() }
+    let log = KernelLog::Read {
+        from_the_start: true,
+        distrust: Vec::new(),
+        rate_hz: None,
+    };
+    CounterFacts {
+        log,
+        uptime_s: Some(1_000.0),
+        age_s: Some(1_010.0),
+        ..CounterFacts::default()
+    }
 }
 
 fn judged(platform: &Platform, facts: &CounterFacts, found: &CounterFindings) -> Counter {
-    judge(&Case { ids: ["rdtsc", "rdtsc-lfence"], platform, facts, found, rows: &[], recipes: &[] })
+    judge(&Case {
+        ids: ["rdtsc", "rdtsc-lfence"],
+        platform,
+        facts,
+        found,
+        rows: &[],
+        recipes: &[],
+    })
 }
 
 fn verdict(platform: &Platform, facts: &CounterFacts) -> Option<CounterVerdict> {
@@ -51,7 +87,12 @@ fn verdict(platform: &Platform, facts: &CounterFacts) -> Option<CounterVerdict> 
 #[test]
 fn a_machine_of_its_own_is_safe_in_five_lines() {
     let counter = judged(&machine(None), &facts(), &sound());
-    assert_eq!(counter.verdict, Some(CounterVerdict::Safe), "{:?}", counter.findings);
+    assert_eq!(
+        counter.verdict,
+        Some(CounterVerdict::Safe),
+        "{:?}",
+        counter.findings
+    );
     assert_eq!(counter.told.len(), 5);
     assert!(counter.told[0].starts_with("safe: "), "{:?}", counter.told);
     assert!(counter.snippets.is_some());
@@ -60,18 +101,45 @@ fn a_machine_of_its_own_is_safe_in_five_lines() {
 #[test]
 fn what_a_move_does_is_known_by_promise_or_by_age() {
     let promise = |keeps_rate| CounterFacts {
-        promise: Some(CounterPromise { keeps_rate, by: "it says so".into() }),
+        promise: Some(CounterPromise {
+            keeps_rate,
+            by: "it says so".into(),
+        }),
         ..facts()
     };
-    assert_eq!(verdict(&machine(Some("Hyper-V")), &promise(true)), Some(CounterVerdict::Safe));
-    assert_eq!(verdict(&machine(Some("Xen")), &promise(false)), Some(CounterVerdict::UntilMoved));
+    assert_eq!(
+        verdict(&machine(Some("Hyper-V")), &promise(true)),
+        Some(CounterVerdict::Safe)
+    );
+    assert_eq!(
+        verdict(&machine(Some("Xen")), &promise(false)),
+        Some(CounterVerdict::UntilMoved)
+    );
     // KVM that offsets an invariant counter, and one whose counter is older than the machine.
-    assert_eq!(verdict(&machine(Some("KVM")), &facts()), Some(CounterVerdict::Safe));
-    let older = CounterFacts { age_s: Some(9e6), ..facts() };
-    assert_eq!(verdict(&machine(Some("KVM")), &older), Some(CounterVerdict::UntilMoved));
-    let unknown = CounterFacts { age_s: None, ..facts() };
-    assert_eq!(verdict(&machine(Some("KVM")), &unknown), Some(CounterVerdict::UntilMoved));
-    assert_eq!(verdict(&machine(Some("a hypervisor")), &facts()), Some(CounterVerdict::UntilMoved));
+    assert_eq!(
+        verdict(&machine(Some("KVM")), &facts()),
+        Some(CounterVerdict::Safe)
+    );
+    let older = CounterFacts {
+        age_s: Some(9e6),
+        ..facts()
+    };
+    assert_eq!(
+        verdict(&machine(Some("KVM")), &older),
+        Some(CounterVerdict::UntilMoved)
+    );
+    let unknown = CounterFacts {
+        age_s: None,
+        ..facts()
+    };
+    assert_eq!(
+        verdict(&machine(Some("KVM")), &unknown),
+        Some(CounterVerdict::UntilMoved)
+    );
+    assert_eq!(
+        verdict(&machine(Some("a hypervisor")), &facts()),
+        Some(CounterVerdict::UntilMoved)
+    );
     assert_eq!(verdict(&machine(None), &older), Some(CounterVerdict::Safe));
 }
 
@@ -85,10 +153,17 @@ fn arm_and_risc_v_have_one_counter_by_design() {
     arm.hypervisor = Some("KVM".into());
     assert_eq!(verdict(&arm, &facts()), Some(CounterVerdict::UntilMoved));
     let of_all_hosts = CounterFindings {
-        rate: Some(Rate { ns_per_tick: 1.0, uncertainty: 1e-8, strayed_ns: 0.0 }),
+        rate: Some(Rate {
+            ns_per_tick: 1.0,
+            uncertainty: 1e-8,
+            strayed_ns: 0.0,
+        }),
         ..sound()
     };
-    assert_eq!(judged(&arm, &facts(), &of_all_hosts).verdict, Some(CounterVerdict::Safe));
+    assert_eq!(
+        judged(&arm, &facts(), &of_all_hosts).verdict,
+        Some(CounterVerdict::Safe)
+    );
 }
 
 #[test]
@@ -102,26 +177,56 @@ fn who_gave_it_up_is_believed() {
     not_offered.clocksource.available = vec!["hpet".into(), "acpi_pm".into()];
     for platform in [follows, stops, not_offered] {
         let counter = judged(&platform, &facts(), &sound());
-        assert_eq!(counter.verdict, Some(CounterVerdict::Unsafe), "{:?}", counter.findings);
-        assert!(counter.told[0].starts_with("unsafe: "), "{:?}", counter.told);
+        assert_eq!(
+            counter.verdict,
+            Some(CounterVerdict::Unsafe),
+            "{:?}",
+            counter.findings
+        );
+        assert!(
+            counter.told[0].starts_with("unsafe: "),
+            "{:?}",
+            counter.told
+        );
         assert_eq!(counter.snippets, None);
     }
     let distrust = vec!["Marking clocksource 'tsc' as unstable".to_owned()];
-    let log = KernelLog::Read { from_the_start: true, distrust, rate_hz: None };
-    assert_eq!(verdict(&machine(None), &CounterFacts { log, ..facts() }), Some(CounterVerdict::Unsafe));
+    let log = KernelLog::Read {
+        from_the_start: true,
+        distrust,
+        rate_hz: None,
+    };
+    assert_eq!(
+        verdict(&machine(None), &CounterFacts { log, ..facts() }),
+        Some(CounterVerdict::Unsafe)
+    );
     let log = KernelLog::Unreadable("Operation not permitted".into());
-    assert_eq!(verdict(&machine(None), &CounterFacts { log, ..facts() }), Some(CounterVerdict::Safe));
+    assert_eq!(
+        verdict(&machine(None), &CounterFacts { log, ..facts() }),
+        Some(CounterVerdict::Safe)
+    );
 }
 
 #[test]
 fn what_could_not_be_compared_is_not_called_safe() {
-    let alone = CounterFindings { offsets: Vec::new(), between: None, ..sound() };
+    let alone = CounterFindings {
+        offsets: Vec::new(),
+        between: None,
+        ..sound()
+    };
     let mut platform = machine(None);
     platform.clocksource.current = Some("kvm-clock".into());
     platform.clocksource.available.push("kvm-clock".into());
     let counter = judged(&platform, &facts(), &alone);
     assert_eq!(counter.verdict, None, "{:?}", counter.findings);
-    assert!(counter.told[0].starts_with("not known: "), "{:?}", counter.told);
+    assert!(
+        counter.told[0].starts_with("not known: "),
+        "{:?}",
+        counter.told
+    );
     // The kernel answers for it where its own clock is that counter.
-    assert_eq!(judged(&machine(None), &facts(), &alone).verdict, Some(CounterVerdict::Safe));
+    assert_eq!(
+        judged(&machine(None), &facts(), &alone).verdict,
+        Some(CounterVerdict::Safe)
+    );
 }

@@ -15,15 +15,18 @@ pub struct PerCall {
     pub bytes: f64,
 }
 
-/// Counts a first call (which may initialise things), then a few calls, then many more: what is allocated around the calls
-/// is in both, and goes out by the difference.
+/// Counts a first call (which may initialise things), then a few calls, then many more: what is
+/// allocated around the calls is in both, and goes out by the difference.
 pub fn per_call(timed: &mut dyn Timed) -> PerCall {
     const FEW: u64 = 3;
     const MORE: u64 = 100;
     count(timed, 1);
     let (few, many) = (count(timed, FEW), count(timed, FEW + MORE));
     let share = |many: u64, few: u64| (many as f64 - few as f64) / MORE as f64;
-    PerCall { instances: share(many.instances, few.instances), bytes: share(many.bytes, few.bytes) }
+    PerCall {
+        instances: share(many.instances, few.instances),
+        bytes: share(many.bytes, few.bytes),
+    }
 }
 
 fn count(timed: &mut dyn Timed, calls: u64) -> Allocated {

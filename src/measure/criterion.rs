@@ -16,8 +16,9 @@
 //! # }
 //! ```
 //!
-//! Any other of the registry, as one that was picked, is visited by its id ([`timers::visit`]); what the visitor does is
-//! compiled for each timer, so that no read is a dynamic call. `benches/clocks.rs` is a whole benchmark.
+//! Any other of the registry, as one that was picked, is visited by its id ([`timers::visit`]);
+//! what the visitor does is compiled for each timer, so that no read is a dynamic call.
+//! `benches/clocks.rs` is a whole benchmark.
 //!
 //! ```
 //! use criterion::Criterion;
@@ -107,14 +108,21 @@ impl ValueFormatter for Nanoseconds {
         name
     }
 
-    fn scale_throughputs(&self, _typical: f64, throughput: &Throughput, values: &mut [f64]) -> &'static str {
+    fn scale_throughputs(
+        &self,
+        _typical: f64,
+        throughput: &Throughput,
+        values: &mut [f64],
+    ) -> &'static str {
         let (count, name) = match *throughput {
             Throughput::Bytes(bytes) | Throughput::BytesDecimal(bytes) => (bytes as f64, "B/s"),
             Throughput::Elements(elements) => (elements as f64, "elem/s"),
             Throughput::Bits(bits) => (bits as f64, "bit/s"),
             Throughput::ElementsAndBytes { elements, .. } => (elements as f64, "elem/s"),
         };
-        values.iter_mut().for_each(|value| *value = count * 1e9 / *value);
+        values
+            .iter_mut()
+            .for_each(|value| *value = count * 1e9 / *value);
         name
     }
 

@@ -1,5 +1,5 @@
-//! Ways to measure an operation with a clock whose figures are known. One is single calls, each a sample of its own, of weight 1, after its
-//! set-up (macro trials of Caliper).
+//! Ways to measure an operation with a clock whose figures are known. One is single calls, each a
+//! sample of its own, of weight 1, after its set-up (macro trials of Caliper).
 
 use std::time::Duration;
 
@@ -17,13 +17,17 @@ use crate::method::{Budget, ClockFigures, Method, Plan, Requirement};
 use crate::model::Nanos;
 use crate::text::numbers::time;
 
-/// Adaptive batches (Sestoft): the calls between two reads double until they take as long as the error budget of this very
-/// clock demands; then samples are taken. An operation that needs a set-up before each call is timed call by call,
-/// in groups.
+/// Adaptive batches (Sestoft): the calls between two reads double until they take as long as the
+/// error budget of this very clock demands; then samples are taken. An operation that needs a
+/// set-up before each call is timed call by call, in groups.
 ///
 /// # Errors
 /// When the limit passes or the clock does not see the operation.
-pub fn adaptive(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Result<Measured, TrialError> {
+pub fn adaptive(
+    timed: &mut dyn Timed,
+    clock: &ClockFigures,
+    goal: &Goal,
+) -> Result<Measured, TrialError> {
     let mut trial = Trial::new(timed, clock, goal)?;
     if trial.timed.needs_set_up() {
         return one_by_one(&mut trial);
@@ -44,8 +48,11 @@ pub fn adaptive(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Res
 
 /// The mean of the samples that count, in nanoseconds a call.
 fn valid_mean(samples: &[Sample]) -> f64 {
-    let valid: Vec<f64> =
-        samples.iter().filter(|sample| sample.disturbed.is_none()).map(|sample| sample.ns_per_call).collect();
+    let valid: Vec<f64> = samples
+        .iter()
+        .filter(|sample| sample.disturbed.is_none())
+        .map(|sample| sample.ns_per_call)
+        .collect();
     mean(&valid).unwrap_or(0.0)
 }
 
@@ -71,7 +78,11 @@ fn one_by_one(trial: &mut Trial) -> Result<Measured, TrialError> {
     let samples = trial.collect(|trial| {
         let watch = trial.watch();
         let total: f64 = (0..group).map(|_| single(trial)).sum();
-        Sample { weight: group, ns_per_call: total / group as f64, disturbed: watch.and_then(Watch::end) }
+        Sample {
+            weight: group,
+            ns_per_call: total / group as f64,
+            disturbed: watch.and_then(Watch::end),
+        }
     })?;
     let n = (group as f64 * samples.len() as f64).sqrt();
     let one_ns = valid_mean(&samples);
@@ -88,7 +99,8 @@ fn one_by_one(trial: &mut Trial) -> Result<Measured, TrialError> {
     trial.sum_up(group, samples, &budget)
 }
 
-/// Roughly what a call takes: of twice as many calls each time, until the clock saw several steps of them.
+/// Roughly what a call takes: of twice as many calls each time, until the clock saw several steps
+/// of them.
 fn pilot(trial: &mut Trial, single: &mut impl FnMut(&mut Trial) -> f64) -> Result<f64, TrialError> {
     /// Steps that make a rough figure.
     const STEPS: f64 = 8.0;
@@ -105,9 +117,9 @@ fn pilot(trial: &mut Trial, single: &mut impl FnMut(&mut Trial) -> f64) -> Resul
     }
 }
 
-/// How often in a given time (Kabutz): as many calls as should fill `span`, timed as one; counts a second. A run whose
-/// length misses the span by more than 2 % and a step is repeated up to three times; from then on misses count, and the
-/// deviation tells of them.
+/// How often in a given time (Kabutz): as many calls as should fill `span`, timed as one; counts a
+/// second. A run whose length misses the span by more than 2 % and a step is repeated up to three
+/// times; from then on misses count, and the deviation tells of them.
 ///
 /// # Errors
 /// When the clock is too coarse for the span.
@@ -123,12 +135,14 @@ pub fn throughput(
     let mut trial = Trial::new(timed, clock, goal)?;
     if trial.timed.needs_set_up() {
         return Err(TrialError::Clock(
-            "the operation needs a set-up before each call: it cannot be repeated for a given time".into(),
+            "the operation needs a set-up before each call: it cannot be repeated for a given time"
+                .into(),
         ));
     }
     let budget = trial.budget(span_ns, false);
     if budget.total() > goal.error {
-        let [step, run, least] = [clock.step_ns, span_ns, trial.shortest_ns()].map(|ns| time(Some(ns)));
+        let [step, run, least] =
+            [clock.step_ns, span_ns, trial.shortest_ns()].map(|ns| time(Some(ns)));
         return Err(TrialError::Clock(format!(
             "the clock moves in steps of {step}: runs of {run} are too short for it; give --time {least} or more"
         )));
@@ -157,8 +171,9 @@ pub fn throughput(
     trial.sum_up(calls, samples, &budget)
 }
 
-/// Single calls under the clock, averaged, in groups (edge-crossing), of an operation that takes roughly `duration_ns`.
-/// Takes as many as the error needs, or as the limit allows; the error that is promised is that of what was taken.
+/// Single calls under the clock, averaged, in groups (edge-crossing), of an operation that takes
+/// roughly `duration_ns`. Takes as many as the error needs, or as the limit allows; the error that
+/// is promised is that of what was taken.
 ///
 /// # Errors
 /// When the clock is no good for it at all.
@@ -169,12 +184,19 @@ pub fn discrete(
     duration_ns: f64,
 ) -> Result<(Plan, Measured), TrialError> {
     let plan = discrete_plan(clock, goal, duration_ns)?;
-    let Method::EdgeCrossing { samples, floor_samples, .. } = plan.method else {
+    let Method::EdgeCrossing {
+        samples,
+        floor_samples,
+        ..
+    } = plan.method
+    else {
         return Err(TrialError::Unseen);
     };
     let trial = Trial::new(timed, clock, goal)?;
     let mut random = StdRng::seed_from_u64(goal.seed);
-    let wait = (duration_ns + 2.0 * clock.cost_ns).min(clock.step_ns).max(1.0);
+    let wait = (duration_ns + 2.0 * clock.cost_ns)
+        .min(clock.step_ns)
+        .max(1.0);
     let groups = u64::from(goal.samples.max(2));
     let mut mean_of = |count: u64, calls: u64| {
         let mut total = 0.0;
@@ -192,7 +214,11 @@ pub fn discrete(
     let collected = (0..groups)
         .map(|_| {
             let ns_per_call = mean_of(each, 1) - mean_of(floor_each, 0);
-            Sample { weight: each, ns_per_call, disturbed: None }
+            Sample {
+                weight: each,
+                ns_per_call,
+                disturbed: None,
+            }
         })
         .collect();
     let measured = trial.sum_up(each, collected, &plan.budget)?;
@@ -222,12 +248,17 @@ fn pass(ns: f64) {
     std::hint::black_box(timers::links(1, ns as u64));
 }
 
-/// A micro trial (Caliper): every sample aims at the same length with as many calls as should fill it, varied at random by a
-/// fifth; disturbed samples do not count; the estimate is refined by each.
+/// A micro trial (Caliper): every sample aims at the same length with as many calls as should fill
+/// it, varied at random by a fifth; disturbed samples do not count; the estimate is refined by
+/// each.
 ///
 /// # Errors
 /// When the limit passes before enough samples are valid.
-pub fn micro(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Result<Measured, TrialError> {
+pub fn micro(
+    timed: &mut dyn Timed,
+    clock: &ClockFigures,
+    goal: &Goal,
+) -> Result<Measured, TrialError> {
     const VARIED: f64 = 0.2;
     let mut trial = Trial::new(timed, clock, goal)?;
     if trial.timed.needs_set_up() {
@@ -262,7 +293,8 @@ fn gaussian(random: &mut StdRng) -> f64 {
     (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0
 }
 
-/// Single calls, each a sample, as long as the caller wants another one: `wanted` is asked with how many there are.
+/// Single calls, each a sample, as long as the caller wants another one: `wanted` is asked with how
+/// many there are.
 ///
 /// # Errors
 /// When one call is too short for the clock.
@@ -273,7 +305,10 @@ pub fn single_calls(
     mut wanted: impl FnMut(u32) -> bool,
 ) -> Result<Measured, TrialError> {
     let mut trial = Trial::new(timed, clock, goal)?;
-    let samples = (0..).take_while(|taken| wanted(*taken)).map(|_| one(&mut trial)).collect();
+    let samples = (0..)
+        .take_while(|taken| wanted(*taken))
+        .map(|_| one(&mut trial))
+        .collect();
     sum_up_singles(&trial, samples)
 }
 
@@ -281,7 +316,11 @@ pub fn single_calls(
 ///
 /// # Errors
 /// When one call is too short for the clock, or the limit passes.
-pub fn macro_trial(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Result<Measured, TrialError> {
+pub fn macro_trial(
+    timed: &mut dyn Timed,
+    clock: &ClockFigures,
+    goal: &Goal,
+) -> Result<Measured, TrialError> {
     let mut trial = Trial::new(timed, clock, goal)?;
     let samples = trial.collect(one)?;
     sum_up_singles(&trial, samples)

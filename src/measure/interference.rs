@@ -19,18 +19,29 @@ impl Watch {
     pub fn begin() -> Self {
         let counts = Counts::of_system();
         let counters = Counts::of_this_thread();
-        let cpu = counters.as_ref().and_then(|counters| counters.cpus.first().copied());
-        Self { counters, stolen: cpu.and_then(|cpu| Some((cpu, counts.stolen(cpu)?))) }
+        let cpu = counters
+            .as_ref()
+            .and_then(|counters| counters.cpus.first().copied());
+        Self {
+            counters,
+            stolen: cpu.and_then(|cpu| Some((cpu, counts.stolen(cpu)?))),
+        }
     }
 
-    /// After it: what disturbed it, if anything did. Nothing is known where the system does not tell.
+    /// After it: what disturbed it, if anything did. Nothing is known where the system does not
+    /// tell.
     #[must_use]
     pub fn end(self) -> Option<String> {
         let counts = Counts::of_system();
         let after = Counts::of_this_thread()?;
-        let taken = self.stolen.and_then(|(cpu, before)| Some(counts.stolen(cpu)? > before));
-        let disturbance = counted(&self.counters?, &after, 0)
-            .or_else(|| taken.filter(|&taken| taken).map(|_| Disturbance::StolenTime))?;
+        let taken = self
+            .stolen
+            .and_then(|(cpu, before)| Some(counts.stolen(cpu)? > before));
+        let disturbance = counted(&self.counters?, &after, 0).or_else(|| {
+            taken
+                .filter(|&taken| taken)
+                .map(|_| Disturbance::StolenTime)
+        })?;
         Some(disturbance.name().into())
     }
 }
@@ -48,7 +59,8 @@ mod tests {
             counters.cpus = Vec::new();
             counters.major_faults = u64::MAX;
             counters.switches = 0;
-            // Whatever else happened: fewer switches than now are a disturbance, if there was any at all.
+            // Whatever else happened: fewer switches than now are a disturbance, if there was any
+            // at all.
             let any = || Counts::of_this_thread().is_some_and(|now| now.switches > 0);
             let (before, seen, after) = (any(), disturbed.end(), any());
             // A first one may come at this very moment.

@@ -1,9 +1,10 @@
 //! Measuring operations, with a promise.
 //!
-//! A [`Stopwatch`] is a clock whose figures are known. It measures closures: two reads with calls between them, compiled
-//! for the clock and the closure, so that nothing dynamic stands in the timed region; results go through
-//! [`black_box`](std::hint::black_box), what goes in should too. How many calls it takes follows from the clock: a coarse one
-//! needs longer batches for the same error. The result has an interval, made of what the clock may do
+//! A [`Stopwatch`] is a clock whose figures are known. It measures closures: two reads with calls
+//! between them, compiled for the clock and the closure, so that nothing dynamic stands in the
+//! timed region; results go through [`black_box`](std::hint::black_box), what goes in should too.
+//! How many calls it takes follows from the clock: a coarse one needs longer batches for the same
+//! error. The result has an interval, made of what the clock may do
 //! ([`Budget`](crate::method::Budget)) and how the samples vary among themselves.
 //!
 //! ```
@@ -76,8 +77,8 @@ impl<C: Clock> Stopwatch<C> {
         Self { clock, figures }
     }
 
-    /// With bounds for its step and the cost of a read, in nanoseconds, where no report is at hand. The larger they are, the
-    /// longer it measures.
+    /// With bounds for its step and the cost of a read, in nanoseconds, where no report is at hand.
+    /// The larger they are, the longer it measures.
     pub fn bounded(clock: C, step_ns: f64, cost_ns: f64) -> Self {
         let figures = ClockFigures {
             id: "given".into(),
@@ -95,11 +96,16 @@ impl<C: Clock> Stopwatch<C> {
         Self { clock, figures }
     }
 
-    /// Batches that double until they are long enough for this clock; see [`instruments::adaptive`].
+    /// Batches that double until they are long enough for this clock; see
+    /// [`instruments::adaptive`].
     ///
     /// # Errors
     /// When the limit passes or the clock does not see the operation.
-    pub fn adaptive<O: Operation>(&self, mut operation: O, goal: &Goal) -> Result<Measured, TrialError> {
+    pub fn adaptive<O: Operation>(
+        &self,
+        mut operation: O,
+        goal: &Goal,
+    ) -> Result<Measured, TrialError> {
         instruments::adaptive(&mut self.pair(&mut operation), &self.figures, goal)
     }
 
@@ -116,7 +122,8 @@ impl<C: Clock> Stopwatch<C> {
         instruments::throughput(&mut self.pair(&mut operation), &self.figures, goal, span)
     }
 
-    /// Single calls, averaged, of an operation that takes roughly `duration_ns`; see [`instruments::discrete`].
+    /// Single calls, averaged, of an operation that takes roughly `duration_ns`; see
+    /// [`instruments::discrete`].
     ///
     /// # Errors
     /// When the step of the clock is not known, or no number of calls would do.
@@ -126,14 +133,23 @@ impl<C: Clock> Stopwatch<C> {
         goal: &Goal,
         duration_ns: f64,
     ) -> Result<(Plan, Measured), TrialError> {
-        instruments::discrete(&mut self.pair(&mut operation), &self.figures, goal, duration_ns)
+        instruments::discrete(
+            &mut self.pair(&mut operation),
+            &self.figures,
+            goal,
+            duration_ns,
+        )
     }
 
     /// Weighted samples around one length; see [`instruments::micro`].
     ///
     /// # Errors
     /// When the limit passes before enough samples are valid.
-    pub fn micro<O: Operation>(&self, mut operation: O, goal: &Goal) -> Result<Measured, TrialError> {
+    pub fn micro<O: Operation>(
+        &self,
+        mut operation: O,
+        goal: &Goal,
+    ) -> Result<Measured, TrialError> {
         instruments::micro(&mut self.pair(&mut operation), &self.figures, goal)
     }
 
@@ -141,11 +157,18 @@ impl<C: Clock> Stopwatch<C> {
     ///
     /// # Errors
     /// When one call is too short for this clock.
-    pub fn macro_trial<O: Operation>(&self, mut operation: O, goal: &Goal) -> Result<Measured, TrialError> {
+    pub fn macro_trial<O: Operation>(
+        &self,
+        mut operation: O,
+        goal: &Goal,
+    ) -> Result<Measured, TrialError> {
         instruments::macro_trial(&mut self.pair(&mut operation), &self.figures, goal)
     }
 
     fn pair<'a, O: Operation>(&'a self, operation: &'a mut O) -> Pair<'a, &'a C, O> {
-        Pair { clock: &self.clock, operation }
+        Pair {
+            clock: &self.clock,
+            operation,
+        }
     }
 }

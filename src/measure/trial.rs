@@ -1,4 +1,5 @@
-//! What all instruments share: windows of the wanted length, the floor, the samples that count, the limit.
+//! What all instruments share: windows of the wanted length, the floor, the samples that count, the
+//! limit.
 
 use std::time::Duration;
 
@@ -25,8 +26,8 @@ pub struct Goal {
     pub limit: Duration,
     /// Seed of what is random.
     pub seed: u64,
-    /// Whether samples that something disturbed are dropped. Only a clock that does not run with the machine, as a simulated one,
-    /// can do without.
+    /// Whether samples that something disturbed are dropped. Only a clock that does not run with
+    /// the machine, as a simulated one, can do without.
     pub watched: bool,
 }
 
@@ -75,7 +76,9 @@ pub enum TrialError {
         why: String,
     },
     /// The clock did not move by as much as the operation should take.
-    #[error("the clock did not see the operation: the mean is not above what an empty interval shows")]
+    #[error(
+        "the clock did not see the operation: the mean is not above what an empty interval shows"
+    )]
     Unseen,
 }
 
@@ -100,7 +103,9 @@ impl<'a> Trial<'a> {
         goal: &Goal,
     ) -> Result<Self, TrialError> {
         const FLOORS: usize = 501;
-        let variation = clock.cost_variation_ns(goal.confidence).unwrap_or(clock.step_ns.max(clock.cost_ns));
+        let variation = clock
+            .cost_variation_ns(goal.confidence)
+            .unwrap_or(clock.step_ns.max(clock.cost_ns));
         let (floor_ns, floor_error_ns) = if clock.step_ns <= clock.cost_ns {
             let floors: Vec<f64> = (0..FLOORS).map(|_| timed.window(0)).collect();
             (mean_but(&floors, 0.02).unwrap_or(clock.cost_ns), variation)
@@ -135,7 +140,8 @@ impl<'a> Trial<'a> {
 
     /// The shortest window that keeps the error.
     pub(super) fn shortest_ns(&self) -> f64 {
-        (self.clock.step_ns + self.floor_error_ns + self.clock.pipeline_ns(false)) / (self.goal.error - DRIFT)
+        (self.clock.step_ns + self.floor_error_ns + self.clock.pipeline_ns(false))
+            / (self.goal.error - DRIFT)
     }
 
     /// Whether the limit has passed.
@@ -153,27 +159,40 @@ impl<'a> Trial<'a> {
         // Of a single call, the first may be what is wanted.
         self.timed.warm_up(if calls == 1 { 0 } else { calls });
         let ns = self.timed.window(calls) - self.floor_ns;
-        Sample { weight: calls, ns_per_call: ns / calls as f64, disturbed: watch.and_then(Watch::end) }
+        Sample {
+            weight: calls,
+            ns_per_call: ns / calls as f64,
+            disturbed: watch.and_then(Watch::end),
+        }
     }
 
-    /// Samples until enough are valid; the number of calls is asked for each, with what is known of the duration.
+    /// Samples until enough are valid; the number of calls is asked for each, with what is known of
+    /// the duration.
     pub(super) fn collect(
         &mut self,
         mut next: impl FnMut(&mut Self) -> Sample,
     ) -> Result<Vec<Sample>, TrialError> {
         let mut samples = Vec::new();
         loop {
-            let valid = samples.iter().filter(|sample: &&Sample| sample.disturbed.is_none()).count();
+            let valid = samples
+                .iter()
+                .filter(|sample: &&Sample| sample.disturbed.is_none())
+                .count();
             if valid >= self.goal.samples.max(1) as usize {
                 return Ok(samples);
             }
             if self.deadline.remaining().is_none() {
-                let last = samples.iter().rev().find_map(|sample| sample.disturbed.clone());
+                let last = samples
+                    .iter()
+                    .rev()
+                    .find_map(|sample| sample.disturbed.clone());
                 return Err(TrialError::Limit {
                     valid,
                     wanted: self.goal.samples,
                     limit: self.goal.limit,
-                    why: last.map_or_else(String::new, |why| format!("; the last of the others: {why}")),
+                    why: last.map_or_else(String::new, |why| {
+                        format!("; the last of the others: {why}")
+                    }),
                 });
             }
             samples.push(next(self));
@@ -186,12 +205,18 @@ impl<'a> Trial<'a> {
         samples: Vec<Sample>,
         budget: &Budget,
     ) -> Result<Measured, TrialError> {
-        let summary = Summary::of(&samples, budget, self.goal.confidence).ok_or(TrialError::Unseen)?;
-        Ok(Measured { calls, summary, samples })
+        let summary =
+            Summary::of(&samples, budget, self.goal.confidence).ok_or(TrialError::Unseen)?;
+        Ok(Measured {
+            calls,
+            summary,
+            samples,
+        })
     }
 
-    /// Doubles the calls until a window is as long as the clock needs it. Returns them, and roughly what one takes. Of two windows
-    /// the shorter counts, as the first call finds everything cold and any window may be interrupted.
+    /// Doubles the calls until a window is as long as the clock needs it. Returns them, and roughly
+    /// what one takes. Of two windows the shorter counts, as the first call finds everything cold
+    /// and any window may be interrupted.
     pub(super) fn calibrate(&mut self, target_ns: f64) -> Result<(u64, f64), TrialError> {
         /// Longer than interruptions are.
         const SURELY_NS: f64 = 5e7;

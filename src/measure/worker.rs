@@ -89,13 +89,24 @@ impl MeasuredRow {
     /// The row of a measurement.
     #[must_use]
     pub fn of(way: &str, measured: Measured, goal: &Goal) -> Self {
-        let Measured { calls, summary, samples } = measured;
+        let Measured {
+            calls,
+            summary,
+            samples,
+        } = measured;
         let stability = Stability::of(&samples, goal);
-        Self { way: way.into(), calls, summary, stability, samples }
+        Self {
+            way: way.into(),
+            calls,
+            summary,
+            stability,
+            samples,
+        }
     }
 }
 
-/// Does what is asked, in this process: one outcome for each way in which the operation was measured.
+/// Does what is asked, in this process: one outcome for each way in which the operation was
+/// measured.
 #[must_use]
 pub fn answer(request: &Request) -> Vec<MeasurementOutcome> {
     measured(request).unwrap_or_else(|reason| vec![MeasurementOutcome::Failed { reason }])
@@ -115,15 +126,17 @@ fn measured(request: &Request) -> Result<Vec<MeasurementOutcome>, String> {
     let one = |way, found: Result<Measured, TrialError>| found.map(|found| vec![(way, found)]);
     let ways = match request.instrument {
         Instrument::Adaptive => one("adaptive", instruments::adaptive(timed, clock, goal)),
-        Instrument::Throughput => {
-            one("throughput", instruments::throughput(timed, clock, goal, request.span))
-        }
+        Instrument::Throughput => one(
+            "throughput",
+            instruments::throughput(timed, clock, goal, request.span),
+        ),
         Instrument::Discrete => both(timed, clock, goal),
         Instrument::Micro => one("micro", instruments::micro(timed, clock, goal)),
         Instrument::Macro => one("macro", instruments::macro_trial(timed, clock, goal)),
         #[cfg(feature = "allocations")]
         Instrument::Allocations => {
-            let super::allocations::PerCall { instances, bytes } = super::allocations::per_call(timed);
+            let super::allocations::PerCall { instances, bytes } =
+                super::allocations::per_call(timed);
             return Ok(vec![MeasurementOutcome::Allocated { instances, bytes }]);
         }
         #[cfg(not(feature = "allocations"))]
@@ -132,12 +145,14 @@ fn measured(request: &Request) -> Result<Vec<MeasurementOutcome>, String> {
         }
     };
     let ways = ways.map_err(|error| error.to_string())?.into_iter();
-    let row = |(way, found)| MeasurementOutcome::Measured(Box::new(MeasuredRow::of(way, found, goal)));
+    let row =
+        |(way, found)| MeasurementOutcome::Measured(Box::new(MeasuredRow::of(way, found, goal)));
     Ok(ways.map(row).collect())
 }
 
-/// Classic first: its result tells how many single calls are needed. A single call begins when all before it has ended, and
-/// calls in a row overlap; so the classic run that edge-crossing has to agree with is the one that keeps its calls apart.
+/// Classic first: its result tells how many single calls are needed. A single call begins when all
+/// before it has ended, and calls in a row overlap; so the classic run that edge-crossing has to
+/// agree with is the one that keeps its calls apart.
 fn both(
     timed: &mut dyn Timed,
     clock: &ClockFigures,
@@ -146,16 +161,25 @@ fn both(
     let in_a_row = instruments::adaptive(timed, clock, goal)?;
     let apart = instruments::adaptive(&mut Apart(timed), clock, goal)?;
     let (_, discrete) = instruments::discrete(timed, clock, goal, apart.summary.mean_ns)?;
-    Ok(vec![("classic", in_a_row), ("classic, apart", apart), ("edge-crossing", discrete)])
+    Ok(vec![
+        ("classic", in_a_row),
+        ("classic, apart", apart),
+        ("edge-crossing", discrete),
+    ])
 }
 
-/// The same with calls that fences keep apart. Where each call needs a set-up they are apart anyway.
+/// The same with calls that fences keep apart. Where each call needs a set-up they are apart
+/// anyway.
 struct Apart<'a>(&'a mut dyn Timed);
 
 impl Timed for Apart<'_> {
     fn window(&mut self, calls: u64) -> f64 {
         let floor = self.0.window(0);
-        if calls == 0 || self.0.needs_set_up() { self.0.window(calls) } else { self.0.apart(calls) + floor }
+        if calls == 0 || self.0.needs_set_up() {
+            self.0.window(calls)
+        } else {
+            self.0.apart(calls) + floor
+        }
     }
 
     fn apart(&mut self, calls: u64) -> f64 {

@@ -1,4 +1,5 @@
-//! Which clock to use, in a few lines: from the figures of a few clocks and waits, as `timermeter` alone measures them.
+//! Which clock to use, in a few lines: from the figures of a few clocks and waits, as `timermeter`
+//! alone measures them.
 
 use serde::Serialize;
 
@@ -35,7 +36,8 @@ pub struct ClockAnswer {
     pub clock_source: Option<String>,
     /// How the portable clock is read.
     pub path: Option<Path>,
-    /// Whether the kernel maps code into programs that reads clocks without it, where that is known.
+    /// Whether the kernel maps code into programs that reads clocks without it, where that is
+    /// known.
     pub vdso: Option<bool>,
     /// The clock to time things with: what `pick` picks for 250 ns and 1 %.
     pub to_time: Option<AnswerClock>,
@@ -43,7 +45,8 @@ pub struct ClockAnswer {
     pub cheapest: Option<AnswerClock>,
     /// From how many nanoseconds on an operation can be timed alone to 1 %; null where none can.
     pub alone_from_ns: Option<f64>,
-    /// Calls between two reads that an operation of 10 ns takes to be timed to 1 %; null where no number does.
+    /// Calls between two reads that an operation of 10 ns takes to be timed to 1 %; null where no
+    /// number does.
     pub calls_of_10_ns: Option<u64>,
     /// What waits of 1 ms take.
     pub waits: Vec<AnswerWait>,
@@ -82,7 +85,8 @@ pub struct AnswerWait {
 }
 
 impl ClockAnswer {
-    /// By a report of a few clocks, one of waits of 1 ms, and what makes figures worse on this machine.
+    /// By a report of a few clocks, one of waits of 1 ms, and what makes figures worse on this
+    /// machine.
     #[must_use]
     pub fn of(clocks: &Report, waits: &[WaitRow], unquiet: Vec<String>) -> Self {
         let fit = best_first(clocks);
@@ -90,14 +94,22 @@ impl ClockAnswer {
         let row = |id: &str| clocks.timers.iter().find(|row| row.id == id);
         let to_time = picked(clocks).and_then(|id| Some((figures(&id)?, row(&id)?)));
         // A clock that moves once a second is cheap for another reason.
-        let as_fine =
-            |clock: &&ClockFigures| to_time.is_none_or(|(best, _)| clock.step_ns <= AS_FINE * best.step_ns);
-        let cheapest = fit.iter().filter(as_fine).min_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns));
+        let as_fine = |clock: &&ClockFigures| {
+            to_time.is_none_or(|(best, _)| clock.step_ns <= AS_FINE * best.step_ns)
+        };
+        let cheapest = fit
+            .iter()
+            .filter(as_fine)
+            .min_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns));
         let cheapest = cheapest
             .filter(|cheapest| to_time.is_none_or(|(clock, _)| clock.cost_ns > cheapest.cost_ns))
             .and_then(|cheapest| Some(AnswerClock::of(cheapest, row(&cheapest.id)?)));
         let portable = PORTABLE.iter().find_map(|id| row(id));
-        let read_path = |row: &TimerRow| row.verdicts.as_ref().and_then(|verdicts| verdicts.read_path.path);
+        let read_path = |row: &TimerRow| {
+            row.verdicts
+                .as_ref()
+                .and_then(|verdicts| verdicts.read_path.path)
+        };
         let clock = to_time.map(|(clock, _)| clock);
         Self {
             schema: SCHEMA,
@@ -114,12 +126,16 @@ impl ClockAnswer {
         }
     }
 
-    /// Headings and what stands behind them, for people. `waited`: whether waits were measured, so that none of them is a finding.
+    /// Headings and what stands behind them, for people. `waited`: whether waits were measured, so
+    /// that none of them is a finding.
     #[must_use]
     pub fn lines(&self, linux: bool, waited: bool) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         if let Some(source) = &self.clock_source {
-            lines.push(("clock source", format!("{}{}", clipped(source, 40), self.judged())));
+            lines.push((
+                "clock source",
+                format!("{}{}", clipped(source, 40), self.judged()),
+            ));
         }
         if let Some(clock) = &self.to_time {
             let mut text = clock.told();
@@ -131,7 +147,11 @@ impl ClockAnswer {
             lines.push(("to time things", UNKNOWN.to_owned()));
         }
         if let Some(clock) = &self.cheapest {
-            let fence = if clock.ordered { "" } else { "; needs a fence to stand where it is written" };
+            let fence = if clock.ordered {
+                ""
+            } else {
+                "; needs a fence to stand where it is written"
+            };
             lines.push(("cheapest", clock.told() + fence));
         }
         lines.extend(self.start_and_stop().map(|text| ("start and stop", text)));
@@ -153,7 +173,9 @@ impl ClockAnswer {
                 ", but the kernel maps no vDSO: every read is a system call → timermeter check"
             }
             Some(Path::SystemCall) => ", and every read is a system call → timermeter check",
-            Some(Path::Trapped) => ", and the hypervisor is asked for every read → timermeter check",
+            Some(Path::Trapped) => {
+                ", and the hypervisor is asked for every read → timermeter check"
+            }
             None => "",
         }
     }
@@ -162,7 +184,10 @@ impl ClockAnswer {
         let clock = self.to_time.as_ref()?;
         let mut text = format!("cost {}", time(Some(2.0 * clock.cost_ns)));
         if let Some(from) = self.alone_from_ns {
-            text += &format!("; from {} on an operation can be timed alone to 1 %", short(from));
+            text += &format!(
+                "; from {} on an operation can be timed alone to 1 %",
+                short(from)
+            );
             if let Some(calls) = self.calls_of_10_ns {
                 text += &format!(", shorter ones in batches (10 ns: {calls} calls)");
             }
@@ -172,8 +197,9 @@ impl ClockAnswer {
 
     fn sleeps(&self) -> Option<String> {
         let (first, others) = self.waits.split_first()?;
-        let slack =
-            self.slack_ns.map_or_else(String::new, |ns| format!(" (timer slack {})", short(ns as f64)));
+        let slack = self.slack_ns.map_or_else(String::new, |ns| {
+            format!(" (timer slack {})", short(ns as f64))
+        });
         let mut text = format!("{} takes {}{slack}", first.id, time(Some(first.takes_ns)));
         for other in others {
             text += &format!(", {} {}", other.id, time(Some(other.takes_ns)));
@@ -184,12 +210,19 @@ impl ClockAnswer {
 
 impl AnswerClock {
     fn of(clock: &ClockFigures, row: &TimerRow) -> Self {
-        let thread_safe = row.verdicts.as_ref().map(|verdicts| verdicts.thread_safe.outcome);
+        let thread_safe = row
+            .verdicts
+            .as_ref()
+            .map(|verdicts| verdicts.thread_safe.outcome);
         Self {
             id: clock.id.clone(),
             label: row.label.clone(),
             // A plan reckons with the longest step that it may have.
-            step_ns: row.accuracy.as_ref().and_then(|found| found.ns).unwrap_or(clock.step_ns),
+            step_ns: row
+                .accuracy
+                .as_ref()
+                .and_then(|found| found.ns)
+                .unwrap_or(clock.step_ns),
             resolved: clock.resolved,
             cost_ns: clock.cost_ns,
             same_on_all_cpus: thread_safe == Some(Outcome::Pass),
@@ -199,7 +232,11 @@ impl AnswerClock {
 
     fn told(&self) -> String {
         let most = if self.resolved { "" } else { " at most" };
-        let same = if self.same_on_all_cpus { ", the same on all CPUs" } else { "" };
+        let same = if self.same_on_all_cpus {
+            ", the same on all CPUs"
+        } else {
+            ""
+        };
         format!(
             "{}: {}{most} steps, {} a read{same}",
             plain(&clipped(&self.label, 60)),
@@ -211,8 +248,15 @@ impl AnswerClock {
 
 impl AnswerWait {
     fn of(row: &WaitRow) -> Option<Self> {
-        let late = row.figures.as_ref()?.by_length().find(|late| late.request_ns == WAIT_NS)?;
-        Some(Self { id: row.id.clone(), takes_ns: WAIT_NS as f64 + late.p50_ns?.value })
+        let late = row
+            .figures
+            .as_ref()?
+            .by_length()
+            .find(|late| late.request_ns == WAIT_NS)?;
+        Some(Self {
+            id: row.id.clone(),
+            takes_ns: WAIT_NS as f64 + late.p50_ns?.value,
+        })
     }
 }
 

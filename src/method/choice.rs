@@ -25,11 +25,13 @@ pub struct ClockChoice {
     /// What was asked.
     #[serde(rename = "wish")]
     pub requirement: Requirement,
-    /// A clock that suffices and costs about as little as any, the safest and most portable of several; null when none does.
+    /// A clock that suffices and costs about as little as any, the safest and most portable of
+    /// several; null when none does.
     pub picked: Option<Candidate>,
     /// What comes nearest when none suffices.
     pub nearest: Option<Candidate>,
-    /// The clock of the highest Quality among those that are what is needed; it need not be the cheapest.
+    /// The clock of the highest Quality among those that are what is needed; it need not be the
+    /// cheapest.
     pub highest_quality: Option<String>,
     /// All other clocks, each with the reason why it was not picked.
     pub others: Vec<Loser>,
@@ -77,12 +79,13 @@ struct ClockVerdict<'a> {
 
 const LONGEST_ID: usize = 40;
 
-/// A campaign that takes at most this many times as long as the shortest is as good: the difference is not worth another clock.
-/// *Judgement*: 33 and 34 calls of 250 ns differ less than two runs do.
+/// A campaign that takes at most this many times as long as the shortest is as good: the difference
+/// is not worth another clock. *Judgement*: 33 and 34 calls of 250 ns differ less than two runs do.
 const AS_SHORT: f64 = 1.5;
 
-/// Picks a clock that suffices: of those whose campaigns are [about as short](AS_SHORT) as the shortest one, the safest, of these the one that
-/// every platform of its standard has, and of these the cheapest.
+/// Picks a clock that suffices: of those whose campaigns are [about as short](AS_SHORT) as the
+/// shortest one, the safest, of these the one that every platform of its standard has, and of these
+/// the cheapest.
 ///
 /// # Errors
 /// When the report has no timers of the runtime.
@@ -90,8 +93,9 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
     let runtime = requirement.runtime.as_deref();
     let may = |row: &&TimerRow| requirement.may_use(&row.id);
     let rows = timers_of(report, runtime).into_iter().filter(may);
-    let mut verdicts: Vec<ClockVerdict> =
-        rows.map(|row| ClockVerdict::of(report, row, requirement)).collect();
+    let mut verdicts: Vec<ClockVerdict> = rows
+        .map(|row| ClockVerdict::of(report, row, requirement))
+        .collect();
     if verdicts.is_empty() {
         return Err(missing(report, runtime));
     }
@@ -103,12 +107,21 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
         .filter_map(|verdict| Some((verdict.row.quality?, &verdict.row.id)))
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, id)| id.clone());
-    let picked =
-        verdicts.first().filter(|verdict| verdict.suffices()).and_then(|verdict| verdict.candidate());
-    let nearest = if picked.is_some() { None } else { nearest(&verdicts, requirement) };
+    let picked = verdicts
+        .first()
+        .filter(|verdict| verdict.suffices())
+        .and_then(|verdict| verdict.candidate());
+    let nearest = if picked.is_some() {
+        None
+    } else {
+        nearest(&verdicts, requirement)
+    };
     let best = verdicts.first().filter(|_| picked.is_some());
-    let others =
-        verdicts.iter().skip(usize::from(picked.is_some())).map(|verdict| verdict.loser(best)).collect();
+    let others = verdicts
+        .iter()
+        .skip(usize::from(picked.is_some()))
+        .map(|verdict| verdict.loser(best))
+        .collect();
     let harnesses = advise(report, requirement);
     Ok(ClockChoice {
         schema: SCHEMA,
@@ -126,10 +139,21 @@ impl<'a> ClockVerdict<'a> {
         let clock = ClockFigures::of(row, &report.platform);
         let plan = match &clock {
             Ok(clock) => fastest(clock, requirement),
-            Err(why) => Err(Shortfall { reason: why.clone(), nearest: None }),
+            Err(why) => Err(Shortfall {
+                reason: why.clone(),
+                nearest: None,
+            }),
         };
-        let unmet = clock.as_ref().map(|clock| unmet(row, &clock.facts, requirement)).unwrap_or_default();
-        Self { row, clock, unmet, plan }
+        let unmet = clock
+            .as_ref()
+            .map(|clock| unmet(row, &clock.facts, requirement))
+            .unwrap_or_default();
+        Self {
+            row,
+            clock,
+            unmet,
+            plan,
+        }
     }
 
     fn suffices(&self) -> bool {
@@ -148,7 +172,8 @@ impl<'a> ClockVerdict<'a> {
     }
 
     fn notes(&self, clock: &ClockFigures, plan: &Plan) -> Vec<String> {
-        let alone = unsafe_between_threads(self.row).filter(|finding| !self.unmet.contains(finding));
+        let alone =
+            unsafe_between_threads(self.row).filter(|finding| !self.unmet.contains(finding));
         let alone = alone.map(|finding| format!("take both readings in one thread: {finding}"));
         let mut notes: Vec<String> = alone.into_iter().collect();
         if !clock.facts.ordered {
@@ -167,7 +192,8 @@ impl<'a> ClockVerdict<'a> {
         notes
     }
 
-    /// Whether one campaign is about as short as the other, or differs by no more than what is not known of the costs of their reads.
+    /// Whether one campaign is about as short as the other, or differs by no more than what is not
+    /// known of the costs of their reads.
     fn is_tied_with(&self, other: &Self) -> bool {
         let known = |verdict: &Self| match (&verdict.plan, &verdict.clock) {
             (Ok(plan), Ok(clock)) if clock.resolved && verdict.unmet.is_empty() => {
@@ -179,23 +205,40 @@ impl<'a> ClockVerdict<'a> {
             }
             _ => None,
         };
-        known(self).zip(known(other)).is_some_and(|((a, a_uncertainty), (b, b_uncertainty))| {
-            a.max(b) <= AS_SHORT * a.min(b) || (a - b).abs() <= a_uncertainty + b_uncertainty
-        })
+        known(self)
+            .zip(known(other))
+            .is_some_and(|((a, a_uncertainty), (b, b_uncertainty))| {
+                a.max(b) <= AS_SHORT * a.min(b) || (a - b).abs() <= a_uncertainty + b_uncertainty
+            })
     }
 
-    /// What speaks for a clock where campaigns do not: that it cannot be set, that it needs no fence, that programs find it everywhere, and
-    /// that its rate is not slewed, which budgets allow for.
+    /// What speaks for a clock where campaigns do not: that it cannot be set, that it needs no
+    /// fence, that programs find it everywhere, and that its rate is not slewed, which budgets
+    /// allow for.
     fn safety(&self) -> [bool; 4] {
         self.clock.as_ref().map_or([false; 4], |clock| {
             let facts = clock.facts;
-            [facts.monotonic == Some(true), facts.ordered, clock.is_portable(), facts.no_slew == Some(true)]
+            [
+                facts.monotonic == Some(true),
+                facts.ordered,
+                clock.is_portable(),
+                facts.no_slew == Some(true),
+            ]
         })
     }
 
     fn safer_than(&self, other: &Self) -> Option<&'static str> {
-        let reasons = ["cannot be set", "needs no fence", "is on every platform", "is not slewed"];
-        let ahead = self.safety().into_iter().zip(other.safety()).position(|(own, others)| own != others)?;
+        let reasons = [
+            "cannot be set",
+            "needs no fence",
+            "is on every platform",
+            "is not slewed",
+        ];
+        let ahead = self
+            .safety()
+            .into_iter()
+            .zip(other.safety())
+            .position(|(own, others)| own != others)?;
         self.safety()[ahead].then(|| reasons[ahead])
     }
 
@@ -212,22 +255,48 @@ impl<'a> ClockVerdict<'a> {
             (_, Some(unmet_need)) => unmet_need.clone(),
             (Err(shortfall), None) => shortfall.reason.clone(),
             (Ok(plan), None) if best.is_some_and(|best| self.is_tied_with(best)) => {
-                let why = best.and_then(|best| best.safer_than(self)).unwrap_or("is read sooner");
-                format!("suffices as well: {}; {} {why}", told(plan), clipped(of_best, LONGEST_ID))
+                let why = best
+                    .and_then(|best| best.safer_than(self))
+                    .unwrap_or("is read sooner");
+                format!(
+                    "suffices as well: {}; {} {why}",
+                    told(plan),
+                    clipped(of_best, LONGEST_ID)
+                )
             }
             (Ok(plan), None) => {
                 let best_ns = best.and_then(|best| Some(best.plan.as_ref().ok()?.campaign_ns));
-                longer(plan, best_ns, self.clock.as_ref().is_ok_and(|clock| clock.resolved))
+                longer(
+                    plan,
+                    best_ns,
+                    self.clock.as_ref().is_ok_and(|clock| clock.resolved),
+                )
             }
         };
-        let plan = self.plan.as_ref().ok().copied().filter(|_| self.unmet.is_empty());
+        let plan = self
+            .plan
+            .as_ref()
+            .ok()
+            .copied()
+            .filter(|_| self.unmet.is_empty());
         let in_short = self.in_short(best).unwrap_or_else(|| reason.clone());
-        Loser { id: self.row.id.clone(), suffices: self.suffices(), reason, plan, in_short }
+        Loser {
+            id: self.row.id.clone(),
+            suffices: self.suffices(),
+            reason,
+            plan,
+            in_short,
+        }
     }
 
-    /// What a read costs, how one would measure, and what speaks for the best; `None` where it does not suffice.
+    /// What a read costs, how one would measure, and what speaks for the best; `None` where it does
+    /// not suffice.
     fn in_short(&self, best: Option<&Self>) -> Option<String> {
-        let clock = self.clock.as_ref().ok().filter(|clock| clock.resolved && self.unmet.is_empty())?;
+        let clock = self
+            .clock
+            .as_ref()
+            .ok()
+            .filter(|clock| clock.resolved && self.unmet.is_empty())?;
         let plan = self.plan.as_ref().ok()?;
         let best = best?;
         let how = told(plan);
@@ -240,16 +309,25 @@ impl<'a> ClockVerdict<'a> {
             )
         } else {
             let shortest = best.plan.as_ref().ok()?.campaign_ns;
-            format!("{} times as long", significant(plan.campaign_ns / shortest, 2))
+            format!(
+                "{} times as long",
+                significant(plan.campaign_ns / shortest, 2)
+            )
         };
-        Some(format!("{} a read, {how}; {why}", time(Some(clock.cost_ns))))
+        Some(format!(
+            "{} a read, {how}; {why}",
+            time(Some(clock.cost_ns))
+        ))
     }
 }
 
 /// Why a clock that suffices is not the cheapest.
 fn longer(plan: &Plan, best_ns: Option<f64>, resolved: bool) -> String {
     if !resolved {
-        return format!("suffices only if its step is what it is bounded by: {}", told(plan));
+        return format!(
+            "suffices only if its step is what it is bounded by: {}",
+            told(plan)
+        );
     }
     let taken = time(Some(plan.campaign_ns));
     match best_ns {
@@ -275,28 +353,35 @@ pub fn told(plan: &Plan) -> String {
     match plan.method {
         Method::Single => "single calls".into(),
         Method::Batch { calls } => format!("batches of {calls} calls"),
-        Method::EdgeCrossing { samples, every: 1, .. } => format!("edge-crossing over {samples} calls"),
+        Method::EdgeCrossing {
+            samples, every: 1, ..
+        } => format!("edge-crossing over {samples} calls"),
         Method::EdgeCrossing { samples, every, .. } => {
             format!("edge-crossing over {samples} calls, one of {every}")
         }
     }
 }
 
-/// Those that suffice by the length of their campaign, those whose step is known first, and the cheaper read first where
-/// that is the same; then the others by what they could do.
+/// Those that suffice by the length of their campaign, those whose step is known first, and the
+/// cheaper read first where that is the same; then the others by what they could do.
 fn cheapest_first(a: &ClockVerdict, b: &ClockVerdict) -> Ordering {
-    let class = |verdict: &ClockVerdict| match (&verdict.plan, verdict.unmet.is_empty(), &verdict.clock) {
-        (Ok(_), true, Ok(clock)) if clock.resolved => 0,
-        (Ok(_), true, _) => 1,
-        (Err(_), true, Ok(_)) => 2,
-        (_, _, Ok(_)) => 3,
-        (_, _, Err(_)) => 4,
-    };
+    let class =
+        |verdict: &ClockVerdict| match (&verdict.plan, verdict.unmet.is_empty(), &verdict.clock) {
+            (Ok(_), true, Ok(clock)) if clock.resolved => 0,
+            (Ok(_), true, _) => 1,
+            (Err(_), true, Ok(_)) => 2,
+            (_, _, Ok(_)) => 3,
+            (_, _, Err(_)) => 4,
+        };
     let effort = |verdict: &ClockVerdict| match (&verdict.plan, &verdict.clock) {
         (Ok(plan), Ok(clock)) => [plan.campaign_ns, clock.read_ns()],
         _ => [f64::INFINITY; 2],
     };
-    let error = |verdict: &ClockVerdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);
+    let error = |verdict: &ClockVerdict| {
+        verdict
+            .nearest_plan()
+            .map_or(f64::INFINITY, |plan| plan.error)
+    };
     let ([a_ns, a_read], [b_ns, b_read]) = (effort(a), effort(b));
     class(a)
         .cmp(&class(b))
@@ -306,9 +391,12 @@ fn cheapest_first(a: &ClockVerdict, b: &ClockVerdict) -> Ordering {
         .then_with(|| a.row.id.cmp(&b.row.id))
 }
 
-/// Among those whose costs are not known to differ from those of the cheapest, the safest comes first; of these the cheapest.
+/// Among those whose costs are not known to differ from those of the cheapest, the safest comes
+/// first; of these the cheapest.
 fn safest_of_the_cheapest_first(verdicts: &mut [ClockVerdict]) {
-    let Some(cheapest) = verdicts.first().filter(|verdict| verdict.suffices()) else { return };
+    let Some(cheapest) = verdicts.first().filter(|verdict| verdict.suffices()) else {
+        return;
+    };
     let mut winner = 0;
     for (place, verdict) in verdicts.iter().enumerate() {
         if verdict.is_tied_with(cheapest) && verdict.safety() > verdicts[winner].safety() {
@@ -319,16 +407,21 @@ fn safest_of_the_cheapest_first(verdicts: &mut [ClockVerdict]) {
     verdicts[..=winner].rotate_right(1);
 }
 
-/// What comes nearest when nothing suffices: the clock with all that is needed and the smallest error, else the cheapest
-/// of those with the fewest unmet requirements.
+/// What comes nearest when nothing suffices: the clock with all that is needed and the smallest
+/// error, else the cheapest of those with the fewest unmet requirements.
 fn nearest(verdicts: &[ClockVerdict], requirement: &Requirement) -> Option<Candidate> {
     let able = |verdict: &&ClockVerdict| verdict.nearest_plan().is_some();
     let by_error = |a: &&ClockVerdict, b: &&ClockVerdict| {
-        let error = |verdict: &ClockVerdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);
-        a.unmet
-            .len()
-            .cmp(&b.unmet.len())
-            .then(error(a).max(requirement.error).total_cmp(&error(b).max(requirement.error)))
+        let error = |verdict: &ClockVerdict| {
+            verdict
+                .nearest_plan()
+                .map_or(f64::INFINITY, |plan| plan.error)
+        };
+        a.unmet.len().cmp(&b.unmet.len()).then(
+            error(a)
+                .max(requirement.error)
+                .total_cmp(&error(b).max(requirement.error)),
+        )
     };
     let best = verdicts.iter().filter(able).min_by(by_error)?;
     let mut candidate = best.candidate()?;
@@ -336,7 +429,11 @@ fn nearest(verdicts: &[ClockVerdict], requirement: &Requirement) -> Option<Candi
     if candidate.plan.error > requirement.error {
         candidate.notes.insert(
             0,
-            format!("its error is {}, not {}", percent(candidate.plan.error), percent(requirement.error)),
+            format!(
+                "its error is {}, not {}",
+                percent(candidate.plan.error),
+                percent(requirement.error)
+            ),
         );
     }
     Some(candidate)

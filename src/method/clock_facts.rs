@@ -1,12 +1,14 @@
-//! What is known of a clock without measuring: what is declared of it, on this machine. What a report found by experiment comes
-//! before that.
+//! What is known of a clock without measuring: what is declared of it, on this machine. What a
+//! report found by experiment comes before that.
 //!
 //! Which requirements a clock does not meet, apart from precision.
 
 use serde::{Deserialize, Serialize};
 
 use super::requirement::{Counts, Need, Requirement};
-use crate::model::{Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts};
+use crate::model::{
+    Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts,
+};
 use crate::native;
 
 /// What is known of a clock; `None` where nothing is.
@@ -66,7 +68,8 @@ impl Facts {
         }
     }
 
-    /// What is known of the timer of this row of a report of this machine: what was found by experiment, else what is declared.
+    /// What is known of the timer of this row of a report of this machine: what was found by
+    /// experiment, else what is declared.
     #[must_use]
     pub fn of_row(row: &TimerRow, platform: &Platform) -> Self {
         let declared = declared(row);
@@ -74,33 +77,56 @@ impl Facts {
         // Who calls an unknown timer of a runtime has no fence to put before it.
         let ordered = facts.ordered || (declared.needs_fence.is_none() && row.runtime != "native");
         let facts = Self { ordered, ..facts }.found(row.verdicts.as_ref());
-        if declared.family == Some(Family::CpuCounter) { facts.of_counter(platform) } else { facts }
+        if declared.family == Some(Family::CpuCounter) {
+            facts.of_counter(platform)
+        } else {
+            facts
+        }
     }
 
     /// The same with what was found.
     fn found(self, verdicts: Option<&Verdicts>) -> Self {
-        let Some(verdicts) = verdicts else { return self };
+        let Some(verdicts) = verdicts else {
+            return self;
+        };
         let counted = verdicts.counts.found.or(verdicts.counts.claimed);
         let facts = counted.map_or(self, |counted| self.counting(counted));
         let facts = match verdicts.read_path.path {
-            Some(Path::UserMode) => Self { through_kernel: false, ..facts },
+            Some(Path::UserMode) => Self {
+                through_kernel: false,
+                ..facts
+            },
             // The hypervisor does to the core what the kernel does.
-            Some(Path::SystemCall | Path::Trapped) => Self { through_kernel: true, ..facts },
+            Some(Path::SystemCall | Path::Trapped) => Self {
+                through_kernel: true,
+                ..facts
+            },
             None => facts,
         };
         match verdicts.thread_safe.outcome {
-            Outcome::Fail => Self { threads: Some(false), ..facts },
-            Outcome::Pass => Self { threads: facts.threads.or(Some(true)), ..facts },
+            Outcome::Fail => Self {
+                threads: Some(false),
+                ..facts
+            },
+            Outcome::Pass => Self {
+                threads: facts.threads.or(Some(true)),
+                ..facts
+            },
             Outcome::NotApplicable | Outcome::NotTested => facts,
         }
     }
 
-    /// The same of a clock that counts this. What was known of one that counts something else is of no use.
+    /// The same of a clock that counts this. What was known of one that counts something else is of
+    /// no use.
     fn counting(self, counted: Counted) -> Self {
         let counts = time(counted);
         match counts {
             _ if counts == self.counts => self,
-            Some(Counts::Wall) => Self { counts, ordered: self.ordered, ..Self::UNKNOWN },
+            Some(Counts::Wall) => Self {
+                counts,
+                ordered: self.ordered,
+                ..Self::UNKNOWN
+            },
             Some(_) => Self {
                 counts,
                 threads: across_threads(counted),
@@ -114,12 +140,21 @@ impl Facts {
         }
     }
 
-    /// The same of a counter of the CPU: only an invariant TSC keeps its rate, and agrees between CPUs.
+    /// The same of a counter of the CPU: only an invariant TSC keeps its rate, and agrees between
+    /// CPUs.
     fn of_counter(self, platform: &Platform) -> Self {
         match invariant_tsc(platform) {
             Some(true) => self,
-            Some(false) => Self { threads: Some(false), no_slew: Some(false), ..self },
-            None => Self { threads: self.threads.filter(|safe| !safe), no_slew: None, ..self },
+            Some(false) => Self {
+                threads: Some(false),
+                no_slew: Some(false),
+                ..self
+            },
+            None => Self {
+                threads: self.threads.filter(|safe| !safe),
+                no_slew: None,
+                ..self
+            },
         }
     }
 }
@@ -148,8 +183,8 @@ pub(super) fn is_cpu_counter(row: &TimerRow) -> bool {
     declared(row).family == Some(Family::CpuCounter)
 }
 
-/// What is declared of the timer of this row; where the report does not say, by the timer of this program that has
-/// its id. Of one that an agent hosts nothing is known then.
+/// What is declared of the timer of this row; where the report does not say, by the timer of this
+/// program that has its id. Of one that an agent hosts nothing is known then.
 fn declared(row: &TimerRow) -> Properties {
     let own = || timers::find(&row.id).filter(|_| row.runtime == "native");
     row.properties
@@ -169,13 +204,21 @@ fn invariant_tsc(platform: &Platform) -> Option<bool> {
 
 /// Which requirements the clock of this row does not meet, each in one line.
 pub(super) fn unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) -> Vec<String> {
-    let counts =
-        (facts.counts != Some(requirement.counts)).then(|| counts_otherwise(row, facts, requirement.counts));
-    let needs = requirement.needs.iter().filter_map(|&need| unmet_need(row, facts, need));
+    let counts = (facts.counts != Some(requirement.counts))
+        .then(|| counts_otherwise(row, facts, requirement.counts));
+    let needs = requirement
+        .needs
+        .iter()
+        .filter_map(|&need| unmet_need(row, facts, need));
     let needless = requirement.settable
         || requirement.needs.contains(&Need::Monotonic)
         || facts.monotonic != Some(false);
-    let steps = (!needless).then(|| format!("{} (--settable takes it anyway)", Need::Monotonic.unmet_need()));
+    let steps = (!needless).then(|| {
+        format!(
+            "{} (--settable takes it anyway)",
+            Need::Monotonic.unmet_need()
+        )
+    });
     counts.into_iter().chain(needs).chain(steps).collect()
 }
 
@@ -184,8 +227,10 @@ fn counts_otherwise(row: &TimerRow, facts: &Facts, wanted: Counts) -> String {
     if let Some(counts) = facts.counts {
         return format!("it counts {}, not {wanted}", counts.in_words());
     }
-    let counted =
-        row.verdicts.as_ref().and_then(|verdicts| verdicts.counts.found.or(verdicts.counts.claimed));
+    let counted = row
+        .verdicts
+        .as_ref()
+        .and_then(|verdicts| verdicts.counts.found.or(verdicts.counts.claimed));
     match counted {
         Some(counted @ (Counted::ThreadCycles | Counted::SomethingElse)) => {
             format!("it counts {}, not {wanted}", counted.in_words())
@@ -200,10 +245,13 @@ fn unmet_need(row: &TimerRow, facts: &Facts, need: Need) -> Option<String> {
         (Some(true), _) => None,
         (Some(false), Some(finding)) if need == Need::Threads => Some(finding),
         (Some(false), _) if counter => Some(
-            "the TSC of this machine is not invariant: CPUs may disagree, and its rate may change".into(),
+            "the TSC of this machine is not invariant: CPUs may disagree, and its rate may change"
+                .into(),
         ),
         (Some(false), _) => Some(need.unmet_need().to_owned()),
-        (None, _) if counter => Some("whether the TSC of this machine is invariant is not known".into()),
+        (None, _) if counter => {
+            Some("whether the TSC of this machine is invariant is not known".into())
+        }
         (None, _) => Some(format!("whether it meets `{}` is not known", need.word())),
     }
 }

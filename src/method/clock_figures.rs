@@ -1,4 +1,5 @@
-//! What a plan needs to know of a clock: figures of a report, and facts. And what an error is made of.
+//! What a plan needs to know of a clock: figures of a report, and facts. And what an error is made
+//! of.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,8 @@ pub struct ClockFigures {
     pub id: String,
     /// `native`, or the name of the runtime that hosts it.
     pub runtime: String,
-    /// One step of the counter, or the bound where the step is not known: an interval read with it is off by less.
+    /// One step of the counter, or the bound where the step is not known: an interval read with it
+    /// is off by less.
     pub step_ns: f64,
     /// Whether the step was determined.
     pub resolved: bool,
@@ -33,11 +35,12 @@ pub struct ClockFigures {
     pub facts: Facts,
 }
 
-/// A cost that comes from a single process has no interval; it is then taken to be this uncertain, which is what fresh
-/// processes differ by.
+/// A cost that comes from a single process has no interval; it is then taken to be this uncertain,
+/// which is what fresh processes differ by.
 const COST_UNCERTAINTY: f64 = 0.05;
 
-/// The share of reads outside a step, as found in some processes, may be as many times as large in another one.
+/// The share of reads outside a step, as found in some processes, may be as many times as large in
+/// another one.
 const OUTSIDE_MARGIN: f64 = 2.0;
 
 /// Clocks that every platform of their standard has: POSIX, and Rust's standard library.
@@ -61,7 +64,8 @@ impl ClockFigures {
         let positive = |value: Option<f64>| value.filter(|value| value.is_finite() && *value > 0.0);
         let accuracy = row.accuracy.as_ref();
         let resolved = accuracy.is_some_and(|accuracy| accuracy.kind == AccuracyKind::Resolved);
-        let step = accuracy.and_then(|accuracy| positive(accuracy.high_ns).or_else(|| positive(accuracy.ns)));
+        let step = accuracy
+            .and_then(|accuracy| positive(accuracy.high_ns).or_else(|| positive(accuracy.ns)));
         let step_ns = step.ok_or("its step could not even be bounded")?;
         let cost = row.cost.as_ref();
         let not_negative = |value: &f64| value.is_finite() && *value >= 0.0;
@@ -69,12 +73,21 @@ impl ClockFigures {
             .and_then(|cost| cost.median_ns)
             .filter(not_negative)
             .ok_or("what a read costs could not be determined")?;
-        let half = cost.and_then(|cost| Some((cost.high_ns? - cost_ns).max(cost_ns - cost.low_ns?)));
-        let cost_error_ns = half.filter(|half| *half > 0.0).unwrap_or(COST_UNCERTAINTY * cost_ns);
+        let half =
+            cost.and_then(|cost| Some((cost.high_ns? - cost_ns).max(cost_ns - cost.low_ns?)));
+        let cost_error_ns = half
+            .filter(|half| *half > 0.0)
+            .unwrap_or(COST_UNCERTAINTY * cost_ns);
         // The percentile is seen in steps of the reference.
-        let seen_in_steps =
-            row.observations.as_ref().and_then(|seen| positive(seen.reference_accuracy_ns)).unwrap_or(0.0);
-        let p99 = cost.and_then(|cost| cost.p99_ns).filter(not_negative).map(|p99| p99 + seen_in_steps);
+        let seen_in_steps = row
+            .observations
+            .as_ref()
+            .and_then(|seen| positive(seen.reference_accuracy_ns))
+            .unwrap_or(0.0);
+        let p99 = cost
+            .and_then(|cost| cost.p99_ns)
+            .filter(not_negative)
+            .map(|p99| p99 + seen_in_steps);
         Ok(Self {
             id: row.id.clone(),
             runtime: row.runtime.clone(),
@@ -82,7 +95,9 @@ impl ClockFigures {
             resolved,
             cost_ns,
             cost_error_ns,
-            adds_ns: cost.and_then(|cost| cost.adds?.most_ns()).filter(not_negative),
+            adds_ns: cost
+                .and_then(|cost| cost.adds?.most_ns())
+                .filter(not_negative),
             cost_p99_ns: p99,
             spread: row.spread.filter(|spread| spread.is_finite()),
             quality: row.quality,
@@ -90,17 +105,28 @@ impl ClockFigures {
         })
     }
 
-    /// What a fence before each read adds to its cost, at most, where the read does not wait by itself.
+    /// What a fence before each read adds to its cost, at most, where the read does not wait by
+    /// itself.
     #[must_use]
     pub fn fence_ns(&self) -> f64 {
         if self.facts.ordered { 0.0 } else { FENCE_NS }
     }
 
-    /// What a single call, or a batch, seems to take longer because of what the reads do to the core, at most.
+    /// What a single call, or a batch, seems to take longer because of what the reads do to the
+    /// core, at most.
     #[must_use]
     pub fn pipeline_ns(&self, single: bool) -> f64 {
-        let pipeline = if single { PIPELINE_SINGLE_NS } else { PIPELINE_NS };
-        pipeline + if self.facts.through_kernel { KERNEL_NS } else { 0.0 }
+        let pipeline = if single {
+            PIPELINE_SINGLE_NS
+        } else {
+            PIPELINE_NS
+        };
+        pipeline
+            + if self.facts.through_kernel {
+                KERNEL_NS
+            } else {
+                0.0
+            }
     }
 
     /// What a read takes at most, together with the fence that it needs.
@@ -109,24 +135,27 @@ impl ClockFigures {
         self.cost_ns + self.fence_ns()
     }
 
-    /// What a read takes of a program, at most, together with the fence that it needs: what it adds to the code around it where that is
-    /// known, else what it costs.
+    /// What a read takes of a program, at most, together with the fence that it needs: what it adds
+    /// to the code around it where that is known, else what it costs.
     #[must_use]
     pub fn takes_ns(&self) -> f64 {
         self.adds_ns.unwrap_or(self.cost_ns) + self.fence_ns()
     }
 
-    /// How far the cost of a read lies from its median with this confidence, at most. `None` where that is not known.
+    /// How far the cost of a read lies from its median with this confidence, at most. `None` where
+    /// that is not known.
     ///
-    /// The spread says it where it is large enough: within one step. It is an estimate, so that the share outside it has to be
-    /// no more than half of what the confidence leaves. So does the 99th percentile for any
-    /// confidence up to 99 %, as costs are skewed to the right: they lie no farther below their median than above. The
-    /// smaller bound counts.
+    /// The spread says it where it is large enough: within one step. It is an estimate, so that the
+    /// share outside it has to be no more than half of what the confidence leaves. So does the 99th
+    /// percentile for any confidence up to 99 %, as costs are skewed to the right: they lie no
+    /// farther below their median than above. The smaller bound counts.
     #[must_use]
     pub fn cost_variation_ns(&self, confidence: f64) -> Option<f64> {
         let outside = |spread: f64| OUTSIDE_MARGIN * (1.0 - spread);
-        let by_spread =
-            self.spread.filter(|spread| outside(*spread) <= 1.0 - confidence).map(|_| self.step_ns);
+        let by_spread = self
+            .spread
+            .filter(|spread| outside(*spread) <= 1.0 - confidence)
+            .map(|_| self.step_ns);
         let by_tail = (self.cost_p99_ns)
             .filter(|_| confidence <= 0.99)
             .map(|p99| (p99 - self.cost_ns).max(self.cost_error_ns));
@@ -140,8 +169,17 @@ impl ClockFigures {
 /// Why no duration can be taken with the timer of this row, whatever its figures are.
 fn refusal(row: &TimerRow) -> Option<String> {
     let shown = |text: &str| crate::text::clipped(text, 160);
-    let remedy = || row.remedy.as_deref().map_or_else(String::new, |remedy| format!("; {}", shown(remedy)));
-    let reason = || row.reason.as_deref().map_or_else(|| "no reason given".into(), shown) + &remedy();
+    let remedy = || {
+        row.remedy
+            .as_deref()
+            .map_or_else(String::new, |remedy| format!("; {}", shown(remedy)))
+    };
+    let reason = || {
+        row.reason
+            .as_deref()
+            .map_or_else(|| "no reason given".into(), shown)
+            + &remedy()
+    };
     match row.status {
         Status::Ok | Status::Unresolved => {}
         Status::Unavailable => return Some(format!("it cannot be read here: {}", reason())),
@@ -149,12 +187,18 @@ fn refusal(row: &TimerRow) -> Option<String> {
     }
     let judged = row.verdicts.as_ref().and_then(|verdicts| {
         let (monotonic, stable) = (&verdicts.monotonic, &verdicts.stable);
-        [(monotonic.outcome, &monotonic.finding), (stable.outcome, &stable.finding)]
-            .into_iter()
-            .find(|(outcome, _)| *outcome == Outcome::Fail)
-            .map(|(_, finding)| shown(finding))
+        [
+            (monotonic.outcome, &monotonic.finding),
+            (stable.outcome, &stable.finding),
+        ]
+        .into_iter()
+        .find(|(outcome, _)| *outcome == Outcome::Fail)
+        .map(|(_, finding)| shown(finding))
     });
-    let backward = row.observations.as_ref().is_some_and(|seen| seen.backward_steps > 0);
+    let backward = row
+        .observations
+        .as_ref()
+        .is_some_and(|seen| seen.backward_steps > 0);
     judged.or_else(|| backward.then(|| "it went backwards".into()))
 }
 
@@ -176,8 +220,9 @@ pub(super) mod tests {
             cost_p99_ns: Some(1.5 * cost_ns),
             spread: Some(1.0),
             quality: Some(0.4),
-            facts: timers::find(id)
-                .map_or(Facts::UNKNOWN, |entry| Facts::of(&native::properties(entry.info.properties))),
+            facts: timers::find(id).map_or(Facts::UNKNOWN, |entry| {
+                Facts::of(&native::properties(entry.info.properties))
+            }),
         }
     }
 
@@ -185,16 +230,39 @@ pub(super) mod tests {
     fn the_smaller_of_two_bounds_of_the_cost_counts() {
         let fine = clock("monotonic", 10.0, 22.0);
         assert_eq!(fine.cost_variation_ns(0.95), Some(10.0));
-        assert_eq!(fine.cost_variation_ns(0.999), Some(10.0), "all reads were within a step");
+        assert_eq!(
+            fine.cost_variation_ns(0.999),
+            Some(10.0),
+            "all reads were within a step"
+        );
         let coarse = clock("monotonic-coarse", 4e6, 4.0);
         assert_eq!(coarse.cost_variation_ns(0.95), Some(2.0));
-        let almost = ClockFigures { spread: Some(0.96), cost_p99_ns: Some(50.0), ..fine.clone() };
-        assert_eq!(almost.cost_variation_ns(0.95), Some(28.0), "it may be less than 95 % in another process");
-        let enough = ClockFigures { spread: Some(0.98), ..almost };
+        let almost = ClockFigures {
+            spread: Some(0.96),
+            cost_p99_ns: Some(50.0),
+            ..fine.clone()
+        };
+        assert_eq!(
+            almost.cost_variation_ns(0.95),
+            Some(28.0),
+            "it may be less than 95 % in another process"
+        );
+        let enough = ClockFigures {
+            spread: Some(0.98),
+            ..almost
+        };
         assert_eq!(enough.cost_variation_ns(0.95), Some(10.0));
-        let scattered = ClockFigures { spread: Some(0.9), cost_p99_ns: Some(50.0), ..fine };
+        let scattered = ClockFigures {
+            spread: Some(0.9),
+            cost_p99_ns: Some(50.0),
+            ..fine
+        };
         assert_eq!(scattered.cost_variation_ns(0.95), Some(28.0));
-        assert_eq!(scattered.cost_variation_ns(0.999), None, "nothing is known that far out");
+        assert_eq!(
+            scattered.cost_variation_ns(0.999),
+            None,
+            "nothing is known that far out"
+        );
     }
 
     #[test]
@@ -209,32 +277,40 @@ pub(super) mod tests {
         let why = ClockFigures::of(&row, &Platform::default()).unwrap_err();
         assert_eq!(why, "it cannot be read here: no such clock; buy one");
         row.status = Status::Ok;
-        assert!(ClockFigures::of(&row, &Platform::default()).unwrap_err().contains("step"));
+        assert!(
+            ClockFigures::of(&row, &Platform::default())
+                .unwrap_err()
+                .contains("step")
+        );
     }
 }
 
-/// The rate of no clock is known better than this share of it: NTP may slew a clock of the kernel by up to 500
-/// ppm (`adjtimex(2)`, `MAXFREQ`), and the rate of a counter is found against such a clock.
+/// The rate of no clock is known better than this share of it: NTP may slew a clock of the kernel
+/// by up to 500 ppm (`adjtimex(2)`, `MAXFREQ`), and the rate of a counter is found against such a
+/// clock.
 pub const DRIFT: f64 = 500e-6;
 
-/// What a batch takes longer than its calls in a longer row, at most, in nanoseconds: between two reads that wait for
-/// everything before them the first call begins in an empty pipeline, and the last one is waited for. Some hundred cycles
-/// (20 to 40 ns on cores of 3 GHz).
+/// What a batch takes longer than its calls in a longer row, at most, in nanoseconds: between two
+/// reads that wait for everything before them the first call begins in an empty pipeline, and the
+/// last one is waited for. Some hundred cycles (20 to 40 ns on cores of 3 GHz).
 pub const PIPELINE_NS: f64 = 50.0;
 
-/// What a single call is off by beyond its clock, at most, in nanoseconds: between two fences a branch at its end is
-/// mispredicted that is not where calls follow each other, some twenty cycles (4 to 7 ns on cores of 3 GHz). All calls are off alike, so that no mean makes it less.
+/// What a single call is off by beyond its clock, at most, in nanoseconds: between two fences a
+/// branch at its end is mispredicted that is not where calls follow each other, some twenty cycles
+/// (4 to 7 ns on cores of 3 GHz). All calls are off alike, so that no mean makes it less.
 pub const PIPELINE_SINGLE_NS: f64 = 10.0;
 
-/// What a fence adds to a read, at most, in nanoseconds (`lfence; rdtsc` takes some 8 ns longer than `rdtsc`).
+/// What a fence adds to a read, at most, in nanoseconds (`lfence; rdtsc` takes some 8 ns longer
+/// than `rdtsc`).
 pub const FENCE_NS: f64 = 20.0;
 
-/// What else follows a read that enters the kernel, at most, in nanoseconds: on its way back it clears what the core had learned
-/// of branches (mitigations of Spectre), so that the code behind it has to be predicted anew. 100 to 220 ns on a core of 3 GHz.
+/// What else follows a read that enters the kernel, at most, in nanoseconds: on its way back it
+/// clears what the core had learned of branches (mitigations of Spectre), so that the code behind
+/// it has to be predicted anew. 100 to 220 ns on a core of 3 GHz.
 pub const KERNEL_NS: f64 = 250.0;
 
-/// The expected error of a plan by its causes, each as a share of the duration. The error is at most their sum, with
-/// the confidence of the requirement.
+/// The expected error of a plan by its causes, each as a share of the duration. The error is at
+/// most their sum, with the confidence of the requirement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Budget {
     /// The counter moves in steps.
@@ -243,8 +319,8 @@ pub struct Budget {
     pub invocation_cost: f64,
     /// The clock runs fast or slow.
     pub drift: f64,
-    /// At either end of a batch the pipeline of the core fills and drains, once for all calls; around a single call a branch
-    /// is mispredicted.
+    /// At either end of a batch the pipeline of the core fills and drains, once for all calls;
+    /// around a single call a branch is mispredicted.
     pub pipeline: f64,
 }
 

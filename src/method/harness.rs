@@ -1,9 +1,11 @@
-//! What a requirement means for common benchmark harnesses: which clock each reads, and whether that does.
+//! What a requirement means for common benchmark harnesses: which clock each reads, and whether
+//! that does.
 //!
-//! Sources, as of their versions of 2025: criterion 0.8 `measurement.rs` (`WallTime`), divan 0.1.21 `time/timer.rs` and
-//! `time/timestamp/mod.rs`, google/benchmark 1.9 `src/timers.h`, `src/timers.cc` and its user guide (CPU Timers), JMH
-//! 1.37 (the loops it generates call `System.nanoTime`), hyperfine 1.19 `src/timer/`. On Linux `Instant`, `steady_clock`
-//! and `System.nanoTime` read `CLOCK_MONOTONIC`.
+//! Sources, as of their versions of 2025: criterion 0.8 `measurement.rs` (`WallTime`), divan 0.1.21
+//! `time/timer.rs` and `time/timestamp/mod.rs`, google/benchmark 1.9 `src/timers.h`,
+//! `src/timers.cc` and its user guide (CPU Timers), JMH 1.37 (the loops it generates call
+//! `System.nanoTime`), hyperfine 1.19 `src/timer/`. On Linux `Instant`, `steady_clock` and
+//! `System.nanoTime` read `CLOCK_MONOTONIC`.
 
 use serde::Serialize;
 
@@ -22,10 +24,11 @@ pub struct Advice {
     pub reads: &'static str,
     /// The timer of the report that stands for it; null where the report has none.
     pub clock: Option<String>,
-    /// Whether one call between two reads is enough; null when not known. A clock that does not meet the requirement never is.
+    /// Whether one call between two reads is enough; null when not known. A clock that does not
+    /// meet the requirement never is.
     pub single_suffices: Option<bool>,
-    /// The fewest calls between two reads with which the error is kept; null when there is no such number, or the
-    /// harness makes no batches.
+    /// The fewest calls between two reads with which the error is kept; null when there is no such
+    /// number, or the harness makes no batches.
     pub smallest_batch: Option<u64>,
     /// What that means.
     pub message: String,
@@ -52,7 +55,8 @@ struct Harness {
     reads: &'static str,
     /// Timers of a report that stand for its clock, the best first.
     timers: &'static [HarnessClock],
-    /// What it does by itself: how many calls it makes between two reads, and how to ask for a number.
+    /// What it does by itself: how many calls it makes between two reads, and how to ask for a
+    /// number.
     batches: Batches,
 }
 
@@ -67,7 +71,10 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "criterion",
         reads: "std::time::Instant",
-        timers: &[HarnessClock::Native("instant"), HarnessClock::Native("monotonic")],
+        timers: &[
+            HarnessClock::Native("instant"),
+            HarnessClock::Native("monotonic"),
+        ],
         batches: Batches::Made(
             "it makes batches itself (`iter`); a longer `measurement_time` makes them longer; `iter_custom` and \
              `BatchSize::PerIteration` make single calls",
@@ -76,7 +83,10 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "divan",
         reads: "std::time::Instant, or the TSC with DIVAN_TIMER=tsc",
-        timers: &[HarnessClock::Native("instant"), HarnessClock::Native("monotonic")],
+        timers: &[
+            HarnessClock::Native("instant"),
+            HarnessClock::Native("monotonic"),
+        ],
         batches: Batches::Made(
             "it makes batches itself from the precision it finds; `sample_size` sets their length",
         ),
@@ -84,7 +94,10 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "google/benchmark (UseRealTime)",
         reads: "std::chrono::steady_clock",
-        timers: &[HarnessClock::Native("monotonic"), HarnessClock::Native("instant")],
+        timers: &[
+            HarnessClock::Native("monotonic"),
+            HarnessClock::Native("instant"),
+        ],
         batches: Batches::Made("it makes batches itself, of 0.5 s; `MinTime` sets their length"),
     },
     Harness {
@@ -96,7 +109,10 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "JMH",
         reads: "System.nanoTime()",
-        timers: &[HarnessClock::Hosted("nanoTime"), HarnessClock::Native("monotonic")],
+        timers: &[
+            HarnessClock::Hosted("nanoTime"),
+            HarnessClock::Native("monotonic"),
+        ],
         batches: Batches::Made(
             "AverageTime and Throughput make batches of one iteration (`-r`); SampleTime and SingleShotTime time single \
              calls (`-bs` makes them batches)",
@@ -105,7 +121,10 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "hyperfine",
         reads: "std::time::Instant",
-        timers: &[HarnessClock::Native("instant"), HarnessClock::Native("monotonic")],
+        timers: &[
+            HarnessClock::Native("instant"),
+            HarnessClock::Native("monotonic"),
+        ],
         batches: Batches::None(
             "it times single runs of a command, and starting a process takes a millisecond or so",
         ),
@@ -115,7 +134,10 @@ const HARNESSES: [Harness; 6] = [
 /// What the requirement means for each harness, with the clocks of this report.
 #[must_use]
 pub fn advise(report: &Report, requirement: &Requirement) -> Vec<Advice> {
-    HARNESSES.iter().map(|harness| harness.advise(report, requirement)).collect()
+    HARNESSES
+        .iter()
+        .map(|harness| harness.advise(report, requirement))
+        .collect()
 }
 
 impl Harness {
@@ -136,7 +158,11 @@ impl Harness {
         }) else {
             advice.message = format!(
                 "the report does not hold its clock ({})",
-                self.timers.iter().map(|clock| clock.id()).collect::<Vec<_>>().join(" or ")
+                self.timers
+                    .iter()
+                    .map(|clock| clock.id())
+                    .collect::<Vec<_>>()
+                    .join(" or ")
             );
             return advice;
         };
@@ -155,7 +181,10 @@ impl Harness {
             return advice;
         }
         // How a harness samples does not depend on who calls the operation.
-        let requirement = Requirement { rate_hz: None, ..requirement.clone() };
+        let requirement = Requirement {
+            rate_hz: None,
+            ..requirement.clone()
+        };
         advice.single_suffices = Some(single(&clock, &requirement).is_ok());
         let calls = match batch(&clock, &requirement).map(|plan| plan.method) {
             Ok(Method::Batch { calls }) => Some(calls),
@@ -165,13 +194,18 @@ impl Harness {
         advice.message = match (&self.batches, calls, advice.single_suffices) {
             (Batches::None(how), _, Some(true)) => format!("suffices for single calls; {how}"),
             (Batches::None(how), ..) => {
-                format!("does not suffice: single calls miss {}; {how}", percent(requirement.error))
+                format!(
+                    "does not suffice: single calls miss {}; {how}",
+                    percent(requirement.error)
+                )
             }
             (Batches::Made(_), _, Some(true)) => "suffices even for single calls".into(),
             (Batches::Made(how), Some(calls), _) => {
                 format!("suffices in batches of {calls} calls or more; {how}")
             }
-            (Batches::Made(_), None, _) => format!("does not suffice for {}", percent(requirement.error)),
+            (Batches::Made(_), None, _) => {
+                format!("does not suffice for {}", percent(requirement.error))
+            }
         };
         advice.smallest_batch = calls.filter(|_| matches!(self.batches, Batches::Made(_)));
         advice

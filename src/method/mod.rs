@@ -1,10 +1,12 @@
-//! Which clock to measure with, and how: methods with an error budget, computed from the figures of a report.
+//! Which clock to measure with, and how: methods with an error budget, computed from the figures of
+//! a report.
 //!
-//! Pure: figures in, plans out. A [`Requirement`] says what is to be measured, [`ClockFigures`] what is known of a clock, a
-//! [`Plan`] how to measure with it and what error to expect, [`choose`](choice::choose) compares all clocks of a
-//! report. What a plan promises is the error of the clock and the method: how much the result differs from the mean
-//! duration of the same operation in the same campaign. That the operation itself varies comes on top, and is
-//! found by measuring ([`measure`](crate::measure)).
+//! Pure: figures in, plans out. A [`Requirement`] says what is to be measured, [`ClockFigures`]
+//! what is known of a clock, a [`Plan`] how to measure with it and what error to expect,
+//! [`choose`](choice::choose) compares all clocks of a report. What a plan promises is the error of
+//! the clock and the method: how much the result differs from the mean duration of the same
+//! operation in the same campaign. That the operation itself varies comes on top, and is found by
+//! measuring ([`measure`](crate::measure)).
 
 pub mod answer;
 mod by_rule;

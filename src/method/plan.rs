@@ -1,10 +1,12 @@
-//! How to measure with one clock: a single call, a batch, or many single calls under a coarse clock.
+//! How to measure with one clock: a single call, a batch, or many single calls under a coarse
+//! clock.
 //!
-//! Two reads of a clock with the step *a*, with a duration *d* between them, differ by *d* and what a read costs, and
-//! are off by less than *a*, whatever the phase. Over random phases the error is 0 on average, and its variance is
-//! *f*(1-*f*)*a*², where *f* is the part of *d/a* behind the point: a difference is a step with the probability that
-//! the interval crosses an edge. Hence the three methods. Single calls and edge-crossing measure a call by itself, a batch
-//! measures calls in a row, which overlap in the pipeline of the core: the two durations are not the same.
+//! Two reads of a clock with the step *a*, with a duration *d* between them, differ by *d* and what
+//! a read costs, and are off by less than *a*, whatever the phase. Over random phases the error is
+//! 0 on average, and its variance is *f*(1-*f*)*a*², where *f* is the part of *d/a* behind the
+//! point: a difference is a step with the probability that the interval crosses an edge. Hence the
+//! three methods. Single calls and edge-crossing measure a call by itself, a batch measures calls
+//! in a row, which overlap in the pipeline of the core: the two durations are not the same.
 //!
 //! Durations are known roughly. Plans keep their error for any from a tenth less than was said.
 
@@ -62,7 +64,8 @@ pub struct Plan {
     pub error: f64,
     /// What it is made of.
     pub budget: Budget,
-    /// The share of the running time that goes into reading the clock: by what a read adds to the code around it where that is known.
+    /// The share of the running time that goes into reading the clock: by what a read adds to the
+    /// code around it where that is known.
     pub overhead: f64,
     /// How long the campaign takes, in nanoseconds.
     pub campaign_ns: f64,
@@ -79,7 +82,10 @@ pub struct Shortfall {
 
 impl Shortfall {
     fn because(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), nearest: None }
+        Self {
+            reason: reason.into(),
+            nearest: None,
+        }
     }
 }
 
@@ -102,7 +108,10 @@ pub fn fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, 
                 let reason = format!("{} would take {}", plan.method.name(), in_hours(hours));
                 nearest = Some(nearer(
                     nearest,
-                    Shortfall { reason, nearest: affordable(clock, requirement, &plan) },
+                    Shortfall {
+                        reason,
+                        nearest: affordable(clock, requirement, &plan),
+                    },
                 ));
             }
             Err(shortfall) => nearest = Some(nearer(nearest, shortfall)),
@@ -112,7 +121,11 @@ pub fn fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, 
 }
 
 fn in_hours(hours: f64) -> String {
-    if hours < 48.0 { format!("{hours:.1} hours") } else { format!("{:.0} days", hours / 24.0) }
+    if hours < 48.0 {
+        format!("{hours:.1} hours")
+    } else {
+        format!("{:.0} days", hours / 24.0)
+    }
 }
 
 /// The shortfall with the smaller error; of two without a plan the first.
@@ -143,28 +156,47 @@ pub fn batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Sh
         )));
     }
     let room = room(requirement, 0.0).map_err(|shortfall| {
-        let possible = Requirement { error: 1.2 * DRIFT, ..requirement.clone() };
-        Shortfall { nearest: batch(clock, &possible).ok(), ..shortfall }
+        let possible = Requirement {
+            error: 1.2 * DRIFT,
+            ..requirement.clone()
+        };
+        Shortfall {
+            nearest: batch(clock, &possible).ok(),
+            ..shortfall
+        }
     })?;
     let variation = variation(clock, requirement)?;
     let duration_ns = requirement.shortest_ns();
     let cost_ns = variation + clock.cost_error_ns + clock.fence_ns();
     let by_error = (clock.step_ns + cost_ns + clock.pipeline_ns(false)) / (duration_ns * room);
     let reads = 2.0 * clock.takes_ns();
-    let by_overhead = requirement.overhead.map_or(0.0, |most| reads * (1.0 - most) / (most * duration_ns));
-    bracket(clock, requirement, by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64)
+    let by_overhead = requirement
+        .overhead
+        .map_or(0.0, |most| reads * (1.0 - most) / (most * duration_ns));
+    bracket(
+        clock,
+        requirement,
+        by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64,
+    )
 }
 
-/// What is left of the error once the drift and what each sample is off by alike have taken their parts.
+/// What is left of the error once the drift and what each sample is off by alike have taken their
+/// parts.
 fn room(requirement: &Requirement, alike_ns: f64) -> Result<f64, Shortfall> {
     let alike = alike_ns / requirement.shortest_ns();
     if requirement.error > DRIFT + alike {
         return Ok(requirement.error - DRIFT - alike);
     }
     Err(Shortfall::because(if requirement.error > DRIFT {
-        format!("{SINGLE_CALL} {} of one, and no mean makes that less", percent(alike))
+        format!(
+            "{SINGLE_CALL} {} of one, and no mean makes that less",
+            percent(alike)
+        )
     } else {
-        format!("the rate of no clock is known better than {} %: it may be slewed by as much", DRIFT * 100.0)
+        format!(
+            "the rate of no clock is known better than {} %: it may be slewed by as much",
+            DRIFT * 100.0
+        )
     }))
 }
 
@@ -172,12 +204,14 @@ fn room(requirement: &Requirement, alike_ns: f64) -> Result<f64, Shortfall> {
 const SINGLE_CALL: &str = "what the reads do to the core around a single call takes";
 
 fn variation(clock: &ClockFigures, requirement: &Requirement) -> Result<f64, Shortfall> {
-    clock.cost_variation_ns(requirement.confidence).ok_or_else(|| {
-        Shortfall::because(format!(
-            "how its cost varies is not known as far out as {} %",
-            (requirement.confidence * 1e4).round() / 1e2
-        ))
-    })
+    clock
+        .cost_variation_ns(requirement.confidence)
+        .ok_or_else(|| {
+            Shortfall::because(format!(
+                "how its cost varies is not known as far out as {} %",
+                (requirement.confidence * 1e4).round() / 1e2
+            ))
+        })
 }
 
 /// A number of calls between two reads.
@@ -191,24 +225,52 @@ fn bracket(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Resul
         pipeline: clock.pipeline_ns(calls == 1) / window_ns,
     };
     let taken = 2.0 * clock.takes_ns();
-    let overhead = requirement.rate_hz.map_or(taken / (taken + window_ns), |rate| taken * rate * 1e-9);
-    let method = if calls == 1 { Method::Single } else { Method::Batch { calls } };
+    let overhead = requirement
+        .rate_hz
+        .map_or(taken / (taken + window_ns), |rate| taken * rate * 1e-9);
+    let method = if calls == 1 {
+        Method::Single
+    } else {
+        Method::Batch { calls }
+    };
     let campaign_ns = requirement.duration_ns * calls as f64 + 2.0 * clock.read_ns();
-    let plan = Plan { method, error: budget.total(), budget, overhead, campaign_ns };
+    let plan = Plan {
+        method,
+        error: budget.total(),
+        budget,
+        overhead,
+        campaign_ns,
+    };
     // Rounding must not turn a batch down that was made to measure.
     if plan.error > requirement.error * (1.0 + 1e-9) {
         let (share, cause) = if budget.quantisation >= budget.invocation_cost.max(DRIFT) {
             (budget.quantisation, "one step is")
         } else if budget.pipeline > budget.invocation_cost.max(DRIFT) {
-            (budget.pipeline, if calls == 1 { SINGLE_CALL } else { "filling the pipeline takes" })
+            (
+                budget.pipeline,
+                if calls == 1 {
+                    SINGLE_CALL
+                } else {
+                    "filling the pipeline takes"
+                },
+            )
         } else if budget.invocation_cost >= DRIFT {
-            (budget.invocation_cost, "what its reads cost is uncertain by")
+            (
+                budget.invocation_cost,
+                "what its reads cost is uncertain by",
+            )
         } else {
             (budget.drift, "its rate may be off by")
         };
-        let reason =
-            format!("{cause} {} of one {}", percent(share), if calls == 1 { "call" } else { "batch" });
-        return Err(Shortfall { reason, nearest: Some(plan) });
+        let reason = format!(
+            "{cause} {} of one {}",
+            percent(share),
+            if calls == 1 { "call" } else { "batch" }
+        );
+        return Err(Shortfall {
+            reason,
+            nearest: Some(plan),
+        });
     }
     too_dear(requirement, &plan).map_or(Ok(plan), Err)
 }
@@ -243,20 +305,28 @@ pub fn within(
     method: Method,
     campaign_ns: f64,
 ) -> Option<Plan> {
-    let any_error = Requirement { error: 0.999_999, ..requirement.clone() };
+    let any_error = Requirement {
+        error: 0.999_999,
+        ..requirement.clone()
+    };
     match method {
         Method::Single => single(clock, &any_error).ok(),
         Method::Batch { .. } => {
-            let calls = ((campaign_ns - 2.0 * clock.read_ns()) / requirement.duration_ns).floor().max(1.0);
+            let calls = ((campaign_ns - 2.0 * clock.read_ns()) / requirement.duration_ns)
+                .floor()
+                .max(1.0);
             bracket(clock, &any_error, calls as u64).ok()
         }
         Method::EdgeCrossing { .. } => {
-            let spread = Spread::of(clock, requirement).ok().filter(|_| clock.resolved)?;
+            let spread = Spread::of(clock, requirement)
+                .ok()
+                .filter(|_| clock.resolved)?;
             let one = spacing(clock, requirement.duration_ns) + spread.ratio * spacing(clock, 0.0);
             let samples = (campaign_ns / one).floor();
             let edges = samples * (spread.gap_ns / clock.step_ns).min(1.0);
             let plan = sampled(clock, &any_error, samples.max(1.0), &spread).ok()?;
-            (samples >= FEWEST_SAMPLES && edges >= FEWEST_SAMPLES && plan.error < 1.0).then_some(plan)
+            (samples >= FEWEST_SAMPLES && edges >= FEWEST_SAMPLES && plan.error < 1.0)
+                .then_some(plan)
         }
     }
 }

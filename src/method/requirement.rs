@@ -1,4 +1,5 @@
-//! What is to be measured, and how well; and what a clock may have to be: what it counts, and what must not happen to it.
+//! What is to be measured, and how well; and what a clock may have to be: what it counts, and what
+//! must not happen to it.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -6,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::Nanos;
 use crate::quantity;
 
-/// What a user wants to measure, and how well. Made by [`Requirement::new`], which refuses what makes no sense.
+/// What a user wants to measure, and how well. Made by [`Requirement::new`], which refuses what
+/// makes no sense.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Requirement {
     /// How long the operation takes, roughly, in nanoseconds; above zero.
@@ -21,13 +23,15 @@ pub struct Requirement {
     pub counts: Counts,
     /// What else it has to be.
     pub needs: Vec<Need>,
-    /// Whether it may be one that can be set, and then steps: a duration over a step is off by any amount.
+    /// Whether it may be one that can be set, and then steps: a duration over a step is off by any
+    /// amount.
     pub settable: bool,
     /// How often the operation happens by itself, a second: it cannot be repeated at will then.
     pub rate_hz: Option<f64>,
     /// The runtime whose timers are to be used; the native ones otherwise.
     pub runtime: Option<String>,
-    /// Ids of the only clocks that may be used, without what leads those of a runtime; all where there are none.
+    /// Ids of the only clocks that may be used, without what leads those of a runtime; all where
+    /// there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<String>,
 }
@@ -45,7 +49,9 @@ pub enum RequirementError {
     #[error("a confidence of {0} % cannot be promised: ask for 50 % to 99.99 %, as in 95%")]
     Confidence(String),
     /// The overhead is none.
-    #[error("an overhead of {0} % is no share of the running time: give more than 0 % and less than 100 %")]
+    #[error(
+        "an overhead of {0} % is no share of the running time: give more than 0 % and less than 100 %"
+    )]
     Overhead(String),
     /// The operation cannot happen so often.
     #[error("{0}")]
@@ -53,7 +59,8 @@ pub enum RequirementError {
 }
 
 impl Requirement {
-    /// A requirement for the duration (nanoseconds), the error and the confidence (shares), wall time and nothing else.
+    /// A requirement for the duration (nanoseconds), the error and the confidence (shares), wall
+    /// time and nothing else.
     ///
     /// # Errors
     /// When one of them makes no sense.
@@ -68,7 +75,10 @@ impl Requirement {
         }
         if !(error > 0.0 && error < 1.0) {
             let meant = if error == 1.0 { ": was 1% meant?" } else { "" };
-            return Err(RequirementError::Error(format!("{} %{meant}", shown(error))));
+            return Err(RequirementError::Error(format!(
+                "{} %{meant}",
+                shown(error)
+            )));
         }
         if !(0.5..=0.9999).contains(&confidence) {
             return Err(RequirementError::Confidence(shown(confidence)));
@@ -94,7 +104,8 @@ impl Requirement {
         self.clocks.is_empty() || self.clocks.iter().any(|clock| clock == own)
     }
 
-    /// How long the operation takes at least: a duration is said roughly, and plans hold for one that is a tenth shorter.
+    /// How long the operation takes at least: a duration is said roughly, and plans hold for one
+    /// that is a tenth shorter.
     #[must_use]
     pub fn shortest_ns(&self) -> f64 {
         0.9 * self.duration_ns
@@ -152,7 +163,10 @@ pub fn share(text: &str) -> Result<f64, String> {
     };
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value * scale),
-        _ => Err(format!("`{}` is no share: give a percentage, as in 1%", quoted(text))),
+        _ => Err(format!(
+            "`{}` is no share: give a percentage, as in 1%",
+            quoted(text)
+        )),
     }
 }
 
@@ -161,7 +175,12 @@ pub fn share(text: &str) -> Result<f64, String> {
 /// # Errors
 /// When it is neither.
 pub fn rate(text: &str) -> Result<f64, String> {
-    let refused = || format!("`{}` is no rate: give one as in 10000/s or 10kHz", quoted(text));
+    let refused = || {
+        format!(
+            "`{}` is no rate: give one as in 10000/s or 10kHz",
+            quoted(text)
+        )
+    };
     if let Some((number, unit)) = text.trim().split_once('/') {
         let number: f64 = number.trim().parse().map_err(|_| refused())?;
         let seconds = match unit.trim() {
@@ -173,7 +192,9 @@ pub fn rate(text: &str) -> Result<f64, String> {
         };
         return Ok(number / seconds);
     }
-    quantity::frequency(text).map(|hertz| hertz.0).map_err(|_| refused())
+    quantity::frequency(text)
+        .map(|hertz| hertz.0)
+        .map_err(|_| refused())
 }
 
 fn quoted(text: &str) -> String {
@@ -252,19 +273,36 @@ mod tests {
         let requirement = |ns, error, confidence| Requirement::new(Nanos(ns), error, confidence);
         assert!(requirement(250.0, 0.01, 0.95).is_ok());
         for ns in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e15] {
-            assert!(matches!(requirement(ns, 0.01, 0.95), Err(RequirementError::Duration(_))), "{ns}");
+            assert!(
+                matches!(
+                    requirement(ns, 0.01, 0.95),
+                    Err(RequirementError::Duration(_))
+                ),
+                "{ns}"
+            );
         }
         for error in [0.0, 1.0, 2.0, -0.01, f64::NAN] {
-            assert!(matches!(requirement(1.0, error, 0.95), Err(RequirementError::Error(_))), "{error}");
+            assert!(
+                matches!(
+                    requirement(1.0, error, 0.95),
+                    Err(RequirementError::Error(_))
+                ),
+                "{error}"
+            );
         }
         for confidence in [0.0, 0.49, 1.0, 95.0, f64::NAN] {
             assert!(
-                matches!(requirement(1.0, 0.01, confidence), Err(RequirementError::Confidence(_))),
+                matches!(
+                    requirement(1.0, 0.01, confidence),
+                    Err(RequirementError::Confidence(_))
+                ),
                 "{confidence}"
             );
         }
         let good = requirement(1000.0, 0.01, 0.95).unwrap();
-        assert!(good.clone().overhead(Some(0.0)).is_err() && good.clone().overhead(Some(0.05)).is_ok());
+        assert!(
+            good.clone().overhead(Some(0.0)).is_err() && good.clone().overhead(Some(0.05)).is_ok()
+        );
         assert!(good.clone().rate(Some(0.0)).is_err() && good.clone().rate(Some(1e6)).is_ok());
         let text = good.rate(Some(2e6)).unwrap_err().to_string();
         assert!(text.contains("at most 1000000/s"), "{text}");

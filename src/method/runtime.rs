@@ -36,7 +36,11 @@ pub fn host(name: &str) -> Option<&'static Runtime> {
 /// All that this program brings hosts along for, as a sentence names them.
 #[must_use]
 pub fn hosts() -> String {
-    RUNTIMES.iter().map(|runtime| runtime.name).collect::<Vec<_>>().join(", ")
+    RUNTIMES
+        .iter()
+        .map(|runtime| runtime.name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// A name in lower case.
@@ -46,17 +50,25 @@ fn is_called(runtime: &Runtime, name: &str) -> bool {
 
 /// Whether two names in lower case are of the same runtime.
 fn same(a: &str, b: &str) -> bool {
-    a == b || RUNTIMES.iter().any(|runtime| is_called(runtime, a) && is_called(runtime, b))
+    a == b
+        || RUNTIMES
+            .iter()
+            .any(|runtime| is_called(runtime, a) && is_called(runtime, b))
 }
 
-/// The timers of this runtime, the native ones without a name: those whose ids lead with exactly that name, else with another
-/// name of the same runtime, else those whose runtime is called so.
+/// The timers of this runtime, the native ones without a name: those whose ids lead with exactly
+/// that name, else with another name of the same runtime, else those whose runtime is called so.
 pub(super) fn timers_of<'a>(report: &'a Report, runtime: Option<&str>) -> Vec<&'a TimerRow> {
-    let picked = |is: &dyn Fn(&TimerRow) -> bool| report.timers.iter().filter(|row| is(row)).collect();
-    let Some(wanted) = runtime.map(str::to_lowercase).filter(|wanted| wanted != "native") else {
+    let picked =
+        |is: &dyn Fn(&TimerRow) -> bool| report.timers.iter().filter(|row| is(row)).collect();
+    let Some(wanted) = runtime
+        .map(str::to_lowercase)
+        .filter(|wanted| wanted != "native")
+    else {
         return picked(&|row| row.runtime == "native" && row.agent().is_none());
     };
-    let called = |row: &TimerRow, is: &dyn Fn(&str) -> bool| prefix(row).is_some_and(|prefix| is(&prefix));
+    let called =
+        |row: &TimerRow, is: &dyn Fn(&str) -> bool| prefix(row).is_some_and(|prefix| is(&prefix));
     let mut rows: Vec<&TimerRow> = picked(&|row| called(row, &|prefix| prefix == wanted));
     if rows.is_empty() {
         rows = picked(&|row| called(row, &|prefix| same(prefix, &wanted)));
@@ -75,8 +87,9 @@ fn prefix(row: &TimerRow) -> Option<String> {
 /// The name of the runtime without its version, in lower case.
 fn name(row: &TimerRow) -> String {
     let words = row.runtime.split_whitespace();
-    let words: Vec<&str> =
-        words.take_while(|word| !word.starts_with(|first: char| first.is_ascii_digit())).collect();
+    let words: Vec<&str> = words
+        .take_while(|word| !word.starts_with(|first: char| first.is_ascii_digit()))
+        .collect();
     words.join(" ").to_lowercase()
 }
 
@@ -101,7 +114,11 @@ pub(super) fn missing(report: &Report, runtime: Option<&str>) -> ChoiceError {
                 .to_owned()
         }
     };
-    ChoiceError::NoSuchRuntime { runtime, known, remedy }
+    ChoiceError::NoSuchRuntime {
+        runtime,
+        known,
+        remedy,
+    }
 }
 
 /// The name by which `--runtime` takes this timer.
@@ -123,7 +140,8 @@ mod tests {
         let text = include_str!("../../reports/icpe2011-samsb/2011-03-14/report.json");
         let mut report = crate::report::parse(text, "the report").expect("it reads");
         if !rows.is_empty() {
-            let row = |&(id, runtime): &(&str, &str)| TimerRow::unmeasured(id, id, runtime, Status::Ok);
+            let row =
+                |&(id, runtime): &(&str, &str)| TimerRow::unmeasured(id, id, runtime, Status::Ok);
             report.timers = rows.iter().map(row).collect();
             report.provenance.kind = ProvenanceKind::Measured;
         }
@@ -131,7 +149,10 @@ mod tests {
     }
 
     fn ids(report: &Report, runtime: &str) -> Vec<String> {
-        timers_of(report, Some(runtime)).iter().map(|row| row.id.clone()).collect()
+        timers_of(report, Some(runtime))
+            .iter()
+            .map(|row| row.id.clone())
+            .collect()
     }
 
     #[test]
@@ -162,7 +183,10 @@ mod tests {
 
     #[test]
     fn mono_is_mono_where_it_stands_in_for_dotnet() {
-        let report = report(&[("dotnet:TickCount", "Mono 6.8.0"), ("cpython:time", "CPython 3.12.1")]);
+        let report = report(&[
+            ("dotnet:TickCount", "Mono 6.8.0"),
+            ("cpython:time", "CPython 3.12.1"),
+        ]);
         for name in ["mono", "dotnet"] {
             assert_eq!(ids(&report, name), ["dotnet:TickCount"], "{name}");
         }
@@ -174,14 +198,25 @@ mod tests {
         let published = report(&[]);
         let text = missing(&published, None).to_string();
         assert!(
-            text.contains("`native`") && text.contains("dotnet, java") && text.contains("published"),
+            text.contains("`native`")
+                && text.contains("dotnet, java")
+                && text.contains("published"),
             "{text}"
         );
-        assert_eq!(ids(&published, "java").len() + ids(&published, "dotnet").len(), published.timers.len());
+        assert_eq!(
+            ids(&published, "java").len() + ids(&published, "dotnet").len(),
+            published.timers.len()
+        );
         let own = report(&[("monotonic", "native")]);
         let text = missing(&own, Some("java")).to_string();
-        assert!(text.contains("`java`") && text.contains("probe --runtime java"), "{text}");
+        assert!(
+            text.contains("`java`") && text.contains("probe --runtime java"),
+            "{text}"
+        );
         let text = missing(&own, Some("cobol")).to_string();
-        assert!(text.contains("`cobol`") && text.contains("probe --agent"), "{text}");
+        assert!(
+            text.contains("`cobol`") && text.contains("probe --agent"),
+            "{text}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Code that measures as a plan says, to be pasted: by the clock of a language, with the number of calls between two reads.
+//! Code that measures as a plan says, to be pasted: by the clock of a language, with the number of
+//! calls between two reads.
 
 use serde::Serialize;
 
@@ -24,7 +25,8 @@ pub enum Language {
     Go,
 }
 
-/// The clocks that C calls by itself: each with what stands before the function, what reads it, and what a difference is in nanoseconds.
+/// The clocks that C calls by itself: each with what stands before the function, what reads it, and
+/// what a difference is in nanoseconds.
 const IN_C: [(&str, [&str; 3]); 2] = [
     (
         "monotonic",
@@ -34,7 +36,14 @@ const IN_C: [(&str, [&str; 3]); 2] = [
             "1",
         ],
     ),
-    ("rdtsc-lfence", ["#include <x86intrin.h>", "    _mm_lfence();\n    return __rdtsc();", "NS_PER_TICK"]),
+    (
+        "rdtsc-lfence",
+        [
+            "#include <x86intrin.h>",
+            "    _mm_lfence();\n    return __rdtsc();",
+            "NS_PER_TICK",
+        ],
+    ),
 ];
 
 impl Language {
@@ -48,7 +57,8 @@ impl Language {
         }
     }
 
-    /// The ids of those timers that its standard library reads durations from, of a report of its runtime; empty for C, which calls any.
+    /// The ids of those timers that its standard library reads durations from, of a report of its
+    /// runtime; empty for C, which calls any.
     #[must_use]
     pub fn clocks(self) -> &'static [&'static str] {
         match self {
@@ -61,7 +71,8 @@ impl Language {
     }
 }
 
-/// Code for what was picked; `None` where this language has no call for that clock, or the plan is none that a few lines keep.
+/// Code for what was picked; `None` where this language has no call for that clock, or the plan is
+/// none that a few lines keep.
 #[must_use]
 pub fn snippet(language: Language, picked: &Candidate, cost_ns: f64) -> Option<String> {
     let calls = match picked.plan.method {
@@ -83,15 +94,27 @@ pub fn snippet(language: Language, picked: &Candidate, cost_ns: f64) -> Option<S
 
 fn in_c(id: &str, calls: u64, cost: &str) -> Option<String> {
     let (_, [include, read, unit]) = IN_C.iter().find(|(clock, _)| *clock == id)?;
-    let counter = if *unit == "1" { "double" } else { "unsigned long long" };
-    let scale = if *unit == "1" { String::new() } else { format!(" * {unit}") };
-    let text = C.replace("INCLUDE", include).replace("TYPE", counter).replace("READ", read);
+    let counter = if *unit == "1" {
+        "double"
+    } else {
+        "unsigned long long"
+    };
+    let scale = if *unit == "1" {
+        String::new()
+    } else {
+        format!(" * {unit}")
+    };
+    let text = C
+        .replace("INCLUDE", include)
+        .replace("TYPE", counter)
+        .replace("READ", read);
     let text = text.replace("SCALE", &scale);
     Some(filled(&text, calls, cost))
 }
 
 fn filled(text: &str, calls: u64, cost: &str) -> String {
-    text.replace("CALLS", &calls.to_string()).replace("COST", cost)
+    text.replace("CALLS", &calls.to_string())
+        .replace("COST", cost)
 }
 
 const C: &str = "\

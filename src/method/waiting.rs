@@ -13,8 +13,8 @@ use crate::text::numbers::{short_time, time};
 
 /// Lengths that differ by more than this factor tell too little of each other.
 const NEAR: f64 = 1.25;
-/// By how much a fixed length comes out wrong that is worth telling: less than this, and the rate of the clock itself is no better known.
-/// *Judgement*.
+/// By how much a fixed length comes out wrong that is worth telling: less than this, and the rate
+/// of the clock itself is no better known. *Judgement*.
 const WORTH_TELLING: f64 = 1e-5;
 
 /// What is asked of a method to wait.
@@ -101,7 +101,8 @@ pub struct WaitChoice {
 }
 
 impl Punctuality {
-    /// Wakes up at a period, off by at most a given error in a given share of cases; both in nanoseconds.
+    /// Wakes up at a period, off by at most a given error in a given share of cases; both in
+    /// nanoseconds.
     ///
     /// # Errors
     /// When one of them makes no sense.
@@ -118,9 +119,17 @@ impl Punctuality {
             return Err(PunctualityError::Share("--overhead"));
         }
         if within_ns >= every_ns {
-            return Err(PunctualityError::Loose(short_time(every_ns), short_time(within_ns)));
+            return Err(PunctualityError::Loose(
+                short_time(every_ns),
+                short_time(within_ns),
+            ));
         }
-        Ok(Self { every_ns, within_ns, share, overhead })
+        Ok(Self {
+            every_ns,
+            within_ns,
+            share,
+            overhead,
+        })
     }
 }
 
@@ -128,7 +137,10 @@ impl Punctuality {
 ///
 /// # Errors
 /// When the report has no waits of about that length.
-pub fn as_exactly_as_possible(report: &Report, every_ns: f64) -> Result<Exactness, PunctualityError> {
+pub fn as_exactly_as_possible(
+    report: &Report,
+    every_ns: f64,
+) -> Result<Exactness, PunctualityError> {
     let near = |found: &Exactness| (found.length_ns as f64 / every_ns).ln().abs() <= NEAR.ln();
     let found = exactness(report, every_ns).filter(near);
     found.ok_or_else(|| PunctualityError::NoSuchWaits(short_time(every_ns)))
@@ -140,21 +152,35 @@ pub fn as_exactly_as_possible(report: &Report, every_ns: f64) -> Result<Exactnes
 /// When the report has no waits of about that length.
 pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, PunctualityError> {
     let figures = report.waits.iter().filter_map(|row| row.figures.as_ref());
-    let length_ns = Lateness::nearest(figures.flat_map(|figures| &figures.lateness), asked.every_ns)
-        .filter(|late| late.distance(asked.every_ns) <= NEAR.ln())
-        .ok_or_else(|| PunctualityError::NoSuchWaits(short_time(asked.every_ns)))?
-        .request_ns;
+    let length_ns = Lateness::nearest(
+        figures.flat_map(|figures| &figures.lateness),
+        asked.every_ns,
+    )
+    .filter(|late| late.distance(asked.every_ns) <= NEAR.ln())
+    .ok_or_else(|| PunctualityError::NoSuchWaits(short_time(asked.every_ns)))?
+    .request_ns;
     let mut all: Vec<Waiter> = Vec::new();
     for row in &report.waits {
-        let Some(figures) = &row.figures else { continue };
-        let Some(late) = figures.lateness.iter().find(|late| late.request_ns == length_ns) else { continue };
+        let Some(figures) = &row.figures else {
+            continue;
+        };
+        let Some(late) = figures
+            .lateness
+            .iter()
+            .find(|late| late.request_ns == length_ns)
+        else {
+            continue;
+        };
         let waiter = Waiter::judged(row, figures, late, asked);
         // Of one that waited on several CPUs, and beside others, the worst counts.
         let same = |other: &&mut Waiter| {
-            (&other.id, other.slack_ns, &other.policy) == (&waiter.id, waiter.slack_ns, &waiter.policy)
+            (&other.id, other.slack_ns, &other.policy)
+                == (&waiter.id, waiter.slack_ns, &waiter.policy)
         };
         match all.iter_mut().find(same) {
-            Some(other) if other.shortfall_by(asked) < waiter.shortfall_by(asked) => *other = waiter,
+            Some(other) if other.shortfall_by(asked) < waiter.shortfall_by(asked) => {
+                *other = waiter
+            }
             Some(_) => {}
             None => all.push(waiter),
         }
@@ -173,13 +199,22 @@ pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, Punctu
         Some(best) if best.reason.is_none() => (Some(best), None),
         best => (None, best),
     };
-    Ok(WaitChoice { asked: *asked, length_ns, picked, nearest, others: all })
+    Ok(WaitChoice {
+        asked: *asked,
+        length_ns,
+        picked,
+        nearest,
+        others: all,
+    })
 }
 
-/// Methods of which the waits that a report has do not exclude that they suffice, the cheapest first.
+/// Methods of which the waits that a report has do not exclude that they suffice, the cheapest
+/// first.
 #[must_use]
 pub fn promising(report: &Report, asked: &Punctuality) -> Vec<String> {
-    let Ok(choice) = choose(report, asked) else { return Vec::new() };
+    let Ok(choice) = choose(report, asked) else {
+        return Vec::new();
+    };
     let mut all: Vec<Waiter> = choice
         .picked
         .into_iter()
@@ -233,9 +268,12 @@ impl Waiter {
         waiter
     }
 
-    /// By what factor it misses what is asked, the share or the overhead; up to 1 where it does not.
+    /// By what factor it misses what is asked, the share or the overhead; up to 1 where it does
+    /// not.
     fn shortfall_by(&self, asked: &Punctuality) -> f64 {
-        let overhead = asked.overhead.map_or(0.0, |most| self.overhead.unwrap_or(f64::INFINITY) / most);
+        let overhead = asked
+            .overhead
+            .map_or(0.0, |most| self.overhead.unwrap_or(f64::INFINITY) / most);
         let late = (1.0 - self.share_at_least) / (1.0 - asked.share);
         late.max(overhead)
     }
@@ -244,8 +282,12 @@ impl Waiter {
         let within = short_time(asked.within_ns);
         if self.share < asked.share {
             let tail = self.p99_ns.filter(|p99| *p99 > asked.within_ns);
-            let tail = tail.map_or_else(String::new, |p99| format!(" (p99 is {})", time(Some(p99))));
-            return Some(format!("{} of waits are within {within}{tail}", percent(self.share)));
+            let tail =
+                tail.map_or_else(String::new, |p99| format!(" (p99 is {})", time(Some(p99))));
+            return Some(format!(
+                "{} of waits are within {within}{tail}",
+                percent(self.share)
+            ));
         }
         if self.share_at_least < asked.share {
             return Some(format!(
@@ -258,7 +300,9 @@ impl Waiter {
         let most = asked.overhead?;
         match self.overhead {
             None => Some("what it costs is unknown".into()),
-            Some(overhead) if overhead > most => Some(format!("it takes {} of a CPU", percent(overhead))),
+            Some(overhead) if overhead > most => {
+                Some(format!("it takes {} of a CPU", percent(overhead)))
+            }
             Some(_) => None,
         }
     }
@@ -293,32 +337,46 @@ fn notes(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Vec<String> {
     notes
 }
 
-/// The share of waits that were off by no more than that many nanoseconds. A bin counts where it is within as a whole.
+/// The share of waits that were off by no more than that many nanoseconds. A bin counts where it is
+/// within as a whole.
 fn within(late: &Lateness, within_ns: f64) -> f64 {
     let LatenessHistogram { bins } = late.histogram.get().unwrap_or_default();
     let ends_within = |bin: u32| 10_f64.powf(LatenessHistogram::end(bin)) <= within_ns;
-    let inside: f64 = bins.iter().filter(|(bin, _)| ends_within(**bin)).map(|(_, count)| *count as f64).sum();
+    let inside: f64 = bins
+        .iter()
+        .filter(|(bin, _)| ends_within(**bin))
+        .map(|(_, count)| *count as f64)
+        .sum();
     // All early waits stand in the first bin.
-    let too_early = if late.earliest_ns > within_ns { late.early } else { 0.0 };
+    let too_early = if late.earliest_ns > within_ns {
+        late.early
+    } else {
+        0.0
+    };
     (inside / late.waits.max(1) as f64 - too_early).clamp(0.0, 1.0)
 }
 
-/// What a share is at least, at 95 %: the lower end of Clopper and Pearson's interval, one-sided (Biometrika 26, 1934).
+/// What a share is at least, at 95 %: the lower end of Clopper and Pearson's interval, one-sided
+/// (Biometrika 26, 1934).
 fn at_least(share: f64, waits: u64) -> f64 {
     /// More prove no more that matters.
     const MOST: u64 = 10_000_000;
-    /// Halvings of an interval of shares: to a billionth. The library's own search for the quantile does not end for some numbers.
+    /// Halvings of an interval of shares: to a billionth. The library's own search for the quantile
+    /// does not end for some numbers.
     const HALVINGS: u32 = 30;
     let waits = waits.min(MOST);
     let kept = (share * waits as f64).round().min(waits as f64);
     if kept < 1.0 {
         return 0.0;
     }
-    let Ok(beta) = Beta::new(kept, waits as f64 - kept + 1.0) else { return 0.0 };
+    let Ok(beta) = Beta::new(kept, waits as f64 - kept + 1.0) else {
+        return 0.0;
+    };
     bisected((0.0, 1.0), HALVINGS, |share| beta.cdf(share) < 0.05).0
 }
 
-/// Waits that prove a share at 95 %, where as many miss as may by chance: with none 3 over the rest would do.
+/// Waits that prove a share at 95 %, where as many miss as may by chance: with none 3 over the rest
+/// would do.
 #[must_use]
 pub fn waits_to_prove(share: f64) -> f64 {
     12.0 / (1.0 - share)
@@ -326,7 +384,11 @@ pub fn waits_to_prove(share: f64) -> f64 {
 
 /// The longest step of a timer's requests or wake-ups, in nanoseconds.
 fn coarsest(figures: &WaitFigures) -> Option<f64> {
-    figures.granularities().filter_map(Granularity::step).map(|step| step.value).reduce(f64::max)
+    figures
+        .granularities()
+        .filter_map(Granularity::step)
+        .map(|step| step.value)
+        .reduce(f64::max)
 }
 
 #[cfg(test)]

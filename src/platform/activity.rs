@@ -1,5 +1,5 @@
-//! What a machine counts while it runs: interrupts, stolen time, how long a thread waited for a CPU (proc(5)); and the clock that goes on without
-//! it (rtc(4)).
+//! What a machine counts while it runs: interrupts, stolen time, how long a thread waited for a CPU
+//! (proc(5)); and the clock that goes on without it (rtc(4)).
 //!
 //! How busy the machine is, and what a hypervisor takes of it (proc(5)).
 
@@ -10,7 +10,8 @@ use timers::os::files;
 use super::Root;
 use crate::model::Load;
 
-/// /proc/stat grows with the number of CPUs and of interrupts; what is looked for stands before the latter.
+/// /proc/stat grows with the number of CPUs and of interrupts; what is looked for stands before the
+/// latter.
 const MOST: u64 = 1 << 17;
 
 /// CPU time is counted in ticks of USER_HZ, 10 ms.
@@ -28,10 +29,13 @@ pub struct Activity {
 /// What is counted now.
 #[must_use]
 pub fn activity(root: &Root) -> Activity {
-    root.beginning("/proc/stat", MOST).map(|stat| parse(&stat)).unwrap_or_default()
+    root.beginning("/proc/stat", MOST)
+        .map(|stat| parse(&stat))
+        .unwrap_or_default()
 }
 
-/// How long a thread was ready to run and got no CPU. The file stays open: to open it takes longer than to read it.
+/// How long a thread was ready to run and got no CPU. The file stays open: to open it takes longer
+/// than to read it.
 #[derive(Debug)]
 pub struct RunQueueDelay(Option<File>);
 
@@ -39,7 +43,10 @@ impl RunQueueDelay {
     /// Of the calling thread.
     #[must_use]
     pub fn of_this_thread(root: &Root) -> Self {
-        Self(root.file("/proc/thread-self/schedstat").and_then(|path| File::open(path).ok()))
+        Self(
+            root.file("/proc/thread-self/schedstat")
+                .and_then(|path| File::open(path).ok()),
+        )
     }
 
     /// Since the thread began.
@@ -49,7 +56,9 @@ impl RunQueueDelay {
         const LONGEST: usize = 64;
         let mut bytes = [0; LONGEST];
         let length = files::read_again(self.0.as_ref()?, &mut bytes).ok()?;
-        let mut words = std::str::from_utf8(&bytes[..length]).ok()?.split_whitespace();
+        let mut words = std::str::from_utf8(&bytes[..length])
+            .ok()?
+            .split_whitespace();
         // A kernel that does not count has a thread that reads this never have run.
         let ran: u64 = words.next()?.parse().ok()?;
         words.next()?.parse().ok().filter(|_| ran > 0)
@@ -67,7 +76,10 @@ fn parse(stat: &str) -> Activity {
     let all = stat.lines().find_map(|line| line.strip_prefix("cpu "));
     let stolen = all.and_then(|line| line.split_whitespace().nth(7)?.parse::<u64>().ok());
     Activity {
-        interrupts: stat.lines().find(|line| line.starts_with("intr ")).and_then(|line| number(line, 1)),
+        interrupts: stat
+            .lines()
+            .find(|line| line.starts_with("intr "))
+            .and_then(|line| number(line, 1)),
         stolen_ns: stolen.and_then(|ticks| ticks.checked_mul(TICK_NS)),
     }
 }
@@ -87,8 +99,18 @@ pub fn steal_share(root: &Root) -> Option<f64> {
 
 fn parse_loadavg(text: &str) -> Option<Load> {
     let mut words = text.split_whitespace();
-    let mut mean = || words.next()?.parse().ok().filter(|mean: &f64| mean.is_finite() && *mean >= 0.0);
-    let load = Load { one_minute: mean()?, five_minutes: mean()?, fifteen_minutes: mean()? };
+    let mut mean = || {
+        words
+            .next()?
+            .parse()
+            .ok()
+            .filter(|mean: &f64| mean.is_finite() && *mean >= 0.0)
+    };
+    let load = Load {
+        one_minute: mean()?,
+        five_minutes: mean()?,
+        fifteen_minutes: mean()?,
+    };
     // Two more words follow; without them the last mean may have been cut off.
     words.next().map(|_| load)
 }
@@ -98,9 +120,19 @@ fn parse_steal(stat: &str) -> Option<f64> {
     let (line, _) = stat.split_once('\n')?;
     let mut words = line.split_whitespace();
     words.next().filter(|name| *name == "cpu")?;
-    let times = words.map(str::parse).collect::<Result<Vec<u64>, _>>().ok()?;
-    // user, nice, system, idle, iowait, irq, softirq, steal; the guest times after them are part of user and nice.
-    let (&steal, wanted) = (times.get(7)?, [0, 1, 2, 5, 6, 7].map(|at| times[at] as f64).iter().sum::<f64>());
+    let times = words
+        .map(str::parse)
+        .collect::<Result<Vec<u64>, _>>()
+        .ok()?;
+    // user, nice, system, idle, iowait, irq, softirq, steal; the guest times after them are part of
+    // user and nice.
+    let (&steal, wanted) = (
+        times.get(7)?,
+        [0, 1, 2, 5, 6, 7]
+            .map(|at| times[at] as f64)
+            .iter()
+            .sum::<f64>(),
+    );
     (wanted > 0.0).then(|| steal as f64 / wanted)
 }
 
@@ -113,31 +145,53 @@ mod tests {
 
     #[test]
     fn what_is_counted() {
-        let stat =
-            "cpu  900 10 50 417596 471 20 10 12 7 0\ncpu0 1 0 1 1 1 0 0 12 7 0\nintr 4711 1 2\nctxt 5\n";
+        let stat = "cpu  900 10 50 417596 471 20 10 12 7 0\ncpu0 1 0 1 1 1 0 0 12 7 0\nintr 4711 1 2\nctxt 5\n";
         let (_folder, root) = made_up(&[
             ("proc/stat", stat),
             ("proc/thread-self/schedstat", "500 77 9\n"),
             ("sys/class/rtc/rtc0/since_epoch", "1790000000\n"),
         ]);
-        assert_eq!(activity(&root), Activity { interrupts: Some(4711), stolen_ns: Some(120_000_000) });
+        assert_eq!(
+            activity(&root),
+            Activity {
+                interrupts: Some(4711),
+                stolen_ns: Some(120_000_000)
+            }
+        );
         assert_eq!(
             (RunQueueDelay::of_this_thread(&root).ns(), rtc_s(&root)),
             (Some(77), Some(1_790_000_000))
         );
-        let (_folder, root) =
-            made_up(&[("proc/stat", "cpu 1\nintr x\n"), ("proc/thread-self/schedstat", "0 0 0\n")]);
+        let (_folder, root) = made_up(&[
+            ("proc/stat", "cpu 1\nintr x\n"),
+            ("proc/thread-self/schedstat", "0 0 0\n"),
+        ]);
         assert_eq!(
-            (activity(&root), RunQueueDelay::of_this_thread(&root).ns(), rtc_s(&root)),
+            (
+                activity(&root),
+                RunQueueDelay::of_this_thread(&root).ns(),
+                rtc_s(&root)
+            ),
             (Activity::default(), None, None)
         );
     }
 
     #[test]
     fn load_averages() {
-        let load = Load { one_minute: 1.13, five_minutes: 1.41, fifteen_minutes: 0.77 };
+        let load = Load {
+            one_minute: 1.13,
+            five_minutes: 1.41,
+            fifteen_minutes: 0.77,
+        };
         assert_eq!(parse_loadavg("1.13 1.41 0.77 1/89 14921\n"), Some(load));
-        for odd in ["", "1.13 1.41", "1.13 1.41 0.7", "nan 1 1 1/2 3", "-1 1 1 1/2 3", "a b c d e"] {
+        for odd in [
+            "",
+            "1.13 1.41",
+            "1.13 1.41 0.7",
+            "nan 1 1 1/2 3",
+            "-1 1 1 1/2 3",
+            "a b c d e",
+        ] {
             assert_eq!(parse_loadavg(odd), None, "{odd:?}");
         }
     }

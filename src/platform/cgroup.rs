@@ -1,6 +1,8 @@
-//! What a container, or any control group, allows this process, and by how much its time namespace shifts clocks.
+//! What a container, or any control group, allows this process, and by how much its time namespace
+//! shifts clocks.
 //!
-//! Sources: time_namespaces(7), [cgroups(7)], [control groups version 2], [CFS bandwidth control] (version 1), proc_pid_mountinfo(5).
+//! Sources: time_namespaces(7), [cgroups(7)], [control groups version 2], [CFS bandwidth control]
+//! (version 1), proc_pid_mountinfo(5).
 //!
 //! [cgroups(7)]: https://man7.org/linux/man-pages/man7/cgroups.7.html
 //! [control groups version 2]: https://docs.kernel.org/admin-guide/cgroup-v2.html
@@ -24,10 +26,16 @@ const NO_LIMIT_BYTES: u64 = 1 << 62;
 pub fn limits(root: &Root) -> Limits {
     let seen = SeenGroups {
         groups: root.content("/proc/self/cgroup").unwrap_or_default(),
-        mounts: root.beginning("/proc/self/mountinfo", MOUNTS).unwrap_or_default(),
+        mounts: root
+            .beginning("/proc/self/mountinfo", MOUNTS)
+            .unwrap_or_default(),
         root,
     };
-    let (cpu, cpuset, memory) = (seen.hierarchy("cpu"), seen.hierarchy("cpuset"), seen.hierarchy("memory"));
+    let (cpu, cpuset, memory) = (
+        seen.hierarchy("cpu"),
+        seen.hierarchy("cpuset"),
+        seen.hierarchy("memory"),
+    );
     Limits {
         container: container(root, &seen.groups),
         cgroup: cpu.as_ref().map(|hierarchy| hierarchy.version),
@@ -40,29 +48,49 @@ pub fn limits(root: &Root) -> Limits {
     }
 }
 
-/// As in `monotonic 86400 500000000` and `boottime -7 0`, a line each: seconds, and nanoseconds to be added.
+/// As in `monotonic 86400 500000000` and `boottime -7 0`, a line each: seconds, and nanoseconds to
+/// be added.
 fn time_namespace(offsets: &str) -> Option<TimeNamespace> {
     let of = |name: &str| -> Option<i64> {
-        let line = offsets.lines().find_map(|line| line.trim().strip_prefix(name))?;
+        let line = offsets
+            .lines()
+            .find_map(|line| line.trim().strip_prefix(name))?;
         let mut numbers = line.split_whitespace().map(str::parse::<i64>);
         let (seconds, nanoseconds) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
         seconds.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
     };
-    let found = TimeNamespace { monotonic_ns: of("monotonic")?, boottime_ns: of("boottime")? };
+    let found = TimeNamespace {
+        monotonic_ns: of("monotonic")?,
+        boottime_ns: of("boottime")?,
+    };
     (found != TimeNamespace::default()).then_some(found)
 }
 
 /// The kind of container, by the marks that container programs leave.
 fn container(root: &Root, groups: &str) -> Option<String> {
     // "systemd's container interface": the manager writes its name there.
-    let named = root.name("/run/systemd/container").filter(|name| name.len() <= 40);
+    let named = root
+        .name("/run/systemd/container")
+        .filter(|name| name.len() <= 40);
     let marked = [("/run/.containerenv", "podman"), ("/.dockerenv", "docker")];
-    let grouped =
-        [("/kubepods", "kubernetes"), ("/docker", "docker"), ("/libpod", "podman"), ("/lxc", "lxc")];
+    let grouped = [
+        ("/kubepods", "kubernetes"),
+        ("/docker", "docker"),
+        ("/libpod", "podman"),
+        ("/lxc", "lxc"),
+    ];
     named
-        .or_else(|| marked.iter().find(|(path, _)| root.has(path)).map(|(_, name)| (*name).to_owned()))
         .or_else(|| {
-            grouped.iter().find(|(part, _)| groups.contains(part)).map(|(_, name)| (*name).to_owned())
+            marked
+                .iter()
+                .find(|(path, _)| root.has(path))
+                .map(|(_, name)| (*name).to_owned())
+        })
+        .or_else(|| {
+            grouped
+                .iter()
+                .find(|(part, _)| groups.contains(part))
+                .map(|(_, name)| (*name).to_owned())
         })
 }
 
@@ -84,24 +112,44 @@ impl SeenGroups<'_> {
         let mounts = || self.mounts.lines().filter_map(Mount::parse);
         let (version, mount) = mounts()
             .find(|mount| {
-                mount.kind == "cgroup" && mount.options.split(',').any(|option| option == controller)
+                mount.kind == "cgroup"
+                    && mount.options.split(',').any(|option| option == controller)
             })
             .map(|mount| (1, mount))
             .or_else(|| Some((2, mounts().find(|mount| mount.kind == "cgroup2")?)))
             .or_else(|| self.usual(controller))?;
         let own = self.own_group(version, controller).unwrap_or("/");
         // A group outside of what is mounted shows as a path that leads upwards.
-        let inside = own.strip_prefix(mount.root.trim_end_matches('/')).unwrap_or("/");
+        let inside = own
+            .strip_prefix(mount.root.trim_end_matches('/'))
+            .unwrap_or("/");
         let steps: Vec<&str> = inside.split('/').filter(|step| !step.is_empty()).collect();
-        let steps = if steps.contains(&"..") { &[][..] } else { &steps[..] };
-        let folder = |depth: usize| [&[mount.point.as_str()][..], &steps[..depth]].concat().join("/");
+        let steps = if steps.contains(&"..") {
+            &[][..]
+        } else {
+            &steps[..]
+        };
+        let folder = |depth: usize| {
+            [&[mount.point.as_str()][..], &steps[..depth]]
+                .concat()
+                .join("/")
+        };
         let deepest = steps.len().min(DEEPEST);
-        Some(Hierarchy { version, folders: (0..=deepest).rev().map(folder).collect() })
+        Some(Hierarchy {
+            version,
+            folders: (0..=deepest).rev().map(folder).collect(),
+        })
     }
 
-    /// Without `/proc` the groups may still be where they usually are; the process's own is then not known.
+    /// Without `/proc` the groups may still be where they usually are; the process's own is then
+    /// not known.
     fn usual(&self, controller: &str) -> Option<(u32, Mount)> {
-        let mount = |point| Mount { root: "/".into(), point, kind: String::new(), options: String::new() };
+        let mount = |point| Mount {
+            root: "/".into(),
+            point,
+            kind: String::new(),
+            options: String::new(),
+        };
         let first = format!("{USUAL}/{controller}");
         if self.root.has(&format!("{USUAL}/cgroup.controllers")) {
             Some((2, mount(USUAL.to_owned())))
@@ -149,9 +197,16 @@ impl Mount {
 
 /// Blanks, line ends and backslashes are written as `\040` and their like.
 fn unescaped(path: &str) -> String {
-    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
-        .iter()
-        .fold(path.to_owned(), |path, (code, meant)| path.replace(code, meant))
+    [
+        ("\\040", " "),
+        ("\\011", "\t"),
+        ("\\012", "\n"),
+        ("\\134", "\\"),
+    ]
+    .iter()
+    .fold(path.to_owned(), |path, (code, meant)| {
+        path.replace(code, meant)
+    })
 }
 
 impl Hierarchy {
@@ -169,19 +224,33 @@ impl Hierarchy {
         });
         let cpus = least(quotas, self.shows(root, "cpu"))?;
         let throttled_periods = self.nearest(root, "cpu.stat").and_then(|stat| {
-            stat.lines().find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse().ok())
+            stat.lines()
+                .find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse().ok())
         });
-        Some(CpuQuota { cpus, throttled_periods })
+        Some(CpuQuota {
+            cpus,
+            throttled_periods,
+        })
     }
 
     fn memory_limit(&self, root: &Root) -> Option<MemoryLimit> {
-        let name = if self.version == 1 { "memory.limit_in_bytes" } else { "memory.max" };
+        let name = if self.version == 1 {
+            "memory.limit_in_bytes"
+        } else {
+            "memory.max"
+        };
         let limits = self.folders.iter().filter_map(|folder| {
             let text = root.content(&format!("{folder}/{name}"))?;
-            let limit = if text == "max" { u64::MAX } else { text.parse().ok()? };
+            let limit = if text == "max" {
+                u64::MAX
+            } else {
+                text.parse().ok()?
+            };
             Some((limit < NO_LIMIT_BYTES).then_some(limit))
         });
-        Some(MemoryLimit { bytes: least(limits, self.shows(root, "memory"))? })
+        Some(MemoryLimit {
+            bytes: least(limits, self.shows(root, "memory"))?,
+        })
     }
 
     fn cpuset(&self, root: &Root) -> Option<String> {
@@ -194,13 +263,17 @@ impl Hierarchy {
     }
 
     fn nearest(&self, root: &Root, name: &str) -> Option<String> {
-        self.folders.iter().find_map(|folder| root.content(&format!("{folder}/{name}")))
+        self.folders
+            .iter()
+            .find_map(|folder| root.content(&format!("{folder}/{name}")))
     }
 
-    /// Whether the controller can be seen at all, so that a limit that is nowhere written is known not to be there: the
-    /// outermost group of a machine has none of these files in version 2.
+    /// Whether the controller can be seen at all, so that a limit that is nowhere written is known
+    /// not to be there: the outermost group of a machine has none of these files in version 2.
     fn shows(&self, root: &Root, controller: &str) -> bool {
-        let Some(outermost) = self.folders.last() else { return false };
+        let Some(outermost) = self.folders.last() else {
+            return false;
+        };
         match self.version {
             1 => root.has(&format!("{outermost}/cgroup.procs")),
             _ => root
@@ -212,7 +285,11 @@ impl Hierarchy {
 
 /// CPUs' worth of time, `Some(None)` for no limit, `None` for what cannot be understood.
 fn quota(allowed_us: &str, period_us: &str) -> Option<Option<f64>> {
-    let period = period_us.trim().parse::<f64>().ok().filter(|period| *period > 0.0 && period.is_finite())?;
+    let period = period_us
+        .trim()
+        .parse::<f64>()
+        .ok()
+        .filter(|period| *period > 0.0 && period.is_finite())?;
     match allowed_us.trim() {
         "max" | "-1" => Some(None),
         allowed => {
@@ -222,11 +299,14 @@ fn quota(allowed_us: &str, period_us: &str) -> Option<Option<f64>> {
     }
 }
 
-/// The least of the limits of all groups. `None` where none was understood, unless it is `known` that there is none.
+/// The least of the limits of all groups. `None` where none was understood, unless it is `known`
+/// that there is none.
 fn least<T: PartialOrd>(limits: impl Iterator<Item = Option<T>>, known: bool) -> Option<Option<T>> {
-    limits.fold(known.then_some(None), |least, limit| match (least.flatten(), limit) {
-        (Some(least), Some(limit)) => Some(Some(if limit < least { limit } else { least })),
-        (least, limit) => Some(least.or(limit)),
+    limits.fold(known.then_some(None), |least, limit| {
+        match (least.flatten(), limit) {
+            (Some(least), Some(limit)) => Some(Some(if limit < least { limit } else { least })),
+            (least, limit) => Some(least.or(limit)),
+        }
     })
 }
 

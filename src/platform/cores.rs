@@ -7,12 +7,13 @@
 //! [intel_pstate]: https://docs.kernel.org/admin-guide/pm/intel_pstate.html
 //! [cpufreq]: https://docs.kernel.org/admin-guide/pm/cpufreq.html
 //!
-//! Kinds of cores: big and little ones, performance and efficiency ones. What a read takes differs between them, so a report says on
-//! which it was measured.
+//! Kinds of cores: big and little ones, performance and efficiency ones. What a read takes differs
+//! between them, so a report says on which it was measured.
 //!
-//! Told by: the counters of processors with two kinds on x86, which have a device a kind (`/sys/devices/cpu_core`, `cpu_atom`); else the
-//! identification of each core (MIDR of Arm) and its capacity, which the kernel scales to 1024 for the most capable (`cpu_capacity`).
-//! Frequencies tell nothing: cores of one kind differ by the highest that each of them reaches.
+//! Told by: the counters of processors with two kinds on x86, which have a device a kind
+//! (`/sys/devices/cpu_core`, `cpu_atom`); else the identification of each core (MIDR of Arm) and
+//! its capacity, which the kernel scales to 1024 for the most capable (`cpu_capacity`). Frequencies
+//! tell nothing: cores of one kind differ by the highest that each of them reaches.
 
 use timers::os::{MachineFacts, ToldKind};
 
@@ -43,15 +44,26 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &MachineF
             .filter(|list| count_of(list).is_some_and(|threads| threads > 0))
     });
     let list = list.or_else(|| told.core.as_deref().map(written));
-    let threads = list.as_deref().and_then(count_of).or_else(|| threads_in(cpuinfo));
-    let active = root.content(&format!("{CPUS}/smt/active")).as_deref().and_then(switch);
+    let threads = list
+        .as_deref()
+        .and_then(count_of)
+        .or_else(|| threads_in(cpuinfo));
+    let active = root
+        .content(&format!("{CPUS}/smt/active"))
+        .as_deref()
+        .and_then(switch);
     let smt = active.or_else(|| threads.map(|threads| threads > 1));
     Core { smt, threads, list }
 }
 
 /// Threads a core, by the first record of `/proc/cpuinfo` on x86: both figures are of one package.
 fn threads_in(cpuinfo: &str) -> Option<u32> {
-    let number = |name| field(cpuinfo, name)?.parse::<u32>().ok().filter(|&number| number > 0);
+    let number = |name| {
+        field(cpuinfo, name)?
+            .parse::<u32>()
+            .ok()
+            .filter(|&number| number > 0)
+    };
     let (siblings, cores) = (number("siblings")?, number("cpu cores")?);
     (siblings >= cores && siblings % cores == 0).then_some(siblings / cores)
 }
@@ -61,7 +73,8 @@ pub(super) fn isolated(root: &Root) -> Option<String> {
     list(root, "isolated")
 }
 
-/// CPUs without a timer interrupt while one thread runs. The file is there only where the kernel can do that.
+/// CPUs without a timer interrupt while one thread runs. The file is there only where the kernel
+/// can do that.
 pub(super) fn nohz_full(root: &Root) -> Option<String> {
     list(root, "nohz_full")
 }
@@ -69,7 +82,11 @@ pub(super) fn nohz_full(root: &Root) -> Option<String> {
 fn list(root: &Root, name: &str) -> Option<String> {
     // Before Linux 6.7 a mask that was never set is printed as "(null)".
     let list = root.line(&format!("{CPUS}/{name}"))?;
-    let list = if list == "(null)" { String::new() } else { list };
+    let list = if list == "(null)" {
+        String::new()
+    } else {
+        list
+    };
     count_of(&list).map(|_| list)
 }
 
@@ -95,12 +112,21 @@ fn switch(text: &str) -> Option<bool> {
     }
 }
 
-/// The devices that count events of a kind of cores on x86, the most capable first, and what Intel calls such cores.
-const OF_X86: [(&str, &str); 3] =
-    [("cpu_core", "P-core"), ("cpu_atom", "E-core"), ("cpu_lowpower", "low-power E-core")];
+/// The devices that count events of a kind of cores on x86, the most capable first, and what Intel
+/// calls such cores.
+const OF_X86: [(&str, &str); 3] = [
+    ("cpu_core", "P-core"),
+    ("cpu_atom", "E-core"),
+    ("cpu_lowpower", "low-power E-core"),
+];
 
-/// The kinds of cores among the CPUs `online`, the most capable first; `None` where neither files nor the system tell.
-pub(super) fn kinds(root: &Root, online: Option<&str>, told: &MachineFacts) -> Option<Vec<CoreKind>> {
+/// The kinds of cores among the CPUs `online`, the most capable first; `None` where neither files
+/// nor the system tell.
+pub(super) fn kinds(
+    root: &Root,
+    online: Option<&str>,
+    told: &MachineFacts,
+) -> Option<Vec<CoreKind>> {
     of_x86(root)
         .or_else(|| by_core(root, &online.and_then(cpus_in)?))
         .or_else(|| Some(told.kinds.as_ref()?.iter().map(as_told).collect()))
@@ -108,17 +134,31 @@ pub(super) fn kinds(root: &Root, online: Option<&str>, told: &MachineFacts) -> O
 
 /// The name of the kind that has `cpu`.
 pub(super) fn kind_of(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
-    kinds.iter().find(|kind| kind.list.as_deref().and_then(cpus_in).is_some_and(|cpus| cpus.contains(&cpu)))
+    kinds.iter().find(|kind| {
+        kind.list
+            .as_deref()
+            .and_then(cpus_in)
+            .is_some_and(|cpus| cpus.contains(&cpu))
+    })
 }
 
-/// Those of `allowed` that are of the most capable kind among them; all of them where no kinds are told apart.
+/// Those of `allowed` that are of the most capable kind among them; all of them where no kinds are
+/// told apart.
 pub(super) fn most_capable(root: &Root, allowed: &[u32], told: &MachineFacts) -> Vec<u32> {
     let kinds = kinds(root, Some(&written(allowed)), told).unwrap_or_default();
     let of = |kind: &CoreKind| -> Vec<u32> {
         let cpus = kind.list.as_deref().and_then(cpus_in).unwrap_or_default();
-        allowed.iter().copied().filter(|cpu| cpus.contains(cpu)).collect()
+        allowed
+            .iter()
+            .copied()
+            .filter(|cpu| cpus.contains(cpu))
+            .collect()
     };
-    kinds.iter().map(of).find(|cpus| !cpus.is_empty()).unwrap_or_else(|| allowed.to_vec())
+    kinds
+        .iter()
+        .map(of)
+        .find(|cpus| !cpus.is_empty())
+        .unwrap_or_else(|| allowed.to_vec())
 }
 
 fn of_x86(root: &Root) -> Option<Vec<CoreKind>> {
@@ -127,7 +167,12 @@ fn of_x86(root: &Root) -> Option<Vec<CoreKind>> {
         .filter_map(|&(device, name)| {
             let list = root.content(&format!("/sys/devices/{device}/cpus"))?;
             let cpus = count_of(&list).filter(|&cpus| cpus > 0)?;
-            Some(CoreKind { name: name.into(), cpus, list: Some(list), capacity: None })
+            Some(CoreKind {
+                name: name.into(),
+                cpus,
+                list: Some(list),
+                capacity: None,
+            })
         })
         .collect();
     (!kinds.is_empty()).then_some(kinds)
@@ -146,7 +191,11 @@ fn by_core(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
         }
     }
     // Where a core does not say what it is, it is unknown how many kinds there are.
-    if found.is_empty() || found.iter().any(|((name, capacity), _)| name.is_none() && capacity.is_none()) {
+    if found.is_empty()
+        || found
+            .iter()
+            .any(|((name, capacity), _)| name.is_none() && capacity.is_none())
+    {
         return None;
     }
     // Those of whom nothing else is known keep the order of their first CPU.
@@ -174,7 +223,10 @@ fn by_core(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
 
 fn mark(root: &Root, cpu: u32) -> Mark {
     let capacity = root.content(&format!("/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"));
-    (cpu_arm::part(root, cpu), capacity.and_then(|capacity| capacity.parse().ok()))
+    (
+        cpu_arm::part(root, cpu),
+        capacity.and_then(|capacity| capacity.parse().ok()),
+    )
 }
 
 fn as_told(kind: &ToldKind) -> CoreKind {
@@ -194,22 +246,59 @@ mod tests {
     #[test]
     fn threads_of_a_core() {
         let (_folder, root) = made_up(&[
-            ("sys/devices/system/cpu/cpu3/topology/thread_siblings_list", "3,35\n"),
-            ("sys/devices/system/cpu/cpu4/topology/core_cpus_list", "rubbish"),
+            (
+                "sys/devices/system/cpu/cpu3/topology/thread_siblings_list",
+                "3,35\n",
+            ),
+            (
+                "sys/devices/system/cpu/cpu4/topology/core_cpus_list",
+                "rubbish",
+            ),
             ("sys/devices/system/cpu/smt/active", "1\n"),
         ]);
         let found = core(&root, Some(3), "", &MachineFacts::default());
-        assert_eq!(found, Core { smt: Some(true), threads: Some(2), list: Some("3,35".into()) });
+        assert_eq!(
+            found,
+            Core {
+                smt: Some(true),
+                threads: Some(2),
+                list: Some("3,35".into())
+            }
+        );
         assert_eq!(
             core(&root, Some(4), "", &MachineFacts::default()),
-            Core { smt: Some(true), threads: None, list: None }
+            Core {
+                smt: Some(true),
+                threads: None,
+                list: None
+            }
         );
         let (_folder, nothing) = made_up(&[]);
-        assert_eq!(core(&nothing, Some(3), "", &MachineFacts::default()), Core::default());
-        let by_cpuinfo = core(&nothing, None, "siblings\t: 8\ncpu cores\t: 4\n", &MachineFacts::default());
-        assert_eq!(by_cpuinfo, Core { smt: Some(true), threads: Some(2), list: None });
         assert_eq!(
-            core(&nothing, None, "siblings : 3\ncpu cores : 2\n", &MachineFacts::default()),
+            core(&nothing, Some(3), "", &MachineFacts::default()),
+            Core::default()
+        );
+        let by_cpuinfo = core(
+            &nothing,
+            None,
+            "siblings\t: 8\ncpu cores\t: 4\n",
+            &MachineFacts::default(),
+        );
+        assert_eq!(
+            by_cpuinfo,
+            Core {
+                smt: Some(true),
+                threads: Some(2),
+                list: None
+            }
+        );
+        assert_eq!(
+            core(
+                &nothing,
+                None,
+                "siblings : 3\ncpu cores : 2\n",
+                &MachineFacts::default()
+            ),
             Core::default()
         );
     }
@@ -233,15 +322,33 @@ mod tests {
             let (_folder, root) = made_up(&[(path, text)]);
             turbo(&root, Some(1))
         };
-        assert_eq!(turbo_in("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n"), Some(false));
-        assert_eq!(turbo_in("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"), Some(true));
-        assert_eq!(turbo_in("sys/devices/system/cpu/cpufreq/boost", "1\n"), Some(true));
-        assert_eq!(turbo_in("sys/devices/system/cpu/cpu1/cpufreq/boost", "0\n"), Some(false));
-        assert_eq!(turbo_in("sys/devices/system/cpu/cpufreq/boost", "\u{0}\n"), None);
+        assert_eq!(
+            turbo_in("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n"),
+            Some(false)
+        );
+        assert_eq!(
+            turbo_in("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"),
+            Some(true)
+        );
+        assert_eq!(
+            turbo_in("sys/devices/system/cpu/cpufreq/boost", "1\n"),
+            Some(true)
+        );
+        assert_eq!(
+            turbo_in("sys/devices/system/cpu/cpu1/cpufreq/boost", "0\n"),
+            Some(false)
+        );
+        assert_eq!(
+            turbo_in("sys/devices/system/cpu/cpufreq/boost", "\u{0}\n"),
+            None
+        );
     }
 
     fn names(kinds: &[CoreKind]) -> Vec<(&str, &str)> {
-        kinds.iter().map(|kind| (kind.name.as_str(), kind.list.as_deref().unwrap_or_default())).collect()
+        kinds
+            .iter()
+            .map(|kind| (kind.name.as_str(), kind.list.as_deref().unwrap_or_default()))
+            .collect()
     }
 
     #[test]
@@ -255,10 +362,19 @@ mod tests {
         ]);
         let found = kinds(&root, Some("0-15"), &MachineFacts::default()).expect("they are told");
         assert_eq!(names(&found), [("P-core", "0-7"), ("E-core", "8-15")]);
-        assert_eq!(kind_of(&found, 9).map(|kind| kind.name.as_str()), Some("E-core"));
+        assert_eq!(
+            kind_of(&found, 9).map(|kind| kind.name.as_str()),
+            Some("E-core")
+        );
         assert_eq!(kind_of(&found, 16), None);
-        assert_eq!(most_capable(&root, &[3, 7, 8, 12], &MachineFacts::default()), [3, 7]);
-        assert_eq!(most_capable(&root, &[8, 12], &MachineFacts::default()), [8, 12]);
+        assert_eq!(
+            most_capable(&root, &[3, 7, 8, 12], &MachineFacts::default()),
+            [3, 7]
+        );
+        assert_eq!(
+            most_capable(&root, &[8, 12], &MachineFacts::default()),
+            [8, 12]
+        );
     }
 
     #[test]
@@ -272,16 +388,29 @@ mod tests {
             (2, "0x00000000411fd0d0\n", "870\n"),
             (3, "0x00000000411fd0d0\n", "1024\n"),
         ] {
-            files.extend([(file(cpu, MIDR), midr), (file(cpu, "cpu_capacity"), capacity)]);
+            files.extend([
+                (file(cpu, MIDR), midr),
+                (file(cpu, "cpu_capacity"), capacity),
+            ]);
         }
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let files: Vec<(&str, &str)> = files
+            .iter()
+            .map(|(path, text)| (path.as_str(), *text))
+            .collect();
         let (_folder, root) = made_up(&files);
         let found = kinds(&root, Some("0-3"), &MachineFacts::default()).expect("they are told");
         assert_eq!(
             names(&found),
-            [("Cortex-A77, capacity 1024", "3"), ("Cortex-A77, capacity 870", "2"), ("Cortex-A55", "0-1")]
+            [
+                ("Cortex-A77, capacity 1024", "3"),
+                ("Cortex-A77, capacity 870", "2"),
+                ("Cortex-A55", "0-1")
+            ]
         );
-        assert_eq!(most_capable(&root, &[0, 1, 2], &MachineFacts::default()), [2]);
+        assert_eq!(
+            most_capable(&root, &[0, 1, 2], &MachineFacts::default()),
+            [2]
+        );
         // One more of which nothing is known may be of any kind.
         assert_eq!(kinds(&root, Some("0-4"), &MachineFacts::default()), None);
     }
@@ -297,21 +426,33 @@ mod tests {
         let (_folder, nothing) = made_up(&[]);
         assert_eq!(kinds(&nothing, Some("0-1"), &MachineFacts::default()), None);
         assert_eq!(kinds(&nothing, None, &MachineFacts::default()), None);
-        assert_eq!(most_capable(&nothing, &[1, 5], &MachineFacts::default()), [1, 5]);
+        assert_eq!(
+            most_capable(&nothing, &[1, 5], &MachineFacts::default()),
+            [1, 5]
+        );
     }
 
     #[test]
     fn what_a_system_tells_by_a_call() {
         let told = MachineFacts {
             kinds: Some(vec![
-                ToldKind { name: "Performance".into(), cpus: vec![0, 1, 2, 3] },
-                ToldKind { name: "Efficiency".into(), cpus: vec![4, 5] },
+                ToldKind {
+                    name: "Performance".into(),
+                    cpus: vec![0, 1, 2, 3],
+                },
+                ToldKind {
+                    name: "Efficiency".into(),
+                    cpus: vec![4, 5],
+                },
             ]),
             ..MachineFacts::default()
         };
         let (_folder, nothing) = made_up(&[]);
         let found = kinds(&nothing, None, &told).expect("they are told");
-        assert_eq!(names(&found), [("Performance", "0-3"), ("Efficiency", "4-5")]);
+        assert_eq!(
+            names(&found),
+            [("Performance", "0-3"), ("Efficiency", "4-5")]
+        );
         assert_eq!(found[0].cpus, 4);
         assert_eq!(most_capable(&nothing, &[3, 4], &told), [3]);
     }

@@ -17,7 +17,10 @@ pub fn counter(root: &Root, age_s: Option<f64>) -> CounterFacts {
         log,
         uptime_s: root.name("/proc/uptime").and_then(|text| uptime(&text)),
         age_s,
-        promise: promise.map(|(keeps_rate, by)| CounterPromise { keeps_rate, by: by.into() }),
+        promise: promise.map(|(keeps_rate, by)| CounterPromise {
+            keeps_rate,
+            by: by.into(),
+        }),
         declared_by: timers::raw::declared().map(|declared| declared.by.to_owned()),
     }
 }
@@ -42,7 +45,11 @@ fn logged(text: &str) -> KernelLog {
         }
         rate_hz = timers::raw::logged_rate(line).or(rate_hz);
     }
-    KernelLog::Read { from_the_start: first.is_some_and(|first| first <= BEGINNING_S), distrust, rate_hz }
+    KernelLog::Read {
+        from_the_start: first.is_some_and(|first| first <= BEGINNING_S),
+        distrust,
+        rate_hz,
+    }
 }
 
 /// Linux, `kernel/time/clocksource.c`, `arch/x86/kernel/tsc.c` and `tsc_sync.c`.
@@ -52,16 +59,24 @@ fn gives_up(lower: &str) -> bool {
 
 /// The seconds in `<6>[    0.231876] …`.
 fn stamp(line: &str) -> Option<f64> {
-    line.split_once('[')?.1.split_once(']')?.0.trim().parse().ok()
+    line.split_once('[')?
+        .1
+        .split_once(']')?
+        .0
+        .trim()
+        .parse()
+        .ok()
 }
 
 /// The line without priority and time.
 fn message(line: &str) -> &str {
-    line.split_once("] ").map_or(line, |(_, message)| message).trim()
+    line.split_once("] ")
+        .map_or(line, |(_, message)| message)
+        .trim()
 }
 
-/// What is declared about the counter. The kernel knows more than CPUID does, as it knows models of processors; CPUID
-/// can be asked where there is no `/proc`.
+/// What is declared about the counter. The kernel knows more than CPUID does, as it knows models of
+/// processors; CPUID can be asked where there is no `/proc`.
 #[must_use]
 pub fn identify_tsc(cpuinfo: &str) -> Tsc {
     let (told, asked) = (by_flags(cpuinfo), by_cpuid());
@@ -75,17 +90,22 @@ pub fn identify_tsc(cpuinfo: &str) -> Tsc {
     }
 }
 
-/// By the flags of the first record. One that is missing from a list that was cut off is not known to be missing: the
-/// lists have to be followed by a line.
+/// By the flags of the first record. One that is missing from a list that was cut off is not known
+/// to be missing: the lists have to be followed by a line.
 fn by_flags(cpuinfo: &str) -> Tsc {
     let flags = |name: &str| {
         let mut lines = cpuinfo.lines();
-        let (_, flags) = lines.find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))?;
+        let (_, flags) =
+            lines.find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))?;
         lines.next().map(|_| flags)
     };
-    let Some(all) = flags("flags").filter(|all| has(all, "tsc")) else { return Tsc::default() };
-    // That of AMD stands among the others, that of Intel among the "vmx flags", of processors that may virtualise.
-    let scaling = has(all, "tsc_scale") || flags("vmx flags").is_some_and(|vmx| has(vmx, "tsc_scaling"));
+    let Some(all) = flags("flags").filter(|all| has(all, "tsc")) else {
+        return Tsc::default();
+    };
+    // That of AMD stands among the others, that of Intel among the "vmx flags", of processors that
+    // may virtualise.
+    let scaling =
+        has(all, "tsc_scale") || flags("vmx flags").is_some_and(|vmx| has(vmx, "tsc_scaling"));
     Tsc {
         constant: Some(has(all, "constant_tsc")),
         nonstop: Some(has(all, "nonstop_tsc")),
@@ -125,8 +145,11 @@ mod tests {
 
     #[test]
     fn a_log_that_says_nothing_against_it() {
-        let read =
-            KernelLog::Read { from_the_start: true, distrust: Vec::new(), rate_hz: Some(2_599_998_000.0) };
+        let read = KernelLog::Read {
+            from_the_start: true,
+            distrust: Vec::new(),
+            rate_hz: Some(2_599_998_000.0),
+        };
         assert_eq!(logged(SOUND), read);
     }
 
@@ -137,7 +160,8 @@ mod tests {
             "tsc: Marking TSC unstable due to check_tsc_sync_source failed",
             "Measured 6412 cycles TSC warp between CPUs, turning off TSC clock.",
         ] {
-            let KernelLog::Read { distrust, .. } = logged(&format!("{SOUND}<4>[ 8123.1] {line}\n")) else {
+            let KernelLog::Read { distrust, .. } = logged(&format!("{SOUND}<4>[ 8123.1] {line}\n"))
+            else {
                 panic!()
             };
             assert_eq!(distrust, [line]);
@@ -147,10 +171,21 @@ mod tests {
     #[test]
     fn a_log_whose_beginning_is_gone() {
         let read = logged("<6>[ 9000.5] usb 1-1: new device\n");
-        assert_eq!(read, KernelLog::Read { from_the_start: false, distrust: Vec::new(), rate_hz: None });
+        assert_eq!(
+            read,
+            KernelLog::Read {
+                from_the_start: false,
+                distrust: Vec::new(),
+                rate_hz: None
+            }
+        );
         assert_eq!(
             logged(""),
-            KernelLog::Read { from_the_start: false, distrust: Vec::new(), rate_hz: None }
+            KernelLog::Read {
+                from_the_start: false,
+                distrust: Vec::new(),
+                rate_hz: None
+            }
         );
     }
 
@@ -189,15 +224,25 @@ mod tests {
     fn scaling_of_either_vendor() {
         let scaling = |cpuinfo| by_flags(cpuinfo).scaling;
         assert_eq!(scaling("flags : tsc svm tsc_scale\nbugs :\n"), Some(true));
-        assert_eq!(scaling("flags : tsc vmx\nvmx flags : tsc_offset tsc_scaling\nbugs :\n"), Some(true));
-        assert_eq!(scaling("flags : tsc vmx\nvmx flags : tsc_offset\nbugs :\n"), Some(false));
+        assert_eq!(
+            scaling("flags : tsc vmx\nvmx flags : tsc_offset tsc_scaling\nbugs :\n"),
+            Some(true)
+        );
+        assert_eq!(
+            scaling("flags : tsc vmx\nvmx flags : tsc_offset\nbugs :\n"),
+            Some(false)
+        );
     }
 
     #[test]
     fn flags_that_were_cut_off_are_unknown() {
-        for cut in
-            ["flags : tsc constant_tsc nonst", "flags : tsc constant_tsc", "flags", "", "Features : fp\n\n"]
-        {
+        for cut in [
+            "flags : tsc constant_tsc nonst",
+            "flags : tsc constant_tsc",
+            "flags",
+            "",
+            "Features : fp\n\n",
+        ] {
             assert_eq!(by_flags(cut), Tsc::default(), "{cut:?}");
         }
     }

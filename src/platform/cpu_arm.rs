@@ -1,4 +1,5 @@
-//! Arm: what the kernel shows of the register that names a core (MIDR), and the devicetree, for there is no CPUID that programs may ask.
+//! Arm: what the kernel shows of the register that names a core (MIDR), and the devicetree, for
+//! there is no CPUID that programs may ask.
 
 use super::Root;
 use super::root::field;
@@ -21,7 +22,8 @@ const VENDORS: &[(u32, &str)] = &[
     (0xc0, "Ampere"),
 ];
 
-/// Part numbers, by implementer (MIDR_EL1.PartNum in technical reference manuals; Linux, arch/arm64/include/asm/cputype.h).
+/// Part numbers, by implementer (MIDR_EL1.PartNum in technical reference manuals; Linux,
+/// arch/arm64/include/asm/cputype.h).
 const PARTS: &[(u32, u32, &str)] = &[
     (0x41, 0xc05, "Cortex-A5"),
     (0x41, 0xc07, "Cortex-A7"),
@@ -69,14 +71,23 @@ const PARTS: &[(u32, u32, &str)] = &[
     (0xc0, 0xac4, "Ampere-1A"),
 ];
 
-/// Vendor and model of `cpu`, or else of the first one: cores of several kinds have several names. A part that has no name here is
-/// shown by its number.
+/// Vendor and model of `cpu`, or else of the first one: cores of several kinds have several names.
+/// A part that has no name here is shown by its number.
 pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let midr = cpu.and_then(|cpu| midr(root, cpu));
     let number = |name| field(cpuinfo, name).and_then(hexadecimal);
-    let by = midr.map(|midr| midr >> 24).or_else(|| implementer_in(cpuinfo));
-    let part = midr.map(|midr| midr >> 4 & 0xfff).or_else(|| number("CPU part"));
-    let vendor = |code| VENDORS.iter().find(|(known, _)| *known == code).map(|(_, name)| (*name).to_owned());
+    let by = midr
+        .map(|midr| midr >> 24)
+        .or_else(|| implementer_in(cpuinfo));
+    let part = midr
+        .map(|midr| midr >> 4 & 0xfff)
+        .or_else(|| number("CPU part"));
+    let vendor = |code| {
+        VENDORS
+            .iter()
+            .find(|(known, _)| *known == code)
+            .map(|(_, name)| (*name).to_owned())
+    };
     Cpu {
         vendor: by.map(|code| vendor(code).unwrap_or_else(|| format!("implementer {code:#04x}"))),
         model: part.map(|part| name(by, part)),
@@ -86,7 +97,9 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
 
 /// Who made the first core.
 pub(super) fn implementer(root: &Root, cpuinfo: &str) -> Option<u32> {
-    midr(root, 0).map(|midr| midr >> 24).or_else(|| implementer_in(cpuinfo))
+    midr(root, 0)
+        .map(|midr| midr >> 24)
+        .or_else(|| implementer_in(cpuinfo))
 }
 
 fn implementer_in(cpuinfo: &str) -> Option<u32> {
@@ -104,8 +117,12 @@ fn midr(root: &Root, cpu: u32) -> Option<u32> {
 }
 
 fn name(implementer: Option<u32>, part: u32) -> String {
-    let known = PARTS.iter().find(|(vendor, known, _)| (Some(*vendor), *known) == (implementer, part));
-    known.map_or(format!("part {part:#05x}"), |(_, _, name)| (*name).to_owned())
+    let known = PARTS
+        .iter()
+        .find(|(vendor, known, _)| (Some(*vendor), *known) == (implementer, part));
+    known.map_or(format!("part {part:#05x}"), |(_, _, name)| {
+        (*name).to_owned()
+    })
 }
 
 /// The name of the board, the last resort.
@@ -140,21 +157,40 @@ mod tests {
     fn cores_with_and_without_a_name() {
         let found = |implementer, part| {
             let cpu = parse(&record(implementer, part));
-            (cpu.vendor.unwrap_or_default(), cpu.model.unwrap_or_default())
+            (
+                cpu.vendor.unwrap_or_default(),
+                cpu.model.unwrap_or_default(),
+            )
         };
         assert_eq!(found("0x41", "0xd0c"), ("Arm".into(), "Neoverse-N1".into()));
         assert_eq!(found("0x41", "0xfff"), ("Arm".into(), "part 0xfff".into()));
-        assert_eq!(found("0x61", "0x022"), ("Apple".into(), "M1 (Icestorm)".into()));
-        assert_eq!(found("0x07", "0xd0c"), ("implementer 0x07".into(), "part 0xd0c".into()));
+        assert_eq!(
+            found("0x61", "0x022"),
+            ("Apple".into(), "M1 (Icestorm)".into())
+        );
+        assert_eq!(
+            found("0x07", "0xd0c"),
+            ("implementer 0x07".into(), "part 0xd0c".into())
+        );
     }
 
     #[test]
     fn cores_of_several_kinds() {
         let (_folder, root) = made_up(&[
-            ("sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000410fd034\n"),
-            ("sys/devices/system/cpu/cpu4/regs/identification/midr_el1", "0x00000000411fd0b0\n"),
+            (
+                "sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
+                "0x00000000410fd034\n",
+            ),
+            (
+                "sys/devices/system/cpu/cpu4/regs/identification/midr_el1",
+                "0x00000000411fd0b0\n",
+            ),
         ]);
-        let model = |cpu| core(&root, cpu, &record("0x41", "0xd03")).model.unwrap_or_default();
+        let model = |cpu| {
+            core(&root, cpu, &record("0x41", "0xd03"))
+                .model
+                .unwrap_or_default()
+        };
         assert_eq!(
             [Some(0), Some(4), Some(9), None].map(model),
             ["Cortex-A53", "Cortex-A76", "Cortex-A53", "Cortex-A53"]
@@ -164,7 +200,10 @@ mod tests {
     #[test]
     fn nothing_is_none() {
         assert_eq!(parse(""), Cpu::default());
-        assert_eq!(parse("CPU implementer : odd\nCPU part : 12"), Cpu::default());
+        assert_eq!(
+            parse("CPU implementer : odd\nCPU part : 12"),
+            Cpu::default()
+        );
     }
 
     proptest! {

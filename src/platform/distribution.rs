@@ -11,7 +11,10 @@ pub fn os(root: &Root, told: &MachineFacts) -> Os {
     let name = ["/etc/os-release", "/usr/lib/os-release"]
         .into_iter()
         .find_map(|path| root.content(path).and_then(|text| pretty_name(&text)));
-    Os { family: std::env::consts::OS.to_owned(), name: name.or_else(|| told.os_name.clone()) }
+    Os {
+        family: std::env::consts::OS.to_owned(),
+        name: name.or_else(|| told.os_name.clone()),
+    }
 }
 
 /// What the distribution calls itself: `PRETTY_NAME` of os-release(5), else its `NAME`.
@@ -19,8 +22,13 @@ pub fn os(root: &Root, told: &MachineFacts) -> Os {
 pub fn pretty_name(os_release: &str) -> Option<String> {
     let value = |name| {
         // A later assignment overrides an earlier one, as in the shell.
-        let mut assignments = os_release.lines().filter_map(|line| line.trim().split_once('='));
-        assignments.rfind(|(key, _)| *key == name).map(|(_, value)| unquoted(value)).filter(|v| !v.is_empty())
+        let mut assignments = os_release
+            .lines()
+            .filter_map(|line| line.trim().split_once('='));
+        assignments
+            .rfind(|(key, _)| *key == name)
+            .map(|(_, value)| unquoted(value))
+            .filter(|v| !v.is_empty())
     };
     value("PRETTY_NAME").or_else(|| value("NAME"))
 }
@@ -28,14 +36,24 @@ pub fn pretty_name(os_release: &str) -> Option<String> {
 /// A value as the shell would read it: quotes taken off, and outside single quotes a backslash too.
 fn unquoted(value: &str) -> String {
     let value = value.trim();
-    if let Some(literal) = value.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+    if let Some(literal) = value
+        .strip_prefix('\'')
+        .and_then(|rest| rest.strip_suffix('\''))
+    {
         return literal.to_owned();
     }
-    let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
+    let inner = value
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+        .unwrap_or(value);
     let mut characters = inner.chars();
     let mut text = String::new();
     while let Some(character) = characters.next() {
-        text.extend(if character == '\\' { characters.next() } else { Some(character) });
+        text.extend(if character == '\\' {
+            characters.next()
+        } else {
+            Some(character)
+        });
     }
     text
 }
@@ -50,7 +68,9 @@ mod tests {
     fn names_of_distributions() {
         let name = |text| pretty_name(text).unwrap_or_default();
         assert_eq!(
-            name("NAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nID=debian\n"),
+            name(
+                "NAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nID=debian\n"
+            ),
             "Debian GNU/Linux 12 (bookworm)"
         );
         assert_eq!(name("# PRETTY_NAME=no\nPRETTY_NAME=Arch\n"), "Arch");

@@ -1,8 +1,9 @@
 //! The hypervisor under this system, and the clocks that it offers its guests.
 //!
-//! On x86 the processor tells (CPUID). Elsewhere the firmware does, as it describes the machine that a hypervisor makes up: the devicetree, or
-//! the DMI tables. QEMU describes the same machine whether it carries out instructions itself (TCG) or lets a processor do so (KVM); the
-//! processor that it makes up then has a vendor that no other one has.
+//! On x86 the processor tells (CPUID). Elsewhere the firmware does, as it describes the machine
+//! that a hypervisor makes up: the devicetree, or the DMI tables. QEMU describes the same machine
+//! whether it carries out instructions itself (TCG) or lets a processor do so (KVM); the processor
+//! that it makes up then has a vendor that no other one has.
 
 use timers::os::MachineFacts;
 
@@ -10,10 +11,16 @@ use super::root::field;
 use super::{Root, cpu, cpu_arm};
 
 /// Clock sources of Linux that a hypervisor answers.
-const PARAVIRTUAL: [&str; 4] = ["kvm-clock", "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr", "xen"];
+const PARAVIRTUAL: [&str; 4] = [
+    "kvm-clock",
+    "hyperv_clocksource_tsc_page",
+    "hyperv_clocksource_msr",
+    "xen",
+];
 
-/// What carries out this program in place of a processor, or the hypervisor under this system, as the processor tells or else
-/// the kernel; `None` on bare metal. What only plays the system comes first, as in `Wine 8.0 on KVM`.
+/// What carries out this program in place of a processor, or the hypervisor under this system, as
+/// the processor tells or else the kernel; `None` on bare metal. What only plays the system comes
+/// first, as in `Wine 8.0 on KVM`.
 #[must_use]
 pub fn hypervisor(root: &Root, told: &MachineFacts) -> Option<String> {
     if let Some(emulator) = timers::os::emulator() {
@@ -21,7 +28,9 @@ pub fn hypervisor(root: &Root, told: &MachineFacts) -> Option<String> {
     }
     let beneath = match timers::arch::hypervisor() {
         Some(asked) => asked.name,
-        None => root.content("/sys/hypervisor/type").or_else(|| told_by_firmware(root)),
+        None => root
+            .content("/sys/hypervisor/type")
+            .or_else(|| told_by_firmware(root)),
     };
     match (&told.emulator, beneath) {
         (Some(emulator), Some(beneath)) => Some(format!("{emulator} on {beneath}")),
@@ -30,7 +39,8 @@ pub fn hypervisor(root: &Root, told: &MachineFacts) -> Option<String> {
 }
 
 const DEVICETREE: &str = "/sys/firmware/devicetree/base";
-/// Where QEMU tells the firmware of its guest what it was started with, on its machines `virt` of Arm and of RISC-V.
+/// Where QEMU tells the firmware of its guest what it was started with, on its machines `virt` of
+/// Arm and of RISC-V.
 const BY_QEMU: [&str; 2] = ["fw-cfg@9020000", "fw-cfg@10100000"];
 /// What a hypervisor calls itself in the devicetree.
 const IN_DEVICETREE: [(&str, &str); 5] = [
@@ -41,7 +51,8 @@ const IN_DEVICETREE: [(&str, &str); 5] = [
     // Of Firecracker, crosvm, kvmtool and others, which say no more.
     ("linux,dummy-virt", "a hypervisor"),
 ];
-/// How vendors of virtual machines begin in the DMI tables, as systemd-detect-virt knows them. Amazon's name stands on its bare metal too.
+/// How vendors of virtual machines begin in the DMI tables, as systemd-detect-virt knows them.
+/// Amazon's name stands on its bare metal too.
 const IN_DMI: [(&str, &str); 10] = [
     ("QEMU", "QEMU"),
     ("KVM", "KVM"),
@@ -57,11 +68,18 @@ const IN_DMI: [(&str, &str); 10] = [
 
 fn told_by_firmware(root: &Root) -> Option<String> {
     let name = by_devicetree(root).or_else(|| by_dmi(root))?;
-    Some(if name == "QEMU" && is_made_up(root) { "QEMU (TCG)".into() } else { name.into() })
+    Some(if name == "QEMU" && is_made_up(root) {
+        "QEMU (TCG)".into()
+    } else {
+        name.into()
+    })
 }
 
 fn by_devicetree(root: &Root) -> Option<&'static str> {
-    if BY_QEMU.iter().any(|node| root.has(&format!("{DEVICETREE}/{node}"))) {
+    if BY_QEMU
+        .iter()
+        .any(|node| root.has(&format!("{DEVICETREE}/{node}")))
+    {
         return Some("QEMU");
     }
     // Each file holds several texts, a zero behind each.
@@ -69,14 +87,18 @@ fn by_devicetree(root: &Root) -> Option<&'static str> {
         .iter()
         .filter_map(|file| root.content(&format!("{DEVICETREE}/{file}")))
         .collect();
-    let known = IN_DEVICETREE.iter().find(|(mark, _)| words.iter().any(|text| text.contains(mark)));
+    let known = IN_DEVICETREE
+        .iter()
+        .find(|(mark, _)| words.iter().any(|text| text.contains(mark)));
     known.map(|(_, name)| *name)
 }
 
 /// What the firmware says of its maker and of the machine (SMBIOS, system information).
 fn dmi(root: &Root) -> [String; 2] {
-    ["sys_vendor", "product_name"]
-        .map(|name| root.name(&format!("/sys/class/dmi/id/{name}")).unwrap_or_default())
+    ["sys_vendor", "product_name"].map(|name| {
+        root.name(&format!("/sys/class/dmi/id/{name}"))
+            .unwrap_or_default()
+    })
 }
 
 /// What its maker calls this machine, where the maker filled that in.
@@ -93,16 +115,29 @@ pub fn product(root: &Root) -> Option<String> {
     ];
     let told = dmi(root).map(|part| {
         let small = part.to_lowercase();
-        if UNFILLED.iter().any(|unfilled| small.contains(unfilled)) { String::new() } else { part }
+        if UNFILLED.iter().any(|unfilled| small.contains(unfilled)) {
+            String::new()
+        } else {
+            part
+        }
     });
     let [vendor, product] = &told;
-    let name = if product.starts_with(vendor.as_str()) { product.clone() } else { told.join(" ") };
+    let name = if product.starts_with(vendor.as_str()) {
+        product.clone()
+    } else {
+        told.join(" ")
+    };
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 fn by_dmi(root: &Root) -> Option<&'static str> {
     let [vendor, product] = dmi(root);
-    let named = |text: &str| IN_DMI.iter().find(|(mark, _)| text.starts_with(mark)).map(|(_, name)| *name);
+    let named = |text: &str| {
+        IN_DMI
+            .iter()
+            .find(|(mark, _)| text.starts_with(mark))
+            .map(|(_, name)| *name)
+    };
     // Microsoft and Google make computers as well.
     match named(&vendor) {
         Some("Amazon EC2") if product.ends_with(".metal") => None,
@@ -118,11 +153,14 @@ fn is_made_up(root: &Root) -> bool {
     cpu_arm::implementer(root, &cpuinfo) == Some(0) || field(&cpuinfo, "mvendorid") == Some("0x0")
 }
 
-/// The clocks that a hypervisor offers, as the kernel calls them: those that the kernel lists among `available`, and
-/// those that the processor shows. `None` where neither is known.
+/// The clocks that a hypervisor offers, as the kernel calls them: those that the kernel lists among
+/// `available`, and those that the processor shows. `None` where neither is known.
 #[must_use]
 pub fn clocks(available: &[String]) -> Option<Vec<String>> {
-    known(available, timers::arch::hypervisor().map(|asked| asked.clocks))
+    known(
+        available,
+        timers::arch::hypervisor().map(|asked| asked.clocks),
+    )
 }
 
 fn known(available: &[String], offered: Option<Vec<&str>>) -> Option<Vec<String>> {
@@ -131,7 +169,13 @@ fn known(available: &[String], offered: Option<Vec<&str>>) -> Option<Vec<String>
     }
     let offered = offered.unwrap_or_default();
     let seen = |clock: &&str| available.iter().any(|name| name == clock) || offered.contains(clock);
-    Some(PARAVIRTUAL.iter().filter(|clock| seen(clock)).map(|clock| (*clock).to_owned()).collect())
+    Some(
+        PARAVIRTUAL
+            .iter()
+            .filter(|clock| seen(clock))
+            .map(|clock| (*clock).to_owned())
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -148,31 +192,63 @@ mod tests {
     fn what_firmware_tells_of_virtual_machines() {
         const COMPATIBLE: &str = "sys/firmware/devicetree/base/compatible";
         const BELOW_QEMU: &str = "sys/firmware/devicetree/base/fw-cfg@9020000/compatible";
-        let arm = |implementer| format!("processor : 0\nCPU implementer : {implementer}\nCPU part : 0x051\n");
+        let arm = |implementer| {
+            format!("processor : 0\nCPU implementer : {implementer}\nCPU part : 0x051\n")
+        };
         let virt = (COMPATIBLE, "linux,dummy-virt\0");
         let qemu = [virt, (BELOW_QEMU, "qemu,fw-cfg-mmio\0")];
         fn processor(text: &str) -> (&str, &str) {
             ("proc/cpuinfo", text)
         }
         let [emulated, real] = [arm("0x00"), arm("0x41")];
-        assert_eq!(told(&[&qemu[..], &[processor(&emulated)]].concat()).as_deref(), Some("QEMU (TCG)"));
-        assert_eq!(told(&[&qemu[..], &[processor(&real)]].concat()).as_deref(), Some("QEMU"));
-        assert_eq!(told(&[virt, processor(&real)]).as_deref(), Some("a hypervisor"));
-        let riscv = [(COMPATIBLE, "riscv-virtio\0qemu"), processor("processor : 0\nmvendorid : 0x0\n")];
+        assert_eq!(
+            told(&[&qemu[..], &[processor(&emulated)]].concat()).as_deref(),
+            Some("QEMU (TCG)")
+        );
+        assert_eq!(
+            told(&[&qemu[..], &[processor(&real)]].concat()).as_deref(),
+            Some("QEMU")
+        );
+        assert_eq!(
+            told(&[virt, processor(&real)]).as_deref(),
+            Some("a hypervisor")
+        );
+        let riscv = [
+            (COMPATIBLE, "riscv-virtio\0qemu"),
+            processor("processor : 0\nmvendorid : 0x0\n"),
+        ];
         assert_eq!(told(&riscv).as_deref(), Some("QEMU (TCG)"));
-        assert_eq!(told(&[(COMPATIBLE, "raspberrypi,5-model-b\0brcm,bcm2712\0"), processor(&real)]), None);
+        assert_eq!(
+            told(&[
+                (COMPATIBLE, "raspberrypi,5-model-b\0brcm,bcm2712\0"),
+                processor(&real)
+            ]),
+            None
+        );
         assert_eq!(told(&[]), None);
     }
 
     #[test]
     fn what_dmi_tells_of_virtual_machines() {
         let machine = |vendor, product| {
-            told(&[("sys/class/dmi/id/sys_vendor", vendor), ("sys/class/dmi/id/product_name", product)])
+            told(&[
+                ("sys/class/dmi/id/sys_vendor", vendor),
+                ("sys/class/dmi/id/product_name", product),
+            ])
         };
-        assert_eq!(machine("QEMU", "KVM Virtual Machine").as_deref(), Some("QEMU"));
-        assert_eq!(machine("Amazon EC2", "c7g.large").as_deref(), Some("Amazon EC2"));
+        assert_eq!(
+            machine("QEMU", "KVM Virtual Machine").as_deref(),
+            Some("QEMU")
+        );
+        assert_eq!(
+            machine("Amazon EC2", "c7g.large").as_deref(),
+            Some("Amazon EC2")
+        );
         assert_eq!(machine("Amazon EC2", "c7g.metal"), None);
-        assert_eq!(machine("Microsoft Corporation", "Virtual Machine").as_deref(), Some("Hyper-V"));
+        assert_eq!(
+            machine("Microsoft Corporation", "Virtual Machine").as_deref(),
+            Some("Hyper-V")
+        );
         assert_eq!(machine("Microsoft Corporation", "Surface Pro"), None);
         assert_eq!(machine("Ampere(R)", "Mt. Jade"), None);
     }
@@ -183,22 +259,37 @@ mod tests {
             let (_folder, root) = made_up(files);
             product(&root)
         };
-        let (vendor, name) = ("sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name");
+        let (vendor, name) = (
+            "sys/class/dmi/id/sys_vendor",
+            "sys/class/dmi/id/product_name",
+        );
         let told = |text: &str| Some(text.to_owned());
-        assert_eq!(product(&[(vendor, "Amazon EC2"), (name, "m7i.large")]), told("Amazon EC2 m7i.large"));
+        assert_eq!(
+            product(&[(vendor, "Amazon EC2"), (name, "m7i.large")]),
+            told("Amazon EC2 m7i.large")
+        );
         assert_eq!(
             product(&[(vendor, "Google"), (name, "Google Compute Engine")]),
             told("Google Compute Engine")
         );
-        assert_eq!(product(&[(vendor, "To Be Filled By O.E.M."), (name, "Default string")]), None);
+        assert_eq!(
+            product(&[(vendor, "To Be Filled By O.E.M."), (name, "Default string")]),
+            None
+        );
         assert_eq!(product(&[]), None);
     }
 
     #[test]
     fn clocks_that_the_kernel_lists_or_the_processor_shows() {
         let listed = ["tsc", "hyperv_clocksource_tsc_page", "acpi_pm"].map(str::to_owned);
-        assert_eq!(known(&listed, None), Some(vec!["hyperv_clocksource_tsc_page".to_owned()]));
-        assert_eq!(known(&[], Some(vec!["kvm-clock"])), Some(vec!["kvm-clock".to_owned()]));
+        assert_eq!(
+            known(&listed, None),
+            Some(vec!["hyperv_clocksource_tsc_page".to_owned()])
+        );
+        assert_eq!(
+            known(&[], Some(vec!["kvm-clock"])),
+            Some(vec!["kvm-clock".to_owned()])
+        );
         assert_eq!(known(&[], Some(Vec::new())), Some(Vec::new()));
         assert_eq!(known(&[], None), None);
     }

@@ -2,9 +2,9 @@
 //!
 //! How the kernel's clocks are steered, from what adjtimex(2) tells.
 //!
-//! The sum of all trims is what Linux adds to the length of a second (kernel/time/ntp.c, `second_overflow` and
-//! `ntp_update_frequency`): that of the frequency, that of the tick, the part of the offset that this second slews in,
-//! and up to 500 µs of an adjtime(3).
+//! The sum of all trims is what Linux adds to the length of a second (kernel/time/ntp.c,
+//! `second_overflow` and `ntp_update_frequency`): that of the frequency, that of the tick, the part
+//! of the offset that this second slews in, and up to 500 µs of an adjtime(3).
 
 use std::io::Read;
 
@@ -18,7 +18,8 @@ const CLOCKSOURCE: &str = "/sys/devices/system/clocksource/clocksource0";
 const LONGEST_CONFIGURATION: u64 = 4 << 20;
 /// CONFIG_HZ lies between 24 and 1200 (Linux, arch/*/Kconfig).
 const TICK_RATES: std::ops::RangeInclusive<u32> = 20..=2_000;
-/// Parameters of the kernel that decide which clock source it uses, and those that name CPUs to be left alone.
+/// Parameters of the kernel that decide which clock source it uses, and those that name CPUs to be
+/// left alone.
 const CLOCK_PARAMETERS: [&str; 13] = [
     "clocksource",
     "tsc",
@@ -36,13 +37,19 @@ const CLOCK_PARAMETERS: [&str; 13] = [
     "TSCSYNCPOLICY",
 ];
 
-/// The kernel as it calls itself, its tick from its configuration or from what it declares as the step of its coarse clocks.
+/// The kernel as it calls itself, its tick from its configuration or from what it declares as the
+/// step of its coarse clocks.
 #[must_use]
 pub fn kernel(root: &Root) -> Kernel {
-    let KernelName { name, release, version } = timers::os::machine::kernel();
+    let KernelName {
+        name,
+        release,
+        version,
+    } = timers::os::machine::kernel();
     let configuration = configuration(root, release.as_deref());
-    let by_configuration =
-        configuration.as_ref().and_then(|(text, source)| Some((tick_rate(text)?, *source)));
+    let by_configuration = configuration
+        .as_ref()
+        .and_then(|(text, source)| Some((tick_rate(text)?, *source)));
     let (tick_hz, tick_source) = by_configuration.or_else(declared_tick).unzip();
     Kernel {
         tick_hz,
@@ -72,16 +79,20 @@ pub fn clocksource(root: &Root, told: &MachineFacts) -> ClockSource {
 
 /// The configuration the kernel was built with, and where it was found.
 fn configuration(root: &Root, release: Option<&str>) -> Option<(String, &'static str)> {
-    unpacked(root).map(|text| (text, "CONFIG_HZ in /proc/config.gz")).or_else(|| {
-        let text = root.beginning(&format!("/boot/config-{}", release?), LONGEST_CONFIGURATION)?;
-        Some((text, "CONFIG_HZ in /boot"))
-    })
+    unpacked(root)
+        .map(|text| (text, "CONFIG_HZ in /proc/config.gz"))
+        .or_else(|| {
+            let text =
+                root.beginning(&format!("/boot/config-{}", release?), LONGEST_CONFIGURATION)?;
+            Some((text, "CONFIG_HZ in /boot"))
+        })
 }
 
 fn unpacked(root: &Root) -> Option<String> {
     let packed = root.bytes("/proc/config.gz", LONGEST_CONFIGURATION)?;
     let mut text = Vec::new();
-    // A file that is cut off or broken gives nothing: an option that is missing from it would not be known to be off.
+    // A file that is cut off or broken gives nothing: an option that is missing from it would not
+    // be known to be off.
     flate2::read::GzDecoder::new(packed.as_slice())
         .take(LONGEST_CONFIGURATION)
         .read_to_end(&mut text)
@@ -95,7 +106,10 @@ fn option<'a>(configuration: &'a str, name: &str) -> Option<&'a str> {
 }
 
 fn tick_rate(configuration: &str) -> Option<u32> {
-    option(configuration, "CONFIG_HZ")?.parse().ok().filter(|hertz| TICK_RATES.contains(hertz))
+    option(configuration, "CONFIG_HZ")?
+        .parse()
+        .ok()
+        .filter(|hertz| TICK_RATES.contains(hertz))
 }
 
 fn tickless(configuration: &str) -> Option<Tickless> {
@@ -114,16 +128,22 @@ fn declared_tick() -> Option<(u32, &'static str)> {
     Some((hertz, timers::os::discipline::DECLARED_TICK))
 }
 
-/// The rate of a tick of that length. Where an emulator answers for the kernel, the length may be that of no tick.
+/// The rate of a tick of that length. Where an emulator answers for the kernel, the length may be
+/// that of no tick.
 fn rate_of_tick(nanoseconds: i64) -> Option<u32> {
     let hertz = (nanoseconds > 0).then(|| (1e9 / nanoseconds as f64).round() as u32)?;
     TICK_RATES.contains(&hertz).then_some(hertz)
 }
 
 fn clock_parameters(command_line: &str) -> Vec<String> {
-    let known =
-        |word: &&str| CLOCK_PARAMETERS.contains(&word.split_once('=').map_or(*word, |(name, _)| name));
-    command_line.split_whitespace().filter(known).map(str::to_owned).collect()
+    let known = |word: &&str| {
+        CLOCK_PARAMETERS.contains(&word.split_once('=').map_or(*word, |(name, _)| name))
+    };
+    command_line
+        .split_whitespace()
+        .filter(known)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// SHIFT_PLL of the kernel: a second slews in 1/2^(2 + time constant) of the offset.
@@ -134,7 +154,9 @@ const ADJTIME_US: i64 = 500;
 /// How the clocks are steered; `None` when the kernel does not tell.
 #[must_use]
 pub fn ntp() -> Option<Ntp> {
-    timers::os::discipline::discipline().ok().map(|discipline| steered(&discipline))
+    timers::os::discipline::discipline()
+        .ok()
+        .map(|discipline| steered(&discipline))
 }
 
 fn steered(discipline: &Discipline) -> Ntp {
@@ -146,10 +168,14 @@ fn steered(discipline: &Discipline) -> Ntp {
     let adjtime_ppm = adjtime_us.clamp(-ADJTIME_US, ADJTIME_US) as f64;
     Ntp {
         synchronised: discipline.synchronised,
-        slewing: discipline.offset_ns != 0 || adjtime_us != 0 || trim.tick_us != Trim::UNTRIMMED_TICK_US,
+        slewing: discipline.offset_ns != 0
+            || adjtime_us != 0
+            || trim.tick_us != Trim::UNTRIMMED_TICK_US,
         rate_ppm: frequency_ppm + trim.tick_ppm() + offset_ppm + adjtime_ppm,
         frequency_ppm,
-        offset_ns: discipline.offset_ns.saturating_add(adjtime_us.saturating_mul(1000)),
+        offset_ns: discipline
+            .offset_ns
+            .saturating_add(adjtime_us.saturating_mul(1000)),
         tick_us: trim.tick_us,
         estimated_error_us: discipline.estimated_error_us,
     }
@@ -169,7 +195,9 @@ mod tests {
 
     fn packed(text: &str) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(text.as_bytes()).expect("a vector takes it");
+        encoder
+            .write_all(text.as_bytes())
+            .expect("a vector takes it");
         encoder.finish().expect("a vector takes it")
     }
 
@@ -189,25 +217,44 @@ mod tests {
     fn tick_of_a_configuration() {
         let (_folder, root) = made_up(&[]);
         std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
-        std::fs::write(root.file("/proc/config.gz").expect("a root"), packed(CONFIGURATION))
-            .expect("it can be written");
+        std::fs::write(
+            root.file("/proc/config.gz").expect("a root"),
+            packed(CONFIGURATION),
+        )
+        .expect("it can be written");
         let found = kernel(&root);
-        assert_eq!((found.tick_hz, found.tickless), (Some(300), Some(Tickless::WhenIdle)));
-        assert!(found.tick_source.is_some_and(|source| source.contains("/proc/config.gz")));
+        assert_eq!(
+            (found.tick_hz, found.tickless),
+            (Some(300), Some(Tickless::WhenIdle))
+        );
+        assert!(
+            found
+                .tick_source
+                .is_some_and(|source| source.contains("/proc/config.gz"))
+        );
         let release = found.release.expect("this kernel has a release");
         let path = format!("boot/config-{release}");
         let (_folder, root) = made_up(&[(path.as_str(), "CONFIG_HZ_PERIODIC=y\nCONFIG_HZ=1000\n")]);
         let found = kernel(&root);
-        assert_eq!((found.tick_hz, found.tickless), (Some(1000), Some(Tickless::Never)));
+        assert_eq!(
+            (found.tick_hz, found.tickless),
+            (Some(1000), Some(Tickless::Never))
+        );
     }
 
     #[test]
     fn a_broken_configuration_says_nothing() {
         let whole = packed(CONFIGURATION);
-        for broken in [&whole[..whole.len() / 2], &whole[..whole.len() - 4], b"\x1f\x8b rubbish", b""] {
+        for broken in [
+            &whole[..whole.len() / 2],
+            &whole[..whole.len() - 4],
+            b"\x1f\x8b rubbish",
+            b"",
+        ] {
             let (_folder, root) = made_up(&[]);
             std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
-            std::fs::write(root.file("/proc/config.gz").expect("a root"), broken).expect("it can be written");
+            std::fs::write(root.file("/proc/config.gz").expect("a root"), broken)
+                .expect("it can be written");
             assert_eq!(configuration(&root, None), None);
         }
     }
@@ -217,7 +264,8 @@ mod tests {
         let bomb = packed(&"\0".repeat(64 << 20));
         let (_folder, root) = made_up(&[]);
         std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
-        std::fs::write(root.file("/proc/config.gz").expect("a root"), bomb).expect("it can be written");
+        std::fs::write(root.file("/proc/config.gz").expect("a root"), bomb)
+            .expect("it can be written");
         let (text, _) = configuration(&root, None).expect("its beginning");
         assert_eq!(text.len() as u64, LONGEST_CONFIGURATION);
         assert_eq!((tick_rate(&text), tickless(&text)), (None, None));
@@ -242,9 +290,13 @@ mod tests {
 
     #[test]
     fn parameters_about_clocks() {
-        let found =
-            clock_parameters("quiet clocksource=hpet tsc=unstable notscx notsc root=/dev/tsc nohz=off");
-        assert_eq!(found, ["clocksource=hpet", "tsc=unstable", "notsc", "nohz=off"]);
+        let found = clock_parameters(
+            "quiet clocksource=hpet tsc=unstable notscx notsc root=/dev/tsc nohz=off",
+        );
+        assert_eq!(
+            found,
+            ["clocksource=hpet", "tsc=unstable", "notsc", "nohz=off"]
+        );
     }
 
     proptest! {
@@ -262,7 +314,11 @@ mod tests {
         trim: STEADY,
         estimated_error_us: 16_000_000,
     };
-    const STEADY: Trim = Trim { scaled_ppm: 0, tick_us: Trim::UNTRIMMED_TICK_US, tai_offset_s: 0 };
+    const STEADY: Trim = Trim {
+        scaled_ppm: 0,
+        tick_us: Trim::UNTRIMMED_TICK_US,
+        tai_offset_s: 0,
+    };
 
     fn trimmed(trim: Trim) -> Discipline {
         Discipline { trim, ..FREE }
@@ -272,21 +328,72 @@ mod tests {
     fn a_clock_that_nobody_steers() {
         let ntp = steered(&FREE);
         assert!(!ntp.slewing && !ntp.synchronised);
-        assert_eq!((ntp.rate_ppm, ntp.frequency_ppm, ntp.offset_ns), (0.0, 0.0, 0));
+        assert_eq!(
+            (ntp.rate_ppm, ntp.frequency_ppm, ntp.offset_ns),
+            (0.0, 0.0, 0)
+        );
     }
 
     #[test]
     fn each_trim_in_parts_per_million() {
         let rate = |discipline| steered(&discipline).rate_ppm;
-        assert_eq!(rate(trimmed(Trim { scaled_ppm: 32 << 16, ..STEADY })), 32.0);
-        assert_eq!(rate(trimmed(Trim { scaled_ppm: -1 << 15, ..STEADY })), -0.5);
-        assert_eq!(rate(trimmed(Trim { tick_us: 10_001, ..STEADY })), 100.0);
-        assert_eq!(rate(trimmed(Trim { tick_us: 9_000, ..STEADY })), -100_000.0);
+        assert_eq!(
+            rate(trimmed(Trim {
+                scaled_ppm: 32 << 16,
+                ..STEADY
+            })),
+            32.0
+        );
+        assert_eq!(
+            rate(trimmed(Trim {
+                scaled_ppm: -1 << 15,
+                ..STEADY
+            })),
+            -0.5
+        );
+        assert_eq!(
+            rate(trimmed(Trim {
+                tick_us: 10_001,
+                ..STEADY
+            })),
+            100.0
+        );
+        assert_eq!(
+            rate(trimmed(Trim {
+                tick_us: 9_000,
+                ..STEADY
+            })),
+            -100_000.0
+        );
         // A millisecond with the constant 2: a sixteenth of it in the first second.
-        assert_eq!(rate(Discipline { offset_ns: 1_000_000, ..FREE }), 62.5);
-        assert_eq!(rate(Discipline { adjtime_us: Some(-20_000), ..FREE }), -500.0);
-        assert_eq!(rate(Discipline { adjtime_us: Some(20), ..FREE }), 20.0);
-        assert_eq!(rate(Discipline { adjtime_us: None, ..FREE }), 0.0);
+        assert_eq!(
+            rate(Discipline {
+                offset_ns: 1_000_000,
+                ..FREE
+            }),
+            62.5
+        );
+        assert_eq!(
+            rate(Discipline {
+                adjtime_us: Some(-20_000),
+                ..FREE
+            }),
+            -500.0
+        );
+        assert_eq!(
+            rate(Discipline {
+                adjtime_us: Some(20),
+                ..FREE
+            }),
+            20.0
+        );
+        assert_eq!(
+            rate(Discipline {
+                adjtime_us: None,
+                ..FREE
+            }),
+            0.0
+        );
     }
 
     #[test]
@@ -294,11 +401,23 @@ mod tests {
         let slewing = |discipline| steered(&discipline).slewing;
         assert!(!slewing(Discipline {
             synchronised: true,
-            ..trimmed(Trim { scaled_ppm: 32 << 16, ..STEADY })
+            ..trimmed(Trim {
+                scaled_ppm: 32 << 16,
+                ..STEADY
+            })
         }));
-        assert!(slewing(Discipline { offset_ns: -1, ..FREE }));
-        assert!(slewing(Discipline { adjtime_us: Some(1), ..FREE }));
-        assert!(slewing(trimmed(Trim { tick_us: 10_001, ..STEADY })));
+        assert!(slewing(Discipline {
+            offset_ns: -1,
+            ..FREE
+        }));
+        assert!(slewing(Discipline {
+            adjtime_us: Some(1),
+            ..FREE
+        }));
+        assert!(slewing(trimmed(Trim {
+            tick_us: 10_001,
+            ..STEADY
+        })));
     }
 
     proptest! {

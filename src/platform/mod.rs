@@ -1,7 +1,8 @@
 //! Who this machine is, and how fast its cores run.
 //!
-//! Everything here is asked of the processor, of the kernel and of its files; each file holds its pure parsers beside
-//! the reading. What a machine does not tell is `None`: none of this is needed to measure.
+//! Everything here is asked of the processor, of the kernel and of its files; each file holds its
+//! pure parsers beside the reading. What a machine does not tell is `None`: none of this is needed
+//! to measure.
 
 pub mod activity;
 mod cgroup;
@@ -25,8 +26,8 @@ pub use counter::counter;
 pub use quietest::quietest_cpu;
 pub use root::{Root, count_of};
 
-/// Identifies this machine. `cpu` is the one that measures; its core and its governor are reported, without it those of
-/// the first CPU this process may run on.
+/// Identifies this machine. `cpu` is the one that measures; its core and its governor are reported,
+/// without it those of the first CPU this process may run on.
 #[must_use]
 pub fn identify(cpu: Option<u32>) -> Platform {
     identify_at(&Root::system(), cpu)
@@ -38,8 +39,8 @@ pub fn clock_source(root: &Root) -> ClockSource {
     kernel::clocksource(root, &MachineFacts::default())
 }
 
-/// Identifies the machine whose files are at `root`. The processor and the kernel themselves are asked as well, and
-/// they are always those of this machine.
+/// Identifies the machine whose files are at `root`. The processor and the kernel themselves are
+/// asked as well, and they are always those of this machine.
 #[must_use]
 pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
     let told = root.told(cpu);
@@ -88,6 +89,10 @@ mod tests {
             assert_eq!(platform.cpu.architecture, std::env::consts::ARCH);
             assert_eq!(platform.os.family, std::env::consts::OS);
         }
-        assert_eq!(identify(Some(u32::MAX)).cpu.governor, None, "there is no such CPU");
+        assert_eq!(
+            identify(Some(u32::MAX)).cpu.governor,
+            None,
+            "there is no such CPU"
+        );
     }
 }

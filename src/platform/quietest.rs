@@ -19,9 +19,10 @@ pub struct CpuTime {
     pub total: u64,
 }
 
-/// The CPU among `allowed` with the largest share of idle time over 60 ms, so that a program that keeps another one
-/// busy does not share it with the measurement. Where cores are of several kinds it is one of the most capable kind, on which
-/// programs run that have something to do. Without `/proc/stat` it is the last one; `None` when none is allowed.
+/// The CPU among `allowed` with the largest share of idle time over 60 ms, so that a program that
+/// keeps another one busy does not share it with the measurement. Where cores are of several kinds
+/// it is one of the most capable kind, on which programs run that have something to do. Without
+/// `/proc/stat` it is the last one; `None` when none is allowed.
 #[must_use]
 pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
     let root = Root::system();
@@ -36,8 +37,9 @@ pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
     quietest(allowed, &before, &times())
 }
 
-/// The CPU among `allowed` that was idle for the largest share of the time between two looks. Equals go to the highest
-/// number, because CPU 0 takes most interrupts; CPUs that were not counted come last.
+/// The CPU among `allowed` that was idle for the largest share of the time between two looks.
+/// Equals go to the highest number, because CPU 0 takes most interrupts; CPUs that were not counted
+/// come last.
 #[must_use]
 pub fn quietest(allowed: &[u32], before: &[CpuTime], after: &[CpuTime]) -> Option<u32> {
     allowed.iter().copied().max_by(|&a, &b| {
@@ -55,10 +57,21 @@ pub fn parse_stat(stat: &str) -> Vec<CpuTime> {
 fn parse_line(line: &str) -> Option<CpuTime> {
     let mut words = line.split_whitespace();
     let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
-    // user, nice, system, idle, iowait, irq, softirq, steal; the guest times after them are part of user and nice.
-    let times = words.take(8).map(str::parse).collect::<Result<Vec<u64>, _>>().ok()?;
-    let idle = times.get(3)?.saturating_add(times.get(4).copied().unwrap_or(0));
-    Some(CpuTime { cpu, idle, total: times.iter().fold(0, |sum, &time| sum.saturating_add(time)) })
+    // user, nice, system, idle, iowait, irq, softirq, steal; the guest times after them are part of
+    // user and nice.
+    let times = words
+        .take(8)
+        .map(str::parse)
+        .collect::<Result<Vec<u64>, _>>()
+        .ok()?;
+    let idle = times
+        .get(3)?
+        .saturating_add(times.get(4).copied().unwrap_or(0));
+    Some(CpuTime {
+        cpu,
+        idle,
+        total: times.iter().fold(0, |sum, &time| sum.saturating_add(time)),
+    })
 }
 
 fn idle_share(cpu: u32, before: &[CpuTime], after: &[CpuTime]) -> Option<f64> {
@@ -72,7 +85,11 @@ fn idle_share(cpu: u32, before: &[CpuTime], after: &[CpuTime]) -> Option<f64> {
 
 fn times() -> Vec<CpuTime> {
     // A line of some 80 bytes a CPU stands before everything else.
-    parse_stat(&Root::system().beginning("/proc/stat", 1 << 20).unwrap_or_default())
+    parse_stat(
+        &Root::system()
+            .beginning("/proc/stat", 1 << 20)
+            .unwrap_or_default(),
+    )
 }
 
 #[cfg(test)]
@@ -82,7 +99,10 @@ mod tests {
     use super::*;
 
     fn looks(times: &[(u64, u64)]) -> Vec<CpuTime> {
-        (0..).zip(times).map(|(cpu, &(idle, total))| CpuTime { cpu, idle, total }).collect()
+        (0..)
+            .zip(times)
+            .map(|(cpu, &(idle, total))| CpuTime { cpu, idle, total })
+            .collect()
     }
 
     #[test]
@@ -91,7 +111,18 @@ mod tests {
                     cpu12 1 2 3 4\nintr 103781 0 0\nctxt 208049\ncpux 1 2 3 4 5\ncpu3 1 2 3\ncpu4 1 2 3 -4\n";
         assert_eq!(
             parse_stat(stat),
-            [CpuTime { cpu: 0, idle: 209_254, total: 210_166 }, CpuTime { cpu: 12, idle: 4, total: 10 }]
+            [
+                CpuTime {
+                    cpu: 0,
+                    idle: 209_254,
+                    total: 210_166
+                },
+                CpuTime {
+                    cpu: 12,
+                    idle: 4,
+                    total: 10
+                }
+            ]
         );
     }
 
@@ -117,7 +148,10 @@ mod tests {
         assert_eq!(quietest(&[], &[], &[]), None);
         // Nothing was counted for CPU 1 between the two looks.
         let before = looks(&[(0, 0), (9, 9)]);
-        assert_eq!(quietest(&[0, 1], &before, &looks(&[(1, 6), (9, 9)])), Some(0));
+        assert_eq!(
+            quietest(&[0, 1], &before, &looks(&[(1, 6), (9, 9)])),
+            Some(0)
+        );
     }
 
     #[test]

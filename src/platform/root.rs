@@ -1,4 +1,5 @@
-//! Where the files of the kernel are looked for, and text of them: a field a line, and lists of CPUs as in `0-3,5,7-8`.
+//! Where the files of the kernel are looked for, and text of them: a field a line, and lists of
+//! CPUs as in `0-3,5,7-8`.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,8 +14,8 @@ const SHORT: u64 = 1 << 16;
 /// The longest name of a governor, a clock source or the like that is believed.
 const LONGEST_NAME: usize = 200;
 
-/// The folder that holds `proc`, `sys`, `etc` and the others: `/`, or one that was made up. None on systems that have no
-/// such files, where what they would tell is not known.
+/// The folder that holds `proc`, `sys`, `etc` and the others: `/`, or one that was made up. None on
+/// systems that have no such files, where what they would tell is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(Option<PathBuf>);
 
@@ -34,47 +35,63 @@ impl Root {
     /// What this system tells of the machine by its calls, where no folder stands for another one.
     #[must_use]
     pub fn told(&self, cpu: Option<u32>) -> MachineFacts {
-        if *self == Self::system() { timers::os::machine::told(cpu) } else { MachineFacts::default() }
+        if *self == Self::system() {
+            timers::os::machine::told(cpu)
+        } else {
+            MachineFacts::default()
+        }
     }
 
     /// The place of the file that is `path` on a machine.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<PathBuf> {
-        Some(self.0.as_ref()?.join(Path::new(path.trim_start_matches('/'))))
+        Some(
+            self.0
+                .as_ref()?
+                .join(Path::new(path.trim_start_matches('/'))),
+        )
     }
 
     /// Whether there is such a file or folder.
     #[must_use]
     pub fn has(&self, path: &str) -> bool {
-        self.file(path).is_some_and(|path| std::fs::exists(path).unwrap_or(false))
+        self.file(path)
+            .is_some_and(|path| std::fs::exists(path).unwrap_or(false))
     }
 
-    /// A small file of the kernel, trimmed; `None` when there is nothing to be read. One that is not small is not that
-    /// file, and half of it might say something else.
+    /// A small file of the kernel, trimmed; `None` when there is nothing to be read. One that is
+    /// not small is not that file, and half of it might say something else.
     pub(super) fn content(&self, path: &str) -> Option<String> {
-        self.beginning(path, SHORT + 1).filter(|text| text.len() as u64 <= SHORT)
+        self.beginning(path, SHORT + 1)
+            .filter(|text| text.len() as u64 <= SHORT)
     }
 
     /// A file that holds a name: one line of text.
     #[must_use]
     pub fn name(&self, path: &str) -> Option<String> {
-        self.content(path).filter(|name| name.len() <= LONGEST_NAME && !name.chars().any(is_odd))
+        self.content(path)
+            .filter(|name| name.len() <= LONGEST_NAME && !name.chars().any(is_odd))
     }
 
-    /// The beginning of a file of the kernel, trimmed; `None` when there is nothing to be read. Only the beginning,
-    /// because some of them grow with the number of CPUs and take the kernel milliseconds to write.
+    /// The beginning of a file of the kernel, trimmed; `None` when there is nothing to be read.
+    /// Only the beginning, because some of them grow with the number of CPUs and take the kernel
+    /// milliseconds to write.
     pub(super) fn beginning(&self, path: &str, bytes: u64) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.bytes(path, bytes)?).trim().to_owned();
+        let text = String::from_utf8_lossy(&self.bytes(path, bytes)?)
+            .trim()
+            .to_owned();
         (!text.is_empty()).then_some(text)
     }
 
-    /// A file of one line that may be empty, as that of the isolated CPUs where there are none. `None` without a line.
+    /// A file of one line that may be empty, as that of the isolated CPUs where there are none.
+    /// `None` without a line.
     pub(super) fn line(&self, path: &str) -> Option<String> {
         let text = String::from_utf8_lossy(&self.bytes(path, SHORT + 1)?).into_owned();
         if text.len() as u64 > SHORT {
             return None;
         }
-        text.split_once('\n').map(|(line, _)| line.trim().to_owned())
+        text.split_once('\n')
+            .map(|(line, _)| line.trim().to_owned())
     }
 
     /// The first bytes of a file.
@@ -83,7 +100,10 @@ impl Root {
         const PAGE: usize = 4096;
         let mut content = Vec::with_capacity(PAGE);
         // What was read before an error is as good as a shorter file.
-        let _ = File::open(self.file(path)?).ok()?.take(most).read_to_end(&mut content);
+        let _ = File::open(self.file(path)?)
+            .ok()?
+            .take(most)
+            .read_to_end(&mut content);
         Some(content)
     }
 }
@@ -108,14 +128,21 @@ pub fn parse_list(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
 /// How many CPUs a list has.
 #[must_use]
 pub fn count(list: &[RangeInclusive<u32>]) -> Option<u32> {
-    let cpus = list.iter().map(|range| u64::from(range.end() - range.start()) + 1).sum::<u64>();
+    let cpus = list
+        .iter()
+        .map(|range| u64::from(range.end() - range.start()) + 1)
+        .sum::<u64>();
     u32::try_from(cpus).ok()
 }
 
 /// How many CPUs a list has, as text; none for an empty one.
 #[must_use]
 pub fn count_of(list: &str) -> Option<u32> {
-    if list.trim().is_empty() { Some(0) } else { count(&parse_list(list)?) }
+    if list.trim().is_empty() {
+        Some(0)
+    } else {
+        count(&parse_list(list)?)
+    }
 }
 
 /// The CPUs of a list; `None` where they are more than any machine has.
@@ -144,7 +171,8 @@ pub fn written(cpus: &[u32]) -> String {
     ranges.into_iter().map(text).collect::<Vec<_>>().join(",")
 }
 
-/// The first value of that name in `/proc/cpuinfo`, `/proc/self/status` and their like: `name : value` a line.
+/// The first value of that name in `/proc/cpuinfo`, `/proc/self/status` and their like:
+/// `name : value` a line.
 #[must_use]
 pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines()
@@ -181,7 +209,12 @@ mod tests {
     fn an_empty_line_is_not_an_empty_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Root::at(folder.path());
-        for (text, line) in [("\n", Some("")), ("2-3\n", Some("2-3")), ("", None), ("2-", None)] {
+        for (text, line) in [
+            ("\n", Some("")),
+            ("2-3\n", Some("2-3")),
+            ("", None),
+            ("2-", None),
+        ] {
             std::fs::write(root.file("/list").expect("a root"), text).expect("it can be written");
             assert_eq!(root.line("/list").as_deref(), line, "{text:?}");
         }

@@ -1,5 +1,5 @@
-//! What makes waits late: the slack that the kernel gives its timers, timers that go by the tick, and states of the CPU that take
-//! long to leave ([cpuidle], [prctl(2)], [hrtimers]).
+//! What makes waits late: the slack that the kernel gives its timers, timers that go by the tick,
+//! and states of the CPU that take long to leave ([cpuidle], [prctl(2)], [hrtimers]).
 //!
 //! [cpuidle]: https://docs.kernel.org/admin-guide/pm/cpuidle.html
 //! [prctl(2)]: https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
@@ -26,8 +26,8 @@ pub fn waiting(root: &Root, cpu: Option<u32>) -> Waiting {
     }
 }
 
-/// The kernel declares a resolution of 1 ns for its clocks where its timers have it, and that of the tick where they have not
-/// (hrtimer_get_res).
+/// The kernel declares a resolution of 1 ns for its clocks where its timers have it, and that of
+/// the tick where they have not (hrtimer_get_res).
 fn high_resolution() -> Option<bool> {
     /// Ticks are longer, high-resolution timers are not.
     const FINE_NS: f64 = 1e5;
@@ -37,7 +37,9 @@ fn high_resolution() -> Option<bool> {
 
 fn idle_states(root: &Root, cpu: u32) -> Option<Vec<IdleState>> {
     let of = |state: u32, name: &str| {
-        root.name(&format!("/sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}/{name}"))
+        root.name(&format!(
+            "/sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}/{name}"
+        ))
     };
     let states: Vec<IdleState> = (0..MOST_STATES)
         .map_while(|state| {
@@ -62,8 +64,17 @@ mod tests {
         let [name, latency, off] =
             ["name", "latency", "disable"].map(|name| format!("{folder}/state0/{name}"));
         let cut = format!("{folder}/state1/name");
-        let (_folder, root) = made_up(&[(&name, "C1\n"), (&latency, "2\n"), (&off, "1\n"), (&cut, "C6\n")]);
-        let c1 = IdleState { name: "C1".into(), exit_latency_us: 2, disabled: true };
+        let (_folder, root) = made_up(&[
+            (&name, "C1\n"),
+            (&latency, "2\n"),
+            (&off, "1\n"),
+            (&cut, "C6\n"),
+        ]);
+        let c1 = IdleState {
+            name: "C1".into(),
+            exit_latency_us: 2,
+            disabled: true,
+        };
         assert_eq!(waiting(&root, Some(1)).idle_states, Some(vec![c1]));
         assert_eq!(waiting(&root, None).idle_states, None);
     }

@@ -1,4 +1,5 @@
-//! What stands on the bench: a timer, the reference that times it, and the floor of the loops, all of one host.
+//! What stands on the bench: a timer, the reference that times it, and the floor of the loops, all
+//! of one host.
 
 use timers::{Answer, Subject};
 
@@ -30,7 +31,9 @@ impl Bench {
     /// As the subject.
     pub fn batches(&mut self, calls: u64, repeat: u32) -> Answer<Batches> {
         let (timer, id) = (&mut self.timer, &self.reference_id);
-        let found = gather(&mut self.watch, repeat, |repeat| timer.batches(id, calls, repeat))?;
+        let found = gather(&mut self.watch, repeat, |repeat| {
+            timer.batches(id, calls, repeat)
+        })?;
         Ok(batches(calls, found, &mut self.dropped))
     }
 
@@ -39,8 +42,12 @@ impl Bench {
     /// # Errors
     /// As the subject.
     pub fn floor(&mut self, calls: u64, repeat: u32) -> Answer<Option<Batches>> {
-        let (Some(floor), id) = (&mut self.floor, &self.reference_id) else { return Ok(None) };
-        let found = gather(&mut self.watch, repeat, |repeat| floor.batches(id, calls, repeat))?;
+        let (Some(floor), id) = (&mut self.floor, &self.reference_id) else {
+            return Ok(None);
+        };
+        let found = gather(&mut self.watch, repeat, |repeat| {
+            floor.batches(id, calls, repeat)
+        })?;
         Ok(Some(batches(calls, found, &mut self.dropped)))
     }
 
@@ -50,17 +57,40 @@ impl Bench {
     /// As the subject.
     pub fn readings(&mut self, count: u32) -> Answer<Readings> {
         let timer = &mut self.timer;
-        let Gathered { values, seen, dropped } =
-            gather(&mut self.watch, count, |count| timer.readings(count))?;
-        self.dropped.extend(dropped.into_iter().map(|values| DroppedWindow { calls: None, values }));
-        Ok(Readings { values, core_hz: seen.core_hz, unstable: seen.unstable })
+        let Gathered {
+            values,
+            seen,
+            dropped,
+        } = gather(&mut self.watch, count, |count| timer.readings(count))?;
+        self.dropped
+            .extend(dropped.into_iter().map(|values| DroppedWindow {
+                calls: None,
+                values,
+            }));
+        Ok(Readings {
+            values,
+            core_hz: seen.core_hz,
+            unstable: seen.unstable,
+        })
     }
 }
 
 fn batches(calls: u64, found: Gathered, dropped: &mut Vec<DroppedWindow>) -> Batches {
-    let Gathered { values, seen, dropped: windows } = found;
-    dropped.extend(windows.into_iter().map(|values| DroppedWindow { calls: Some(calls), values }));
-    Batches { calls, deltas: values, core_hz: seen.core_hz, unstable: seen.unstable }
+    let Gathered {
+        values,
+        seen,
+        dropped: windows,
+    } = found;
+    dropped.extend(windows.into_iter().map(|values| DroppedWindow {
+        calls: Some(calls),
+        values,
+    }));
+    Batches {
+        calls,
+        deltas: values,
+        core_hz: seen.core_hz,
+        unstable: seen.unstable,
+    }
 }
 
 fn gather(
@@ -70,7 +100,10 @@ fn gather(
 ) -> Answer<Gathered> {
     let mut found = match watch {
         Some(watch) => watch.gather(repeat, &mut question)?,
-        None => Gathered { values: question(repeat)?, ..Gathered::default() },
+        None => Gathered {
+            values: question(repeat)?,
+            ..Gathered::default()
+        },
     };
     // They are kept to the end of the campaign, millions of them.
     found.values.shrink_to_fit();

@@ -12,7 +12,13 @@ const PART: u32 = 10;
 pub fn beside(ids: &[&str], plan: &Plan) -> Vec<(&'static str, Beside)> {
     let reduced = |read: timers::ReadBeside| {
         let kinds = [read.unit_ns, read.lag_ns];
-        (read.id, Beside::of(read.within, kinds, read.busy, &read.readings))
+        (
+            read.id,
+            Beside::of(read.within, kinds, read.busy, &read.readings),
+        )
     };
-    timers::beside(ids, plan.order_readings / PART).into_iter().map(reduced).collect()
+    timers::beside(ids, plan.order_readings / PART)
+        .into_iter()
+        .map(reduced)
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! The rate of a raw counter that times the others, against a clock of the kernel, over the whole campaign.
+//! The rate of a raw counter that times the others, against a clock of the kernel, over the whole
+//! campaign.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,7 +26,8 @@ pub(super) struct Calibration {
 }
 
 impl Calibration {
-    /// For the reference of a host. `None` where it declares its unit, or where nothing can tell its rate.
+    /// For the reference of a host. `None` where it declares its unit, or where nothing can tell
+    /// its rate.
     ///
     /// # Errors
     /// As the start of a process.
@@ -37,7 +39,10 @@ impl Calibration {
     ) -> Answer<Option<Self>> {
         let of = |id: &str| host.timers.iter().find(|timer| timer.id == id);
         let raw = of(&reference.id).is_some_and(|counter| counter.ns_per_tick.is_none());
-        let Some(clock) = timers::RATE_SOURCES.iter().find_map(|id| of(id)).filter(|_| raw && host.compares)
+        let Some(clock) = timers::RATE_SOURCES
+            .iter()
+            .find_map(|id| of(id))
+            .filter(|_| raw && host.compares)
         else {
             return Ok(None);
         };
@@ -52,7 +57,8 @@ impl Calibration {
         }))
     }
 
-    /// One look at both, on another CPU than the last one: the counters of all of them have to agree.
+    /// One look at both, on another CPU than the last one: the counters of all of them have to
+    /// agree.
     ///
     /// # Errors
     /// As the subject.

@@ -1,8 +1,9 @@
 //! A campaign: every timer of every host, each in fresh processes of its own, in rounds.
 //!
-//! A round asks each timer once, in one process; the rounds are spread over the whole campaign, so that what one moment
-//! did to the machine does not fall on one timer. Between them come [brief](brief) processes. Timers whose steps are too long
-//! for that are watched meanwhile by processes that sleep, or wait together at the end.
+//! A round asks each timer once, in one process; the rounds are spread over the whole campaign, so
+//! that what one moment did to the machine does not fall on one timer. Between them come
+//! [brief](brief) processes. Timers whose steps are too long for that are watched meanwhile by
+//! processes that sleep, or wait together at the end.
 
 mod adds;
 mod brief;
@@ -43,21 +44,22 @@ use own_process::ask;
 use references::{calibrate, clarify, look, references_of};
 pub use subject::Subject;
 
-/// What the verdicts and the analysis take of the time of a run, as a share: so much of the budget is left to them.
-/// *Seen*: 5 to 6 s of a run beside a busy program.
+/// What the verdicts and the analysis take of the time of a run, as a share: so much of the budget
+/// is left to them. *Seen*: 5 to 6 s of a run beside a busy program.
 const FOR_VERDICTS: f64 = 0.3;
 
-/// In these rounds all timers are held against their references after each process, not only after their own.
-/// *Judgement*: windows between 14 ms and a round.
+/// In these rounds all timers are held against their references after each process, not only after
+/// their own. *Judgement*: windows between 14 ms and a round.
 const CLOSELY: Range<u32> = 1..2;
 
-/// A clock whose declared tick or resolution is as long, in nanoseconds, is watched from the beginning: no work that a process can afford
-/// shows its steps.
-/// *Computed*: twice the longest work of the default plan.
+/// A clock whose declared tick or resolution is as long, in nanoseconds, is watched from the
+/// beginning: no work that a process can afford shows its steps. *Computed*: twice the longest work
+/// of the default plan.
 const DECLARED_SLOW_NS: f64 = 1e6;
 
-/// Questions all subjects. `progress` is called between processes with what comes next, when nothing is being measured.
-/// Returns the frequency of the core meanwhile, in hertz: the median, and what nine tenths of all windows lay between.
+/// Questions all subjects. `progress` is called between processes with what comes next, when
+/// nothing is being measured. Returns the frequency of the core meanwhile, in hertz: the median,
+/// and what nine tenths of all windows lay between.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: what befalls a timer stands in its outcome.
@@ -90,7 +92,8 @@ struct Campaign<'a> {
     cpus: Vec<u32>,
     /// When no further processes are started but for the verdicts.
     over: Deadline,
-    /// The runner and its threads leave the CPU that measures to the agents, where there is another one.
+    /// The runner and its threads leave the CPU that measures to the agents, where there is another
+    /// one.
     apart: Option<KeptOff>,
     watch: Rc<RefCell<Watch>>,
     /// Who watches the rate of the reference of each host.
@@ -137,9 +140,17 @@ impl<'a> Campaign<'a> {
             if matches!(reference, Err(Fault::Interrupted)) {
                 return Err(Fault::Interrupted);
             }
-            for subject in self.subjects.iter_mut().filter(|subject| subject.host == index) {
+            for subject in self
+                .subjects
+                .iter_mut()
+                .filter(|subject| subject.host == index)
+            {
                 subject.outcome = match &reference {
-                    Ok(reference) => Ok(Trace { reference: reference.clone(), ..Trace::default() }.into()),
+                    Ok(reference) => Ok(Trace {
+                        reference: reference.clone(),
+                        ..Trace::default()
+                    }
+                    .into()),
                     Err(fault) => Err(fault.to_string()),
                 };
             }
@@ -151,7 +162,8 @@ impl<'a> Campaign<'a> {
     fn calibrate(&mut self) -> Result<(), Fault> {
         for (index, host) in self.hosts.iter().enumerate() {
             let references = references_of(self.subjects, index);
-            self.calibrations.push(calibrate(host, references, self.settings, &self.cpus)?);
+            self.calibrations
+                .push(calibrate(host, references, self.settings, &self.cpus)?);
         }
         Ok(())
     }
@@ -160,10 +172,14 @@ impl<'a> Campaign<'a> {
     fn watch_declared_slow(&mut self) {
         for (index, subject) in self.subjects.iter().enumerate() {
             let declared = [subject.timer.resolution_ns, subject.timer.ns_per_tick];
-            if declared.into_iter().flatten().any(|ns| ns >= DECLARED_SLOW_NS)
+            if declared
+                .into_iter()
+                .flatten()
+                .any(|ns| ns >= DECLARED_SLOW_NS)
                 && let Some(slow) = subject.waiting(self.hosts)
             {
-                self.background_watcher.begin(index, slow, subject.timer.properties.counts);
+                self.background_watcher
+                    .begin(index, slow, subject.timer.properties.counts);
             }
         }
     }
@@ -171,7 +187,12 @@ impl<'a> Campaign<'a> {
     /// A process for each timer, and brief ones for all.
     fn round(&mut self, round: u32) -> Result<(), Fault> {
         for (index, host) in self.hosts.iter().enumerate() {
-            clarify(host, references_of(self.subjects, index), self.settings, &mut self.random)?;
+            clarify(
+                host,
+                references_of(self.subjects, index),
+                self.settings,
+                &mut self.random,
+            )?;
             look(&mut self.calibrations[index])?;
         }
         for index in 0..self.subjects.len() {
@@ -185,7 +206,8 @@ impl<'a> Campaign<'a> {
             if subject.is_slow()
                 && let Some(slow) = subject.waiting(self.hosts)
             {
-                self.background_watcher.begin(index, slow, subject.timer.properties.counts);
+                self.background_watcher
+                    .begin(index, slow, subject.timer.properties.counts);
             }
             if CLOSELY.contains(&round) {
                 self.compare(Look::Close, None)?;
@@ -209,15 +231,34 @@ impl<'a> Campaign<'a> {
     fn ask(&mut self, index: usize) -> Result<(), Fault> {
         let subject = &mut self.subjects[index];
         (self.progress)(&subject.timer.id);
-        ask(&self.hosts[subject.host], subject, self.settings, &self.watch, self.random.random())?;
+        ask(
+            &self.hosts[subject.host],
+            subject,
+            self.settings,
+            &self.watch,
+            self.random.random(),
+        )?;
         self.compare(Look::Sparse, Some(index))
     }
 
     /// A brief process for those of `whom` that this host has; returns those that it asked.
-    fn visit(&mut self, host: usize, mut whom: Vec<usize>, searches: bool) -> Result<Vec<usize>, Fault> {
+    fn visit(
+        &mut self,
+        host: usize,
+        mut whom: Vec<usize>,
+        searches: bool,
+    ) -> Result<Vec<usize>, Fault> {
         whom.retain(|index| self.subjects[*index].host == host);
         let (random, watch) = (&mut self.random, &self.watch);
-        let asked = visit(&self.hosts[host], self.subjects, whom, self.settings, watch, random, searches)?;
+        let asked = visit(
+            &self.hosts[host],
+            self.subjects,
+            whom,
+            self.settings,
+            watch,
+            random,
+            searches,
+        )?;
         // The closer such looks lie, the smaller the jumps that they show.
         self.compare(Look::Sparse, None)?;
         Ok(asked)
@@ -226,7 +267,8 @@ impl<'a> Campaign<'a> {
     /// Holds a timer against its reference, or all of them.
     fn compare(&mut self, kind: Look, one: Option<usize>) -> Result<(), Fault> {
         let which = one.map_or_else(|| (0..self.subjects.len()).collect(), |one| vec![one]);
-        self.examiner.look(kind, &which, self.hosts, self.subjects, self.settings)
+        self.examiner
+            .look(kind, &which, self.hosts, self.subjects, self.settings)
     }
 
     /// Further processes where timers are known least.
@@ -242,7 +284,11 @@ impl<'a> Campaign<'a> {
             let wide = narrowing.wide(self.subjects, &plan);
             let Some(&widest) = wide.first() else { break };
             // Processes of its own ask one timer each.
-            let most = if self.hosts[self.subjects[widest].host].takes_ids { plan.block } else { 1 };
+            let most = if self.hosts[self.subjects[widest].host].takes_ids {
+                plan.block
+            } else {
+                1
+            };
             let mut block = 0;
             while block < most && self.over.remaining().is_some() {
                 block += 1;
@@ -264,7 +310,8 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// One more process for the first of these timers, and a brief one for others of its host where it can be visited.
+    /// One more process for the first of these timers, and a brief one for others of its host where
+    /// it can be visited.
     fn ask_again(&mut self, wide: &[usize]) -> Result<Vec<usize>, Fault> {
         let widest = &self.subjects[wide[0]];
         let host = widest.host;
@@ -280,13 +327,21 @@ impl<'a> Campaign<'a> {
     fn settle(&mut self) -> Result<Option<Estimate>, Fault> {
         for (index, calibration) in self.calibrations.iter_mut().enumerate() {
             look(calibration)?;
-            if let Some(rate) = calibration.take().and_then(|calibration| calibration.rate()) {
-                let hosted = self.subjects.iter_mut().filter(|subject| subject.host == index);
+            if let Some(rate) = calibration
+                .take()
+                .and_then(|calibration| calibration.rate())
+            {
+                let hosted = self
+                    .subjects
+                    .iter_mut()
+                    .filter(|subject| subject.host == index);
                 hosted.for_each(|subject| subject.at(rate));
             }
         }
         let core_hz = nine_tenths(self.watch.borrow().frequencies());
-        self.subjects.iter_mut().for_each(|subject| subject.settle(core_hz.map(|hertz| hertz.value)));
+        self.subjects
+            .iter_mut()
+            .for_each(|subject| subject.settle(core_hz.map(|hertz| hertz.value)));
         self.apart = None;
         Ok(core_hz)
     }
@@ -294,7 +349,8 @@ impl<'a> Campaign<'a> {
     /// Whether they can be trusted; the slow ones, which are watched meanwhile, last.
     fn examine(&mut self) -> Result<(), Fault> {
         let all = 0..self.subjects.len();
-        let (slow, fast): (Vec<usize>, Vec<usize>) = all.partition(|index| self.subjects[*index].is_slow());
+        let (slow, fast): (Vec<usize>, Vec<usize>) =
+            all.partition(|index| self.subjects[*index].is_slow());
         self.complete(&fast)?;
         (self.progress)("waiting for slow clocks");
         for (index, waited) in self.background_watcher.end() {
@@ -308,7 +364,8 @@ impl<'a> Campaign<'a> {
 
     fn complete(&mut self, which: &[usize]) -> Result<(), Fault> {
         (self.progress)("can they be trusted");
-        self.examiner.complete(which, self.hosts, self.subjects, self.settings, &self.cpus)
+        self.examiner
+            .complete(which, self.hosts, self.subjects, self.settings, &self.cpus)
     }
 
     /// All slow timers that are not resolved yet.
@@ -317,8 +374,9 @@ impl<'a> Campaign<'a> {
             .iter()
             .copied()
             .filter(|&index| !self.subjects[index].outcome.as_ref().is_ok_and(is_resolved));
-        let (indices, slow): (Vec<usize>, Vec<Slow>) =
-            unresolved.filter_map(|index| Some((index, self.subjects[index].waiting(self.hosts)?))).unzip();
+        let (indices, slow): (Vec<usize>, Vec<Slow>) = unresolved
+            .filter_map(|index| Some((index, self.subjects[index].waiting(self.hosts)?)))
+            .unzip();
         let waited = together(&slow, self.settings, &self.cpus, self.random.random());
         for (index, waited) in indices.into_iter().zip(waited) {
             self.subjects[index].keep(waited)?;

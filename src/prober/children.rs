@@ -1,13 +1,15 @@
-//! The one owner of all processes that run for this one: whatever a verb starts, it starts here, and none of it outlives the
-//! program, however that ends.
+//! The one owner of all processes that run for this one: whatever a verb starts, it starts here,
+//! and none of it outlives the program, however that ends.
 //!
-//! - Each leads a process group of its own, which is ended as a whole. A group is forgotten before its leader is waited
-//!   for, as after that the system may give the number to another process.
-//! - What left its group, by a session of its own, falls to this process when its parent ends ([`own_all`]), and is ended too.
-//! - When this program is killed, the kernel ends those that it started (`nursery`), and the guard ends their groups and all that
-//!   carry the mark of this program in their environment (`guard`): what has a session of its own *and* another environment gets away.
-//! - By its number alone nothing is ended but what the kernel confirms as a child. Where `/proc` does not tell whose descendants
-//!   processes are ([`hidden`]), groups are ended and no others.
+//! - Each leads a process group of its own, which is ended as a whole. A group is forgotten before
+//!   its leader is waited for, as after that the system may give the number to another process.
+//! - What left its group, by a session of its own, falls to this process when its parent ends
+//!   ([`own_all`]), and is ended too.
+//! - When this program is killed, the kernel ends those that it started (`nursery`), and the guard
+//!   ends their groups and all that carry the mark of this program in their environment (`guard`):
+//!   what has a session of its own *and* another environment gets away.
+//! - By its number alone nothing is ended but what the kernel confirms as a child. Where `/proc`
+//!   does not tell whose descendants processes are ([`hidden`]), groups are ended and no others.
 
 mod descendants;
 pub mod guard;
@@ -27,11 +29,14 @@ use timers::os::{CpuTime, Pid, Policy};
 
 use guard::Guard;
 
-static KNOWN: Mutex<OwnChildren> =
-    Mutex::new(OwnChildren { groups: Vec::new(), guard: None, guarded: false });
+static KNOWN: Mutex<OwnChildren> = Mutex::new(OwnChildren {
+    groups: Vec::new(),
+    guard: None,
+    guarded: false,
+});
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// Whether all descendants of this process are its own doing, so that any may be ended. Not so where it is a library in
-/// another program.
+/// Whether all descendants of this process are its own doing, so that any may be ended. Not so
+/// where it is a library in another program.
 static OWNS_ALL: AtomicBool = AtomicBool::new(false);
 
 struct OwnChildren {
@@ -77,13 +82,17 @@ impl From<io::Error> for StartError {
 }
 
 fn with_remedy(why: &timers::Unavailable) -> String {
-    why.remedy.as_ref().map_or_else(|| why.reason.clone(), |remedy| format!("{}; {remedy}", why.reason))
+    why.remedy.as_ref().map_or_else(
+        || why.reason.clone(),
+        |remedy| format!("{}; {remedy}", why.reason),
+    )
 }
 
 /// What the system said, without its number.
 fn bare(error: &io::Error) -> String {
     let text = error.to_string();
-    text.split_once(" (os error").map_or(text.clone(), |(words, _)| words.to_owned())
+    text.split_once(" (os error")
+        .map_or(text.clone(), |(words, _)| words.to_owned())
 }
 
 /// A process that was started. Dropping it ends it, and all that it started.
@@ -95,15 +104,16 @@ pub struct Running {
     cpu: Option<CpuTime>,
 }
 
-/// Makes all descendants of this process its own, to be ended with it. For programs that start nothing else, and before they start
-/// a second thread.
+/// Makes all descendants of this process its own, to be ended with it. For programs that start
+/// nothing else, and before they start a second thread.
 pub fn own_all() {
     process::adopt_descendants();
     timers::mark_descendants(guard::MARK, &guard::mark());
     OWNS_ALL.store(true, Ordering::SeqCst);
 }
 
-/// Why what leaves its group goes on when this program ends, where that is so on a system that could tell.
+/// Why what leaves its group goes on when this program ends, where that is so on a system that
+/// could tell.
 pub use timers::os::process::hidden;
 
 /// Under what a process runs from its first instruction, as far as it is not as this one does.
@@ -119,7 +129,10 @@ pub struct Placement {
 
 impl From<Option<u32>> for Placement {
     fn from(cpu: Option<u32>) -> Self {
-        Self { cpu, ..Self::default() }
+        Self {
+            cpu,
+            ..Self::default()
+        }
     }
 }
 
@@ -145,24 +158,31 @@ const STARTER: &str = "TIMERMETER_STARTER";
 /// The word by which this program is asked to be one that hosts timers.
 const WORKER: &str = "agent";
 
-/// Whether a command starts this program as a worker, which itself asks the kernel to be ended with the one that started it.
+/// Whether a command starts this program as a worker, which itself asks the kernel to be ended with
+/// the one that started it.
 fn is_worker(command: &Command) -> bool {
-    let Ok((program, words)) = this_program() else { return false };
+    let Ok((program, words)) = this_program() else {
+        return false;
+    };
     let mut args = command.get_args();
     command.get_program() == program
         && words.iter().all(|word| args.next() == Some(word))
         && args.next() == Some(WORKER.as_ref())
 }
 
-/// What a worker does first: from now on the kernel ends it when the program ends that started it. Returns whether that is still there.
+/// What a worker does first: from now on the kernel ends it when the program ends that started it.
+/// Returns whether that is still there.
 #[must_use]
 pub fn stay_with_starter() -> bool {
-    let starter = std::env::var(STARTER).ok().and_then(|starter| starter.parse().ok());
+    let starter = std::env::var(STARTER)
+        .ok()
+        .and_then(|starter| starter.parse().ok());
     starter.is_none_or(process::ends_with)
 }
 
-/// As [`start`], from the calling thread and as fast as the system can: for a run that is timed. It is ended by the guard
-/// alone when this program is killed, as to ask the kernel for that takes a slower way.
+/// As [`start`], from the calling thread and as fast as the system can: for a run that is timed. It
+/// is ended by the guard alone when this program is killed, as to ask the kernel for that takes a
+/// slower way.
 ///
 /// # Errors
 /// Says why it cannot be started.
@@ -199,7 +219,12 @@ impl OwnChildren {
         if let Some(guard) = &mut self.guard {
             guard.watch(group);
         }
-        Running { child, group, status: None, cpu: None }
+        Running {
+            child,
+            group,
+            status: None,
+            cpu: None,
+        }
     }
 
     fn forget(&mut self, group: Pid) {
@@ -211,7 +236,11 @@ impl OwnChildren {
 
     /// Children that this program waits for.
     fn is_known(&self, process: Pid) -> bool {
-        self.groups.contains(&process) || self.guard.as_ref().is_some_and(|guard| guard.id() == process)
+        self.groups.contains(&process)
+            || self
+                .guard
+                .as_ref()
+                .is_some_and(|guard| guard.id() == process)
     }
 }
 
@@ -224,7 +253,11 @@ impl Running {
 
     /// Its pipes, as far as it has any and they are still here.
     pub fn pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
-        (self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take())
+        (
+            self.child.stdin.take(),
+            self.child.stdout.take(),
+            self.child.stderr.take(),
+        )
     }
 
     /// Whether it is over. It is not waited for, so its process group can still be ended.
@@ -246,10 +279,15 @@ impl Running {
         self.group
     }
 
-    /// Ends it and all that it started, at once. How it ended is only its own doing if it [had exited](Self::has_exited).
+    /// Ends it and all that it started, at once. How it ended is only its own doing if it [had
+    /// exited](Self::has_exited).
     pub fn end(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
-            let below = if owns_all() { descendants::of(self.group) } else { Vec::new() };
+            let below = if owns_all() {
+                descendants::of(self.group)
+            } else {
+                Vec::new()
+            };
             self.end_group();
             if owns_all() {
                 end_strays(&below);
@@ -285,7 +323,8 @@ impl Drop for Running {
     }
 }
 
-/// Has a setting of the kernel hold `value` again once this program ends, however that is, unless it is [let go](let_settings_go) before.
+/// Has a setting of the kernel hold `value` again once this program ends, however that is, unless
+/// it is [let go](let_settings_go) before.
 ///
 /// # Errors
 /// When no process could be started that sees to it.
@@ -306,7 +345,8 @@ pub fn let_settings_go() {
     }
 }
 
-/// Ends all children, and everything below them, and has nothing started any more. For handlers of signals.
+/// Ends all children, and everything below them, and has nothing started any more. For handlers of
+/// signals.
 pub fn interrupt() {
     // Set before the list is looked at: a later start sees it.
     INTERRUPTED.store(true, Ordering::SeqCst);
@@ -314,11 +354,18 @@ pub fn interrupt() {
     for _ in 0..PATIENCE_STEPS {
         match KNOWN.try_lock() {
             Ok(known) => {
-                known.groups.iter().for_each(|&group| process::kill_group(group));
+                known
+                    .groups
+                    .iter()
+                    .for_each(|&group| process::kill_group(group));
                 break;
             }
             Err(TryLockError::Poisoned(poisoned)) => {
-                poisoned.into_inner().groups.iter().for_each(|&group| process::kill_group(group));
+                poisoned
+                    .into_inner()
+                    .groups
+                    .iter()
+                    .for_each(|&group| process::kill_group(group));
                 break;
             }
             Err(TryLockError::WouldBlock) => thread::sleep(STEP),
@@ -347,27 +394,34 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// What starts this program once more: a program, and the words before its own arguments. The system tells where it is through `/proc`;
-/// without that, its starter has said so. An emulator that the system does not know is started in its place.
+/// What starts this program once more: a program, and the words before its own arguments. The
+/// system tells where it is through `/proc`; without that, its starter has said so. An emulator
+/// that the system does not know is started in its place.
 ///
 /// # Errors
 /// When its starter did not.
 pub fn this_program() -> io::Result<(OsString, Vec<OsString>)> {
     let program = std::env::current_exe().map(Into::into).or_else(|error| {
-        std::env::args_os().next().filter(|name| !name.is_empty()).ok_or_else(|| {
-            io::Error::other(format!("this program cannot be found to start workers: {error}; mount /proc"))
-        })
+        std::env::args_os()
+            .next()
+            .filter(|name| !name.is_empty())
+            .ok_or_else(|| {
+                io::Error::other(format!(
+                    "this program cannot be found to start workers: {error}; mount /proc"
+                ))
+            })
     })?;
     let mut words = timers::os::runner().into_iter().chain([program]);
     Ok((words.next().unwrap_or_default(), words.collect()))
 }
 
-/// How often, and at what distance, one looks whether the last ones are gone: two seconds, as the kernel takes its time
-/// with those that write to a slow disk.
+/// How often, and at what distance, one looks whether the last ones are gone: two seconds, as the
+/// kernel takes its time with those that write to a slow disk.
 const PATIENCE_STEPS: u32 = 1_000;
 const STEP: Duration = Duration::from_millis(2);
 
-/// Ends those among `below` that are orphans by now; and all orphans, when no child is left that they could belong to.
+/// Ends those among `below` that are orphans by now; and all orphans, when no child is left that
+/// they could belong to.
 fn end_strays(below: &[Pid]) {
     let own = process::listed(Pid::own());
     let is_quiet = own.is_some_and(|own| {
@@ -382,13 +436,21 @@ fn end_strays(below: &[Pid]) {
         let known = known();
         let alone = known.groups.is_empty();
         let orphans = descendants::children_of(&all, Pid::own());
-        let orphans: Vec<Pid> = orphans.filter(|&process| !known.is_known(process)).collect();
+        let orphans: Vec<Pid> = orphans
+            .filter(|&process| !known.is_known(process))
+            .collect();
         drop(known);
-        let strays: Vec<Pid> =
-            orphans.into_iter().filter(|process| alone || below.contains(process)).collect();
-        strays.iter().for_each(|&process| process::end_child(process));
+        let strays: Vec<Pid> = orphans
+            .into_iter()
+            .filter(|process| alone || below.contains(process))
+            .collect();
+        strays
+            .iter()
+            .for_each(|&process| process::end_child(process));
         // Those whose parents are still dying come later.
-        let left = below.iter().any(|process| all.iter().any(|(other, _)| other == process));
+        let left = below
+            .iter()
+            .any(|process| all.iter().any(|(other, _)| other == process));
         if strays.is_empty() && !left {
             return;
         }
@@ -396,7 +458,8 @@ fn end_strays(below: &[Pid]) {
     }
 }
 
-/// Ends all descendants but the guard, level by level, as each falls to this process when its parent is gone.
+/// Ends all descendants but the guard, level by level, as each falls to this process when its
+/// parent is gone.
 fn end_everybody() {
     for _ in 0..PATIENCE_STEPS {
         let all = process::all();

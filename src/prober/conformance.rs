@@ -1,4 +1,5 @@
-//! Whether a program speaks the agent protocol: its introduction, each question that it offers, and lines that are none.
+//! Whether a program speaks the agent protocol: its introduction, each question that it offers, and
+//! lines that are none.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,7 +21,8 @@ const MANDATORY: [&str; 3] = ["intervals", "batches", "readings"];
 const WAITING: [&str; 3] = ["waits", "arms", "periods"];
 /// Work that takes long on every machine and in every language, against the cost of a read.
 const MUCH_WORK: u64 = 100_000;
-/// How often it is made eight times as much where the timer did not move: steps of 100 ms are known.
+/// How often it is made eight times as much where the timer did not move: steps of 100 ms are
+/// known.
 const COARSER: u32 = 4;
 /// No wait, and one that is no whole number of milliseconds.
 const LENGTHS_NS: [u64; 2] = [0, 1_400_000];
@@ -28,7 +30,10 @@ const PERIOD_NS: u64 = 2_000_000;
 
 /// Lines that an agent refuses, and goes on.
 const REFUSED: [(&str, &str); 4] = [
-    ("a timer it does not have", r#"{"op":"readings","timer":"no such timer","count":1}"#),
+    (
+        "a timer it does not have",
+        r#"{"op":"readings","timer":"no such timer","count":1}"#,
+    ),
     ("an op that does not exist", r#"{"op":"no such op"}"#),
     ("a request without its keys", r#"{"op":"readings"}"#),
     ("a line that is no JSON", r#"{"op":"#),
@@ -61,7 +66,12 @@ type Contradiction = Option<String>;
 /// Asks a program each question once, each answer within `timeout`.
 #[must_use]
 pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
-    let mut examination = Examination { command, timeout, agent: None, findings: Vec::new() };
+    let mut examination = Examination {
+        command,
+        timeout,
+        agent: None,
+        findings: Vec::new(),
+    };
     let mut hello = Hello::default();
     examination.ask("hello", &mut |agent| {
         hello = agent.borrow().hello().clone();
@@ -80,14 +90,19 @@ pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
 fn introduction(hello: &Hello) -> Contradiction {
     let references = hello.timers.iter().filter(|timer| timer.reference).count();
     if references != 1 {
-        return Some(format!("{references} timers are marked with \"reference\":true, not the finest one"));
+        return Some(format!(
+            "{references} timers are marked with \"reference\":true, not the finest one"
+        ));
     }
     if let Some(op) = MANDATORY.iter().find(|op| !offers(&hello.ops, op)) {
         return Some(format!("`ops` lacks {op}"));
     }
     let lacking = |waiter: &HostedWaiter| {
         let op = waiter.ops.iter().find(|op| !offers(&hello.ops, op))?;
-        Some(format!("`{}` answers {op}, which the `ops` of the agent lacks", waiter.id))
+        Some(format!(
+            "`{}` answers {op}, which the `ops` of the agent lacks",
+            waiter.id
+        ))
     };
     hello.waiters.iter().find_map(lacking)
 }
@@ -108,7 +123,9 @@ impl Examination<'_> {
     fn clocks(&mut self, hello: &Hello, reference: &str) {
         for timer in &hello.timers {
             let id = &timer.id;
-            self.ask(&format!("readings of {id}"), &mut |agent| subject(agent, id).readings(3).map(|_| None));
+            self.ask(&format!("readings of {id}"), &mut |agent| {
+                subject(agent, id).readings(3).map(|_| None)
+            });
             self.ask(&format!("intervals of {id}"), &mut |agent| {
                 subject(agent, id).intervals(&[0, 10], 4).map(|_| None)
             });
@@ -116,12 +133,20 @@ impl Examination<'_> {
                 subject(agent, id).batches(reference, 5, 4).map(|_| None)
             });
         }
-        self.ask("more work takes longer", &mut |agent| more_takes_longer(agent, reference));
-        self.offered("order", hello, &mut |agent| subject(agent, reference).order(4).map(|_| None));
-        self.offered("handoffs", hello, &mut |agent| subject(agent, reference).handoffs(4).map(|_| None));
+        self.ask("more work takes longer", &mut |agent| {
+            more_takes_longer(agent, reference)
+        });
+        self.offered("order", hello, &mut |agent| {
+            subject(agent, reference).order(4).map(|_| None)
+        });
+        self.offered("handoffs", hello, &mut |agent| {
+            subject(agent, reference).handoffs(4).map(|_| None)
+        });
         let cpus = timers::allowed_cpus().unwrap_or_default();
         self.offered("handoffs-between", hello, &mut |agent| match cpus[..] {
-            [one, other, ..] => subject(agent, reference).handoffs_between(&[[one, other]], 4).map(|_| None),
+            [one, other, ..] => subject(agent, reference)
+                .handoffs_between(&[[one, other]], 4)
+                .map(|_| None),
             _ => Ok(None),
         });
         self.offered("comparisons", hello, &mut |agent| {
@@ -165,11 +190,18 @@ impl Examination<'_> {
                 subject(agent, reference).readings(1).map(|_| None)
             });
         }
-        self.ask("end of input", &mut |agent| agent.borrow_mut().dismiss().map(|()| None));
+        self.ask("end of input", &mut |agent| {
+            agent.borrow_mut().dismiss().map(|()| None)
+        });
     }
 
     /// Asks an optional question; an agent may refuse what its machine does not have.
-    fn offered(&mut self, op: &str, hello: &Hello, ask: &mut dyn FnMut(&Agent) -> Answer<Contradiction>) {
+    fn offered(
+        &mut self,
+        op: &str,
+        hello: &Hello,
+        ask: &mut dyn FnMut(&Agent) -> Answer<Contradiction>,
+    ) {
         if !offers(&hello.ops, op) {
             return self.note(op, Verdict::NotOffered);
         }
@@ -198,12 +230,19 @@ impl Examination<'_> {
             agent.borrow_mut().allow_anew();
             return Ok(Rc::clone(agent));
         }
-        let agent = Rc::new(RefCell::new(Connection::start(self.command, None, self.timeout)?));
+        let agent = Rc::new(RefCell::new(Connection::start(
+            self.command,
+            None,
+            self.timeout,
+        )?));
         Ok(Rc::clone(self.agent.insert(agent)))
     }
 
     fn note(&mut self, question: &str, verdict: Verdict) {
-        self.findings.push(Finding { question: question.into(), verdict });
+        self.findings.push(Finding {
+            question: question.into(),
+            verdict,
+        });
     }
 }
 
@@ -218,24 +257,41 @@ fn more_takes_longer(agent: &Agent, id: &str) -> Answer<Contradiction> {
         }
         work *= 8;
     }
-    Ok(Some("it does not: let each unit of work wait for the one before, and keep the result".into()))
+    Ok(Some(
+        "it does not: let each unit of work wait for the one before, and keep the result".into(),
+    ))
 }
 
 /// Asks a question of a timer that waits.
 fn waits(timer: &mut dyn WaitSubject, op: &str, reference: &str) -> Answer<Contradiction> {
     match op {
         "waits" => {
-            let request =
-                WaitRequest { lengths_ns: &LENGTHS_NS, repeat: 4, pause_ns: 100_000, break_ns: None };
+            let request = WaitRequest {
+                lengths_ns: &LENGTHS_NS,
+                repeat: 4,
+                pause_ns: 100_000,
+                break_ns: None,
+            };
             let rows = timer.waits(reference, request)?;
-            Ok(rows.iter().flatten().find_map(|wait| falls(wait.before, wait.after)))
+            Ok(rows
+                .iter()
+                .flatten()
+                .find_map(|wait| falls(wait.before, wait.after)))
         }
-        "arms" => Ok(timer.arms(reference, 4)?.iter().find_map(|&took| falls(0, took))),
+        "arms" => Ok(timer
+            .arms(reference, 4)?
+            .iter()
+            .find_map(|&took| falls(0, took))),
         "periods" => {
             let wakeups = timer.periods(reference, PERIOD_NS, 5, &[1])?;
-            Ok(wakeups.windows(2).find_map(|pair| falls(pair[0].at, pair[1].at)))
+            Ok(wakeups
+                .windows(2)
+                .find_map(|pair| falls(pair[0].at, pair[1].at)))
         }
-        _ => Ok(Some(format!("a timer that waits is asked {}", WAITING.join(", ")))),
+        _ => Ok(Some(format!(
+            "a timer that waits is asked {}",
+            WAITING.join(", ")
+        ))),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The client of the agent protocol: questions to a process that is not trusted to answer them.
 //!
-//! Its timers are black boxes, and so is the agent: it may crash, hang, or send malformed replies. Whatever it does becomes a
-//! [`Fault`] that says what happened; the process and all it started are then ended, and every later question gets
-//! the same fault.
+//! Its timers are black boxes, and so is the agent: it may crash, hang, or send malformed replies.
+//! Whatever it does becomes a [`Fault`] that says what happened; the process and all it started are
+//! then ended, and every later question gets the same fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::RecvTimeoutError;
@@ -66,12 +66,16 @@ pub struct Windows {
 }
 
 impl Connection {
-    /// Starts an agent, placed like that from its first instruction, and asks what it is. All answers that it is ever
-    /// asked for over this connection may take `timeout` together.
+    /// Starts an agent, placed like that from its first instruction, and asks what it is. All
+    /// answers that it is ever asked for over this connection may take `timeout` together.
     ///
     /// # Errors
     /// Lost when it cannot be started or does not introduce itself as the protocol wants it.
-    pub fn start(command: &Command, placement: impl Into<Placement>, timeout: Duration) -> Answer<Self> {
+    pub fn start(
+        command: &Command,
+        placement: impl Into<Placement>,
+        timeout: Duration,
+    ) -> Answer<Self> {
         if children::interrupted() {
             return Err(Fault::Interrupted);
         }
@@ -120,7 +124,8 @@ impl Connection {
         self.hello.ops.iter().any(|offered| offered == op)
     }
 
-    /// From now on the host tells what it sees of itself around windows, where it can. Returns whether it can.
+    /// From now on the host tells what it sees of itself around windows, where it can. Returns
+    /// whether it can.
     pub(super) fn watch_itself(&mut self) -> bool {
         self.watches_itself = self.offers("calls");
         self.watches_itself
@@ -150,26 +155,37 @@ impl Connection {
     /// All that was answered since `before` became void and was dropped.
     pub fn void_since(&mut self, before: &Windows) {
         let answered = self.windows.answered - before.answered;
-        *self.windows.dropped.entry(events::COMPILATION.into()).or_default() += answered;
+        *self
+            .windows
+            .dropped
+            .entry(events::COMPILATION.into())
+            .or_default() += answered;
     }
 
-    /// Whether something disturbed the window of the last answer. If it is to be dropped, it is counted as that.
+    /// Whether something disturbed the window of the last answer. If it is to be dropped, it is
+    /// counted as that.
     pub(super) fn was_disturbed(&mut self, drop: bool) -> bool {
         let events = std::mem::take(&mut self.events);
         self.windows.answered += 1;
-        let Some(first) = events.first() else { return false };
+        let Some(first) = events.first() else {
+            return false;
+        };
         if events.iter().any(|event| events::voids_all(event)) {
             self.windows.voided += 1;
         } else if drop {
-            *self.windows.dropped.entry(printable(first.as_bytes(), EXCERPT)).or_default() += 1;
+            *self
+                .windows
+                .dropped
+                .entry(printable(first.as_bytes(), EXCERPT))
+                .or_default() += 1;
         } else {
             self.windows.disturbed += 1;
         }
         true
     }
 
-    /// Sends a request and waits for its answer, of which `expected` is a picture. `objection` says what is wrong
-    /// with an answer that can be read.
+    /// Sends a request and waits for its answer, of which `expected` is a picture. `objection` says
+    /// what is wrong with an answer that can be read.
     pub(super) fn ask<T: DeserializeOwned>(
         &mut self,
         request: &Request,
@@ -180,8 +196,11 @@ impl Connection {
         let line = written(request, Layout::Compact)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
         let line = self.exchange(op, line, request.longest_answer())?;
-        self.events = told::<ToldEvents>(&line, "disturbed").unwrap_or_default().disturbed;
-        self.events.extend(self.log.as_mut().map(Log::events).unwrap_or_default());
+        self.events = told::<ToldEvents>(&line, "disturbed")
+            .unwrap_or_default()
+            .disturbed;
+        self.events
+            .extend(self.log.as_mut().map(Log::events).unwrap_or_default());
         if let Some(Refusal { error }) = told(&line, "error") {
             return Err(Fault::Refused(printable(error.as_bytes(), EXPLANATION)));
         }
@@ -193,7 +212,9 @@ impl Connection {
             Err(error) => printable(error.to_string().as_bytes(), EXPLANATION),
         };
         let excerpt = printable(&line, EXCERPT);
-        Err(self.lose(format!("malformed reply to `{op}`: {why}; expected {expected}, got `{excerpt}`")))
+        Err(self.lose(format!(
+            "malformed reply to `{op}`: {why}; expected {expected}, got `{excerpt}`"
+        )))
     }
 
     /// Sends a line that is no request, which the agent has to refuse.
@@ -225,14 +246,22 @@ impl Connection {
     pub fn dismiss(&mut self) -> Answer<()> {
         self.process.close();
         let deadline = Deadline::after(self.timeout);
-        while !self.process.has_exited() && deadline.remaining().is_some() && !children::interrupted() {
+        while !self.process.has_exited()
+            && deadline.remaining().is_some()
+            && !children::interrupted()
+        {
             thread::sleep(Duration::from_millis(5));
         }
         let by_itself = self.process.has_exited();
         match self.process.end().filter(|_| by_itself) {
             Some(status) if status.success() => Ok(()),
-            Some(status) => Err(self.lose(in_words(status) + " when its input ended, and not with status 0")),
-            None => Err(self.lose(format!("still ran {} s after its input", self.timeout.as_secs_f64()))),
+            Some(status) => {
+                Err(self.lose(in_words(status) + " when its input ended, and not with status 0"))
+            }
+            None => Err(self.lose(format!(
+                "still ran {} s after its input",
+                self.timeout.as_secs_f64()
+            ))),
         }
     }
 
@@ -245,7 +274,9 @@ impl Connection {
                 Output::Line(line) => printable(&line, EXCERPT),
                 Output::Endless => "…".into(),
             };
-            return Err(self.lose(format!("wrote something without being asked, before `{op}`: `{excerpt}`")));
+            return Err(self.lose(format!(
+                "wrote something without being asked, before `{op}`: `{excerpt}`"
+            )));
         }
         self.process.send((line + "\n").into_bytes(), longest);
         let deadline = Deadline::after(self.left);
@@ -267,7 +298,9 @@ impl Connection {
             };
             let output = match self.process.next(left.min(SLICE)) {
                 // A process that it left behind may hold its output open.
-                Err(RecvTimeoutError::Timeout) if self.process.has_exited() => self.process.pending(),
+                Err(RecvTimeoutError::Timeout) if self.process.has_exited() => {
+                    self.process.pending()
+                }
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => None,
                 Ok(output) => Some(output),
@@ -299,14 +332,18 @@ impl Connection {
             Some(status) if by_itself => {
                 self.lose(format!("{} instead of answering `{op}`", in_words(status)))
             }
-            _ => self.lose(format!("closed its output instead of answering `{op}`, and was ended")),
+            _ => self.lose(format!(
+                "closed its output instead of answering `{op}`, and was ended"
+            )),
         }
     }
 
     fn lose(&mut self, what: String) -> Fault {
         self.process.end();
-        let words =
-            self.process.last_words().map_or_else(String::new, |words| format!("; its last words: {words}"));
+        let words = self
+            .process
+            .last_words()
+            .map_or_else(String::new, |words| format!("; its last words: {words}"));
         self.finish(Fault::Lost(format!("agent `{}` {what}{words}", self.name)))
     }
 
@@ -317,22 +354,28 @@ impl Connection {
     }
 }
 
-/// What a line says under `key`, if anything. Most hold nothing but many numbers, which need not be read once more to see that.
+/// What a line says under `key`, if anything. Most hold nothing but many numbers, which need not be
+/// read once more to see that.
 fn told<T: DeserializeOwned>(line: &[u8], key: &str) -> Option<T> {
-    // With escapes a key can be written in many ways. A number under such a key is a count of the observations themselves.
+    // With escapes a key can be written in many ways. A number under such a key is a count of the
+    // observations themselves.
     let tells = |rest: &str| {
         let value = rest.trim_start().strip_prefix(':').map(str::trim_start);
         value.is_some_and(|value| !value.starts_with(|first: char| first.is_ascii_digit()))
     };
-    let may = str::from_utf8(line)
-        .is_ok_and(|text| text.contains('\\') || text.split(&format!("\"{key}\"")).skip(1).any(tells));
+    let may = str::from_utf8(line).is_ok_and(|text| {
+        text.contains('\\') || text.split(&format!("\"{key}\"")).skip(1).any(tells)
+    });
     may.then(|| from_bytes(line).ok()).flatten()
 }
 
 /// What is wrong with an introduction.
 pub fn objection(hello: &Hello) -> Option<String> {
     if hello.protocol != VERSION {
-        return Some(format!("it speaks protocol {}, not {VERSION}", hello.protocol));
+        return Some(format!(
+            "it speaks protocol {}, not {VERSION}",
+            hello.protocol
+        ));
     }
     if hello.runtime.name.trim().is_empty() {
         return Some("the runtime has no name".into());
@@ -344,12 +387,16 @@ pub fn objection(hello: &Hello) -> Option<String> {
             return Some("a timer has no id".into());
         }
         if timer.id != id {
-            return Some(format!("the id `{id}` is too long or holds characters that cannot be printed"));
+            return Some(format!(
+                "the id `{id}` is too long or holds characters that cannot be printed"
+            ));
         }
         if !ids.insert(&timer.id) {
             return Some(format!("two timers are called `{id}`"));
         }
-        if let Some(ns) = timer.ns_per_tick.filter(|ns| !(ns.is_normal() && *ns > 0.0 && *ns <= LONGEST_TICK))
+        if let Some(ns) = timer
+            .ns_per_tick
+            .filter(|ns| !(ns.is_normal() && *ns > 0.0 && *ns <= LONGEST_TICK))
         {
             return Some(format!("`{id}` has a tick of {ns} ns"));
         }
@@ -373,11 +420,23 @@ fn presentable(mut hello: Hello) -> Hello {
     let clean = |text: &mut String| *text = printable(text.as_bytes(), EXPLANATION);
     clean(&mut hello.runtime.name);
     clean(&mut hello.runtime.version);
-    hello.timers.iter_mut().for_each(|timer| clean(&mut timer.label));
-    hello.waiters.iter_mut().for_each(|waiter| clean(&mut waiter.label));
-    hello.timers.iter_mut().filter_map(|timer| timer.legend.as_mut()).for_each(clean);
+    hello
+        .timers
+        .iter_mut()
+        .for_each(|timer| clean(&mut timer.label));
+    hello
+        .waiters
+        .iter_mut()
+        .for_each(|waiter| clean(&mut waiter.label));
+    hello
+        .timers
+        .iter_mut()
+        .filter_map(|timer| timer.legend.as_mut())
+        .for_each(clean);
     for missing in &mut hello.unavailable {
-        [&mut missing.id, &mut missing.label, &mut missing.reason].into_iter().for_each(clean);
+        [&mut missing.id, &mut missing.label, &mut missing.reason]
+            .into_iter()
+            .for_each(clean);
         missing.remedy.iter_mut().for_each(clean);
     }
     hello

@@ -1,5 +1,5 @@
-//! What is asked of a counter that programs read past the kernel, on all CPUs: its order, handoffs, and how it moves beside a clock of the
-//! kernel while the thread computes and while it sleeps.
+//! What is asked of a counter that programs read past the kernel, on all CPUs: its order, handoffs,
+//! and how it moves beside a clock of the kernel while the thread computes and while it sleeps.
 
 use std::time::Duration;
 
@@ -50,7 +50,10 @@ const REPEATS: u32 = 20;
 pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence {
     let cpus = machine.cpus();
     let chosen = spread(&cpus);
-    let mut seen = CounterEvidence { declared_hz: machine.declared_hz(), ..CounterEvidence::default() };
+    let mut seen = CounterEvidence {
+        declared_hz: machine.declared_hz(),
+        ..CounterEvidence::default()
+    };
     seen.reads = Some(reads(machine));
     match order(machine, &chosen, plan.readings) {
         Ok(order) => seen.order = order,
@@ -59,9 +62,12 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
     if cpus.len() > 1 {
         for round in rounds(&cpus, MOST_ROUNDS) {
             match machine.handoffs_between(&round, plan.handoffs) {
-                Ok(lists) => {
-                    seen.handed.extend(round.iter().zip(&lists).map(|(&pair, list)| Handed::of(pair, list)))
-                }
+                Ok(lists) => seen.handed.extend(
+                    round
+                        .iter()
+                        .zip(&lists)
+                        .map(|(&pair, list)| Handed::of(pair, list)),
+                ),
                 Err(fault) => {
                     seen.refusals.push(fault.to_string());
                     break;
@@ -69,13 +75,25 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
             }
         }
     }
-    if let Some(round) = rounds(&cpus, MOST_ROUNDS).first().filter(|_| cpus.len() > 1) {
-        let lists = machine.handoffs_unfenced(round, plan.handoffs).unwrap_or_default();
-        seen.unfenced = round.iter().zip(&lists).map(|(&pair, list)| Handed::of(pair, list)).collect();
+    if let Some(round) = rounds(&cpus, MOST_ROUNDS)
+        .first()
+        .filter(|_| cpus.len() > 1)
+    {
+        let lists = machine
+            .handoffs_unfenced(round, plan.handoffs)
+            .unwrap_or_default();
+        seen.unfenced = round
+            .iter()
+            .zip(&lists)
+            .map(|(&pair, list)| Handed::of(pair, list))
+            .collect();
     }
     for round in 0..plan.rounds {
         let slept = round % 2 == 1;
-        machine.pass(plan.between, if slept { During::Sleep } else { During::Spin });
+        machine.pass(
+            plan.between,
+            if slept { During::Sleep } else { During::Spin },
+        );
         for &cpu in &chosen {
             if machine.move_to(cpu) {
                 let values = machine.look(plan.look);
@@ -89,7 +107,9 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
 /// So many of them as are looked from.
 fn spread(cpus: &[u32]) -> Vec<u32> {
     let most = cpus.len().min(MOST_CPUS);
-    (0..most).map(|turn| cpus[turn * cpus.len() / most]).collect()
+    (0..most)
+        .map(|turn| cpus[turn * cpus.len() / most])
+        .collect()
 }
 
 /// Readings of one thread that goes from CPU to CPU meanwhile.
@@ -102,8 +122,19 @@ fn order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<Order
         }
         all = all.and(machine.order(CHUNK).map_err(|fault| fault.to_string())?);
     }
-    let Ordered { readings, backward, largest, .. } = all;
-    Ok(Order { readings, backward, largest, moves, cpus: cpus.len() as u32 })
+    let Ordered {
+        readings,
+        backward,
+        largest,
+        ..
+    } = all;
+    Ok(Order {
+        readings,
+        backward,
+        largest,
+        moves,
+        cpus: cpus.len() as u32,
+    })
 }
 
 /// What reads in a row take, the least of several times.
@@ -122,5 +153,9 @@ fn reads(machine: &mut dyn Machine) -> Reads {
             *least = (*least).min(machine.clock().saturating_sub(began));
         }
     }
-    Reads { count: READS, counter_ns: least[0], clock_ns: least[1] }
+    Reads {
+        count: READS,
+        counter_ns: least[0],
+        clock_ns: least[1],
+    }
 }

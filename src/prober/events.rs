@@ -1,5 +1,5 @@
-//! What a runtime did to its own program while it measured: collections of garbage, compilations. Some agents tell it in
-//! their answers (`"disturbed":["gc"]`), some runtimes in a log.
+//! What a runtime did to its own program while it measured: collections of garbage, compilations.
+//! Some agents tell it in their answers (`"disturbed":["gc"]`), some runtimes in a log.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -14,7 +14,8 @@ pub const COMPILATION: &str = "compilation";
 /// Threw away the compiled code of the measured loops: as a compilation.
 pub const DEOPTIMISATION: &str = "deoptimisation";
 
-/// Whether an event voids all that the process measured before, not only the window in which it fell.
+/// Whether an event voids all that the process measured before, not only the window in which it
+/// fell.
 #[must_use]
 pub fn voids_all(event: &str) -> bool {
     event == COMPILATION || event == DEOPTIMISATION
@@ -36,8 +37,8 @@ pub struct LogSpec {
     pub event: fn(&str) -> Option<&'static str>,
 }
 
-/// The log of a process that runs. The runtime writes a line before it goes on, so that whatever happened before an
-/// answer came stands in the file by then.
+/// The log of a process that runs. The runtime writes a line before it goes on, so that whatever
+/// happened before an answer came stands in the file by then.
 pub(super) struct Log {
     spec: LogSpec,
     path: PathBuf,
@@ -46,8 +47,16 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn of(spec: &LogSpec, process: u32) -> Self {
-        let path = spec.path.to_string_lossy().replace("%p", &process.to_string()).into();
-        Self { spec: spec.clone(), path, position: 0 }
+        let path = spec
+            .path
+            .to_string_lossy()
+            .replace("%p", &process.to_string())
+            .into();
+        Self {
+            spec: spec.clone(),
+            path,
+            position: 0,
+        }
     }
 
     /// The events since the last call. A log that cannot be read tells nothing.
@@ -61,14 +70,21 @@ impl Log {
             return Vec::new();
         }
         // A line that is still being written comes next time.
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let whole = bytes
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |end| end + 1);
         self.position += whole as u64;
         let text = String::from_utf8_lossy(&bytes[..whole]);
-        text.lines().filter_map(self.spec.event).map(str::to_owned).collect()
+        text.lines()
+            .filter_map(self.spec.event)
+            .map(str::to_owned)
+            .collect()
     }
 }
 
-/// What HotSpot tells by `-Xlog:gc,jit+compilation=debug`. The measured loops are those of the class `Loops`.
+/// What HotSpot tells by `-Xlog:gc,jit+compilation=debug`. The measured loops are those of the
+/// class `Loops`.
 #[must_use]
 pub fn of_hotspot(line: &str) -> Option<&'static str> {
     if line.contains("[gc") && line.contains("Pause") {
@@ -77,11 +93,13 @@ pub fn of_hotspot(line: &str) -> Option<&'static str> {
     if !line.contains("[jit,compilation]") || !line.contains(" Loops::") {
         return None;
     }
-    Some(if line.contains("made not entrant") || line.contains("made zombie") {
-        DEOPTIMISATION
-    } else {
-        COMPILATION
-    })
+    Some(
+        if line.contains("made not entrant") || line.contains("made zombie") {
+            DEOPTIMISATION
+        } else {
+            COMPILATION
+        },
+    )
 }
 
 #[cfg(test)]
@@ -92,7 +110,10 @@ mod tests {
     fn lines_of_hotspot() {
         for (line, event) in [
             ("[0.003s][info][gc] Using Serial", None),
-            ("[1.2s][info][gc] GC(0) Pause Young (Allocation Failure) 12M->1M(61M) 1.234ms", Some(GC)),
+            (
+                "[1.2s][info][gc] GC(0) Pause Young (Allocation Failure) 12M->1M(61M) 1.234ms",
+                Some(GC),
+            ),
             (
                 "[0.1s][debug][jit,compilation]  131    b  4       Loops::intervals (80 bytes)",
                 Some(COMPILATION),
@@ -101,7 +122,10 @@ mod tests {
                 "[0.1s][debug][jit,compilation]  12   3  Loops::batches (65 bytes)   made not entrant",
                 Some(DEOPTIMISATION),
             ),
-            ("[0.1s][debug][jit,compilation]  124    b  3       java.lang.Object::<init> (1 bytes)", None),
+            (
+                "[0.1s][debug][jit,compilation]  124    b  3       java.lang.Object::<init> (1 bytes)",
+                None,
+            ),
         ] {
             assert_eq!(of_hotspot(line), event, "{line}");
         }
@@ -110,7 +134,10 @@ mod tests {
     #[test]
     fn a_log_is_read_line_by_line_as_it_grows() {
         let folder = tempfile::tempdir().expect("a folder");
-        let spec = LogSpec { path: folder.path().join("%p.log"), event: of_hotspot };
+        let spec = LogSpec {
+            path: folder.path().join("%p.log"),
+            event: of_hotspot,
+        };
         let mut log = Log::of(&spec, 17);
         assert!(log.events().is_empty(), "there is no log yet");
         let path = folder.path().join("17.log");

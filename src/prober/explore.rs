@@ -68,7 +68,11 @@ pub fn explore(
     random: &mut StdRng,
     shortcuts: Shortcuts,
 ) -> Answer<Exploration> {
-    let at_once = match shortcuts.host.filter(|_| shortcuts.brief).zip(bench.watch.as_mut()) {
+    let at_once = match shortcuts
+        .host
+        .filter(|_| shortcuts.brief)
+        .zip(bench.watch.as_mut())
+    {
         Some(((connection, id), watch)) => {
             watch.once(&mut || hosted::calls(connection, id, reference, true))?
         }
@@ -78,17 +82,30 @@ pub fn explore(
         Some((run, seen)) => run.seen(seen.core_hz, seen.unstable),
         None => {
             let mut run = Run::default();
-            ask_calls(bench, reference, if shortcuts.brief { &Plan::BRIEF } else { plan }, &mut run)?;
-            run.floor = bench.floor(run.batches.calls, run.batches.deltas.len() as u32)?.unwrap_or_default();
+            ask_calls(
+                bench,
+                reference,
+                if shortcuts.brief { &Plan::BRIEF } else { plan },
+                &mut run,
+            )?;
+            run.floor = bench
+                .floor(run.batches.calls, run.batches.deltas.len() as u32)?
+                .unwrap_or_default();
             run
         }
     };
     let (ns_per_tick, slow) = search(bench, reference, plan, random, shortcuts, &mut run)?;
     run.dropped = std::mem::take(&mut bench.dropped);
-    Ok(Exploration { run, ns_per_tick, slow, dropped: BTreeMap::new() })
+    Ok(Exploration {
+        run,
+        ns_per_tick,
+        slow,
+        dropped: BTreeMap::new(),
+    })
 }
 
-/// Looks for the step of the timer on the bench, whose calls were timed: what its tick is, and whether its steps are too long.
+/// Looks for the step of the timer on the bench, whose calls were timed: what its tick is, and
+/// whether its steps are too long.
 ///
 /// # Errors
 /// As the subjects on the bench.
@@ -117,22 +134,32 @@ pub fn search(
     };
     let slow = match shortcuts {
         Shortcuts { slow: true, .. } => true,
-        Shortcuts { host: Some((connection, id)), .. } => {
+        Shortcuts {
+            host: Some((connection, id)),
+            ..
+        } => {
             let (intervals, slow) = hosted::steps(connection, id, question)?;
             run.intervals = intervals;
             slow
         }
-        Shortcuts { host: None, .. } => find_step(bench.timer.as_mut(), &question, &mut run.intervals)?,
+        Shortcuts { host: None, .. } => {
+            find_step(bench.timer.as_mut(), &question, &mut run.intervals)?
+        }
     };
     Ok((ns_per_tick, slow))
 }
 
-/// Times calls of the timer on the bench, and nothing else: what tells how processes differ. All of it is one window. The `floor` of a
-/// process is the same whatever timer is asked: the first one finds it.
+/// Times calls of the timer on the bench, and nothing else: what tells how processes differ. All of
+/// it is one window. The `floor` of a process is the same whatever timer is asked: the first one
+/// finds it.
 ///
 /// # Errors
 /// As the subjects on the bench.
-pub fn explore_calls(bench: &mut Bench, reference: &Reference, floor: &mut Option<Batches>) -> Answer<Run> {
+pub fn explore_calls(
+    bench: &mut Bench,
+    reference: &Reference,
+    floor: &mut Option<Batches>,
+) -> Answer<Run> {
     let mut watch = bench.watch.take();
     let mut calls = || {
         let mut run = Run::default();
@@ -164,17 +191,27 @@ fn ask_calls(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Ru
     run.bracket = bench.batches(0, BRACKETS)?;
     let pilot = bench.batches(8, 15)?;
     let cost_ns = cost::rough(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
-    let singles =
-        (plan.interval_ns / (cost_ns + 50.0)).clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
+    let singles = (plan.interval_ns / (cost_ns + 50.0))
+        .clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
     run.singles = bench.batches(1, singles as u32)?;
     let rare = cost::rare(run, reference);
     // At most one batch in eight is to hold a rare interruption.
-    let undisturbed = if rare > 0.0 { 0.13 / rare } else { f64::INFINITY };
-    let calls = (BATCH_NS / cost_ns.max(0.1)).clamp(16.0, MOST_CALLS).min(undisturbed).max(8.0) as u64;
+    let undisturbed = if rare > 0.0 {
+        0.13 / rare
+    } else {
+        f64::INFINITY
+    };
+    let calls = (BATCH_NS / cost_ns.max(0.1))
+        .clamp(16.0, MOST_CALLS)
+        .min(undisturbed)
+        .max(8.0) as u64;
     // Short batches are quantised more coarsely, so there are more of them.
     let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
     run.batches = bench.batches(calls, repeat)?;
-    for (calls, batches, most) in [(FEW_CALLS, &mut run.few, 4_000.0), (SOME_CALLS, &mut run.some, 800.0)] {
+    for (calls, batches, most) in [
+        (FEW_CALLS, &mut run.few, 4_000.0),
+        (SOME_CALLS, &mut run.some, 800.0),
+    ] {
         let affordable = 0.15 * plan.interval_ns / (calls as f64 * cost_ns + 50.0);
         let repeat = affordable.clamp(40.0, most) as u32;
         *batches = bench.batches(calls, repeat)?;
@@ -184,21 +221,28 @@ fn ask_calls(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Ru
     Ok(())
 }
 
-/// How long a batch should take, in nanoseconds: long against the step of most references, short against interruptions.
-/// *Judgement*.
+/// How long a batch should take, in nanoseconds: long against the step of most references, short
+/// against interruptions. *Judgement*.
 const BATCH_NS: f64 = 20_000.0;
 
 /// Steps of a coarse reference that a batch spans.
 /// *Judgement*: its ends are off by up to a step each.
 const COARSE_STEPS: f64 = 8.0;
 
-/// Whether a reference is known to move in steps too long for usual batches, as clocks of browsers do.
+/// Whether a reference is known to move in steps too long for usual batches, as clocks of browsers
+/// do.
 pub(super) fn is_coarse(reference: &Reference) -> bool {
     reference.step_at_most.is_none() && COARSE_STEPS * reference.uncertainty_ns() > 2.0 * BATCH_NS
 }
 
-/// As [`ask_calls`], by a reference whose steps are long: batches that are longer. What single calls tell is that none takes long.
-fn ask_calls_coarsely(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<()> {
+/// As [`ask_calls`], by a reference whose steps are long: batches that are longer. What single
+/// calls tell is that none takes long.
+fn ask_calls_coarsely(
+    bench: &mut Bench,
+    reference: &Reference,
+    plan: &Plan,
+    run: &mut Run,
+) -> Answer<()> {
     /// Single calls: where none of them shows a step, one takes less than 3 parts in so many of it.
     /// *Judgement*: 150 ns of a millisecond.
     const SINGLES: u32 = 20_000;
@@ -216,7 +260,10 @@ fn ask_calls_coarsely(bench: &mut Bench, reference: &Reference, plan: &Plan, run
     }
     run.singles = bench.batches(1, SINGLES)?;
     let repeat = (0.1 * plan.slow_ns / batch_ns).clamp(3.0, plan.batches.into()) as u32;
-    run.batches = bench.batches((batch_ns / cost_ns.max(0.1)).clamp(MOST_CALLS, MOST) as u64, repeat)?;
+    run.batches = bench.batches(
+        (batch_ns / cost_ns.max(0.1)).clamp(MOST_CALLS, MOST) as u64,
+        repeat,
+    )?;
     run.few = bench.batches(FEW_CALLS, FEW)?;
     run.some = bench.batches(SOME_CALLS, FEW)?;
     run.readings = bench.readings(READINGS as u32)?;

@@ -1,4 +1,5 @@
-//! A host of timers and its processes: how one is started, what stands on its bench, and which of its timers is the reference.
+//! A host of timers and its processes: how one is started, what stands on its bench, and which of
+//! its timers is the reference.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -53,8 +54,17 @@ pub struct Settings {
 }
 
 /// A timer of a process and its reference on the bench.
-pub(super) fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, reference: &str) -> Bench {
-    let has_floor = connection.borrow().hello().timers.iter().any(|hosted| hosted.id == timers::FLOOR_ID);
+pub(super) fn bench(
+    connection: &Rc<RefCell<Connection>>,
+    timer: &HostedTimer,
+    reference: &str,
+) -> Bench {
+    let has_floor = connection
+        .borrow()
+        .hello()
+        .timers
+        .iter()
+        .any(|hosted| hosted.id == timers::FLOOR_ID);
     Bench {
         timer: subject(connection, &timer.id),
         ns_per_tick: timer.ns_per_tick,
@@ -90,7 +100,11 @@ pub(super) fn choose_reference(
     settings: &Settings,
     random: &mut StdRng,
 ) -> Result<Reference, Fault> {
-    let usable = || host.timers.iter().filter(|timer| timer.id != timers::FLOOR_ID);
+    let usable = || {
+        host.timers
+            .iter()
+            .filter(|timer| timer.id != timers::FLOOR_ID)
+    };
     let recommended = usable().filter(|timer| timer.reference);
     let declared = usable().filter(|timer| !timer.reference && timer.ns_per_tick.is_some());
     let mut last = Fault::Refused("the host has no timer that could serve as a reference".into());
@@ -126,20 +140,33 @@ fn calibrate_as(
         })?,
     };
     let found = calibrate(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
-    let reference = Reference { family: timer.properties.family, ..found };
+    let reference = Reference {
+        family: timer.properties.family,
+        ..found
+    };
     // Only wall time passes here as it does there.
-    if !timer.properties.counts.is_none_or(|counts| counts == Counted::Wall) {
+    if !timer
+        .properties
+        .counts
+        .is_none_or(|counts| counts == Counted::Wall)
+    {
         return Ok(reference);
     }
     match outside::held(candidate.as_mut(), &reference, timer.ns_per_tick.is_some())? {
-        Held::KeepsTime => Ok(Reference { keeps_time: true, ..reference }),
+        Held::KeepsTime => Ok(Reference {
+            keeps_time: true,
+            ..reference
+        }),
         Held::Unknown => Ok(reference),
-        Held::Wrong(why) => Err(Fault::Refused(format!("{} cannot serve as a reference: {why}", timer.id))),
+        Held::Wrong(why) => Err(Fault::Refused(format!(
+            "{} cannot serve as a reference: {why}",
+            timer.id
+        ))),
     }
 }
 
-/// The rate of a raw counter, by the first timer of its host that declares a unit and can be watched beside it; those that
-/// nothing can distort come first.
+/// The rate of a raw counter, by the first timer of its host that declares a unit and can be
+/// watched beside it; those that nothing can distort come first.
 fn found_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Option<f64>, Fault> {
     let place = |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
     let mut clocks: Vec<&HostedTimer> = host.timers.iter().collect();

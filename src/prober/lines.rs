@@ -9,7 +9,8 @@ use crate::text::clipped;
 pub(super) enum Line {
     /// A line, without its end.
     Whole(Vec<u8>),
-    /// The first bytes of a line that is longer than allowed; the next call goes on where this one stopped.
+    /// The first bytes of a line that is longer than allowed; the next call goes on where this one
+    /// stopped.
     TooLong(Vec<u8>),
     /// The bytes after the last line.
     Unfinished(Vec<u8>),
@@ -22,7 +23,8 @@ pub(super) fn read(input: &mut dyn BufRead, longest: u64) -> io::Result<Line> {
     read_within(input, &|| longest)
 }
 
-/// As [`read`], with a limit that is asked for whenever something came: it may change while nothing does.
+/// As [`read`], with a limit that is asked for whenever something came: it may change while nothing
+/// does.
 pub(super) fn read_within(input: &mut dyn BufRead, longest: &dyn Fn() -> u64) -> io::Result<Line> {
     let mut line = Vec::new();
     loop {
@@ -32,11 +34,16 @@ pub(super) fn read_within(input: &mut dyn BufRead, longest: &dyn Fn() -> u64) ->
             Err(error) => return Err(error),
         };
         if come.is_empty() {
-            return Ok(if line.is_empty() { Line::End } else { Line::Unfinished(line) });
+            return Ok(if line.is_empty() {
+                Line::End
+            } else {
+                Line::Unfinished(line)
+            });
         }
         // One more than allowed tells that there are more.
-        let room =
-            usize::try_from(longest().saturating_add(1)).unwrap_or(usize::MAX).saturating_sub(line.len());
+        let room = usize::try_from(longest().saturating_add(1))
+            .unwrap_or(usize::MAX)
+            .saturating_sub(line.len());
         let part = &come[..come.len().min(room)];
         let end = part.iter().position(|&byte| byte == b'\n');
         let taken = end.map_or(part.len(), |end| end + 1);
@@ -51,7 +58,8 @@ pub(super) fn read_within(input: &mut dyn BufRead, longest: &dyn Fn() -> u64) ->
     }
 }
 
-/// What a peer wrote, fit to stand in a message: one line, nothing that steers a terminal, at most `most` characters.
+/// What a peer wrote, fit to stand in a message: one line, nothing that steers a terminal, at most
+/// `most` characters.
 pub(super) fn printable(bytes: &[u8], most: usize) -> String {
     // A character takes four bytes at most, so that the rest need not be looked at.
     let head = &bytes[..bytes.len().min(4 * most + 4)];

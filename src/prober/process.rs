@@ -1,7 +1,7 @@
 //! An agent as a process: started, fed, listened to, ended.
 //!
-//! Whatever it does, its caller waits no longer than it wants to: threads write its input and read its output, and
-//! nothing waits for the threads.
+//! Whatever it does, its caller waits no longer than it wants to: threads write its input and read
+//! its output, and nothing waits for the threads.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -45,14 +45,24 @@ pub struct Command {
 impl Command {
     /// That of an agent that speaks the protocol itself.
     pub fn new(name: impl Into<String>, program: impl Into<OsString>, args: Vec<OsString>) -> Self {
-        Self { name: name.into(), program: program.into(), args, dialect: Dialect::Json }
+        Self {
+            name: name.into(),
+            program: program.into(),
+            args,
+            dialect: Dialect::Json,
+        }
     }
 
     /// The arguments that it is started with, and what stands between it and the protocol.
     fn interpreted(&self) -> (&[OsString], Option<Interpreter>) {
-        let Dialect::Words { book, arguments } = &self.dialect else { return (&self.args, None) };
+        let Dialect::Words { book, arguments } = &self.dialect else {
+            return (&self.args, None);
+        };
         let (own, ids) = self.args.split_at(self.args.len().min(*arguments));
-        let wanted = ids.iter().map(|id| id.to_string_lossy().into_owned()).collect();
+        let wanted = ids
+            .iter()
+            .map(|id| id.to_string_lossy().into_owned())
+            .collect();
         (own, Some(Interpreter::of(book, wanted)))
     }
 }
@@ -83,18 +93,27 @@ pub struct Process {
 impl Process {
     /// Starts it, placed like that from its first instruction.
     pub fn start(command: &Command, placement: impl Into<Placement>) -> Answer<Self> {
-        let lost = |why: String| Fault::Lost(format!("cannot start `{}`: {why}", command.program.display()));
+        let lost = |why: String| {
+            Fault::Lost(format!(
+                "cannot start `{}`: {why}",
+                command.program.display()
+            ))
+        };
         let no_thread = |error| {
-            lost(crate::limits::explain(&error).unwrap_or_else(|| format!("no thread for it: {error}")))
+            lost(
+                crate::limits::explain(&error)
+                    .unwrap_or_else(|| format!("no thread for it: {error}")),
+            )
         };
         let (args, interpreter) = command.interpreted();
-        let mut running = children::start(piped(command, args), placement).map_err(|error| match error {
-            StartError::Interrupted => Fault::Interrupted,
-            StartError::Program(_) if !is_this_program(command) => {
-                lost(format!("{error}; check the command after --agent"))
-            }
-            error => lost(error.to_string()),
-        })?;
+        let mut running =
+            children::start(piped(command, args), placement).map_err(|error| match error {
+                StartError::Interrupted => Fault::Interrupted,
+                StartError::Program(_) if !is_this_program(command) => {
+                    lost(format!("{error}; check the command after --agent"))
+                }
+                error => lost(error.to_string()),
+            })?;
         let pipes = running.pipes();
         let (input, requests) = mpsc::channel();
         let (lines, output) = mpsc::sync_channel(1);
@@ -105,15 +124,30 @@ impl Process {
         let allowed = Arc::clone(&longest);
         // From here on dropping it ends the child.
         let interpreter = RefCell::new(interpreter);
-        let process = Self { running, interpreter, input: Some(input), longest, output, words, words_end };
+        let process = Self {
+            running,
+            interpreter,
+            input: Some(input),
+            longest,
+            output,
+            words,
+            words_end,
+        };
         if let (Some(stdin), Some(stdout), Some(stderr)) = pipes {
             let start = |job: Box<dyn FnOnce() + Send>| {
-                thread::Builder::new().stack_size(STACK).spawn(job).map_err(no_thread)
+                thread::Builder::new()
+                    .stack_size(STACK)
+                    .spawn(job)
+                    .map_err(no_thread)
             };
             start(Box::new(move || feed(&requests, stdin)))?;
             start(Box::new(move || {
                 let longest = || allowed.load(Ordering::SeqCst);
-                listen(&mut BufReader::with_capacity(1 << 16, stdout), &longest, &lines);
+                listen(
+                    &mut BufReader::with_capacity(1 << 16, stdout),
+                    &longest,
+                    &lines,
+                );
             }))?;
             start(Box::new(move || {
                 let _open = words_are_open;
@@ -128,8 +162,8 @@ impl Process {
         self.running.id()
     }
 
-    /// Hands a line to it, whose answer is a line of at most `longest` bytes. If it is not read, the end of the output will
-    /// tell.
+    /// Hands a line to it, whose answer is a line of at most `longest` bytes. If it is not read,
+    /// the end of the output will tell.
     pub fn send(&self, line: Vec<u8>, longest: u64) {
         self.longest.store(longest, Ordering::SeqCst);
         let line = match self.interpreter.borrow_mut().as_mut() {
@@ -163,9 +197,14 @@ impl Process {
     }
 
     /// What comes next, as the protocol has it; nothing if that is not wanted.
-    fn interpreted<E>(&self, receive: impl FnOnce() -> Result<Output, E>) -> Result<Option<Output>, E> {
+    fn interpreted<E>(
+        &self,
+        receive: impl FnOnce() -> Result<Output, E>,
+    ) -> Result<Option<Output>, E> {
         let mut interpreter = self.interpreter.borrow_mut();
-        let Some(interpreter) = interpreter.as_mut() else { return receive().map(Some) };
+        let Some(interpreter) = interpreter.as_mut() else {
+            return receive().map(Some);
+        };
         if let Some(line) = interpreter.ready() {
             return Ok(Some(Output::Line(line)));
         }
@@ -180,7 +219,8 @@ impl Process {
         self.running.has_exited()
     }
 
-    /// Ends it and all it started, at once. How it ended is only its own doing if it [had exited](Self::has_exited).
+    /// Ends it and all it started, at once. How it ended is only its own doing if it [had
+    /// exited](Self::has_exited).
     pub fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
         self.running.end()
@@ -190,8 +230,13 @@ impl Process {
     pub fn last_words(&self) -> Option<String> {
         // Ends at once when the thread does, as it never sends anything.
         let _ = self.words_end.recv_timeout(LAST_WORDS);
-        Some(self.words.lock().unwrap_or_else(PoisonError::into_inner).clone())
-            .filter(|words| !words.is_empty())
+        Some(
+            self.words
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
+        )
+        .filter(|words| !words.is_empty())
     }
 }
 
@@ -200,7 +245,9 @@ impl Drop for Process {
         self.input = None;
         let farewell = Deadline::after(FAREWELL);
         while !self.has_exited() && !children::interrupted() {
-            let Some(left) = farewell.remaining() else { break };
+            let Some(left) = farewell.remaining() else {
+                break;
+            };
             if self.next(left).is_err() {
                 break;
             }
@@ -212,14 +259,18 @@ impl Drop for Process {
 fn piped(command: &Command, args: &[OsString]) -> std::process::Command {
     let mut process = std::process::Command::new(&command.program);
     process.args(args);
-    process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    process
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     process
 }
 
 /// The command of a worker is not the user's: it is not told.
 fn is_this_program(command: &Command) -> bool {
-    children::this_program()
-        .is_ok_and(|(program, words)| program == command.program && command.args.starts_with(&words))
+    children::this_program().is_ok_and(|(program, words)| {
+        program == command.program && command.args.starts_with(&words)
+    })
 }
 
 fn feed(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {
@@ -256,7 +307,8 @@ fn keep_last_words(errors: &mut dyn BufRead, kept: &Mutex<String>) {
     }
 }
 
-/// Files that a campaign needs open at once: three pipes a process, of which some run beside each other.
+/// Files that a campaign needs open at once: three pipes a process, of which some run beside each
+/// other.
 pub const FILES: u64 = 128;
 
 /// Allows this process as many open files as it may allow itself.
@@ -279,8 +331,12 @@ pub fn make_room_for_files() -> Result<(), String> {
 /// How a process ended, as a sentence goes on after its name.
 pub fn in_words(status: ExitStatus) -> String {
     let Some(signal) = timers::os::process::signal(status) else {
-        return status.code().map_or_else(|| "ended".into(), |code| format!("exited with status {code}"));
+        return status.code().map_or_else(
+            || "ended".into(),
+            |code| format!("exited with status {code}"),
+        );
     };
-    let name = timers::os::process::signal_name(signal).map_or_else(String::new, |name| format!(" ({name})"));
+    let name = timers::os::process::signal_name(signal)
+        .map_or_else(String::new, |name| format!(" ({name})"));
     format!("was killed by signal {signal}{name}")
 }

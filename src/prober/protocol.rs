@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use timers::During;
 
 pub use self::answers::{
-    Adds, Advanced, Advances, Arms, Around, Batches, Called, Comparisons, Handoffs, HandoffsBetween,
-    Intervals, Ordered, PackedRun, Periods, Readings, Refusal, Steps, Together, Waits,
+    Adds, Advanced, Advances, Arms, Around, Batches, Called, Comparisons, Handoffs,
+    HandoffsBetween, Intervals, Ordered, PackedRun, Periods, Readings, Refusal, Steps, Together,
+    Waits,
 };
 pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
 use crate::limits::MOST_TIMERS;
@@ -82,7 +83,8 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         watched: bool,
     },
-    /// All that a process is asked of the calls of a timer, and what the host saw of itself right around that.
+    /// All that a process is asked of the calls of a timer, and what the host saw of itself right
+    /// around that.
     Calls {
         /// The id of the timer.
         timer: String,
@@ -138,7 +140,8 @@ pub enum Request {
         /// How many.
         count: u32,
     },
-    /// The same of several timers in turn, in rounds: of several readings of each the one that took least.
+    /// The same of several timers in turn, in rounds: of several readings of each the one that took
+    /// least.
     Together {
         /// The ids of the timers.
         timers: Vec<String>,
@@ -175,7 +178,8 @@ pub enum Request {
         /// For how many milliseconds.
         ms: u32,
     },
-    /// For each kind of code, `repeat` times: how long a row of it takes without reads, and with them.
+    /// For each kind of code, `repeat` times: how long a row of it takes without reads, and with
+    /// them.
     Adds {
         /// The id of the timer.
         timer: String,
@@ -198,10 +202,12 @@ pub enum Request {
         request_ns: Vec<u64>,
         /// Waits in a row.
         repeat: u32,
-        /// A random time of at most this many nanoseconds passes before each wait; agents may ignore it.
+        /// A random time of at most this many nanoseconds passes before each wait; agents may
+        /// ignore it.
         #[serde(default)]
         pause_ns: u64,
-        /// The answer ends with the first wait that is later than this, in nanoseconds; agents may ignore it.
+        /// The answer ends with the first wait that is later than this, in nanoseconds; agents may
+        /// ignore it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         break_ns: Option<u64>,
     },
@@ -255,7 +261,8 @@ impl Request {
     }
 }
 
-/// An integer as JSON writes the longest one, with what parts it from the next, and room for blanks.
+/// An integer as JSON writes the longest one, with what parts it from the next, and room for
+/// blanks.
 const BYTES_A_VALUE: u64 = 24;
 /// What stands around the integers, among it what disturbed them.
 const BYTES_AROUND: u64 = 64 << 10;
@@ -288,12 +295,12 @@ impl Request {
             }
             Self::Advance { .. } => 2,
             Self::Advances { timers, .. } => 2 * timers.len() as u64,
-            Self::Adds { contexts, repeat, .. } => {
-                2 * u64::from((*repeat).max(1)).saturating_mul(contexts.len() as u64)
-            }
-            Self::Waits { request_ns, repeat, .. } => {
-                4 * u64::from((*repeat).max(1)).saturating_mul(request_ns.len() as u64)
-            }
+            Self::Adds {
+                contexts, repeat, ..
+            } => 2 * u64::from((*repeat).max(1)).saturating_mul(contexts.len() as u64),
+            Self::Waits {
+                request_ns, repeat, ..
+            } => 4 * u64::from((*repeat).max(1)).saturating_mul(request_ns.len() as u64),
             Self::Arms { repeat, .. } => (*repeat).into(),
             Self::Periods { count, .. } => 2 * u64::from(*count),
         }
@@ -304,7 +311,10 @@ impl Request {
     pub fn longest_answer(&self) -> u64 {
         match self {
             Self::Hello { .. } => LONGEST_HELLO,
-            _ => self.values().saturating_mul(BYTES_A_VALUE).saturating_add(BYTES_AROUND),
+            _ => self
+                .values()
+                .saturating_mul(BYTES_A_VALUE)
+                .saturating_add(BYTES_AROUND),
         }
     }
 }

@@ -15,17 +15,21 @@ pub struct Plan {
     pub brief: u32,
     /// Those of them that look for steps as well, the first ones.
     pub searching: u32,
-    /// Brief ones that follow each other before anybody asks again which intervals are still too wide.
+    /// Brief ones that follow each other before anybody asks again which intervals are still too
+    /// wide.
     pub block: u32,
     /// Fresh processes that a timer gets to itself where its host cannot be visited by brief ones.
     pub unvisited: u32,
     /// Fresh processes that a timer gets at most, where its interval is still too wide.
     pub most_processes: u32,
-    /// Half the width that the interval of a Quality may have, as far as more processes make it narrower; a share.
+    /// Half the width that the interval of a Quality may have, as far as more processes make it
+    /// narrower; a share.
     pub precision: f64,
-    /// Whether timers are asked further that will not come that close by what they may have: where it was asked for.
+    /// Whether timers are asked further that will not come that close by what they may have: where
+    /// it was asked for.
     pub insists: bool,
-    /// Seconds that a run should take at most: no further processes are started when it is used up but for the verdicts.
+    /// Seconds that a run should take at most: no further processes are started when it is used up
+    /// but for the verdicts.
     pub budget_s: f64,
     /// Single invocations a process, where all processes of a timer are its own.
     pub singles: u32,
@@ -33,7 +37,8 @@ pub struct Plan {
     pub batches: u32,
     /// Nanoseconds of intervals a process.
     pub interval_ns: f64,
-    /// The longest work tried in a process before the timer is left to the slow ones, in nanoseconds.
+    /// The longest work tried in a process before the timer is left to the slow ones, in
+    /// nanoseconds.
     pub growth_ns: f64,
     /// How long all waits for a core that something else shares may take together, in nanoseconds.
     pub patience_ns: f64,
@@ -63,13 +68,21 @@ impl Plan {
     /// Fresh processes that a timer gets before anybody asks how well it is known.
     #[must_use]
     pub fn at_first(&self, visited: bool) -> u32 {
-        if visited { self.processes + self.brief } else { self.unvisited }
+        if visited {
+            self.processes + self.brief
+        } else {
+            self.unvisited
+        }
     }
 
     /// Fresh processes that a timer gets to itself.
     #[must_use]
     pub fn alone(&self, visited: bool) -> u32 {
-        if visited { self.processes } else { self.unvisited }
+        if visited {
+            self.processes
+        } else {
+            self.unvisited
+        }
     }
 
     /// Which of the brief processes come after a round.
@@ -80,8 +93,13 @@ impl Plan {
     }
 
     /// What a brief process asks of a timer.
-    pub const BRIEF: Self =
-        Self { name: "brief", singles: 2_500, batches: 31, interval_ns: 5e5, ..Self::QUICK };
+    pub const BRIEF: Self = Self {
+        name: "brief",
+        singles: 2_500,
+        batches: 31,
+        interval_ns: 5e5,
+        ..Self::QUICK
+    };
     /// A first look.
     pub const QUICK: Self = Self {
         name: "quick",

@@ -1,4 +1,5 @@
-//! The agent that hosts native timers: requests come in line by line, answers go out in the same order.
+//! The agent that hosts native timers: requests come in line by line, answers go out in the same
+//! order.
 
 mod many;
 
@@ -11,9 +12,9 @@ use timers::{Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
 use super::lines::{self, Line};
 use super::protocol::{
-    Adds, Advanced, Advances, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer,
-    HostedWaiter, Intervals, Missing, OPS, Ordered, PackedRun, Periods, Readings, Refusal, Reply, Request,
-    Runtime, Steps, Together, VERSION, Waits,
+    Adds, Advanced, Advances, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello,
+    HostedTimer, HostedWaiter, Intervals, Missing, OPS, Ordered, PackedRun, Periods, Readings,
+    Refusal, Reply, Request, Runtime, Steps, Together, VERSION, Waits,
 };
 use crate::model::Context;
 use crate::native;
@@ -33,12 +34,15 @@ const MOST_PAIRS: usize = 4_096;
 /// No request lets a timer advance for longer than this, an hour.
 const LONGEST_MS: u32 = 3_600_000;
 
-/// Serves `entries`, the timer that reads nothing, the references and `waiters` until the input ends.
+/// Serves `entries`, the timer that reads nothing, the references and `waiters` until the input
+/// ends.
 ///
-/// Timers are opened by the calling thread when they are first asked for, as opening some takes long.
+/// Timers are opened by the calling thread when they are first asked for, as opening some takes
+/// long.
 ///
 /// # Errors
-/// When the input cannot be read or the output cannot be written. Nothing that a request says leads to an error.
+/// When the input cannot be read or the output cannot be written. Nothing that a request says leads
+/// to an error.
 pub fn serve(
     input: &mut dyn BufRead,
     output: &mut dyn Write,
@@ -52,7 +56,10 @@ pub fn serve(
             Line::Whole(line) | Line::Unfinished(line) => host.reply(&line),
             Line::TooLong(_) => {
                 while let Line::TooLong(_) = lines::read(input, LONGEST_REQUEST)? {}
-                refusal(format!("the request is longer than {} MiB", LONGEST_REQUEST >> 20))
+                refusal(format!(
+                    "the request is longer than {} MiB",
+                    LONGEST_REQUEST >> 20
+                ))
             }
             Line::End => return Ok(()),
         };
@@ -77,8 +84,9 @@ struct Host {
 
 impl Host {
     fn of(entries: &[Entry], waiters: &[WaitEntry]) -> Self {
-        let own =
-            [timers::floor()].into_iter().chain(timers::REFERENCES.into_iter().filter_map(timers::find));
+        let own = [timers::floor()]
+            .into_iter()
+            .chain(timers::REFERENCES.into_iter().filter_map(timers::find));
         let mut all: Vec<Entry> = Vec::new();
         for entry in entries.iter().copied().chain(own) {
             if all.iter().all(|other| other.info.id != entry.info.id) {
@@ -96,7 +104,9 @@ impl Host {
 
     fn reply(&mut self, line: &[u8]) -> Reply {
         match from_bytes(line) {
-            Ok(request) => self.answer(request).unwrap_or_else(|fault| refusal(fault.to_string())),
+            Ok(request) => self
+                .answer(request)
+                .unwrap_or_else(|fault| refusal(fault.to_string())),
             Err(error) => refusal(format!("this is no request of protocol {VERSION}: {error}")),
         }
     }
@@ -106,85 +116,185 @@ impl Host {
         affordable(&request)?;
         Ok(match request {
             Request::Hello { protocol } => Reply::Hello(self.hello(protocol)?),
-            Request::Intervals { timer, work, repeat } => {
-                Reply::Intervals(Intervals { intervals: self.subject(&timer)?.intervals(&work, repeat)? })
-            }
-            Request::Batches { timer, reference, calls, repeat, watched } => {
+            Request::Intervals {
+                timer,
+                work,
+                repeat,
+            } => Reply::Intervals(Intervals {
+                intervals: self.subject(&timer)?.intervals(&work, repeat)?,
+            }),
+            Request::Batches {
+                timer,
+                reference,
+                calls,
+                repeat,
+                watched,
+            } => {
                 let mirror = self.mirror(watched);
                 let subject = self.subject(&timer)?;
-                let (batches, around) = mirror.around(|| subject.batches(&reference, calls, repeat))?;
+                let (batches, around) =
+                    mirror.around(|| subject.batches(&reference, calls, repeat))?;
                 Reply::Batches(Batches { batches, around })
             }
-            Request::Readings { timer, count, watched } => {
+            Request::Readings {
+                timer,
+                count,
+                watched,
+            } => {
                 let mirror = self.mirror(watched);
                 let subject = self.subject(&timer)?;
                 let (readings, around) = mirror.around(|| subject.readings(count))?;
                 Reply::Readings(Readings { readings, around })
             }
-            Request::Calls { timer, reference, ns_per_tick, step, floor } => {
-                let reference = Reference { id: reference, ns_per_tick, step, ..Reference::default() };
+            Request::Calls {
+                timer,
+                reference,
+                ns_per_tick,
+                step,
+                floor,
+            } => {
+                let reference = Reference {
+                    id: reference,
+                    ns_per_tick,
+                    step,
+                    ..Reference::default()
+                };
                 Reply::Called(Box::new(self.calls(&timer, &reference, floor)?))
             }
             Request::Steps { timer, question } => {
                 let mut run = Run::default();
                 let slow = find_step(self.subject(&timer)?, &question, &mut run.intervals)?;
-                Reply::Steps(Box::new(Steps { steps: PackedRun(run), slow }))
+                Reply::Steps(Box::new(Steps {
+                    steps: PackedRun(run),
+                    slow,
+                }))
             }
-            Request::Together { timers, reference, repeat, work, count } => {
+            Request::Together {
+                timers,
+                reference,
+                repeat,
+                work,
+                count,
+            } => {
                 let together = self.together(&timers, &reference, [repeat, count], work)?;
                 Reply::Together(Together { together })
             }
-            Request::Advances { timers, reference, during, ms } => {
+            Request::Advances {
+                timers,
+                reference,
+                during,
+                ms,
+            } => {
                 let advances = self.advances(&timers, &reference, during, ms)?;
                 Reply::Advances(Advances { advances })
             }
             Request::Order { timer, count } => {
-                let timers::Ordered { backward, largest, ends, .. } = self.subject(&timer)?.order(count)?;
-                Reply::Order(Ordered { backward, largest, ends })
+                let timers::Ordered {
+                    backward,
+                    largest,
+                    ends,
+                    ..
+                } = self.subject(&timer)?.order(count)?;
+                Reply::Order(Ordered {
+                    backward,
+                    largest,
+                    ends,
+                })
             }
-            Request::Handoffs { timer, count } => {
-                Reply::Handoffs(Handoffs { handoffs: self.subject(&timer)?.handoffs(count)? })
-            }
+            Request::Handoffs { timer, count } => Reply::Handoffs(Handoffs {
+                handoffs: self.subject(&timer)?.handoffs(count)?,
+            }),
             Request::HandoffsBetween { timer, cpus, count } => {
                 let handoffs = self.subject(&timer)?.handoffs_between(&cpus, count)?;
                 Reply::HandoffsBetween(HandoffsBetween { handoffs })
             }
-            Request::Comparisons { timer, reference, work, count } => {
+            Request::Comparisons {
+                timer,
+                reference,
+                work,
+                count,
+            } => {
                 let comparisons = self.subject(&timer)?.comparisons(&reference, work, count)?;
                 Reply::Comparisons(Comparisons { comparisons })
             }
-            Request::Advance { timer, reference, during, ms } => {
+            Request::Advance {
+                timer,
+                reference,
+                during,
+                ms,
+            } => {
                 let moved = self.subject(&timer)?.advance(&reference, during, ms)?;
-                Reply::Advance(Advanced { timer: moved.timer, reference: moved.reference })
+                Reply::Advance(Advanced {
+                    timer: moved.timer,
+                    reference: moved.reference,
+                })
             }
-            Request::Adds { timer, reference, contexts, turns, repeat } => {
+            Request::Adds {
+                timer,
+                reference,
+                contexts,
+                turns,
+                repeat,
+            } => {
                 let contexts: Vec<_> = contexts.into_iter().map(native::context).collect();
                 let mirror = self.mirror(true);
                 let subject = self.subject(&timer)?;
-                let (adds, around) = mirror.around(|| subject.adds(&reference, &contexts, turns, repeat))?;
+                let (adds, around) =
+                    mirror.around(|| subject.adds(&reference, &contexts, turns, repeat))?;
                 Reply::Adds(Adds { adds, around })
             }
-            Request::Waits { timer, reference, request_ns, repeat, pause_ns, break_ns } => {
-                let request = WaitRequest { lengths_ns: &request_ns, repeat, pause_ns, break_ns };
+            Request::Waits {
+                timer,
+                reference,
+                request_ns,
+                repeat,
+                pause_ns,
+                break_ns,
+            } => {
+                let request = WaitRequest {
+                    lengths_ns: &request_ns,
+                    repeat,
+                    pause_ns,
+                    break_ns,
+                };
                 let waits = self.waiter(&timer)?.waits(&reference, request)?;
                 Reply::Waits(Waits {
-                    waits: waits.into_iter().map(|row| row.into_iter().map(told).collect()).collect(),
+                    waits: waits
+                        .into_iter()
+                        .map(|row| row.into_iter().map(told).collect())
+                        .collect(),
                 })
             }
-            Request::Arms { timer, reference, repeat } => {
-                Reply::Arms(Arms { arms: self.waiter(&timer)?.arms(&reference, repeat)? })
-            }
-            Request::Periods { timer, reference, period_ns, count, stalls } => {
-                let periods = self.waiter(&timer)?.periods(&reference, period_ns, count, &stalls)?;
+            Request::Arms {
+                timer,
+                reference,
+                repeat,
+            } => Reply::Arms(Arms {
+                arms: self.waiter(&timer)?.arms(&reference, repeat)?,
+            }),
+            Request::Periods {
+                timer,
+                reference,
+                period_ns,
+                count,
+                stalls,
+            } => {
+                let periods = self
+                    .waiter(&timer)?
+                    .periods(&reference, period_ns, count, &stalls)?;
                 let told = |expiration: Expiration| [expiration.at, expiration.expirations as i64];
-                Reply::Periods(Periods { periods: periods.into_iter().map(told).collect() })
+                Reply::Periods(Periods {
+                    periods: periods.into_iter().map(told).collect(),
+                })
             }
         })
     }
 
     fn hello(&self, protocol: u32) -> Answer<Hello> {
         if protocol != VERSION {
-            return Err(Fault::Refused(format!("this agent speaks protocol {VERSION}, not {protocol}")));
+            return Err(Fault::Refused(format!(
+                "this agent speaks protocol {VERSION}, not {protocol}"
+            )));
         }
         let (mut timers, mut unavailable) = (Vec::new(), Vec::new());
         for entry in &self.entries {
@@ -202,12 +312,16 @@ impl Host {
                 }
             }
         }
-        if let Some(best) =
-            timers::REFERENCES.iter().find_map(|id| timers.iter().position(|timer| timer.id == *id))
+        if let Some(best) = timers::REFERENCES
+            .iter()
+            .find_map(|id| timers.iter().position(|timer| timer.id == *id))
         {
             timers[best].reference = true;
         }
-        let runtime = Runtime { name: "native".into(), version: env!("CARGO_PKG_VERSION").into() };
+        let runtime = Runtime {
+            name: "native".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        };
         let mut waiters = Vec::new();
         for entry in &self.waiters {
             match (entry.availability)() {
@@ -215,23 +329,36 @@ impl Host {
                 Err(why) => unavailable.push(Missing::waiter(entry, why)),
             }
         }
-        Ok(Hello { protocol, runtime, timers, ops: OPS.map(str::to_owned).into(), waiters, unavailable })
+        Ok(Hello {
+            protocol,
+            runtime,
+            timers,
+            ops: OPS.map(str::to_owned).into(),
+            waiters,
+            unavailable,
+        })
     }
 
     fn waiter(&mut self, id: &str) -> Answer<&mut dyn WaitSubject> {
         let Some(entry) = self.waiters.iter().find(|entry| entry.info.id == id) else {
-            return Err(Fault::Refused(format!("the timer `{id}` is not served here")));
+            return Err(Fault::Refused(format!(
+                "the timer `{id}` is not served here"
+            )));
         };
         let subject = match self.open_waiters.entry(entry.info.id) {
             hash_map::Entry::Occupied(open) => open.into_mut(),
-            hash_map::Entry::Vacant(place) => place.insert((entry.open)().map_err(|why| unusable(id, &why))?),
+            hash_map::Entry::Vacant(place) => {
+                place.insert((entry.open)().map_err(|why| unusable(id, &why))?)
+            }
         };
         Ok(subject.as_mut())
     }
 
     fn subject(&mut self, id: &str) -> Answer<&mut dyn Subject> {
         let Some(entry) = self.entries.iter().find(|entry| entry.info.id == id) else {
-            return Err(Fault::Refused(format!("the timer `{id}` is not served here")));
+            return Err(Fault::Refused(format!(
+                "the timer `{id}` is not served here"
+            )));
         };
         let id = entry.info.id;
         if !self.open.contains_key(id) {
@@ -246,7 +373,10 @@ impl Host {
 }
 
 fn unusable(id: &str, why: &Unavailable) -> Fault {
-    let remedy = why.remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}"));
+    let remedy = why
+        .remedy
+        .as_ref()
+        .map_or_else(String::new, |remedy| format!("; {remedy}"));
     Fault::Refused(format!("{id} cannot be used: {why}{remedy}"))
 }
 
@@ -262,12 +392,17 @@ fn told(wait: Wait) -> SmallVec<[i64; 4]> {
 fn affordable(request: &Request) -> Answer<()> {
     let steps = match request {
         Request::Intervals { work, repeat, .. } => {
-            let total = work.iter().fold(0_u64, |total, &amount| total.saturating_add(amount));
+            let total = work
+                .iter()
+                .fold(0_u64, |total, &amount| total.saturating_add(amount));
             total.saturating_mul((*repeat).into())
         }
         Request::Batches { calls, repeat, .. } => calls.saturating_mul((*repeat).into()),
         Request::HandoffsBetween { cpus, .. } if cpus.len() > MOST_PAIRS => {
-            return Err(Fault::Refused(format!("{} pairs are too many: at most {MOST_PAIRS}", cpus.len())));
+            return Err(Fault::Refused(format!(
+                "{} pairs are too many: at most {MOST_PAIRS}",
+                cpus.len()
+            )));
         }
         Request::Comparisons { work, count, .. } => work.saturating_mul((*count).into()),
         Request::Steps { question, .. }
@@ -276,14 +411,27 @@ fn affordable(request: &Request) -> Answer<()> {
             return Err(Fault::Refused("a unit of work takes some time".into()));
         }
         Request::Steps { question, .. } => question.most_work() as u64,
-        Request::Together { timers, work, repeat, count, .. } => {
+        Request::Together {
+            timers,
+            work,
+            repeat,
+            count,
+            ..
+        } => {
             let calls = u64::from(*repeat).saturating_mul(timers.len() as u64);
             calls.saturating_add(*work).saturating_mul((*count).into())
         }
         Request::Advance { ms, .. } | Request::Advances { ms, .. } if *ms > LONGEST_MS => {
-            return Err(Fault::Refused(format!("{ms} ms are too many: at most {LONGEST_MS}")));
+            return Err(Fault::Refused(format!(
+                "{ms} ms are too many: at most {LONGEST_MS}"
+            )));
         }
-        Request::Adds { contexts, turns, repeat, .. } => {
+        Request::Adds {
+            contexts,
+            turns,
+            repeat,
+            ..
+        } => {
             /// Instructions of a piece of work, and of other work before a cold read, roughly.
             const PIECE: u64 = 1_000;
             const OTHER_WORK: u64 = 10_000_000;
@@ -295,13 +443,23 @@ fn affordable(request: &Request) -> Answer<()> {
             let pair = rows.fold(0_u64, u64::saturating_add).saturating_mul(2);
             pair.saturating_mul((*repeat).into())
         }
-        Request::Waits { request_ns, repeat, pause_ns, .. } => {
-            let once = request_ns
-                .iter()
-                .fold(0_u64, |total, length| total.saturating_add(*length).saturating_add(*pause_ns));
+        Request::Waits {
+            request_ns,
+            repeat,
+            pause_ns,
+            ..
+        } => {
+            let once = request_ns.iter().fold(0_u64, |total, length| {
+                total.saturating_add(*length).saturating_add(*pause_ns)
+            });
             passes_soon(once.saturating_mul((*repeat).into()))?
         }
-        Request::Periods { period_ns, count, stalls, .. } => {
+        Request::Periods {
+            period_ns,
+            count,
+            stalls,
+            ..
+        } => {
             let periods = u64::from(*count).saturating_add(4 * stalls.len() as u64);
             passes_soon(period_ns.saturating_mul(periods))?
         }
@@ -327,7 +485,9 @@ fn affordable(request: &Request) -> Answer<()> {
 fn passes_soon(ns: u64) -> Answer<u64> {
     let ms = ns / 1_000_000;
     if ms > LONGEST_MS.into() {
-        return Err(Fault::Refused(format!("{ms} ms are too many: at most {LONGEST_MS}")));
+        return Err(Fault::Refused(format!(
+            "{ms} ms are too many: at most {LONGEST_MS}"
+        )));
     }
     Ok(0)
 }

@@ -1,4 +1,5 @@
-//! How one process looks for the step of a timer: by intervals with growing work, then with random work.
+//! How one process looks for the step of a timer: by intervals with growing work, then with random
+//! work.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -40,8 +41,8 @@ impl StepQuestion {
     }
 }
 
-/// Growing work until the timer jumps at nearly every interval, then random work around there. Returns whether the
-/// timer is too slow for that.
+/// Growing work until the timer jumps at nearly every interval, then random work around there.
+/// Returns whether the timer is too slow for that.
 ///
 /// # Errors
 /// As the timer.
@@ -50,19 +51,36 @@ pub fn find_step(
     question: &StepQuestion,
     groups: &mut Vec<Intervals>,
 ) -> Answer<bool> {
-    let &StepQuestion { ns_per_work: work_ns, ns_per_tick, cost_ns, interval_ns, growth_ns, seed } = question;
+    let &StepQuestion {
+        ns_per_work: work_ns,
+        ns_per_tick,
+        cost_ns,
+        interval_ns,
+        growth_ns,
+        seed,
+    } = question;
     let random = &mut StdRng::seed_from_u64(seed);
     let tight_ns = cost_ns + 20.0;
     let repeat = (0.2 * interval_ns / tight_ns).clamp(100.0, 2_000.0) as u32;
     let tight = timer.intervals(&[0], repeat)?.pop().unwrap_or_default();
-    let still = u64::from(median(&tight.iter().map(|&delta| delta as f64).collect::<Vec<_>>()) == Some(1.0));
-    groups.push(Intervals { work: 0, deltas: tight.into() });
+    let still = u64::from(
+        median(&tight.iter().map(|&delta| delta as f64).collect::<Vec<_>>()) == Some(1.0),
+    );
+    groups.push(Intervals {
+        work: 0,
+        deltas: tight.into(),
+    });
     let mut top_ns = (16.0 * work_ns).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
     loop {
         let stage = random_work(timer, top_ns / work_ns, STAGE, random)?;
         let moved = stage
             .iter()
-            .filter(|group| group.deltas.iter().any(|delta| delta.unsigned_abs() > still))
+            .filter(|group| {
+                group
+                    .deltas
+                    .iter()
+                    .any(|delta| delta.unsigned_abs() > still)
+            })
             .count();
         groups.extend(stage);
         if 10 * moved >= 9 * STAGE {
@@ -75,17 +93,31 @@ pub fn find_step(
     }
     // A read far more expensive than this work may hide steps nearly as long as itself.
     let mut spans = vec![top_ns, 2.0 * top_ns, 4.0 * top_ns];
-    spans.extend([0.5, 2.0].map(|scale| scale * cost_ns).into_iter().filter(|span| *span > 4.0 * top_ns));
+    spans.extend(
+        [0.5, 2.0]
+            .map(|scale| scale * cost_ns)
+            .into_iter()
+            .filter(|span| *span > 4.0 * top_ns),
+    );
     for &span_ns in &spans {
-        let count = (interval_ns / spans.len() as f64 / (cost_ns + span_ns / 2.0)).clamp(20.0, 500.0);
-        groups.extend(random_work(timer, span_ns / work_ns, count as usize, random)?);
+        let count =
+            (interval_ns / spans.len() as f64 / (cost_ns + span_ns / 2.0)).clamp(20.0, 500.0);
+        groups.extend(random_work(
+            timer,
+            span_ns / work_ns,
+            count as usize,
+            random,
+        )?);
     }
     // The same amount again and again: what varies now is the timer, not the work.
     for scale in [0.3, 0.7] {
         let work = (scale * top_ns / work_ns) as u64 + random.random_range(0..4_u64);
         let repeat = (0.1 * interval_ns / (cost_ns + scale * top_ns)).clamp(10.0, 100.0) as u32;
         let deltas = timer.intervals(&[work], repeat)?.pop().unwrap_or_default();
-        groups.push(Intervals { work, deltas: deltas.into() });
+        groups.push(Intervals {
+            work,
+            deltas: deltas.into(),
+        });
     }
     Ok(false)
 }
@@ -96,11 +128,16 @@ fn random_work(
     count: usize,
     random: &mut StdRng,
 ) -> Answer<Vec<Intervals>> {
-    let work: Vec<u64> = (0..count).map(|_| random.random_range(0..=most as u64)).collect();
+    let work: Vec<u64> = (0..count)
+        .map(|_| random.random_range(0..=most as u64))
+        .collect();
     let rows = timer.intervals(&work, 1)?;
     Ok(work
         .into_iter()
         .zip(rows)
-        .map(|(work, row)| Intervals { work, deltas: SmallVec::from_slice(&row) })
+        .map(|(work, row)| Intervals {
+            work,
+            deltas: SmallVec::from_slice(&row),
+        })
         .collect())
 }

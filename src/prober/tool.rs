@@ -1,4 +1,5 @@
-//! Short programs of others, that make a host ready or tell of the machine: they run to their end, and what they print is read.
+//! Short programs of others, that make a host ready or tell of the machine: they run to their end,
+//! and what they print is read.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -20,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const COMPLAINT: usize = 200;
 /// As much of what a program says is read.
 const MOST_SAID: u64 = 1 << 20;
-/// Once a program has ended, what it said is at hand; unless something that it left behind, and that cannot be ended, holds the pipe.
+/// Once a program has ended, what it said is at hand; unless something that it left behind, and
+/// that cannot be ended, holds the pipe.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The first of these programs on the path.
@@ -28,7 +30,9 @@ const GRACE: Duration = Duration::from_secs(2);
 pub fn find(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     names.iter().find_map(|name| {
-        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| is_program(program))
+        std::env::split_paths(&path)
+            .map(|folder| folder.join(name))
+            .find(|program| is_program(program))
     })
 }
 
@@ -41,10 +45,17 @@ pub(super) fn run<S: AsRef<OsStr>>(program: &Path, args: &[S]) -> Result<String,
 ///
 /// # Errors
 /// In one line, why it could not be started, that it took too long, or what it complained of.
-pub fn run_within<S: AsRef<OsStr>>(patience: Duration, program: &Path, args: &[S]) -> Result<String, String> {
+pub fn run_within<S: AsRef<OsStr>>(
+    patience: Duration,
+    program: &Path,
+    args: &[S],
+) -> Result<String, String> {
     let mut command = Command::new(program);
     command.args(args);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut running = children::start(command, None).map_err(|error| error.to_string())?;
     let (_, stdout, stderr) = running.pipes();
     let (stdout, stderr) = (reader(stdout)?, reader(stderr)?);
@@ -59,15 +70,23 @@ pub fn run_within<S: AsRef<OsStr>>(patience: Duration, program: &Path, args: &[S
         return Err(format!("it did not end within {} s", patience.as_secs()));
     }
     let said = |pipe: Receiver<Vec<u8>>| {
-        pipe.recv_timeout(GRACE).map_err(|_| "something that it started holds its output open")
+        pipe.recv_timeout(GRACE)
+            .map_err(|_| "something that it started holds its output open")
     };
     let (said, complained) = (said(stdout)?, said(stderr)?);
     if status.success() {
         return Ok(String::from_utf8_lossy(&said).into_owned());
     }
-    let complained = if complained.is_empty() { said } else { complained };
+    let complained = if complained.is_empty() {
+        said
+    } else {
+        complained
+    };
     let text = String::from_utf8_lossy(&complained);
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed without a word");
+    let line = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("it failed without a word");
     Err(printable(line.as_bytes(), COMPLAINT))
 }
 
@@ -81,5 +100,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> Result<Receiver<Vec<u8>>,
         let _ = told.send(bytes);
     };
     let started = thread::Builder::new().spawn(read);
-    started.map(|_| said).map_err(|error| format!("no thread to read what it says: {error}"))
+    started
+        .map(|_| said)
+        .map_err(|error| format!("no thread to read what it says: {error}"))
 }

@@ -1,7 +1,7 @@
 //! A recording as a file: JSON, packed with gzip (RFC 1952). `docs/trace.md` describes it.
 //!
-//! A limit to what unpacks: a trace of some kilobytes can unpack to any size. It is unpacked as it is read, and looked at on its
-//! way: how much it is, and how much memory its values will take.
+//! A limit to what unpacks: a trace of some kilobytes can unpack to any size. It is unpacked as it
+//! is read, and looked at on its way: how much it is, and how much memory its values will take.
 
 use std::io::{self, BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,9 @@ pub enum RecordingError {
         source: io::Error,
     },
     /// What is in it is no recording.
-    #[error("'{name}' holds no trace: {message} (line {line}, column {column} of what it unpacks to)")]
+    #[error(
+        "'{name}' holds no trace: {message} (line {line}, column {column} of what it unpacks to)"
+    )]
     Json {
         /// Where the bytes came from.
         name: String,
@@ -84,10 +86,14 @@ impl Recording {
     /// # Errors
     /// When memory runs out.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
-        // Millions of integers and commas: each write to the packer itself clears a buffer of its own.
+        // Millions of integers and commas: each write to the packer itself clears a buffer of its
+        // own.
         let mut packer = BufWriter::with_capacity(PIECE, packer());
         write(self, Layout::Compact, &mut packer)?;
-        packer.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+        packer
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?
+            .finish()
     }
 
     /// Reads the recording in the file `path`.
@@ -96,8 +102,12 @@ impl Recording {
     /// When the file cannot be read or does not hold a recording of this version.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
         let mut bytes = Vec::new();
-        crate::input::read(path, LONGEST_TRACE, &mut bytes)
-            .map_err(|source| RecordingError::File { path: path.to_owned(), source })?;
+        crate::input::read(path, LONGEST_TRACE, &mut bytes).map_err(|source| {
+            RecordingError::File {
+                path: path.to_owned(),
+                source,
+            }
+        })?;
         Self::unpack(&bytes, &path.display().to_string())
     }
 
@@ -107,7 +117,10 @@ impl Recording {
     /// When they are no recording of this version.
     pub fn unpack(bytes: &[u8], name: &str) -> Result<Self, RecordingError> {
         let broken = |error: serde_json::Error| match error.is_io() {
-            true => RecordingError::Packed { name: name.to_owned(), source: error.into() },
+            true => RecordingError::Packed {
+                name: name.to_owned(),
+                source: error.into(),
+            },
             false => RecordingError::Json {
                 name: name.to_owned(),
                 message: json_error(&error),
@@ -124,12 +137,18 @@ impl Recording {
                 let found = any.schema.unwrap_or_else(|| "none".into());
                 return Err(match other {
                     Err(error) if found == SCHEMA => broken(error),
-                    _ => RecordingError::OtherSchema { name: name.to_owned(), found: clipped(&found, 80) },
+                    _ => RecordingError::OtherSchema {
+                        name: name.to_owned(),
+                        found: clipped(&found, 80),
+                    },
                 });
             }
         };
         match recording.inconsistency() {
-            Some(what) => Err(RecordingError::Inconsistent { name: name.to_owned(), what }),
+            Some(what) => Err(RecordingError::Inconsistent {
+                name: name.to_owned(),
+                what,
+            }),
             None => Ok(recording),
         }
     }
@@ -137,16 +156,28 @@ impl Recording {
     /// What no run of this program writes, and what the analysis does not expect.
     fn inconsistency(&self) -> Option<String> {
         let asked = self.timers.iter().map(|observed| &observed.id);
-        let mut ids: Vec<&String> = asked.chain(self.unasked.iter().map(|row| &row.id)).collect();
+        let mut ids: Vec<&String> = asked
+            .chain(self.unasked.iter().map(|row| &row.id))
+            .collect();
         ids.sort_unstable();
         if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
             return Some(format!("two timers have the id '{}'", clipped(pair[0], 80)));
         }
         self.timers.iter().find_map(|observed| {
             let trace = observed.outcome.as_ref().ok().map(|stored| &stored.trace);
-            let ticks = [observed.ns_per_tick, trace.and_then(|trace| trace.ns_per_tick)];
-            if let Some(ns) = ticks.into_iter().flatten().find(|ns| !(ns.is_normal() && *ns > 0.0)) {
-                return Some(format!("ns_per_tick of '{}' is {ns}", clipped(&observed.id, 80)));
+            let ticks = [
+                observed.ns_per_tick,
+                trace.and_then(|trace| trace.ns_per_tick),
+            ];
+            if let Some(ns) = ticks
+                .into_iter()
+                .flatten()
+                .find(|ns| !(ns.is_normal() && *ns > 0.0))
+            {
+                return Some(format!(
+                    "ns_per_tick of '{}' is {ns}",
+                    clipped(&observed.id, 80)
+                ));
             }
             let reference = &trace?.reference;
             let figures = [
@@ -154,9 +185,13 @@ impl Recording {
                 ("reference.step", reference.step),
                 ("reference.ns_per_work", reference.ns_per_work),
             ];
-            let (figure, value) =
-                figures.into_iter().find(|(_, value)| !value.is_finite() || *value < 0.0)?;
-            Some(format!("{figure} of '{}' is {value}", clipped(&observed.id, 80)))
+            let (figure, value) = figures
+                .into_iter()
+                .find(|(_, value)| !value.is_finite() || *value < 0.0)?;
+            Some(format!(
+                "{figure} of '{}' is {value}",
+                clipped(&observed.id, 80)
+            ))
         })
     }
 }
@@ -185,7 +220,8 @@ const MOST_BYTES: u64 = 1 << 30;
 const MOST_TIMES: u64 = 100;
 /// Bytes that any file may unpack to.
 const FEW_BYTES: u64 = 4 << 20;
-/// Values of a whole trace, an object counting as several: a thorough run of all timers has some thirty million.
+/// Values of a whole trace, an object counting as several: a thorough run of all timers has some
+/// thirty million.
 const MOST_VALUES: u64 = 48 << 20;
 /// Values that an object takes the room of.
 const OBJECT: u64 = 6;
@@ -205,7 +241,12 @@ impl<R: Read> Gauge<R> {
     /// For what unpacks from a number of bytes.
     pub(super) fn new(inner: R, packed: usize) -> Self {
         let room = most_from(packed);
-        Self { inner, room, values: 0, list: 0 }
+        Self {
+            inner,
+            room,
+            values: 0,
+            list: 0,
+        }
     }
 
     fn look(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -227,7 +268,9 @@ impl<R: Read> Gauge<R> {
             return Err(too_much(format!("it holds more than {MOST_VALUES} values")));
         }
         if self.list > LONGEST_LIST {
-            return Err(too_much(format!("it holds a list of more than {LONGEST_LIST} values")));
+            return Err(too_much(format!(
+                "it holds a list of more than {LONGEST_LIST} values"
+            )));
         }
         Ok(())
     }
@@ -247,7 +290,9 @@ impl<R: Read> Read for Gauge<R> {
 }
 
 fn most_from(packed: usize) -> u64 {
-    (packed as u64).saturating_mul(MOST_TIMES).clamp(FEW_BYTES, MOST_BYTES)
+    (packed as u64)
+        .saturating_mul(MOST_TIMES)
+        .clamp(FEW_BYTES, MOST_BYTES)
 }
 
 fn too_much(why: String) -> io::Error {

@@ -10,8 +10,9 @@ use crate::trace::Wait;
 const MOST_US: i64 = 100_000;
 
 impl Recording {
-    /// A line for each microsecond of lateness, rounded down, a column for each timer, conditions and length that was chosen. Then
-    /// totals, the least, mean and greatest lateness in whole microseconds, and how many were above the last line.
+    /// A line for each microsecond of lateness, rounded down, a column for each timer, conditions
+    /// and length that was chosen. Then totals, the least, mean and greatest lateness in whole
+    /// microseconds, and how many were above the last line.
     #[must_use]
     pub fn latencies(&self) -> String {
         let mut observed: Vec<(&ObservedWaits, u64, Vec<i64>)> = Vec::new();
@@ -19,10 +20,22 @@ impl Recording {
             let Ok(trace) = &waited.outcome else { continue };
             let mut lengths: BTreeMap<u64, Vec<i64>> = BTreeMap::new();
             // Those of 0 and 1 ns tell the floor.
-            for wait in trace.runs.iter().flat_map(|run| &run.lengths).filter(|wait| wait.request_ns > 1) {
-                lengths.entry(wait.request_ns).or_default().push(late_us(wait, trace.reference.ns_per_tick));
+            for wait in trace
+                .runs
+                .iter()
+                .flat_map(|run| &run.lengths)
+                .filter(|wait| wait.request_ns > 1)
+            {
+                lengths
+                    .entry(wait.request_ns)
+                    .or_default()
+                    .push(late_us(wait, trace.reference.ns_per_tick));
             }
-            observed.extend(lengths.into_iter().map(|(length, all)| (waited, length, all)));
+            observed.extend(
+                lengths
+                    .into_iter()
+                    .map(|(length, all)| (waited, length, all)),
+            );
         }
         let mut lines: BTreeMap<i64, Vec<u64>> = BTreeMap::new();
         for (column, (_, _, all)) in observed.iter().enumerate() {
@@ -33,10 +46,17 @@ impl Recording {
         let mut text = String::from("# Histogram: lateness in us, then waits, a column each:\n");
         for (column, (observed, length, _)) in observed.iter().enumerate() {
             let (id, conditions) = (crate::text::plain(&observed.id), &observed.conditions);
-            let slack = conditions.slack_ns.map_or_else(|| "no slack".into(), |ns| format!("slack {ns} ns"));
-            let cpu = conditions.cpu.map_or_else(|| "any CPU".into(), |cpu| format!("CPU {cpu}"));
+            let slack = conditions
+                .slack_ns
+                .map_or_else(|| "no slack".into(), |ns| format!("slack {ns} ns"));
+            let cpu = conditions
+                .cpu
+                .map_or_else(|| "any CPU".into(), |cpu| format!("CPU {cpu}"));
             let (policy, load) = (&conditions.policy, conditions.load);
-            let _ = writeln!(text, "# {column}: {id}, {length} ns, {slack}, {policy}, {load:?}, {cpu}");
+            let _ = writeln!(
+                text,
+                "# {column}: {id}, {length} ns, {slack}, {policy}, {load:?}, {cpu}"
+            );
         }
         for (us, counts) in lines {
             let counts: Vec<String> = counts.iter().map(|count| format!("{count:06}")).collect();
@@ -45,13 +65,24 @@ impl Recording {
         type Summary = (&'static str, fn(&[i64]) -> i64);
         let summaries: [Summary; 5] = [
             ("Total:", |all| all.len() as i64),
-            ("Min Latencies:", |all| all.iter().copied().min().unwrap_or(0)),
-            ("Avg Latencies:", |all| all.iter().sum::<i64>() / all.len().max(1) as i64),
-            ("Max Latencies:", |all| all.iter().copied().max().unwrap_or(0)),
-            ("Histogram Overflows:", |all| all.iter().filter(|us| **us >= MOST_US).count() as i64),
+            ("Min Latencies:", |all| {
+                all.iter().copied().min().unwrap_or(0)
+            }),
+            ("Avg Latencies:", |all| {
+                all.iter().sum::<i64>() / all.len().max(1) as i64
+            }),
+            ("Max Latencies:", |all| {
+                all.iter().copied().max().unwrap_or(0)
+            }),
+            ("Histogram Overflows:", |all| {
+                all.iter().filter(|us| **us >= MOST_US).count() as i64
+            }),
         ];
         for (name, of) in summaries {
-            let figures: Vec<String> = observed.iter().map(|(_, _, all)| format!("{:05}", of(all))).collect();
+            let figures: Vec<String> = observed
+                .iter()
+                .map(|(_, _, all)| format!("{:05}", of(all)))
+                .collect();
             let _ = writeln!(text, "# {name} {}", figures.join(" "));
         }
         text

@@ -1,5 +1,6 @@
-//! Everything that a report is computed from: what was observed of each timer, of the machine and of its frequency, and
-//! how. The report is a pure function of it, so that a recording that was kept gives the same report again.
+//! Everything that a report is computed from: what was observed of each timer, of the machine and
+//! of its frequency, and how. The report is a pure function of it, so that a recording that was
+//! kept gives the same report again.
 
 mod file;
 mod latency;
@@ -120,35 +121,53 @@ impl Recording {
 impl Recording {
     fn rows(&self, frequency: Option<Estimate>) -> Vec<TimerRow> {
         let (mut rows, profiles): (Vec<TimerRow>, Vec<Option<Profile>>) =
-            parallel::mapped(&self.timers, |observed| observed.row(frequency)).into_iter().unzip();
+            parallel::mapped(&self.timers, |observed| observed.row(frequency))
+                .into_iter()
+                .unzip();
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {
-            let (Ok(stored), Some(profile)) = (&observed.outcome, profile) else { continue };
+            let (Ok(stored), Some(profile)) = (&observed.outcome, profile) else {
+                continue;
+            };
             if let (Some(points), Some(frequency)) = (self.settings.precision_points, frequency) {
                 hold_against(row, points / 100.0, scatter(profile, frequency.value));
             }
             let syscall_variant = self.syscall_variant(observed, &profiles);
             let trace = stored.open();
-            disqualify(row, trust::judge(&observed.case(&trace, profile, &self.yardsticks, syscall_variant)));
+            disqualify(
+                row,
+                trust::judge(&observed.case(&trace, profile, &self.yardsticks, syscall_variant)),
+            );
         }
         rows
     }
 
     /// What its variant through the system call costs, where it has one and that was measured too.
-    fn syscall_variant(&self, of: &Observed, profiles: &[Option<Profile>]) -> Option<SyscallVariant<'_>> {
+    fn syscall_variant(
+        &self,
+        of: &Observed,
+        profiles: &[Option<Profile>],
+    ) -> Option<SyscallVariant<'_>> {
         let id = of.properties.syscall_variant.as_ref()?;
         let place = self.timers.iter().position(|other| other.id == *id)?;
         let cost_ns = profiles[place].as_ref()?.cost?.value;
-        Some(SyscallVariant { id: &self.timers[place].id, cost_ns })
+        Some(SyscallVariant {
+            id: &self.timers[place].id,
+            cost_ns,
+        })
     }
 }
 
 impl Observed {
-    /// The whole row, verdicts included, of a timer that has no syscall variant. `frequency` in hertz turns time into cycles.
+    /// The whole row, verdicts included, of a timer that has no syscall variant. `frequency` in
+    /// hertz turns time into cycles.
     #[must_use]
     pub fn judged(&self, frequency: Option<Estimate>, yardsticks: &Yardsticks) -> TimerRow {
         let (mut row, profile) = self.row(frequency);
         if let (Ok(stored), Some(profile)) = (&self.outcome, &profile) {
-            disqualify(&mut row, trust::judge(&self.case(&stored.open(), profile, yardsticks, None)));
+            disqualify(
+                &mut row,
+                trust::judge(&self.case(&stored.open(), profile, yardsticks, None)),
+            );
         }
         row
     }
@@ -160,7 +179,14 @@ impl Observed {
         yardsticks: &'a Yardsticks,
         syscall_variant: Option<SyscallVariant<'a>>,
     ) -> Case<'a> {
-        Case { id: &self.id, properties: &self.properties, trace, profile, yardsticks, syscall_variant }
+        Case {
+            id: &self.id,
+            properties: &self.properties,
+            trace,
+            profile,
+            yardsticks,
+            syscall_variant,
+        }
     }
 
     /// The row of this timer but for the verdicts, and the figures in it.
@@ -168,7 +194,8 @@ impl Observed {
         let mut row = TimerRow::unmeasured(&self.id, &self.label, &self.runtime, Status::Failed);
         row.ns_per_tick = self.ns_per_tick;
         row.legend.clone_from(&self.legend);
-        row.properties = Some(self.properties.clone()).filter(|declared| *declared != Properties::default());
+        row.properties =
+            Some(self.properties.clone()).filter(|declared| *declared != Properties::default());
         match &self.outcome {
             Ok(stored) => {
                 let trace = stored.open();

@@ -4,16 +4,16 @@ use crate::analysis::plot_data::figures;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
 use crate::model::{
-    Accuracy, AccuracyKind, Bulk, Cost, Counted, Estimate, Hertz, Nanos, Observations, Outcome, Status,
-    TimerRow, Verdicts, Warning,
+    Accuracy, AccuracyKind, Bulk, Cost, Counted, Estimate, Hertz, Nanos, Observations, Outcome,
+    Status, TimerRow, Verdicts, Warning,
 };
 use crate::scoring::scored;
 use crate::trace::Trace;
 
 use super::warnings::{imprecise, warning, warnings};
 
-/// Fills the row from what was observed and what follows from it. `frequency`, in hertz, turns time into cycles; without it
-/// there are no cycles and no Quality.
+/// Fills the row from what was observed and what follows from it. `frequency`, in hertz, turns time
+/// into cycles; without it there are no cycles and no Quality.
 pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Option<Estimate>) {
     row.ns_per_tick = profile.ns_per_tick;
     let hertz = frequency.map(|frequency| Hertz(frequency.value));
@@ -22,7 +22,10 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
     let spread = profile.spread;
     row.spread = spread.map(|spread| spread.value);
     let bounded = spread.filter(Estimate::is_bounded);
-    (row.spread_low, row.spread_high) = (bounded.map(|spread| spread.low), bounded.map(|spread| spread.high));
+    (row.spread_low, row.spread_high) = (
+        bounded.map(|spread| spread.low),
+        bounded.map(|spread| spread.high),
+    );
     row.distribution.clone_from(&profile.distribution);
     row.observations = Some(observations(trace, profile));
     row.figures = Some(Bulk::of(&figures(trace, profile.step()).sound()));
@@ -35,24 +38,30 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
 
 /// Says so where Quality is not known as well as was asked for, and why.
 pub fn hold_against(row: &mut TimerRow, precision: f64, scatter: Option<f64>) {
-    let (Some(quality), Some(low), Some(high)) = (row.quality, row.quality_low, row.quality_high) else {
+    let (Some(quality), Some(low), Some(high)) = (row.quality, row.quality_low, row.quality_high)
+    else {
         return;
     };
     let half = (quality - low).max(high - quality);
     let processes = row.observations.as_ref().map_or(0, |seen| seen.processes);
     if half > precision {
-        row.warnings.extend(imprecise(half, precision, processes, scatter));
+        row.warnings
+            .extend(imprecise(half, precision, processes, scatter));
     }
 }
 
-/// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0, whatever its figures
-/// are: that value is kept for those (ICPE 2011, section 3).
+/// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0,
+/// whatever its figures are: that value is kept for those (ICPE 2011, section 3).
 pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
     let disqualified: Vec<Warning> = verdicts
         .disqualifying()
         .filter_map(|answer| {
             let message = format!("{}, so its Quality is 0", answer.finding);
-            warning(&format!("not-{}", answer.question.name()), message, "take no durations with it")
+            warning(
+                &format!("not-{}", answer.question.name()),
+                message,
+                "take no durations with it",
+            )
         })
         .collect();
     if !disqualified.is_empty() {
@@ -62,7 +71,11 @@ pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
     let failed = |outcome: Outcome| outcome == Outcome::Fail;
     if failed(verdicts.counts.outcome) {
         let advice = "choose a clock that counts what you want to know";
-        row.warnings.extend(warning("counts-something-else", verdicts.counts.finding.clone(), advice));
+        row.warnings.extend(warning(
+            "counts-something-else",
+            verdicts.counts.finding.clone(),
+            advice,
+        ));
     }
     if failed(verdicts.read_path.outcome) {
         let advice = match verdicts.counts.claimed {
@@ -71,23 +84,40 @@ pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
             }
             _ => "see which clock source is in use, and why: `timermeter check`",
         };
-        row.warnings.extend(warning("read-path", verdicts.read_path.finding.clone(), advice));
+        row.warnings.extend(warning(
+            "read-path",
+            verdicts.read_path.finding.clone(),
+            advice,
+        ));
     }
-    if let Some(paths) = verdicts.paths.as_ref().filter(|paths| failed(paths.outcome)) {
+    if let Some(paths) = verdicts
+        .paths
+        .as_ref()
+        .filter(|paths| failed(paths.outcome))
+    {
         let advice = "do not hold readings of one way to this clock against those of another";
-        row.warnings.extend(warning("paths", paths.finding.clone(), advice));
+        row.warnings
+            .extend(warning("paths", paths.finding.clone(), advice));
     }
     row.verdicts = Some(verdicts);
 }
 
 fn judge(row: &mut TimerRow, profile: &Profile) {
     let (status, reason, remedy) = match &profile.resolution {
-        Resolution::Resolved { .. } if profile.ns_per_tick.is_none() => {
-            (Status::Unresolved, Some("the length of its tick could not be found".into()), None)
-        }
+        Resolution::Resolved { .. } if profile.ns_per_tick.is_none() => (
+            Status::Unresolved,
+            Some("the length of its tick could not be found".into()),
+            None,
+        ),
         Resolution::Resolved { .. } if profile.cost.is_none() || profile.spread.is_none() => {
-            let why = profile.no_cost.map_or_else(String::new, |why| format!(": {why}"));
-            (Status::Unresolved, Some(format!("its invocation cost could not be determined{why}")), None)
+            let why = profile
+                .no_cost
+                .map_or_else(String::new, |why| format!(": {why}"));
+            (
+                Status::Unresolved,
+                Some(format!("its invocation cost could not be determined{why}")),
+                None,
+            )
         }
         Resolution::Resolved { .. } => (Status::Ok, None, None),
         Resolution::AtMost { reason, .. } => (
@@ -111,25 +141,39 @@ fn score(row: &mut TimerRow, profile: &Profile, frequency: Estimate) {
     let scored = scored(profile, frequency);
     row.quality = scored.map(|quality| quality.value);
     let bounded = scored.filter(Estimate::is_bounded);
-    (row.quality_low, row.quality_high) =
-        (bounded.map(|quality| quality.low), bounded.map(|quality| quality.high));
+    (row.quality_low, row.quality_high) = (
+        bounded.map(|quality| quality.low),
+        bounded.map(|quality| quality.high),
+    );
 }
 
 fn accuracy(profile: &Profile, frequency: Option<Hertz>) -> Option<Accuracy> {
     let (step, kind) = match &profile.resolution {
         Resolution::Resolved { step, .. } => (*step, AccuracyKind::Resolved),
-        Resolution::AtMost { bound, .. } if bound.is_finite() => {
-            (Estimate { value: *bound, low: 0.0, high: *bound, samples: 0 }, AccuracyKind::AtMost)
-        }
+        Resolution::AtMost { bound, .. } if bound.is_finite() => (
+            Estimate {
+                value: *bound,
+                low: 0.0,
+                high: *bound,
+                samples: 0,
+            },
+            AccuracyKind::AtMost,
+        ),
         _ => return None,
     };
-    let time = profile.accuracy_ns().or(profile.ns_per_tick.map(|ns| step.scaled(ns)));
+    let time = profile
+        .accuracy_ns()
+        .or(profile.ns_per_tick.map(|ns| step.scaled(ns)));
     Some(Accuracy {
         ns: time.map(|time| time.value),
-        low_ns: time.map(|time| time.low).filter(|_| kind == AccuracyKind::Resolved),
+        low_ns: time
+            .map(|time| time.low)
+            .filter(|_| kind == AccuracyKind::Resolved),
         high_ns: time.map(|time| time.high),
         ticks: step.value,
-        cycles: time.zip(frequency).map(|(time, frequency)| Nanos(time.value).cycles(frequency).0),
+        cycles: time
+            .zip(frequency)
+            .map(|(time, frequency)| Nanos(time.value).cycles(frequency).0),
         kind,
     })
 }
@@ -155,14 +199,20 @@ fn cost(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Option<Co
 
 fn observations(trace: &Trace, profile: &Profile) -> Observations {
     let runs = &trace.runs;
-    let intervals = runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow);
+    let intervals = runs
+        .iter()
+        .flat_map(|run| &run.intervals)
+        .chain(&trace.slow);
     Observations {
         processes: runs.len() as u32,
         disturbed_processes: profile.disturbed,
         discarded_processes: trace.discarded,
         dropped_windows: trace.dropped.clone(),
         intervals: intervals.map(|group| group.deltas.len() as u64).sum(),
-        batched_calls: runs.iter().map(|run| run.batches.calls * run.batches.deltas.len() as u64).sum(),
+        batched_calls: runs
+            .iter()
+            .map(|run| run.batches.calls * run.batches.deltas.len() as u64)
+            .sum(),
         single_calls: runs.iter().map(|run| run.singles.deltas.len() as u64).sum(),
         backward_steps: profile.backward.steps,
         reference_accuracy_ns: Some(trace.reference.uncertainty_ns()),

@@ -64,7 +64,11 @@ impl ObservedWaits {
     #[must_use]
     pub fn row(&self, hertz: Option<f64>) -> WaitRow {
         let (status, reason, remedy) = ended(&self.outcome);
-        let figures = self.outcome.as_ref().ok().map(|trace| scoring::of_waits(trace, hertz));
+        let figures = self
+            .outcome
+            .as_ref()
+            .ok()
+            .map(|trace| scoring::of_waits(trace, hertz));
         WaitRow {
             id: self.id.clone(),
             label: self.label.clone(),
@@ -96,15 +100,21 @@ fn ended_early(lost: &Option<String>) -> Option<Warning> {
 /// Waits from this length on are late by how deeply the CPU slept, and not by what the thread does.
 /// *Judgement*: idle states are entered for less.
 const SLEEPS_NS: u64 = MS;
-/// How long a run has to watch for its intervals to hold what minutes differ by, in seconds: several of them.
-/// *Judgement*.
+/// How long a run has to watch for its intervals to hold what minutes differ by, in seconds:
+/// several of them. *Judgement*.
 const MINUTES_S: f64 = 180.0;
 const MS: u64 = 1_000_000;
 
-/// Waits in which a CPU may sleep were all made within so short a time that they do not tell what other minutes are like.
+/// Waits in which a CPU may sleep were all made within so short a time that they do not tell what
+/// other minutes are like.
 fn one_moment(trace: &WaitTrace) -> Option<Warning> {
-    let waits = trace.runs.iter().flat_map(|run| run.lengths.iter().chain(&run.long));
-    let begun = waits.filter(|wait| wait.request_ns >= SLEEPS_NS).map(|wait| wait.before);
+    let waits = trace
+        .runs
+        .iter()
+        .flat_map(|run| run.lengths.iter().chain(&run.long));
+    let begun = waits
+        .filter(|wait| wait.request_ns >= SLEEPS_NS)
+        .map(|wait| wait.before);
     let (first, last) = (begun.clone().min()?, begun.max()?);
     let watched_s = last.wrapping_sub(first) as f64 * trace.reference.ns_per_tick * 1e-9;
     // Whose processes count from a beginning of their own tell nothing of that.
@@ -133,7 +143,11 @@ fn caveats(figures: &WaitFigures) -> Vec<Warning> {
 }
 
 fn warning(code: &str, message: String, advice: &str) -> Option<Warning> {
-    Some(Warning { code: code.into(), message, advice: advice.into() })
+    Some(Warning {
+        code: code.into(),
+        message,
+        advice: advice.into(),
+    })
 }
 
 fn returns_early(figures: &WaitFigures) -> Option<Warning> {
@@ -152,7 +166,11 @@ fn returns_early(figures: &WaitFigures) -> Option<Warning> {
 }
 
 fn processes_differ(figures: &WaitFigures) -> Option<Warning> {
-    let usual = figures.lateness.iter().filter(|late| !late.beside_others).max_by_key(|late| late.waits)?;
+    let usual = figures
+        .lateness
+        .iter()
+        .filter(|late| !late.beside_others)
+        .max_by_key(|late| late.waits)?;
     let p50 = usual.p50_ns?;
     let (low, high) = (p50.low?, p50.high?);
     if high - low <= p50.value.abs() {
@@ -173,10 +191,16 @@ fn processes_differ(figures: &WaitFigures) -> Option<Warning> {
 }
 
 fn no_interval(figures: &WaitFigures) -> Option<Warning> {
-    let untold: Vec<&Lateness> =
-        figures.lateness.iter().filter(|late| late.p50_ns.is_none_or(|p50| p50.low.is_none())).collect();
+    let untold: Vec<&Lateness> = figures
+        .lateness
+        .iter()
+        .filter(|late| late.p50_ns.is_none_or(|p50| p50.low.is_none()))
+        .collect();
     let most = untold.iter().map(|late| late.waits).max()?;
-    let lengths: Vec<String> = untold.iter().map(|late| short_time(late.request_ns as f64)).collect();
+    let lengths: Vec<String> = untold
+        .iter()
+        .map(|late| short_time(late.request_ns as f64))
+        .collect();
     let why = match figures.processes {
         1 => "all of them are of one process".to_owned(),
         _ if untold.first().is_some_and(|first| first.waits == most) => format!("they are {most}"),
@@ -193,16 +217,25 @@ fn no_interval(figures: &WaitFigures) -> Option<Warning> {
 }
 
 fn requests_rounded(figures: &WaitFigures) -> Option<Warning> {
-    let step = figures.steps.iter().find_map(|steps| steps.rounding.and_then(Granularity::step))?;
+    let step = figures
+        .steps
+        .iter()
+        .find_map(|steps| steps.rounding.and_then(Granularity::step))?;
     warning(
         "requests-rounded",
-        format!("requests are rounded to steps of {}", short_time(step.value)),
+        format!(
+            "requests are rounded to steps of {}",
+            short_time(step.value)
+        ),
         "Where shorter waits matter, take a timer whose requests are finer.",
     )
 }
 
 fn wakes_on_a_grid(figures: &WaitFigures) -> Option<Warning> {
-    let steps = figures.steps.iter().filter_map(|steps| steps.grid.and_then(Granularity::step));
+    let steps = figures
+        .steps
+        .iter()
+        .filter_map(|steps| steps.grid.and_then(Granularity::step));
     let grids: Vec<f64> = steps.map(|step| step.value).collect();
     let (first, rest) = grids.split_first()?;
     let grown = rest.iter().copied().fold(*first, f64::max);
@@ -213,16 +246,24 @@ fn wakes_on_a_grid(figures: &WaitFigures) -> Option<Warning> {
     };
     warning(
         "wakes-on-a-grid",
-        format!("threads wake at points of time {} apart{grows}", short_time(*first)),
+        format!(
+            "threads wake at points of time {} apart{grows}",
+            short_time(*first)
+        ),
         "Expect waits to end up to a step late, whatever is asked for.",
     )
 }
 
 fn late_in_proportion(figures: &WaitFigures) -> Option<Warning> {
-    let ppm = figures.proportional_ppm.filter(|ppm| ppm.low.is_some_and(|low| low > LARGE_PPM))?;
+    let ppm = figures
+        .proportional_ppm
+        .filter(|ppm| ppm.low.is_some_and(|low| low > LARGE_PPM))?;
     warning(
         "late-in-proportion",
-        format!("waits are longer than asked for by {} ppm of their length", significant(ppm.value, 3)),
+        format!(
+            "waits are longer than asked for by {} ppm of their length",
+            significant(ppm.value, 3)
+        ),
         "For long waits, wait in parts, or to a point in absolute time.",
     )
 }
@@ -275,16 +316,34 @@ mod tests {
             lengths: vec![wait(process * apart * 1_000_000_000)],
             ..WaitRun::default()
         };
-        let reference = Reference { ns_per_tick: 1.0, ..Reference::default() };
-        WaitTrace { reference, blocks: true, runs: (0..5).map(run).collect() }
+        let reference = Reference {
+            ns_per_tick: 1.0,
+            ..Reference::default()
+        };
+        WaitTrace {
+            reference,
+            blocks: true,
+            runs: (0..5).map(run).collect(),
+        }
     }
 
     #[test]
     fn a_run_of_a_moment_says_that_it_does_not_tell_what_minutes_differ_by() {
         let warning = one_moment(&waited(2)).expect("eight seconds are no minutes");
-        assert!(warning.code == "one-moment" && warning.message.contains("within 8"), "{}", warning.message);
+        assert!(
+            warning.code == "one-moment" && warning.message.contains("within 8"),
+            "{}",
+            warning.message
+        );
         assert_eq!(one_moment(&waited(60)), None);
-        assert_eq!(one_moment(&WaitTrace { blocks: false, ..waited(2) }), None, "who spins does not sleep");
+        assert_eq!(
+            one_moment(&WaitTrace {
+                blocks: false,
+                ..waited(2)
+            }),
+            None,
+            "who spins does not sleep"
+        );
         assert_eq!(one_moment(&WaitTrace::default()), None);
     }
 
@@ -292,10 +351,16 @@ mod tests {
     fn a_length_without_an_interval_says_why() {
         let noted = |trace: &WaitTrace| {
             let found = caveats(&scoring::of_waits(trace, None));
-            found.into_iter().find(|warning| warning.code == "no-interval")
+            found
+                .into_iter()
+                .find(|warning| warning.code == "no-interval")
         };
         let few = noted(&waited(2)).expect("five waits have no interval");
-        assert!(few.message.contains("waits of 10") && few.message.contains("they are 5"), "{}", few.message);
+        assert!(
+            few.message.contains("waits of 10") && few.message.contains("they are 5"),
+            "{}",
+            few.message
+        );
         let mut twice = waited(2);
         for (run, again) in twice.runs.iter_mut().zip(waited(3).runs) {
             run.lengths.extend(again.lengths);

@@ -1,4 +1,5 @@
-//! What a reader of a row has to know: one warning a function, each with its cause and what to do about it.
+//! What a reader of a row has to know: one warning a function, each with its cause and what to do
+//! about it.
 
 use crate::analysis::edges;
 use crate::analysis::profile::{FEWEST, Profile};
@@ -28,7 +29,11 @@ pub(super) fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz
 
 /// One of them.
 pub(super) fn warning(code: &str, message: String, advice: &str) -> Option<Warning> {
-    Some(Warning { code: code.into(), message, advice: advice.into() })
+    Some(Warning {
+        code: code.into(),
+        message,
+        advice: advice.into(),
+    })
 }
 
 /// Figures of a program that an emulator carried out, of the whole report.
@@ -46,7 +51,8 @@ pub(super) fn emulated(platform: &Platform) -> Option<Warning> {
 /// Clocks that other processes of the machine read otherwise, of the whole report.
 pub(super) fn shifted(platform: &Platform) -> Option<Warning> {
     let namespace = platform.limits.time_namespace?;
-    let [monotonic, boottime] = [namespace.monotonic_ns, namespace.boottime_ns].map(|ns| signed(ns as f64));
+    let [monotonic, boottime] =
+        [namespace.monotonic_ns, namespace.boottime_ns].map(|ns| signed(ns as f64));
     warning(
         "time-namespace",
         format!(
@@ -107,9 +113,14 @@ fn unsteady_cost(profile: &Profile) -> Option<Warning> {
     })?
 }
 
-/// Quality that is not known as well as was asked for: `half` its half-width, `scatter` the part of it that more processes would
-/// make narrower.
-pub(super) fn imprecise(half: f64, precision: f64, processes: u32, scatter: Option<f64>) -> Option<Warning> {
+/// Quality that is not known as well as was asked for: `half` its half-width, `scatter` the part of
+/// it that more processes would make narrower.
+pub(super) fn imprecise(
+    half: f64,
+    precision: f64,
+    processes: u32,
+    scatter: Option<f64>,
+) -> Option<Warning> {
     let points = |share: f64| crate::text::numbers::significant(100.0 * share, 2);
     let (why, advice) = match scatter {
         Some(scatter) if scatter <= precision => (
@@ -186,11 +197,20 @@ fn contradiction(profile: &Profile) -> Option<Warning> {
 
 /// A time that may be below nothing.
 fn signed(ns: f64) -> String {
-    if ns < 0.0 { format!("-{}", time(-ns)) } else { time(ns) }
+    if ns < 0.0 {
+        format!("-{}", time(-ns))
+    } else {
+        time(ns)
+    }
 }
 
 fn vague_reference(trace: &Trace) -> Option<Warning> {
-    let Reference { id, step_at_most, ns_per_tick, .. } = &trace.reference;
+    let Reference {
+        id,
+        step_at_most,
+        ns_per_tick,
+        ..
+    } = &trace.reference;
     let at_most = step_at_most.as_ref()? * ns_per_tick;
     warning(
         "vague-reference",
@@ -209,8 +229,10 @@ fn shared_core(trace: &Trace) -> Option<Warning> {
     let (disturbed, all) = (trace.shared, trace.runs.len());
     let mut reasons: Vec<(&String, &u32)> = trace.dropped.iter().collect();
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let reasons: Vec<String> =
-        reasons.into_iter().map(|(reason, count)| format!("{reason} {count} times")).collect();
+    let reasons: Vec<String> = reasons
+        .into_iter()
+        .map(|(reason, count)| format!("{reason} {count} times"))
+        .collect();
     (disturbed > 0).then(|| {
         warning(
             SHARED_CORE,
@@ -226,9 +248,16 @@ fn shared_core(trace: &Trace) -> Option<Warning> {
 
 /// The same of the whole report, so that it is not missed.
 pub(super) fn shared_cores(timers: &[TimerRow]) -> Option<Warning> {
-    let is_shared = |row: &&TimerRow| row.warnings.iter().any(|warning| warning.code == SHARED_CORE);
+    let is_shared = |row: &&TimerRow| {
+        row.warnings
+            .iter()
+            .any(|warning| warning.code == SHARED_CORE)
+    };
     let shared = timers.iter().filter(is_shared).count();
-    let all = timers.iter().filter(|row| row.observations.is_some()).count();
+    let all = timers
+        .iter()
+        .filter(|row| row.observations.is_some())
+        .count();
     (shared > 0).then(|| {
         warning(
             "shared-machine",
@@ -242,7 +271,10 @@ fn unstable_core(trace: &Trace) -> Option<Warning> {
     if trace.shared > 0 {
         return None;
     }
-    let (calm, all) = (trace.runs.iter().filter(|run| run.is_calm()).count(), trace.runs.len());
+    let (calm, all) = (
+        trace.runs.iter().filter(|run| run.is_calm()).count(),
+        trace.runs.len(),
+    );
     // Where the core cannot be seen, nothing is known of that either.
     (calm < FEWEST.min(all)).then(|| {
         warning(
@@ -262,7 +294,11 @@ fn below_one_cycle(profile: &Profile, frequency: Option<Hertz>) -> Option<Warnin
     (cost < one || step < one).then(|| {
         warning(
             "below-one-cycle",
-            format!("its cost ({}) or step ({}) is below one CPU cycle", time(cost.max(0.0)), time(step)),
+            format!(
+                "its cost ({}) or step ({}) is below one CPU cycle",
+                time(cost.max(0.0)),
+                time(step)
+            ),
             "none needed: for Quality it counts as one cycle",
         )
     })?

@@ -1,17 +1,23 @@
-//! The clocks: what answers the kernel's, what the time stamp counter is worth, and who trims their rate.
+//! The clocks: what answers the kernel's, what the time stamp counter is worth, and who trims their
+//! rate.
 
 use super::{Finding, is_linux};
 use crate::model::{ClockSource, Platform};
 
-/// The most that a daemon which keeps the time trims the frequency by, in parts per million (adjtimex(2)); more is a
-/// correction on its way. Beyond it the figures in nanoseconds are off by more than 0.05 %.
+/// The most that a daemon which keeps the time trims the frequency by, in parts per million
+/// (adjtimex(2)); more is a correction on its way. Beyond it the figures in nanoseconds are off by
+/// more than 0.05 %.
 const MOST_TRIM_PPM: f64 = 500.0;
 
 pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
     let source = clock_source(platform);
     let x86 = platform.cpu.architecture.starts_with("x86");
     let tsc = x86.then(|| tsc(platform));
-    [source].into_iter().chain(tsc).chain([discipline(platform)]).collect()
+    [source]
+        .into_iter()
+        .chain(tsc)
+        .chain([discipline(platform)])
+        .collect()
 }
 
 /// What is known of a clock source of Linux.
@@ -27,16 +33,18 @@ pub(super) enum SourceKind {
     Unheard,
 }
 
-/// Linux, drivers/clocksource and arch/*/kernel; which of them have a vDSO mode is set where they are registered.
+/// Linux, drivers/clocksource and arch/*/kernel; which of them have a vDSO mode is set where they
+/// are registered.
 pub(super) fn known(source: &str) -> SourceKind {
     match source {
-        "tsc" | "tsc-early" | "arch_sys_counter" | "timebase" | "tod" | "riscv_clocksource" | "Constant" => {
-            SourceKind::Instruction
-        }
+        "tsc" | "tsc-early" | "arch_sys_counter" | "timebase" | "tod" | "riscv_clocksource"
+        | "Constant" => SourceKind::Instruction,
         "kvm-clock" | "hyperv_clocksource_tsc_page" => SourceKind::SharedPage,
         "xen" => SourceKind::Perhaps,
         "hpet" => SourceKind::Device("a register of the chipset, far slower than an instruction"),
-        "acpi_pm" => SourceKind::Device("an I/O port of the chipset, far slower than an instruction"),
+        "acpi_pm" => {
+            SourceKind::Device("an I/O port of the chipset, far slower than an instruction")
+        }
         "pit" => SourceKind::Device("the timer chip of the first PCs, behind slow I/O ports"),
         "hyperv_clocksource_msr" => {
             SourceKind::Device("the hypervisor itself, to which every reading is a trap")
@@ -52,7 +60,10 @@ fn clock_source(platform: &Platform) -> Finding {
     const CODE: &str = "clock-source";
     let source = &platform.clocksource;
     let Some(current) = source.current.as_deref() else {
-        return Finding::unknown(CODE, "the clock source of the kernel is not shown by this machine");
+        return Finding::unknown(
+            CODE,
+            "the clock source of the kernel is not shown by this machine",
+        );
     };
     let linux = is_linux(platform);
     match known(current) {
@@ -105,7 +116,10 @@ fn cause(source: &ClockSource) -> String {
     let parameters = source.parameters.as_deref().unwrap_or_default();
     let named = parameters.iter().find(|word| {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        matches!((name, value), ("notsc" | "USEPLATFORMCLOCK", _) | ("tsc", "unstable") | ("clocksource", _))
+        matches!(
+            (name, value),
+            ("notsc" | "USEPLATFORMCLOCK", _) | ("tsc", "unstable") | ("clocksource", _)
+        )
     });
     match named {
         Some(word) => format!(" (the kernel was started with {word})"),
@@ -142,8 +156,14 @@ fn remedy(source: &ClockSource, platform: &Platform) -> String {
 
 fn switch(source: &ClockSource) -> String {
     let parameters = source.parameters.as_deref().unwrap_or_default();
-    let chosen = parameters.iter().any(|word| word.starts_with("clocksource="));
-    let for_good = if chosen { ", and take clocksource= off the kernel's command line" } else { "" };
+    let chosen = parameters
+        .iter()
+        .any(|word| word.starts_with("clocksource="));
+    let for_good = if chosen {
+        ", and take clocksource= off the kernel's command line"
+    } else {
+        ""
+    };
     format!(
         "as root, `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`{for_good}"
     )
@@ -160,8 +180,11 @@ fn tsc(platform: &Platform) -> Finding {
         (Some(constant), Some(nonstop)) => Some(constant && nonstop),
         _ => platform.cpu.invariant_tsc,
     };
-    let told_unstable =
-        source.parameters.iter().flatten().any(|word| word == "tsc=unstable" || word == "notsc");
+    let told_unstable = source
+        .parameters
+        .iter()
+        .flatten()
+        .any(|word| word == "tsc=unstable" || word == "notsc");
     // The kernel takes a counter that it found unstable off the list, unless it is the only one.
     let refused = !source.available.is_empty() && !lists_tsc(source);
     match invariant {
@@ -191,7 +214,10 @@ fn tsc(platform: &Platform) -> Finding {
              unstable, or the counters of the CPUs disagree",
             "`dmesg | grep -i tsc` tells why; until then, do not compare readings of different CPUs",
         ),
-        Some(true) => Finding::ok(CODE, "the time stamp counter runs at a constant rate in all power states"),
+        Some(true) => Finding::ok(
+            CODE,
+            "the time stamp counter runs at a constant rate in all power states",
+        ),
     }
 }
 
@@ -200,7 +226,10 @@ fn discipline(platform: &Platform) -> Finding {
     const WAIT: &str = "wait until the clock is synchronised (`chronyc tracking`, `timedatectl timesync-status`), or measure \
                         with monotonic-raw or rdtsc, which are not trimmed";
     let Some(ntp) = &platform.ntp else {
-        return Finding::unknown(CODE, "who steers the clock is not shown: adjtimex(2) is not answered");
+        return Finding::unknown(
+            CODE,
+            "who steers the clock is not shown: adjtimex(2) is not answered",
+        );
     };
     let rate = ntp.rate_ppm;
     if rate.is_nan() || rate.abs() > MOST_TRIM_PPM {
@@ -222,7 +251,11 @@ fn discipline(platform: &Platform) -> Finding {
             "the clock is not disciplined by NTP ({rate:+.1} ppm by what was set once): durations are good to some tens of \
              ppm, the time of day may be wrong"
         );
-        return Finding::note(CODE, message).advice("start an NTP client where the time of day matters");
+        return Finding::note(CODE, message)
+            .advice("start an NTP client where the time of day matters");
     }
-    Finding::ok(CODE, format!("the clock is disciplined by NTP; its rate is trimmed by {rate:+.1} ppm"))
+    Finding::ok(
+        CODE,
+        format!("the clock is disciplined by NTP; its rate is trimmed by {rate:+.1} ppm"),
+    )
 }

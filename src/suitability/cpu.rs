@@ -21,19 +21,29 @@ pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
 
 /// Who decides where this machine does not show it.
 fn decider(virtual_machine: bool) -> &'static str {
-    if virtual_machine { "the host decides" } else { "the firmware may decide" }
+    if virtual_machine {
+        "the host decides"
+    } else {
+        "the firmware may decide"
+    }
 }
 
 fn governor(cpu: &Cpu, virtual_machine: bool) -> Finding {
     const CODE: &str = "governor";
     const FIX: &str = "as root, `cpupower frequency-set -g performance`, or write `performance` to \
                        /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
-    let driver = cpu.frequency_driver.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
+    let driver = cpu
+        .frequency_driver
+        .as_deref()
+        .map(|name| format!(" ({name})"))
+        .unwrap_or_default();
     match cpu.governor.as_deref() {
         Some("performance") => Finding::ok(CODE, format!("the governor is performance{driver}")),
         Some("userspace") => Finding::note(
             CODE,
-            format!("the governor is userspace{driver}: the frequency stays where some program has set it"),
+            format!(
+                "the governor is userspace{driver}: the frequency stays where some program has set it"
+            ),
         ),
         Some(governor) => Finding::problem(
             CODE,
@@ -45,7 +55,10 @@ fn governor(cpu: &Cpu, virtual_machine: bool) -> Finding {
         ),
         None => Finding::unknown(
             CODE,
-            format!("the frequency governor is not shown by this machine; {}", decider(virtual_machine)),
+            format!(
+                "the frequency governor is not shown by this machine; {}",
+                decider(virtual_machine)
+            ),
         )
         .advice("compare the effective frequency before and after in the report"),
     }
@@ -79,7 +92,10 @@ fn turbo(cpu: &Cpu, virtual_machine: bool) -> Finding {
         ),
         None => Finding::unknown(
             CODE,
-            format!("whether turbo is on is not shown by this machine; {}", decider(virtual_machine)),
+            format!(
+                "whether turbo is on is not shown by this machine; {}",
+                decider(virtual_machine)
+            ),
         ),
     }
 }
@@ -91,14 +107,22 @@ fn smt(cpu: &Cpu, virtual_machine: bool, linux: bool) -> Finding {
     } else {
         "switch it off in the firmware's settings"
     };
-    let virtually =
-        if virtual_machine { ", as far as the hypervisor reports it to this virtual machine" } else { "" };
+    let virtually = if virtual_machine {
+        ", as far as the hypervisor reports it to this virtual machine"
+    } else {
+        ""
+    };
     match (cpu.threads_per_core, cpu.smt) {
-        (Some(1), _) | (None, Some(false)) => {
-            Finding::ok(CODE, format!("no other CPU shares the core that is measured on{virtually}"))
-        }
+        (Some(1), _) | (None, Some(false)) => Finding::ok(
+            CODE,
+            format!("no other CPU shares the core that is measured on{virtually}"),
+        ),
         (Some(threads), _) => {
-            let which = cpu.core_list.as_deref().map(|list| format!(" ({list})")).unwrap_or_default();
+            let which = cpu
+                .core_list
+                .as_deref()
+                .map(|list| format!(" ({list})"))
+                .unwrap_or_default();
             Finding::note(
                 CODE,
                 format!(
@@ -108,10 +132,15 @@ fn smt(cpu: &Cpu, virtual_machine: bool, linux: bool) -> Finding {
             )
             .advice(format!("keep the others idle, or {off}"))
         }
-        (None, Some(true)) => {
-            Finding::note(CODE, "cores run several threads; which CPUs share one is not shown").advice(off)
-        }
-        (None, None) => Finding::unknown(CODE, "whether CPUs share a core is not shown by this machine"),
+        (None, Some(true)) => Finding::note(
+            CODE,
+            "cores run several threads; which CPUs share one is not shown",
+        )
+        .advice(off),
+        (None, None) => Finding::unknown(
+            CODE,
+            "whether CPUs share a core is not shown by this machine",
+        ),
     }
 }
 
@@ -133,20 +162,32 @@ fn isolated(cpu: &Cpu) -> Finding {
 fn allowed(cpu: &Cpu) -> Finding {
     const CODE: &str = "cpus-allowed";
     const WIDEN: &str = "start it with a wider CPU set (taskset, --cpuset-cpus of the container)";
-    let list = cpu.allowed_list.as_deref().map(|list| format!(" ({list})")).unwrap_or_default();
+    let list = cpu
+        .allowed_list
+        .as_deref()
+        .map(|list| format!(" ({list})"))
+        .unwrap_or_default();
     match (cpu.allowed, cpu.online) {
-        (None | Some(0), _) => Finding::unknown(CODE, "which CPUs may be used is not shown by this machine"),
+        (None | Some(0), _) => {
+            Finding::unknown(CODE, "which CPUs may be used is not shown by this machine")
+        }
         (Some(1), online) => Finding::problem(
             CODE,
             format!(
                 "only one CPU may be used{list}: everything else that runs there interrupts the measurement, and \
                  clocks cannot be compared between CPUs"
             ),
-            if online == Some(1) { "use a machine of two CPUs or more" } else { WIDEN },
+            if online == Some(1) {
+                "use a machine of two CPUs or more"
+            } else {
+                WIDEN
+            },
         ),
-        (Some(allowed), Some(online)) if allowed < online => {
-            Finding::note(CODE, format!("{allowed} of {online} online CPUs may be used{list}")).advice(WIDEN)
-        }
+        (Some(allowed), Some(online)) if allowed < online => Finding::note(
+            CODE,
+            format!("{allowed} of {online} online CPUs may be used{list}"),
+        )
+        .advice(WIDEN),
         (Some(allowed), _) => Finding::ok(CODE, format!("{allowed} CPUs may be used{list}")),
     }
 }
@@ -154,17 +195,28 @@ fn allowed(cpu: &Cpu) -> Finding {
 fn core_kinds(cpu: &Cpu) -> Finding {
     const CODE: &str = "core-kinds";
     let Some(kinds) = cpu.core_kinds.as_deref() else {
-        return Finding::unknown(CODE, "whether cores are of several kinds is not shown by this machine");
+        return Finding::unknown(
+            CODE,
+            "whether cores are of several kinds is not shown by this machine",
+        );
     };
     if kinds.len() < 2 {
         return Finding::ok(CODE, "all cores are of one kind");
     }
     let kind = |kind: &CoreKind| {
-        let list = kind.list.as_deref().map(|list| format!(": {list}")).unwrap_or_default();
+        let list = kind
+            .list
+            .as_deref()
+            .map(|list| format!(": {list}"))
+            .unwrap_or_default();
         format!("{}{list}", kind.name)
     };
     let all = kinds.iter().map(kind).collect::<Vec<_>>().join("; ");
-    let measured = cpu.core_kind.as_deref().map(|kind| format!(", here {kind}")).unwrap_or_default();
+    let measured = cpu
+        .core_kind
+        .as_deref()
+        .map(|kind| format!(", here {kind}"))
+        .unwrap_or_default();
     Finding::note(
         CODE,
         format!(

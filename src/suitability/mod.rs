@@ -1,5 +1,6 @@
-//! Whether a machine is fit to be measured: pure judgements of an identified [`Platform`], each with its cause and what
-//! to do about it. Nothing is changed here, and nothing is asked of the machine.
+//! Whether a machine is fit to be measured: pure judgements of an identified [`Platform`], each
+//! with its cause and what to do about it. Nothing is changed here, and nothing is asked of the
+//! machine.
 //!
 //! The thresholds stand beside the judgements; docs/check.md has their reasons.
 
@@ -55,19 +56,38 @@ pub struct Finding {
 
 impl Finding {
     pub(crate) fn ok(code: &str, message: impl Into<String>) -> Self {
-        Self { code: code.to_owned(), severity: Severity::Ok, message: message.into(), advice: None }
+        Self {
+            code: code.to_owned(),
+            severity: Severity::Ok,
+            message: message.into(),
+            advice: None,
+        }
     }
 
     pub(crate) fn unknown(code: &str, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Unknown, ..Self::ok(code, message) }
+        Self {
+            severity: Severity::Unknown,
+            ..Self::ok(code, message)
+        }
     }
 
     pub(crate) fn note(code: &str, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Note, ..Self::ok(code, message) }
+        Self {
+            severity: Severity::Note,
+            ..Self::ok(code, message)
+        }
     }
 
-    pub(crate) fn problem(code: &str, message: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { severity: Severity::Problem, ..Self::ok(code, message) }.advice(advice)
+    pub(crate) fn problem(
+        code: &str,
+        message: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        Self {
+            severity: Severity::Problem,
+            ..Self::ok(code, message)
+        }
+        .advice(advice)
     }
 
     pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
@@ -95,7 +115,8 @@ const OF_LINUX: [&str; 10] = [
     "idle-states",
 ];
 
-/// All findings about a machine, the worst first; those of one severity keep their order: clock, CPU, system, waiting.
+/// All findings about a machine, the worst first; those of one severity keep their order: clock,
+/// CPU, system, waiting.
 #[must_use]
 pub fn judge(platform: &Platform) -> Vec<Finding> {
     let mut findings: Vec<Finding> = [
@@ -117,5 +138,7 @@ pub fn judge(platform: &Platform) -> Vec<Finding> {
 /// Whether a machine with these findings is fit to be measured: none of them is a problem.
 #[must_use]
 pub fn fit(findings: &[Finding]) -> bool {
-    findings.iter().all(|finding| finding.severity != Severity::Problem)
+    findings
+        .iter()
+        .all(|finding| finding.severity != Severity::Problem)
 }

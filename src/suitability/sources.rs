@@ -1,4 +1,5 @@
-//! What is known of a clock source before it is measured, and what follows from having measured all of them.
+//! What is known of a clock source before it is measured, and what follows from having measured all
+//! of them.
 
 use super::clock::{SourceKind, known};
 
@@ -6,17 +7,22 @@ use super::clock::{SourceKind, known};
 #[must_use]
 pub fn described(source: &str) -> String {
     match known(source) {
-        SourceKind::Instruction => "a counter of the processor: one instruction, by the vDSO".into(),
+        SourceKind::Instruction => {
+            "a counter of the processor: one instruction, by the vDSO".into()
+        }
         SourceKind::SharedPage => {
             "the counter of the processor and a page of the hypervisor, by the vDSO".into()
         }
-        SourceKind::Perhaps => "the hypervisor's clock, by the vDSO where it vouches for its counter".into(),
+        SourceKind::Perhaps => {
+            "the hypervisor's clock, by the vDSO where it vouches for its counter".into()
+        }
         SourceKind::Device(what) => format!("{what}; a system call a read"),
         SourceKind::Unheard => "nothing is known of it here".into(),
     }
 }
 
-/// Whether each read of a clock by this source is a system call, so that the kernel sees all of them.
+/// Whether each read of a clock by this source is a system call, so that the kernel sees all of
+/// them.
 #[must_use]
 pub fn is_read_by_system_calls(source: &str) -> bool {
     matches!(known(source), SourceKind::Device(_))
@@ -28,15 +34,27 @@ pub fn log_of_sources(log: &str) -> Vec<String> {
     /// As many of them are told.
     /// *Judgement*: a screen holds them.
     const MOST: usize = 8;
-    const WORDS: [&str; 5] =
-        ["witched to clocksource", "clocksource:", "nstable", "watchdog", "verride clocksource"];
+    const WORDS: [&str; 5] = [
+        "witched to clocksource",
+        "clocksource:",
+        "nstable",
+        "watchdog",
+        "verride clocksource",
+    ];
     let about_clocks = |line: &&str| {
-        let names_one = line.contains("clocksource") || line.contains("TSC") || line.contains("tsc:");
+        let names_one =
+            line.contains("clocksource") || line.contains("TSC") || line.contains("tsc:");
         // Each source says when it is registered how far it counts, which decides nothing.
         names_one && WORDS.iter().any(|word| line.contains(word)) && !line.contains("max_idle_ns")
     };
     let lines: Vec<&str> = log.lines().filter(about_clocks).collect();
-    lines.iter().rev().take(MOST).rev().map(|line| (*line).to_owned()).collect()
+    lines
+        .iter()
+        .rev()
+        .take(MOST)
+        .rev()
+        .map(|line| (*line).to_owned())
+        .collect()
 }
 
 /// What a clock source was found to be; what could not be found is `None`.
@@ -50,26 +68,34 @@ pub struct SourceFigures {
     pub step_ns: Option<f64>,
 }
 
-/// What to do: whether another source than `present` is cheaper to read by more than a tenth and no coarser.
+/// What to do: whether another source than `present` is cheaper to read by more than a tenth and no
+/// coarser.
 #[must_use]
 pub fn advice(present: &str, all: &[SourceFigures]) -> String {
     /// A read has to be cheaper by this share.
     /// *Judgement*: less is no reason to touch the clock of a machine.
     const CHEAPER: f64 = 0.9;
     let of = |name: &str| all.iter().find(|measured| measured.name == name);
-    let Some((cost, step)) = of(present).and_then(|measured| Some((measured.cost_ns?, measured.step_ns?)))
+    let Some((cost, step)) =
+        of(present).and_then(|measured| Some((measured.cost_ns?, measured.step_ns?)))
     else {
-        return format!("keep {present}: it could not be measured, so that nothing is known to be better");
+        return format!(
+            "keep {present}: it could not be measured, so that nothing is known to be better"
+        );
     };
     let better = all.iter().filter(|measured| {
         measured.cost_ns.is_some_and(|other| other < cost * CHEAPER)
             && measured.step_ns.is_some_and(|other| other <= step * 1.01)
     });
     let best = better.min_by(|one, other| {
-        one.cost_ns.unwrap_or(f64::INFINITY).total_cmp(&other.cost_ns.unwrap_or(f64::INFINITY))
+        one.cost_ns
+            .unwrap_or(f64::INFINITY)
+            .total_cmp(&other.cost_ns.unwrap_or(f64::INFINITY))
     });
     match best {
-        None => format!("keep {present}: none that is offered is cheaper to read by a tenth and as fine"),
+        None => format!(
+            "keep {present}: none that is offered is cheaper to read by a tenth and as fine"
+        ),
         Some(SourceFigures { name, .. }) => format!(
             "{name} is cheaper to read: as root, `echo {name} > /sys/devices/system/clocksource/clocksource0/current_clocksource`, if the \
              log has no reason against it; for good by clocksource={name} on the kernel's command line"
@@ -100,7 +126,11 @@ mod tests {
             cost_ns: Some(cost),
             step_ns: Some(step),
         };
-        let all = [measured("hpet", 900.0, 10.0), measured("tsc", 25.0, 10.0), measured("jiffies", 9.0, 4e6)];
+        let all = [
+            measured("hpet", 900.0, 10.0),
+            measured("tsc", 25.0, 10.0),
+            measured("jiffies", 9.0, 4e6),
+        ];
         assert!(advice("hpet", &all).starts_with("tsc is cheaper"));
         assert!(advice("tsc", &all).starts_with("keep tsc"));
         assert!(advice("acpi_pm", &all).contains("could not be measured"));

@@ -4,12 +4,14 @@ use super::Finding;
 use crate::model::{Platform, Tickless};
 use crate::platform::count_of;
 
-/// Stolen time above this share of what CPUs wanted is a problem: the 99th percentile then lies within it.
+/// Stolen time above this share of what CPUs wanted is a problem: the 99th percentile then lies
+/// within it.
 const MOST_STOLEN: f64 = 0.01;
-/// On a machine of one CPU, or where the number is not known, this many threads beside the measurement.
+/// On a machine of one CPU, or where the number is not known, this many threads beside the
+/// measurement.
 const LOAD_OF_ONE: f64 = 0.5;
-/// At this level and below, programs may count their own cycles (Documentation/admin-guide/sysctl/kernel.rst); Debian
-/// and Android have levels above.
+/// At this level and below, programs may count their own cycles
+/// (Documentation/admin-guide/sysctl/kernel.rst); Debian and Android have levels above.
 const OPEN_TO_ALL: i32 = 2;
 
 pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
@@ -29,7 +31,12 @@ fn load(platform: &Platform) -> Finding {
         return Finding::unknown(CODE, "how busy the machine is is not shown");
     };
     let busy = load.one_minute;
-    let Some(cpus) = platform.cpu.online.or(platform.cpu.allowed).filter(|cpus| *cpus > 0) else {
+    let Some(cpus) = platform
+        .cpu
+        .online
+        .or(platform.cpu.allowed)
+        .filter(|cpus| *cpus > 0)
+    else {
         return Finding::unknown(
             CODE,
             format!("{busy:.2} threads ran in the last minute, on how many CPUs is not shown"),
@@ -37,15 +44,26 @@ fn load(platform: &Platform) -> Finding {
     };
     // One CPU has to be left for the measurement.
     let most = f64::from(cpus - 1).max(LOAD_OF_ONE);
-    let cpus = if cpus == 1 { "one CPU".to_owned() } else { format!("{cpus} CPUs") };
+    let cpus = if cpus == 1 {
+        "one CPU".to_owned()
+    } else {
+        format!("{cpus} CPUs")
+    };
     if busy > most {
         let message = format!(
             "{busy:.2} threads wanted to run, as the mean of the last minute, on {cpus}: none is left for the \
              measurement"
         );
-        return Finding::problem(CODE, message, "end what runs (`top` shows it), and wait a minute");
+        return Finding::problem(
+            CODE,
+            message,
+            "end what runs (`top` shows it), and wait a minute",
+        );
     }
-    Finding::ok(CODE, format!("{busy:.2} threads wanted to run, as the mean of the last minute, on {cpus}"))
+    Finding::ok(
+        CODE,
+        format!("{busy:.2} threads wanted to run, as the mean of the last minute, on {cpus}"),
+    )
 }
 
 fn quota(platform: &Platform) -> Finding {
@@ -53,16 +71,24 @@ fn quota(platform: &Platform) -> Finding {
     let Some(quota) = platform.limits.cpu else {
         return Finding::unknown(CODE, "whether a container limits CPU time is not shown");
     };
-    let Some(cpus) = quota.cpus else { return Finding::ok(CODE, "no control group limits CPU time") };
+    let Some(cpus) = quota.cpus else {
+        return Finding::ok(CODE, "no control group limits CPU time");
+    };
     let stopped = match quota.throttled_periods {
         Some(periods @ 1..) => format!("; it has been stopped in {periods} periods so far"),
         _ => String::new(),
     };
     // As many threads as there are CPUs cannot use up more than that.
-    if platform.cpu.allowed.is_some_and(|allowed| cpus >= f64::from(allowed)) {
+    if platform
+        .cpu
+        .allowed
+        .is_some_and(|allowed| cpus >= f64::from(allowed))
+    {
         return Finding::ok(
             CODE,
-            format!("CPU time is limited to {cpus:.2} CPUs, which is not below the CPUs that may be used"),
+            format!(
+                "CPU time is limited to {cpus:.2} CPUs, which is not below the CPUs that may be used"
+            ),
         );
     }
     Finding::problem(
@@ -79,7 +105,10 @@ fn quota(platform: &Platform) -> Finding {
 fn steal(platform: &Platform) -> Finding {
     const CODE: &str = "steal";
     let Some(share) = platform.steal_share else {
-        return Finding::unknown(CODE, "whether a hypervisor gives the CPUs to others is not shown");
+        return Finding::unknown(
+            CODE,
+            "whether a hypervisor gives the CPUs to others is not shown",
+        );
     };
     let percent = share * 100.0;
     if share > MOST_STOLEN {
@@ -87,9 +116,16 @@ fn steal(platform: &Platform) -> Finding {
             "{percent:.1} % of the time in which CPUs had something to run, the hypervisor ran others: clocks went on \
              meanwhile"
         );
-        return Finding::problem(CODE, message, "use a machine with CPUs of its own, or another hour");
+        return Finding::problem(
+            CODE,
+            message,
+            "use a machine with CPUs of its own, or another hour",
+        );
     }
-    Finding::ok(CODE, format!("{percent:.2} % of the time in which CPUs had something to run was stolen"))
+    Finding::ok(
+        CODE,
+        format!("{percent:.2} % of the time in which CPUs had something to run was stolen"),
+    )
 }
 
 fn hypervisor(platform: &Platform) -> Finding {
@@ -122,7 +158,10 @@ fn hypervisor(platform: &Platform) -> Finding {
         None if platform.cpu.architecture.starts_with("x86") => {
             Finding::ok(CODE, "no hypervisor shows itself")
         }
-        None => Finding::unknown(CODE, "whether this is a virtual machine is not shown by this machine"),
+        None => Finding::unknown(
+            CODE,
+            "whether this is a virtual machine is not shown by this machine",
+        ),
     }
 }
 
@@ -143,8 +182,10 @@ fn tick(platform: &Platform) -> Finding {
             "whether the timer interrupt stops while one thread runs is not shown",
         );
     }
-    let rate =
-        kernel.tick_hz.map(|hertz| format!("{hertz} times a second")).unwrap_or_else(|| "at its rate".into());
+    let rate = kernel
+        .tick_hz
+        .map(|hertz| format!("{hertz} times a second"))
+        .unwrap_or_else(|| "at its rate".into());
     Finding::note(CODE, format!("the timer interrupt comes {rate} on a CPU that runs something"))
         .advice("where the tail of the distribution matters, start the kernel with nohz_full=N, if it was built for that")
 }

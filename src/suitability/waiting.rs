@@ -6,18 +6,26 @@ use super::Finding;
 use crate::model::Platform;
 use crate::text::numbers::{time, trimmed};
 
-/// A state that takes longer to leave than this, in microseconds, shows beside the lateness that the kernel itself makes.
+/// A state that takes longer to leave than this, in microseconds, shows beside the lateness that
+/// the kernel itself makes.
 const SLOW_EXIT_US: u64 = 20;
 
 pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
-    vec![high_resolution(platform), timer_slack(platform), idle_states(platform)]
+    vec![
+        high_resolution(platform),
+        timer_slack(platform),
+        idle_states(platform),
+    ]
 }
 
 fn high_resolution(platform: &Platform) -> Finding {
     const CODE: &str = "high-resolution-timers";
     match platform.waiting.high_resolution {
         None => Finding::unknown(CODE, "whether timers have a high resolution is not shown"),
-        Some(true) => Finding::ok(CODE, "timers have a high resolution: waits do not go by the tick"),
+        Some(true) => Finding::ok(
+            CODE,
+            "timers have a high resolution: waits do not go by the tick",
+        ),
         Some(false) => {
             let tick = platform.kernel.tick_hz.map_or_else(
                 || "a tick".to_owned(),
@@ -57,13 +65,20 @@ fn timer_slack(platform: &Platform) -> Finding {
 fn idle_states(platform: &Platform) -> Finding {
     const CODE: &str = "idle-states";
     let Some(states) = &platform.waiting.idle_states else {
-        let decider = if platform.hypervisor.is_some() { "; the host decides" } else { "" };
+        let decider = if platform.hypervisor.is_some() {
+            "; the host decides"
+        } else {
+            ""
+        };
         return Finding::unknown(
             CODE,
             format!("which idle states (C-states) CPUs enter is not shown{decider}"),
         );
     };
-    let slowest = states.iter().filter(|state| !state.disabled).max_by_key(|state| state.exit_latency_us);
+    let slowest = states
+        .iter()
+        .filter(|state| !state.disabled)
+        .max_by_key(|state| state.exit_latency_us);
     match slowest {
         Some(state) if state.exit_latency_us > SLOW_EXIT_US => Finding::note(
             CODE,
@@ -98,8 +113,14 @@ pub struct Watched {
 /// Whether something happened.
 #[must_use]
 pub fn watched(saw: &Watched) -> Finding {
-    let Watched { date, lasted, events } = saw;
-    let lasted = lasted.as_deref().unwrap_or("a watch that was not ended or goes on");
+    let Watched {
+        date,
+        lasted,
+        events,
+    } = saw;
+    let lasted = lasted
+        .as_deref()
+        .unwrap_or("a watch that was not ended or goes on");
     match events {
         None => Finding::ok("watched", format!("nothing happened to the clocks in {lasted} from {date} on")),
         Some(events) => Finding::note("watched", format!("in {lasted} from {date} on: {events}"))

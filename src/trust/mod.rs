@@ -1,4 +1,5 @@
-//! Can a timer be trusted? Verdicts from evidence, one question a file. Pure: what is known comes in as arguments.
+//! Can a timer be trusted? Verdicts from evidence, one question a file. Pure: what is known comes
+//! in as arguments.
 
 mod nature;
 mod path;
@@ -63,16 +64,24 @@ impl Case<'_> {
         Some(ticks * self.profile.ns_per_tick?)
     }
 
-    /// Why a question was not answered: that it was refused, or that the process which should have answered ended.
+    /// Why a question was not answered: that it was refused, or that the process which should have
+    /// answered ended.
     fn refusal(&self, question: &str) -> Option<&str> {
         let refusals = &self.evidence().refusals;
-        refusals.get(question).or_else(|| refusals.get("process")).map(String::as_str)
+        refusals
+            .get(question)
+            .or_else(|| refusals.get("process"))
+            .map(String::as_str)
     }
 }
 
 /// `1 time`, `3 times`.
 fn times(count: u64) -> String {
-    if count == 1 { "once".into() } else { format!("{count} times") }
+    if count == 1 {
+        "once".into()
+    } else {
+        format!("{count} times")
+    }
 }
 
 fn nanoseconds(ns: Option<f64>, ticks: u64) -> String {

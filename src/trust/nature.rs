@@ -15,7 +15,9 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
     let beside = share(Meanwhile::OtherSpin);
     let found = found(spinning, sleeping, beside, case.claimed());
     let claimed = case.claimed();
-    let told = |share: Option<f64>| share.map_or("?".to_owned(), |share| format!("{:.0} %", 100.0 * share));
+    let told = |share: Option<f64>| {
+        share.map_or("?".to_owned(), |share| format!("{:.0} %", 100.0 * share))
+    };
     let seen = format!(
         "it advanced by {} of the time while the thread computed, {} while it slept, {} while it slept beside a busy thread",
         told(spinning),
@@ -25,16 +27,32 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
     let (outcome, finding) = match (found, claimed) {
         (None, _) => {
             let seen = format!("{seen}{}", kept_away(spinning, sleeping, beside));
-            (Outcome::NotTested, unknown(case, &seen, spinning.or(sleeping).is_some()))
+            (
+                Outcome::NotTested,
+                unknown(case, &seen, spinning.or(sleeping).is_some()),
+            )
         }
         (Some(found), Some(claimed)) if found != claimed => {
             let (found, claimed) = (found.in_words(), claimed.in_words());
-            (Outcome::Fail, format!("it counts {found}, not {claimed}: {seen}"))
+            (
+                Outcome::Fail,
+                format!("it counts {found}, not {claimed}: {seen}"),
+            )
         }
-        (Some(Counted::SomethingElse), None) => (Outcome::Pass, format!("it counts something else: {seen}")),
+        (Some(Counted::SomethingElse), None) => {
+            (Outcome::Pass, format!("it counts something else: {seen}"))
+        }
         (Some(found), _) => (Outcome::Pass, format!("it counts {}", found.in_words())),
     };
-    Nature { outcome, finding, found, claimed, spinning, sleeping, beside_busy_thread: beside }
+    Nature {
+        outcome,
+        finding,
+        found,
+        claimed,
+        spinning,
+        sleeping,
+        beside_busy_thread: beside,
+    }
 }
 
 fn unknown(case: &Case, seen: &str, was_watched: bool) -> String {
@@ -42,18 +60,26 @@ fn unknown(case: &Case, seen: &str, was_watched: bool) -> String {
         (Some(why), _) => format!("what it counts could not be watched: {why}"),
         (None, Some(_)) if was_watched => format!("what it counts cannot be determined: {seen}"),
         (None, Some(step)) => {
-            format!("its step of up to {} is too long for the time that it was watched", time(Some(step)))
+            format!(
+                "its step of up to {} is too long for the time that it was watched",
+                time(Some(step))
+            )
         }
         (None, None) => "it did not move".into(),
     }
 }
 
-/// How much of the time of the reference it advanced by. `None` where its steps are too long to tell.
+/// How much of the time of the reference it advanced by. `None` where its steps are too long to
+/// tell.
 fn share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
     /// Of the time watched, at most this much may be lost to the step.
     /// *Judgement*.
     const LOST: f64 = 0.35;
-    let all = case.evidence().advances.iter().filter(|moved| moved.meanwhile == meanwhile);
+    let all = case
+        .evidence()
+        .advances
+        .iter()
+        .filter(|moved| moved.meanwhile == meanwhile);
     let longest = all.max_by_key(|moved| moved.reference)?;
     let passed = longest.reference as f64 * case.trace.reference.ns_per_tick;
     let advanced = case.ns(longest.timer as f64)?;
@@ -64,14 +90,13 @@ fn share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
 /// *Judgement*.
 const MOVED: f64 = 0.5;
 
-/// One that advanced by less than this share stood still. Between the two a thread may have had a part of a CPU, or lost it
-/// between the readings of both clocks, which makes the window of one of them longer.
-/// *Judgement*.
+/// One that advanced by less than this share stood still. Between the two a thread may have had a
+/// part of a CPU, or lost it between the readings of both clocks, which makes the window of one of
+/// them longer. *Judgement*.
 const STILL: f64 = 0.1;
 
-/// The same asleep, of a clock that does not claim wall time: what other threads of a runtime do then, and what was charged late,
-/// is added.
-/// *Judgement*.
+/// The same asleep, of a clock that does not claim wall time: what other threads of a runtime do
+/// then, and what was charged late, is added. *Judgement*.
 const STILL_ASLEEP: f64 = 0.3;
 
 /// Whether that is moving along with time, or standing still; in between nothing can be told.
@@ -87,9 +112,10 @@ fn moved(share: f64, still: f64) -> Option<bool> {
 
 /// What explains the observations, and nothing else does.
 ///
-/// Where other programs want the CPUs a thread that should compute does not run, and a clock of CPU time shows less of it than it
-/// would, or nothing; never more. So only what moved is certain, and that a clock stood still is so only where no thread was to
-/// run, asleep. What a clock of CPU time would show beside a thread that was kept from its CPU is held against none.
+/// Where other programs want the CPUs a thread that should compute does not run, and a clock of CPU
+/// time shows less of it than it would, or nothing; never more. So only what moved is certain, and
+/// that a clock stood still is so only where no thread was to run, asleep. What a clock of CPU time
+/// would show beside a thread that was kept from its CPU is held against none.
 fn found(
     spinning: Option<f64>,
     sleeping: Option<f64>,
@@ -98,18 +124,25 @@ fn found(
 ) -> Option<Counted> {
     let at_work = spinning.map(|share| moved(share, STILL));
     let beside = beside.map(|share| moved(share, STILL));
-    let still_asleep = if claimed == Some(Counted::Wall) { STILL } else { STILL_ASLEEP };
+    let still_asleep = if claimed == Some(Counted::Wall) {
+        STILL
+    } else {
+        STILL_ASLEEP
+    };
     match (at_work, moved(sleeping?, still_asleep)?, beside) {
         (Some(Some(true)) | None, true, Some(Some(true)) | None) => Some(Counted::Wall),
-        // No CPU time does so. But that of a process moves asleep as well, by the threads of its runtime.
+        // No CPU time does so. But that of a process moves asleep as well, by the threads of its
+        // runtime.
         (Some(Some(false)), true, Some(_)) if claimed != Some(Counted::ProcessCpu) => {
             Some(Counted::SomethingElse)
         }
         (Some(Some(true)), false, Some(Some(true))) => Some(Counted::ProcessCpu),
-        // The clock of a process stands still as well beside a busy thread that was kept from its CPU.
+        // The clock of a process stands still as well beside a busy thread that was kept from its
+        // CPU.
         (Some(Some(true)), false, Some(Some(false))) => match claimed {
             Some(Counted::ProcessCpu) => None,
-            // A raw counter whose rate was taken while the thread computed may count cycles as well as time.
+            // A raw counter whose rate was taken while the thread computed may count cycles as well
+            // as time.
             Some(Counted::ThreadCycles) => Some(Counted::ThreadCycles),
             _ => Some(Counted::ThreadCpu),
         },
@@ -132,38 +165,67 @@ fn kept_away(spinning: Option<f64>, sleeping: Option<f64>, beside: Option<f64>) 
 /// *Judgement*.
 const AS_DECLARED: f64 = 1.5;
 
-/// How much a declared tick may be off, in ppm, beyond what is not known of it: the most that the kernel slews a clock.
-/// *Definition*.
+/// How much a declared tick may be off, in ppm, beyond what is not known of it: the most that the
+/// kernel slews a clock. *Definition*.
 const OFF: f64 = 500.0;
 
 pub(super) fn against_the_declared(case: &Case, stable: &Stable) -> Declared {
-    let unit = case.trace.declared.then_some(case.profile.ns_per_tick).flatten();
+    let unit = case
+        .trace
+        .declared
+        .then_some(case.profile.ns_per_tick)
+        .flatten();
     let system = case.evidence().claims.resolution_ns;
     let declared = system.or(unit);
     let found = match case.profile.resolution {
         Resolution::Resolved { .. } => case.step_ns(),
         _ => None,
     };
-    let times_coarser = declared.zip(found).map(|(declared, found)| found / declared);
-    let by = if system.is_some() { "the system declares" } else { "its unit declares" };
-    let off_by = stable.offset_ppm.zip(stable.offset_uncertainty_ppm).filter(|(ppm, uncertainty)| {
-        case.trace.declared && stable.outcome == Outcome::Fail && ppm.abs() - uncertainty > OFF
-    });
+    let times_coarser = declared
+        .zip(found)
+        .map(|(declared, found)| found / declared);
+    let by = if system.is_some() {
+        "the system declares"
+    } else {
+        "its unit declares"
+    };
+    let off_by =
+        stable
+            .offset_ppm
+            .zip(stable.offset_uncertainty_ppm)
+            .filter(|(ppm, uncertainty)| {
+                case.trace.declared
+                    && stable.outcome == Outcome::Fail
+                    && ppm.abs() - uncertainty > OFF
+            });
     if let (Some(unit), Some((ppm, uncertainty))) = (unit, off_by) {
         let (unit, lasts) = (time(Some(unit)), significant(1.0 / (1.0 + ppm * 1e-6), 6));
         let uncertainty = significant(uncertainty, 2);
-        let finding =
-            format!("its unit declares ticks of {unit}, but they last {lasts} of that (± {uncertainty} ppm)");
-        return Declared { outcome: Outcome::Fail, finding, resolution_ns: declared, times_coarser };
+        let finding = format!(
+            "its unit declares ticks of {unit}, but they last {lasts} of that (± {uncertainty} ppm)"
+        );
+        return Declared {
+            outcome: Outcome::Fail,
+            finding,
+            resolution_ns: declared,
+            times_coarser,
+        };
     }
     let (outcome, finding) = match (declared, found, times_coarser) {
-        (None, _, _) => (Outcome::NotApplicable, "nothing is declared of a raw counter".into()),
+        (None, _, _) => (
+            Outcome::NotApplicable,
+            "nothing is declared of a raw counter".into(),
+        ),
         (Some(_), None, _) | (_, _, None) => (
             Outcome::NotTested,
             "its resolution was not found, so nothing can be held against what is declared".into(),
         ),
         (Some(declared), Some(found), Some(times)) if times > AS_DECLARED => {
-            let (declared, found, times) = (time(Some(declared)), time(Some(found)), significant(times, 2));
+            let (declared, found, times) = (
+                time(Some(declared)),
+                time(Some(found)),
+                significant(times, 2),
+            );
             (
                 Outcome::Fail,
                 format!(
@@ -173,8 +235,16 @@ pub(super) fn against_the_declared(case: &Case, stable: &Stable) -> Declared {
         }
         (Some(declared), Some(found), Some(_)) => {
             let (declared, found) = (time(Some(declared)), time(Some(found)));
-            (Outcome::Pass, format!("{by} a resolution of {declared}, and it moves in steps of {found}"))
+            (
+                Outcome::Pass,
+                format!("{by} a resolution of {declared}, and it moves in steps of {found}"),
+            )
         }
     };
-    Declared { outcome, finding, resolution_ns: declared, times_coarser }
+    Declared {
+        outcome,
+        finding,
+        resolution_ns: declared,
+        times_coarser,
+    }
 }

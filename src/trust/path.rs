@@ -2,8 +2,9 @@
 //!
 //! Paths: does a clock that is to be had in several ways say the same in each?
 //!
-//! A reading between two of the same clock in the usual way is neither below the first nor above the last, but for what its unit cuts off
-//! and for the lag of a clock that only the timer interrupt moves.
+//! A reading between two of the same clock in the usual way is neither below the first nor above
+//! the last, but for what its unit cuts off and for the lag of a clock that only the timer
+//! interrupt moves.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,8 @@ pub struct Yardsticks {
     pub system_call_ns: Option<f64>,
     /// A read of the system's clock by its system call, in nanoseconds.
     pub clock_call_ns: Option<f64>,
-    /// The id of the timer that makes that call; `monotonic-syscall` where an older trace does not say.
+    /// The id of the timer that makes that call; `monotonic-syscall` where an older trace does not
+    /// say.
     pub clock_call: Option<String>,
     /// An instruction that traps to the hypervisor, in nanoseconds; `None` without one.
     pub trap_ns: Option<f64>,
@@ -47,9 +49,8 @@ const AS_MUCH: f64 = 0.8;
 /// A read that costs less than this share of its system call is none.
 /// *Judgement*: the two are not timed at one moment, and the core may be slower at one of them.
 const CLEARLY_LESS: f64 = 0.5;
-/// An instruction that costs at least this share of one that is known to trap does so too: leaving the guest and coming back is
-/// most of it.
-/// *Judgement*.
+/// An instruction that costs at least this share of one that is known to trap does so too: leaving
+/// the guest and coming back is most of it. *Judgement*.
 const TRAPS: f64 = 0.5;
 
 /// The same for counters of cycles, of which nothing else is known.
@@ -65,8 +66,15 @@ pub(super) fn judge(case: &Case) -> ReadPath {
         system_call_ns: yard.system_call_ns,
         trap_ns: yard.trap_ns,
     };
-    let (Some(cost), Some(call)) = (case.profile.cost.map(|cost| cost.value), yard.system_call_ns) else {
-        return told(Outcome::NotTested, None, "its cost, or that of a system call, is not known".into());
+    let (Some(cost), Some(call)) = (
+        case.profile.cost.map(|cost| cost.value),
+        yard.system_call_ns,
+    ) else {
+        return told(
+            Outcome::NotTested,
+            None,
+            "its cost, or that of a system call, is not known".into(),
+        );
     };
     let costs = time(Some(cost.max(0.0)));
     // Without a vDSO only the kernel reads the counter, whatever that costs it.
@@ -75,13 +83,16 @@ pub(super) fn judge(case: &Case) -> ReadPath {
         return told(Outcome::Fail, Some(Path::Trapped), finding);
     }
     let syscall_variant = syscall_variant(case);
-    if let Some(syscall_variant) = syscall_variant.filter(|variant| cost >= AS_MUCH * variant.cost_ns) {
+    if let Some(syscall_variant) =
+        syscall_variant.filter(|variant| cost >= AS_MUCH * variant.cost_ns)
+    {
         let finding = as_dear_as_its_call(case.id, &costs, &syscall_variant, yard);
         return told(Outcome::Fail, Some(Path::SystemCall), finding);
     }
     let empty = time(Some(call));
     if cost < LESS * call {
-        let finding = format!("answered in user mode: {costs}, where an empty system call takes {empty}");
+        let finding =
+            format!("answered in user mode: {costs}, where an empty system call takes {empty}");
         return told(Outcome::Pass, Some(Path::UserMode), finding);
     }
     if let Some(SyscallVariant { id, cost_ns }) = syscall_variant {
@@ -95,27 +106,44 @@ pub(super) fn judge(case: &Case) -> ReadPath {
         );
         return told(Outcome::NotTested, None, finding);
     }
-    told(Outcome::Pass, Some(Path::SystemCall), format!("a system call: {costs}, an empty one takes {empty}"))
+    told(
+        Outcome::Pass,
+        Some(Path::SystemCall),
+        format!("a system call: {costs}, an empty one takes {empty}"),
+    )
 }
 
-/// What a clock that should be answered in user mode would cost through the system call: its own, where that was measured, else that of
-/// the system's clock.
+/// What a clock that should be answered in user mode would cost through the system call: its own,
+/// where that was measured, else that of the system's clock.
 fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
     let by_vdso = case.properties.reads_by == Some(ReadsBy::Vdso);
-    let id = case.yardsticks.clock_call.as_deref().unwrap_or("monotonic-syscall");
-    let usual = case.yardsticks.clock_call_ns.map(|cost_ns| SyscallVariant { id, cost_ns });
+    let id = case
+        .yardsticks
+        .clock_call
+        .as_deref()
+        .unwrap_or("monotonic-syscall");
+    let usual = case
+        .yardsticks
+        .clock_call_ns
+        .map(|cost_ns| SyscallVariant { id, cost_ns });
     case.syscall_variant.or(usual).filter(|_| by_vdso)
 }
 
-/// Whether the counter cannot be read without the hypervisor: as it shows where it is read bare, and where the kernel reads it for
-/// its own clocks.
+/// Whether the counter cannot be read without the hypervisor: as it shows where it is read bare,
+/// and where the kernel reads it for its own clocks.
 fn trapped(case: &Case, cost: f64, costs: &str) -> Option<String> {
-    let trap = case.yardsticks.trap_ns.filter(|trap| cost >= TRAPS * trap)?;
+    let trap = case
+        .yardsticks
+        .trap_ns
+        .filter(|trap| cost >= TRAPS * trap)?;
     let takes = time(Some(trap));
-    // Read by a system call it takes what another event takes that way, and the trap; how, and what a runtime adds, may be unknown.
+    // Read by a system call it takes what another event takes that way, and the trap; how, and what
+    // a runtime adds, may be unknown.
     let beneath_ns = match case.properties.reads_by {
         Some(ReadsBy::Instruction) => Some(0.0),
-        _ => case.syscall_variant.map(|syscall_variant| syscall_variant.cost_ns),
+        _ => case
+            .syscall_variant
+            .map(|syscall_variant| syscall_variant.cost_ns),
     };
     let reads_counter = matches!(
         case.yardsticks.clock_source.as_deref(),
@@ -145,7 +173,12 @@ fn trapped(case: &Case, cost: f64, costs: &str) -> Option<String> {
     }
 }
 
-fn as_dear_as_its_call(id: &str, costs: &str, syscall_variant: &SyscallVariant, yard: &Yardsticks) -> String {
+fn as_dear_as_its_call(
+    id: &str,
+    costs: &str,
+    syscall_variant: &SyscallVariant,
+    yard: &Yardsticks,
+) -> String {
     let call = time(Some(syscall_variant.cost_ns));
     let because = match yard.clock_source.as_deref() {
         _ if yard.vdso == Some(false) => ", because the kernel maps none".to_owned(),
@@ -158,16 +191,22 @@ fn as_dear_as_its_call(id: &str, costs: &str, syscall_variant: &SyscallVariant, 
     )
 }
 
-/// A clock that the timer interrupt updates may lag by this many of its declared steps: the interrupt may come late.
-/// *Judgement*: as many as of clocks that are updated late.
+/// A clock that the timer interrupt updates may lag by this many of its declared steps: the
+/// interrupt may come late. *Judgement*: as many as of clocks that are updated late.
 const LATE: i64 = 10;
 
 pub(super) fn beside_others(case: &Case) -> Option<Paths> {
     let beside = &case.evidence().beside;
     let rows: Vec<PathsBeside> = beside.iter().map(row).collect();
-    let worst = rows.iter().zip(beside).filter(|(row, _)| row.ahead_ns > 0.0 || row.behind_ns > 0.0);
-    let worst =
-        worst.max_by(|a, b| a.0.ahead_ns.max(a.0.behind_ns).total_cmp(&b.0.ahead_ns.max(b.0.behind_ns)));
+    let worst = rows
+        .iter()
+        .zip(beside)
+        .filter(|(row, _)| row.ahead_ns > 0.0 || row.behind_ns > 0.0);
+    let worst = worst.max_by(|a, b| {
+        a.0.ahead_ns
+            .max(a.0.behind_ns)
+            .total_cmp(&b.0.ahead_ns.max(b.0.behind_ns))
+    });
     let all: u64 = beside.iter().map(|one| u64::from(one.readings)).sum();
     let first = beside.first()?;
     let (outcome, finding) = match worst {
@@ -177,14 +216,27 @@ pub(super) fn beside_others(case: &Case) -> Option<Paths> {
             } else {
                 (row.behind_ns, "before the last one")
             };
-            let busy = if row.busy { " while another CPU was busy" } else { "" };
+            let busy = if row.busy {
+                " while another CPU was busy"
+            } else {
+                ""
+            };
             let by = time(Some(by));
-            (Outcome::Fail, format!("a reading of it lay {side} of {}, by up to {by}{busy}", seen.within))
+            (
+                Outcome::Fail,
+                format!(
+                    "a reading of it lay {side} of {}, by up to {by}{busy}",
+                    seen.within
+                ),
+            )
         }
         None => {
             let sees = rows.iter().map(|row| row.sees_ns).fold(0.0, f64::max);
-            let busy =
-                if rows.iter().any(|row| row.busy) { ", idle and while another CPU was busy" } else { "" };
+            let busy = if rows.iter().any(|row| row.busy) {
+                ", idle and while another CPU was busy"
+            } else {
+                ""
+            };
             let finding = format!(
                 "{all} readings lay between those of {} around them{busy}; a difference of {} would have shown",
                 first.within,
@@ -193,7 +245,11 @@ pub(super) fn beside_others(case: &Case) -> Option<Paths> {
             (Outcome::Pass, finding)
         }
     };
-    Some(Paths { outcome, finding, beside: rows })
+    Some(Paths {
+        outcome,
+        finding,
+        beside: rows,
+    })
 }
 
 fn row(seen: &Beside) -> PathsBeside {

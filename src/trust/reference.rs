@@ -1,13 +1,13 @@
-//! Can others be held against the reference? It never goes back from one comparison to the next, and from the first to the last it counts as much
-//! as passed by the clock of the caller. One that wraps does neither, and all windows across a wrap would be lost in silence.
+//! Can others be held against the reference? It never goes back from one comparison to the next,
+//! and from the first to the last it counts as much as passed by the clock of the caller. One that
+//! wraps does neither, and all windows across a wrap would be lost in silence.
 
 use super::{Case, times};
 use crate::model::{Counted, Outcome};
 use crate::text::numbers::time;
 
-/// As much more or less a clock may count that runs on hardware of its own: the kernel corrects a clock by 500 ppm at most (adjtimex(2)), so
-/// each of two may be off by that.
-/// *Computed*.
+/// As much more or less a clock may count that runs on hardware of its own: the kernel corrects a
+/// clock by 500 ppm at most (adjtimex(2)), so each of two may be off by that. *Computed*.
 const HARDWARE: f64 = 1e-3;
 
 /// Steps backwards between two comparisons, and the largest, in ticks.
@@ -22,7 +22,10 @@ impl Back {
         if gap as f64 >= -allowed {
             return self;
         }
-        Self { steps: self.steps + 1, largest: self.largest.max(gap.unsigned_abs()) }
+        Self {
+            steps: self.steps + 1,
+            largest: self.largest.max(gap.unsigned_abs()),
+        }
     }
 }
 
@@ -36,14 +39,26 @@ pub(super) fn objection(case: &Case) -> Option<(Outcome, String)> {
         .fold(Back::default(), |back, gap| back.and(gap, step / ns));
     let why = went_back(back, Some(ns)).or_else(|| {
         let (first, last) = ends(case)?;
-        let counted = [last[0].wrapping_sub(first[2]), last[2].wrapping_sub(first[0])];
-        miscounted(case, counted.map(|ticks| ticks as f64 * ns), step, reference.rate_uncertainty)
+        let counted = [
+            last[0].wrapping_sub(first[2]),
+            last[2].wrapping_sub(first[0]),
+        ];
+        miscounted(
+            case,
+            counted.map(|ticks| ticks as f64 * ns),
+            step,
+            reference.rate_uncertainty,
+        )
     })?;
-    let own = went_back(of_the_timer(case), case.profile.ns_per_tick).or_else(|| own_miscount(case));
+    let own =
+        went_back(of_the_timer(case), case.profile.ns_per_tick).or_else(|| own_miscount(case));
     Some(match own {
         Some(own) => (Outcome::Fail, format!("it {own}")),
         None => {
-            let finding = format!("it could be held against `{}` only, which itself {why}", reference.id);
+            let finding = format!(
+                "it could be held against `{}` only, which itself {why}",
+                reference.id
+            );
             (Outcome::NotTested, finding)
         }
     })
@@ -52,22 +67,37 @@ pub(super) fn objection(case: &Case) -> Option<(Outcome, String)> {
 /// Steps of the timer itself backwards between two comparisons.
 pub(super) fn of_the_timer(case: &Case) -> Back {
     let advances = case.evidence().advances.iter();
-    gaps(case, |[_, timer, _], [_, next, _]| next.wrapping_sub(*timer))
-        .chain(advances.map(|moved| moved.timer))
-        .fold(Back::default(), |back, gap| back.and(gap, 0.0))
+    gaps(case, |[_, timer, _], [_, next, _]| {
+        next.wrapping_sub(*timer)
+    })
+    .chain(advances.map(|moved| moved.timer))
+    .fold(Back::default(), |back, gap| back.and(gap, 0.0))
 }
 
 /// Comparisons that followed each other.
-fn gaps<'a>(case: &'a Case, gap: fn(&[i64; 3], &[i64; 3]) -> i64) -> impl Iterator<Item = i64> + use<'a> {
+fn gaps<'a>(
+    case: &'a Case,
+    gap: fn(&[i64; 3], &[i64; 3]) -> i64,
+) -> impl Iterator<Item = i64> + use<'a> {
     let evidence = case.evidence();
-    let lists = [&evidence.series, &evidence.close_comparisons, &evidence.sparse_comparisons];
-    lists.into_iter().flat_map(move |list| list.windows(2).map(move |pair| gap(&pair[0], &pair[1])))
+    let lists = [
+        &evidence.series,
+        &evidence.close_comparisons,
+        &evidence.sparse_comparisons,
+    ];
+    lists
+        .into_iter()
+        .flat_map(move |list| list.windows(2).map(move |pair| gap(&pair[0], &pair[1])))
 }
 
 fn went_back(back: Back, ns_per_tick: Option<f64>) -> Option<String> {
     let by = super::nanoseconds(ns_per_tick.map(|ns| back.largest as f64 * ns), back.largest);
-    (back.steps > 0)
-        .then(|| format!("went back between two comparisons, {}, by up to {by}", times(back.steps)))
+    (back.steps > 0).then(|| {
+        format!(
+            "went back between two comparisons, {}, by up to {by}",
+            times(back.steps)
+        )
+    })
 }
 
 fn ends<'a>(case: &'a Case) -> Option<(&'a [i64; 3], &'a [i64; 3])> {
@@ -79,17 +109,27 @@ fn own_miscount(case: &Case) -> Option<String> {
     let wall = case.claimed().is_none_or(|counts| counts == Counted::Wall);
     let (first, last) = ends(case).filter(|_| wall && case.trace.declared)?;
     let counted = case.ns(last[1].wrapping_sub(first[1]) as f64)?;
-    miscounted(case, [counted, counted], case.step_ns().unwrap_or(0.0), case.profile.rate_uncertainty)
+    miscounted(
+        case,
+        [counted, counted],
+        case.step_ns().unwrap_or(0.0),
+        case.profile.rate_uncertainty,
+    )
 }
 
-/// What it counted from the first comparison to the last, at least and at most, against what passed.
+/// What it counted from the first comparison to the last, at least and at most, against what
+/// passed.
 fn miscounted(case: &Case, [least, most]: [f64; 2], step: f64, rate: f64) -> Option<String> {
     let [low, high] = case.evidence().passed_ns?.map(|ns| ns as f64);
     let rate = HARDWARE + rate;
     let off = most < low * (1.0 - rate) - 2.0 * step || least > high * (1.0 + rate) + 2.0 * step;
     off.then(|| {
         let counted = f64::midpoint(least, most);
-        let counted = if counted > 0.0 { time(Some(counted)) } else { "no time".into() };
+        let counted = if counted > 0.0 {
+            time(Some(counted))
+        } else {
+            "no time".into()
+        };
         format!(
             "counted {counted} while {} passed by the kernel's clock",
             time(Some(f64::midpoint(low, high)))

@@ -13,9 +13,16 @@ use crate::trace::{Claims, Intervals, Meanwhile, Moved, Order, Pair, Reference, 
 
 /// A clock of 1 ns that is compared with a reference of 1 ns, its step resolved; evidence as given.
 fn trace(evidence: Evidence) -> Trace {
-    let intervals =
-        (0..400).map(|work| Intervals { work, deltas: vec![20 + 3 * work as i64].into() }).collect();
-    let run = crate::trace::Run { intervals, ..crate::trace::Run::default() };
+    let intervals = (0..400)
+        .map(|work| Intervals {
+            work,
+            deltas: vec![20 + 3 * work as i64].into(),
+        })
+        .collect();
+    let run = crate::trace::Run {
+        intervals,
+        ..crate::trace::Run::default()
+    };
     Trace {
         ns_per_tick: Some(1.0),
         declared: true,
@@ -44,8 +51,16 @@ fn verdicts_beside(
 ) -> Verdicts {
     let trace = trace(evidence);
     let mut profile = profile(&trace);
-    let step = crate::model::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
-    profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Unit };
+    let step = crate::model::Estimate {
+        value: 1.0,
+        low: 1.0,
+        high: 1.0,
+        samples: 1,
+    };
+    profile.resolution = Resolution::Resolved {
+        step,
+        rule: crate::analysis::resolution::Rule::Unit,
+    };
     profile.cost = Some(step.scaled(30.0));
     judge(&Case {
         id: "clock",
@@ -58,13 +73,24 @@ fn verdicts_beside(
 }
 
 fn claiming(counts: Counted) -> Claims {
-    Claims { counts: Some(counts), resolution_ns: None }
+    Claims {
+        counts: Some(counts),
+        resolution_ns: None,
+    }
 }
 
 fn advances(spin: f64, sleep: f64, beside: f64) -> Vec<Moved> {
-    [(Meanwhile::Spin, spin), (Meanwhile::Sleep, sleep), (Meanwhile::OtherSpin, beside)]
-        .map(|(meanwhile, share)| Moved { meanwhile, timer: (8e6 * share) as i64, reference: 8_000_000 })
-        .into()
+    [
+        (Meanwhile::Spin, spin),
+        (Meanwhile::Sleep, sleep),
+        (Meanwhile::OtherSpin, beside),
+    ]
+    .map(|(meanwhile, share)| Moved {
+        meanwhile,
+        timer: (8e6 * share) as i64,
+        reference: 8_000_000,
+    })
+    .into()
 }
 
 #[test]
@@ -77,7 +103,11 @@ fn what_it_counts_is_found_by_experiment() {
         (advances(0.4, 0.01, 0.02), None),
         (Vec::new(), None),
     ] {
-        let evidence = Evidence { claims: claiming(Counted::Wall), advances, ..Evidence::default() };
+        let evidence = Evidence {
+            claims: claiming(Counted::Wall),
+            advances,
+            ..Evidence::default()
+        };
         let nature = verdicts(evidence).counts;
         assert_eq!(nature.found, found, "{}", nature.finding);
         let outcome = match found {
@@ -90,37 +120,80 @@ fn what_it_counts_is_found_by_experiment() {
 }
 
 fn met(backward: u32, largest: u64, least: [i64; 2]) -> Evidence {
-    let pair = Pair { cpus: Some([0, 1]), handoffs: 4_000, backward, largest, least: least.map(Some) };
-    let threads = Threads { rounds: 1, possible: 1, pairs: vec![pair] };
-    Evidence { claims: claiming(Counted::Wall), threads: Some(threads), ..Evidence::default() }
+    let pair = Pair {
+        cpus: Some([0, 1]),
+        handoffs: 4_000,
+        backward,
+        largest,
+        least: least.map(Some),
+    };
+    let threads = Threads {
+        rounds: 1,
+        possible: 1,
+        pairs: vec![pair],
+    };
+    Evidence {
+        claims: claiming(Counted::Wall),
+        threads: Some(threads),
+        ..Evidence::default()
+    }
 }
 
 #[test]
 fn a_step_back_between_threads_disqualifies_and_an_offset_within_its_uncertainty_does_not() {
     let found = verdicts(met(0, 0, [40, 160]));
-    assert_eq!(found.thread_safe.outcome, Outcome::Pass, "{}", found.thread_safe.finding);
+    assert_eq!(
+        found.thread_safe.outcome,
+        Outcome::Pass,
+        "{}",
+        found.thread_safe.finding
+    );
     let offset = found.thread_safe.offsets[1];
     assert_eq!((offset.ns, offset.uncertainty_ns), (-60.0, 101.0));
     let found = verdicts(met(3, 420, [-420, 580]));
     assert_eq!(found.thread_safe.outcome, Outcome::Fail);
-    assert!(found.disqualifying().any(|answer| answer.question == Question::ThreadSafe));
+    assert!(
+        found
+            .disqualifying()
+            .any(|answer| answer.question == Question::ThreadSafe)
+    );
     assert_eq!(found.in_short(), "no");
     let mut evidence = met(3, 420, [-420, 580]);
     evidence.claims = claiming(Counted::ThreadCpu);
-    assert_eq!(verdicts(evidence).thread_safe.outcome, Outcome::NotApplicable);
+    assert_eq!(
+        verdicts(evidence).thread_safe.outcome,
+        Outcome::NotApplicable
+    );
 }
 
 #[test]
 fn one_step_back_is_enough() {
     let order = |backward| {
-        let order = Order { readings: 250_000, backward, largest: 7 * backward, moves: 12, cpus: 2 };
-        verdicts(Evidence { order: Some(order), ..Evidence::default() }).monotonic
+        let order = Order {
+            readings: 250_000,
+            backward,
+            largest: 7 * backward,
+            moves: 12,
+            cpus: 2,
+        };
+        verdicts(Evidence {
+            order: Some(order),
+            ..Evidence::default()
+        })
+        .monotonic
     };
     assert_eq!(order(0).outcome, Outcome::Pass);
     assert!(order(0).finding.contains("moved 12 times among 2 CPUs"));
     let found = order(1);
-    assert_eq!((found.outcome, found.largest_ns), (Outcome::Fail, Some(7.0)));
-    assert!(found.finding.contains("once in 250000 readings"), "{}", found.finding);
+    assert_eq!(
+        (found.outcome, found.largest_ns),
+        (Outcome::Fail, Some(7.0))
+    );
+    assert!(
+        found.finding.contains("once in 250000 readings"),
+        "{}",
+        found.finding
+    );
 }
 
 /// The clock, or a raw counter, costs 30 ns.
@@ -129,10 +202,18 @@ fn path(
     syscall_variant: Option<SyscallVariant>,
     declared: bool,
 ) -> crate::model::ReadPath {
-    let mut trace = trace(Evidence { claims: claiming(Counted::Wall), ..Evidence::default() });
+    let mut trace = trace(Evidence {
+        claims: claiming(Counted::Wall),
+        ..Evidence::default()
+    });
     trace.declared = declared;
     let mut profile = profile(&trace);
-    profile.cost = Some(crate::model::Estimate { value: 30.0, low: 30.0, high: 30.0, samples: 1 });
+    profile.cost = Some(crate::model::Estimate {
+        value: 30.0,
+        low: 30.0,
+        high: 30.0,
+        samples: 1,
+    });
     let properties = crate::native::properties(if declared {
         timers::Properties::MONOTONIC
     } else {
@@ -160,70 +241,176 @@ fn the_path_is_told_from_the_cost() {
         clock_source: Some(source.into()),
         vdso: None,
     };
-    let syscall_variant = |cost_ns| Some(SyscallVariant { id: "clock-syscall", cost_ns });
+    let syscall_variant = |cost_ns| {
+        Some(SyscallVariant {
+            id: "clock-syscall",
+            cost_ns,
+        })
+    };
     let quick = yard("tsc", 90.0, 170.0, 1_500.0);
     for (yardsticks, syscall_variant, declared, outcome, path_found) in [
-        (&quick, syscall_variant(170.0), true, Outcome::Pass, Path::UserMode),
+        (
+            &quick,
+            syscall_variant(170.0),
+            true,
+            Outcome::Pass,
+            Path::UserMode,
+        ),
         (&quick, None, true, Outcome::Pass, Path::UserMode),
         (&quick, None, false, Outcome::Pass, Path::UserMode),
-        (&yard("hpet", 12.0, 31.0, 1_500.0), None, true, Outcome::Fail, Path::SystemCall),
-        (&yard("hpet", 12.0, 90.0, 1_500.0), syscall_variant(31.0), true, Outcome::Fail, Path::SystemCall),
-        (&yard("tsc", 2.0, 31.0, 35.0), None, true, Outcome::Fail, Path::Trapped),
-        (&yard("tsc", 2.0, 31.0, 35.0), None, false, Outcome::Fail, Path::Trapped),
-        (&yard("tsc", 2.0, 90.0, 65.0), None, false, Outcome::Pass, Path::SystemCall),
-        (&yard("tsc", 40.0, 90.0, 1_500.0), None, true, Outcome::Pass, Path::UserMode),
+        (
+            &yard("hpet", 12.0, 31.0, 1_500.0),
+            None,
+            true,
+            Outcome::Fail,
+            Path::SystemCall,
+        ),
+        (
+            &yard("hpet", 12.0, 90.0, 1_500.0),
+            syscall_variant(31.0),
+            true,
+            Outcome::Fail,
+            Path::SystemCall,
+        ),
+        (
+            &yard("tsc", 2.0, 31.0, 35.0),
+            None,
+            true,
+            Outcome::Fail,
+            Path::Trapped,
+        ),
+        (
+            &yard("tsc", 2.0, 31.0, 35.0),
+            None,
+            false,
+            Outcome::Fail,
+            Path::Trapped,
+        ),
+        (
+            &yard("tsc", 2.0, 90.0, 65.0),
+            None,
+            false,
+            Outcome::Pass,
+            Path::SystemCall,
+        ),
+        (
+            &yard("tsc", 40.0, 90.0, 1_500.0),
+            None,
+            true,
+            Outcome::Pass,
+            Path::UserMode,
+        ),
     ] {
         let found = path(yardsticks, syscall_variant, declared);
         let told = (found.outcome, found.path);
-        assert_eq!(told, (outcome, Some(path_found)), "{yardsticks:?}: {}", found.finding);
+        assert_eq!(
+            told,
+            (outcome, Some(path_found)),
+            "{yardsticks:?}: {}",
+            found.finding
+        );
     }
-    let found = path(&yard("hpet", 12.0, 90.0, 1_500.0), syscall_variant(31.0), true);
+    let found = path(
+        &yard("hpet", 12.0, 90.0, 1_500.0),
+        syscall_variant(31.0),
+        true,
+    );
     assert!(
         found.finding.contains("costs as much as its system call")
-            && found
-                .finding
-                .ends_with("it is not answered in user mode, as by a vDSO, because the clock source is hpet"),
+            && found.finding.ends_with(
+                "it is not answered in user mode, as by a vDSO, because the clock source is hpet"
+            ),
         "{}",
         found.finding
     );
-    // Too little for the one, too much for the other: one of the yardsticks was timed at a slow moment.
+    // Too little for the one, too much for the other: one of the yardsticks was timed at a slow
+    // moment.
     let found = path(&yard("hpet", 40.0, 55.0, 1_500.0), None, true);
-    assert_eq!((found.outcome, found.path), (Outcome::NotTested, None), "{}", found.finding);
+    assert_eq!(
+        (found.outcome, found.path),
+        (Outcome::NotTested, None),
+        "{}",
+        found.finding
+    );
     // Of an emulator, to which nothing costs more than something else: 35 ns are no trap.
-    let without = Yardsticks { vdso: Some(false), ..yard("tsc", 2.0, 31.0, 35.0) };
+    let without = Yardsticks {
+        vdso: Some(false),
+        ..yard("tsc", 2.0, 31.0, 35.0)
+    };
     let found = path(&without, None, true);
-    assert_eq!((found.outcome, found.path), (Outcome::Fail, Some(Path::SystemCall)), "{}", found.finding);
-    let without = Yardsticks { vdso: Some(false), ..yard("tsc", 12.0, 90.0, 1_500.0) };
+    assert_eq!(
+        (found.outcome, found.path),
+        (Outcome::Fail, Some(Path::SystemCall)),
+        "{}",
+        found.finding
+    );
+    let without = Yardsticks {
+        vdso: Some(false),
+        ..yard("tsc", 12.0, 90.0, 1_500.0)
+    };
     let found = path(&without, syscall_variant(31.0), true);
-    assert_eq!((found.outcome, found.path), (Outcome::Fail, Some(Path::SystemCall)));
-    assert!(found.finding.ends_with("as by a vDSO, because the kernel maps none"), "{}", found.finding);
+    assert_eq!(
+        (found.outcome, found.path),
+        (Outcome::Fail, Some(Path::SystemCall))
+    );
+    assert!(
+        found
+            .finding
+            .ends_with("as by a vDSO, because the kernel maps none"),
+        "{}",
+        found.finding
+    );
 }
 
 #[test]
 fn a_busy_machine_does_not_turn_cpu_time_into_something_else() {
     let claims = claiming(Counted::ThreadCpu);
-    let found =
-        verdicts(Evidence { claims, advances: advances(0.2, 0.0, 0.0), ..Evidence::default() }).counts;
-    assert_eq!((found.outcome, found.found), (Outcome::NotTested, None), "{}", found.finding);
+    let found = verdicts(Evidence {
+        claims,
+        advances: advances(0.2, 0.0, 0.0),
+        ..Evidence::default()
+    })
+    .counts;
+    assert_eq!(
+        (found.outcome, found.found),
+        (Outcome::NotTested, None),
+        "{}",
+        found.finding
+    );
     assert!(found.finding.contains("20 %"), "{}", found.finding);
 }
 
 /// Threads that were to compute got what other programs left them, as a share of the time.
 #[test]
 fn a_starved_thread_turns_no_clock_into_another() {
-    for (counts, asleep) in
-        [(Counted::ProcessCpu, 0.0), (Counted::ProcessCpu, 0.7), (Counted::ThreadCpu, 0.0)]
-    {
+    for (counts, asleep) in [
+        (Counted::ProcessCpu, 0.0),
+        (Counted::ProcessCpu, 0.7),
+        (Counted::ThreadCpu, 0.0),
+    ] {
         for got in [0.0, 0.02, 0.11, 0.23, 0.29, 0.31, 0.45, 0.9] {
             for beside in [0.0, 0.02, 0.11, 0.23, 0.29, 0.31, 0.45, 0.9] {
                 // Beside a busy thread the clock of the thread that sleeps stands still.
-                let beside = if counts == Counted::ThreadCpu { 0.0 } else { beside };
+                let beside = if counts == Counted::ThreadCpu {
+                    0.0
+                } else {
+                    beside
+                };
                 let starved = got <= 0.5 || (beside <= 0.5 && counts == Counted::ProcessCpu);
                 let advances = advances(got, asleep, beside);
-                let evidence = Evidence { claims: claiming(counts), advances, ..Evidence::default() };
+                let evidence = Evidence {
+                    claims: claiming(counts),
+                    advances,
+                    ..Evidence::default()
+                };
                 let found = verdicts(evidence).counts;
                 if starved {
-                    assert_eq!((found.outcome, found.found), (Outcome::NotTested, None), "{}", found.finding);
+                    assert_eq!(
+                        (found.outcome, found.found),
+                        (Outcome::NotTested, None),
+                        "{}",
+                        found.finding
+                    );
                 } else if asleep == 0.0 {
                     assert_eq!(
                         (found.outcome, found.found),
@@ -233,7 +420,11 @@ fn a_starved_thread_turns_no_clock_into_another() {
                     );
                 }
                 if starved && asleep == 0.0 {
-                    assert!(found.finding.contains("may have been kept from its CPU"), "{}", found.finding);
+                    assert!(
+                        found.finding.contains("may have been kept from its CPU"),
+                        "{}",
+                        found.finding
+                    );
                 }
             }
         }
@@ -244,7 +435,8 @@ fn a_starved_thread_turns_no_clock_into_another() {
 fn a_clock_that_no_thread_explains_counts_something_else() {
     for counts in [Counted::Wall, Counted::ThreadCpu] {
         for (shares, told) in [
-            // It moves asleep and not at work: no clock of CPU time does, however long its thread waits.
+            // It moves asleep and not at work: no clock of CPU time does, however long its thread
+            // waits.
             ((0.0, 1.0, 0.0), true),
             ((0.0, 1.0, 0.9), true),
             // The thread lost its CPU between the readings of both clocks.
@@ -252,11 +444,23 @@ fn a_clock_that_no_thread_explains_counts_something_else() {
             ((1.0, 1.0, 0.23), false),
         ] {
             let advances = advances(shares.0, shares.1, shares.2);
-            let evidence = Evidence { claims: claiming(counts), advances, ..Evidence::default() };
+            let evidence = Evidence {
+                claims: claiming(counts),
+                advances,
+                ..Evidence::default()
+            };
             let found = verdicts(evidence).counts;
-            let expected =
-                if told { (Outcome::Fail, Some(Counted::SomethingElse)) } else { (Outcome::NotTested, None) };
-            assert_eq!((found.outcome, found.found), expected, "{shares:?}: {}", found.finding);
+            let expected = if told {
+                (Outcome::Fail, Some(Counted::SomethingElse))
+            } else {
+                (Outcome::NotTested, None)
+            };
+            assert_eq!(
+                (found.outcome, found.found),
+                expected,
+                "{shares:?}: {}",
+                found.finding
+            );
         }
     }
 }
@@ -265,7 +469,10 @@ fn a_clock_that_no_thread_explains_counts_something_else() {
 fn nothing_observed_is_nothing_found() {
     let found = verdicts(Evidence::default());
     for answer in found.answers() {
-        assert!(matches!(answer.outcome, Outcome::NotTested | Outcome::Pass), "{answer:?}");
+        assert!(
+            matches!(answer.outcome, Outcome::NotTested | Outcome::Pass),
+            "{answer:?}"
+        );
         assert!(!answer.finding.is_empty(), "{answer:?}");
     }
     assert_eq!(found.in_short(), "?");

@@ -5,24 +5,26 @@ use super::rates::{Change, Rates, Window};
 use super::samples::{Samples, Stability};
 use super::{Culprit, Event, EventKind, Look, Machine};
 
-/// By how much offsets between two clocks may differ from look to look, beside what both looks took, in nanoseconds.
-/// *Judgement*: four steps of the slowest clock source but the tick, of 279 ns (`acpi_pm`).
+/// By how much offsets between two clocks may differ from look to look, beside what both looks
+/// took, in nanoseconds. *Judgement*: four steps of the slowest clock source but the tick, of 279
+/// ns (`acpi_pm`).
 const STEPS_NS: i64 = 1_117;
 
 /// The shortest suspend, in nanoseconds.
 /// *Judgement*: no machine sleeps and wakes in less.
 const SUSPEND_NS: i64 = 1_000_000;
 
-/// By how much the counter may be off what its rate makes of it, in nanoseconds, beside what is not known of the rate.
-/// *Judgement*: counters of different CPUs agree better where a clock can go by them.
+/// By how much the counter may be off what its rate makes of it, in nanoseconds, beside what is not
+/// known of the rate. *Judgement*: counters of different CPUs agree better where a clock can go by
+/// them.
 const JUMP_NS: f64 = 20_000.0;
 
 /// What the rate of a counter may wander by between looks, as a share.
 /// *Judgement*: twenty times what a crystal does in a second.
 const WANDER: f64 = 2e-6;
 
-/// What is off by less, as a share of the time between two looks, may be another rate, which the windows tell.
-/// *Judgement*: twice the most that the kernel lets a rate be trimmed by.
+/// What is off by less, as a share of the time between two looks, may be another rate, which the
+/// windows tell. *Judgement*: twice the most that the kernel lets a rate be trimmed by.
 const ANOTHER_RATE: f64 = 1e-3;
 
 /// By how many seconds the RTC has to be ahead: each of two readings is a second wide.
@@ -42,7 +44,8 @@ pub struct Judge {
     usual: Usual,
     slew: Rates,
     counter: Rates,
-    /// The trim of the rate when the last settled window of `slew` began, and when the present one did.
+    /// The trim of the rate when the last settled window of `slew` began, and when the present one
+    /// did.
     trims: [Option<f64>; 2],
     slewed: Samples,
     counted: Samples,
@@ -81,7 +84,10 @@ impl Judge {
     /// Seconds from the first look to the last, by the clock that goes on in a suspend.
     #[must_use]
     pub fn watched_s(&self) -> f64 {
-        self.first.as_ref().zip(self.last.as_ref()).map_or(0.0, |(first, last)| since(first, last))
+        self.first
+            .as_ref()
+            .zip(self.last.as_ref())
+            .map_or(0.0, |(first, last)| since(first, last))
     }
 
     /// Judges the next look.
@@ -93,7 +99,10 @@ impl Judge {
             self.first.clone_from(&self.last);
             return Vec::new();
         };
-        let telling = Telling { first: &first, look: &look };
+        let telling = Telling {
+            first: &first,
+            look: &look,
+        };
         let mut events = Vec::new();
         let slept = suspend(&telling, &last, &mut events);
         step(&telling, &last, &mut events);
@@ -127,7 +136,10 @@ impl Judge {
             return false;
         }
         let late = look.monotonic - look.planned;
-        let waited = look.waited.zip(last.waited).and_then(|(now, then)| now.checked_sub(then));
+        let waited = look
+            .waited
+            .zip(last.waited)
+            .and_then(|(now, then)| now.checked_sub(then));
         let culprit = self.usual.culprit(look, late, waited);
         // It began somewhere between the last look and when this one was to be taken.
         let most = look.monotonic - last.monotonic;
@@ -138,9 +150,14 @@ impl Judge {
     /// All clocks but the RTC stood still.
     fn frozen(&self, telling: &Telling<'_>, slept: bool, events: &mut Vec<Event>) {
         let look = telling.look;
-        let Some((then, before)) = self.machine.as_ref().filter(|_| !slept) else { return };
+        let Some((then, before)) = self.machine.as_ref().filter(|_| !slept) else {
+            return;
+        };
         let now = look.boottime.unwrap_or(look.monotonic);
-        let rtc = look.machine.as_ref().and_then(|machine| Some(machine.rtc_s? - before.rtc_s?));
+        let rtc = look
+            .machine
+            .as_ref()
+            .and_then(|machine| Some(machine.rtc_s? - before.rtc_s?));
         let Some(rtc) = rtc else { return };
         let passed = (now - then) as f64 / SECOND;
         let stood = rtc as f64 - passed;
@@ -156,21 +173,37 @@ impl Judge {
     }
 
     fn source(&self, telling: &Telling<'_>, events: &mut Vec<Event>) -> bool {
-        let was = self.machine.as_ref().and_then(|(_, machine)| machine.source.as_deref());
+        let was = self
+            .machine
+            .as_ref()
+            .and_then(|(_, machine)| machine.source.as_deref());
         let machine = telling.look.machine.as_ref();
-        let (Some(was), Some(machine)) = (was, machine) else { return false };
-        let Some(is) = machine.source.as_deref().filter(|is| *is != was) else { return false };
+        let (Some(was), Some(machine)) = (was, machine) else {
+            return false;
+        };
+        let Some(is) = machine.source.as_deref().filter(|is| *is != was) else {
+            return false;
+        };
         // A source that the kernel found wrong is offered no more.
         let offered = machine.sources.iter().any(|source| source == was);
-        let culprit = if offered { Culprit::Chosen } else { Culprit::KernelGaveUp };
+        let culprit = if offered {
+            Culprit::Chosen
+        } else {
+            Culprit::KernelGaveUp
+        };
         let event = telling.event(EventKind::Source, culprit, "");
-        events.push(Event { note: format!("{was} → {is}"), ..event });
+        events.push(Event {
+            note: format!("{was} → {is}"),
+            ..event
+        });
         true
     }
 
     fn rates(&mut self, telling: &Telling<'_>, last: &Look, paused: bool, events: &mut Vec<Event>) {
         let (first, look) = (telling.first, telling.look);
-        let (Some(raw), Some(began)) = (look.raw, first.raw) else { return };
+        let (Some(raw), Some(began)) = (look.raw, first.raw) else {
+            return;
+        };
         let passed = (raw - began) as f64;
         let took = (look.took + STEPS_NS) as f64;
         // The machine is looked at first, as windows that hold a change of source tell nothing.
@@ -187,17 +220,24 @@ impl Judge {
                 }
             }
         }
-        let (Some(counter), Some(zero)) = (look.counter, first.counter) else { return };
+        let (Some(counter), Some(zero)) = (look.counter, first.counter) else {
+            return;
+        };
         let counted = counter.wrapping_sub(zero) as i64 as f64;
         if let Some(jump) = self.jump(look, last) {
-            let culprit = if paused { Culprit::Migration } else { Culprit::Counter };
+            let culprit = if paused {
+                Culprit::Migration
+            } else {
+                Culprit::Counter
+            };
             events.push(telling.of_time(EventKind::CounterJump, culprit, jump.0, jump.1));
             self.counter.forget();
             self.counted.forget();
             return;
         }
         if let Some((rate, _)) = self.counter.rate() {
-            self.counted.add(passed / SECOND, (counted / rate - passed) / SECOND);
+            self.counted
+                .add(passed / SECOND, (counted / rate - passed) / SECOND);
         }
         if look.machine.is_some()
             && let Window::Changed(change) = self.counter.add(counted, passed, took)
@@ -211,9 +251,14 @@ impl Judge {
         let told = telling.look.trim_ppm;
         let trimmed = told.zip(self.trims[0]).map(|(now, then)| now - then);
         self.trims = [told; 2];
-        let agrees =
-            trimmed.is_some_and(|ppm| (ppm - change.ppm).abs() <= change.error_ppm + change.ppm.abs() / 2.0);
-        let culprit = if agrees { Culprit::Discipline } else { Culprit::Kernel };
+        let agrees = trimmed.is_some_and(|ppm| {
+            (ppm - change.ppm).abs() <= change.error_ppm + change.ppm.abs() / 2.0
+        });
+        let culprit = if agrees {
+            Culprit::Discipline
+        } else {
+            Culprit::Kernel
+        };
         telling.of_rate(EventKind::Slew, culprit, change)
     }
 
@@ -223,7 +268,8 @@ impl Judge {
         let passed = (look.raw? - last.raw?) as f64;
         let counted = look.counter?.wrapping_sub(last.counter?) as i64 as f64;
         let off = counted / rate - passed;
-        let open = bracket(look, last) as f64 + (passed.abs() + off.abs()) * (error / rate.abs() + WANDER);
+        let open =
+            bracket(look, last) as f64 + (passed.abs() + off.abs()) * (error / rate.abs() + WANDER);
         (off.abs() > open + JUMP_NS + passed.abs() * ANOTHER_RATE)
             .then_some((off as i64, [(off - open) as i64, (off + open) as i64]))
     }
@@ -242,26 +288,42 @@ fn since(first: &Look, look: &Look) -> f64 {
 fn suspend(telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) -> bool {
     let look = telling.look;
     let offset = |look: &Look| Some(look.boottime? - look.monotonic);
-    let Some(slept) = offset(look).zip(offset(last)).map(|(now, then)| now - then) else { return false };
+    let Some(slept) = offset(look).zip(offset(last)).map(|(now, then)| now - then) else {
+        return false;
+    };
     let open = bracket(look, last);
     if slept <= SUSPEND_NS.max(open) {
         return false;
     }
-    events.push(telling.of_time(EventKind::Suspend, Culprit::Suspend, slept, [slept - open, slept + open]));
+    events.push(telling.of_time(
+        EventKind::Suspend,
+        Culprit::Suspend,
+        slept,
+        [slept - open, slept + open],
+    ));
     true
 }
 
 fn step(telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) {
     let look = telling.look;
     let offset = |look: &Look| Some(look.realtime? - look.boottime.unwrap_or(look.monotonic));
-    let Some(set) = offset(look).zip(offset(last)).map(|(now, then)| now - then) else { return };
+    let Some(set) = offset(look).zip(offset(last)).map(|(now, then)| now - then) else {
+        return;
+    };
     let open = bracket(look, last);
     if set.abs() <= open {
         return;
     }
-    let tai = look.tai_offset_s.zip(last.tai_offset_s).map_or(0, |(now, then)| now - then);
+    let tai = look
+        .tai_offset_s
+        .zip(last.tai_offset_s)
+        .map_or(0, |(now, then)| now - then);
     let leap = tai != 0 && (set + tai.saturating_mul(1_000_000_000)).abs() <= open;
-    let culprit = if leap { Culprit::LeapSecond } else { Culprit::ClockSet };
+    let culprit = if leap {
+        Culprit::LeapSecond
+    } else {
+        Culprit::ClockSet
+    };
     events.push(telling.of_time(EventKind::Step, culprit, set, [set - open, set + open]));
 }
 
@@ -289,12 +351,22 @@ impl Telling<'_> {
     fn of_time(&self, kind: EventKind, culprit: Culprit, size: i64, ends: [i64; 2]) -> Event {
         let seconds = |ns: i64| Some(ns as f64 / SECOND);
         let event = self.event(kind, culprit, "s");
-        Event { size: seconds(size), low: seconds(ends[0]), high: seconds(ends[1]), ..event }
+        Event {
+            size: seconds(size),
+            low: seconds(ends[0]),
+            high: seconds(ends[1]),
+            ..event
+        }
     }
 
     fn of_rate(&self, kind: EventKind, culprit: Culprit, change: Change) -> Event {
         let Change { ppm, error_ppm } = change;
         let event = self.event(kind, culprit, "ppm");
-        Event { size: Some(ppm), low: Some(ppm - error_ppm), high: Some(ppm + error_ppm), ..event }
+        Event {
+            size: Some(ppm),
+            low: Some(ppm - error_ppm),
+            high: Some(ppm + error_ppm),
+            ..event
+        }
     }
 }

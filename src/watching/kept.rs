@@ -1,4 +1,5 @@
-//! What is kept of a watch: a JSON document a line, so that whatever ends the program, all that happened before is there.
+//! What is kept of a watch: a JSON document a line, so that whatever ends the program, all that
+//! happened before is there.
 
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +69,13 @@ struct Document {
 /// # Errors
 /// Never, but that is for the serializer to say.
 pub fn line(of: &Line) -> serde_json::Result<String> {
-    written(&Document { schema: SCHEMA.to_owned(), line: of.clone() }, Layout::Compact)
+    written(
+        &Document {
+            schema: SCHEMA.to_owned(),
+            line: of.clone(),
+        },
+        Layout::Compact,
+    )
 }
 
 /// What was kept: of the last watch, and of all.
@@ -91,8 +98,9 @@ pub struct Kept {
 pub fn read(text: &str) -> Kept {
     let mut kept = Kept::default();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let document =
-            serde_json::from_str::<Document>(line).ok().filter(|document| document.schema == SCHEMA);
+        let document = serde_json::from_str::<Document>(line)
+            .ok()
+            .filter(|document| document.schema == SCHEMA);
         match document.map(|document| document.line) {
             Some(Line::Begin(begin)) => {
                 (kept.last, kept.end) = (Some(begin), None);
@@ -130,8 +138,15 @@ mod tests {
             monotonic_stability: Vec::new(),
             counter_stability: Vec::new(),
         };
-        let lines = [Line::Begin(begin.clone()), Line::Begin(begin.clone()), Line::End(end.clone())];
-        let lines: Vec<String> = lines.iter().map(|of| line(of).expect("it can be written")).collect();
+        let lines = [
+            Line::Begin(begin.clone()),
+            Line::Begin(begin.clone()),
+            Line::End(end.clone()),
+        ];
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|of| line(of).expect("it can be written"))
+            .collect();
         let text = lines.join("\n") + "\nrubbish\n{\"schema\":\"other\"}\n";
         let kept = read(&text);
         assert_eq!((kept.watches, kept.strange), (2, 2));

@@ -1,8 +1,11 @@
-//! What happened to the clocks of a machine while they were looked at: pure judgements of looks that others take.
+//! What happened to the clocks of a machine while they were looked at: pure judgements of looks
+//! that others take.
 //!
-//! A look reads MONOTONIC, BOOTTIME, RAW, REALTIME and the counter of the CPU one right after the other. What one of them did and the others
-//! did not tells the culprit: a suspend moves BOOTTIME and not MONOTONIC, a program that sets the time of day moves REALTIME and not BOOTTIME, a
-//! slew moves MONOTONIC against RAW, a migration the counter against RAW. A pause moves none of them, and is told by looks that come late.
+//! A look reads MONOTONIC, BOOTTIME, RAW, REALTIME and the counter of the CPU one right after the
+//! other. What one of them did and the others did not tells the culprit: a suspend moves BOOTTIME
+//! and not MONOTONIC, a program that sets the time of day moves REALTIME and not BOOTTIME, a slew
+//! moves MONOTONIC against RAW, a migration the counter against RAW. A pause moves none of them,
+//! and is told by looks that come late.
 
 mod judge;
 pub mod kept;
@@ -126,7 +129,8 @@ impl EventKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Culprit {
-    /// This process alone was stopped, by a signal, a debugger or its control group: the machine went on.
+    /// This process alone was stopped, by a signal, a debugger or its control group: the machine
+    /// went on.
     Process,
     /// This machine gave its CPU to other threads.
     Scheduler,
@@ -150,7 +154,8 @@ pub enum Culprit {
     Chosen,
     /// The counter was set: by the host, which may have moved the machine, or by firmware.
     Counter,
-    /// The machine was moved to another host, or set back to a snapshot: a pause and a counter that jumped.
+    /// The machine was moved to another host, or set back to a snapshot: a pause and a counter that
+    /// jumped.
     Migration,
 }
 

@@ -10,7 +10,8 @@ const MOST: f64 = 0.5;
 /// *Judgement*: five standard deviations of so many by chance are less than half of them.
 const FEWEST: f64 = 100.0;
 
-/// What a machine does while it runs: how many interrupts it usually has, by which a machine that stood still is told from a process that did.
+/// What a machine does while it runs: how many interrupts it usually has, by which a machine that
+/// stood still is told from a process that did.
 #[derive(Clone, Debug, Default)]
 pub struct Usual {
     at: Option<(i64, u64)>,
@@ -25,7 +26,8 @@ impl Usual {
             if let (Some((then, before)), false) = (self.at, late) {
                 let span = monotonic - then;
                 if span > 0 {
-                    self.a_nanosecond = Some(interrupts.saturating_sub(before) as f64 / span as f64);
+                    self.a_nanosecond =
+                        Some(interrupts.saturating_sub(before) as f64 / span as f64);
                 }
             }
             self.at = Some((monotonic, interrupts));
@@ -33,7 +35,8 @@ impl Usual {
         self.stolen = machine.stolen_ns;
     }
 
-    /// Who let `look`, which is `late` by so many nanoseconds, wait; `waited` is how long its thread could have run meanwhile.
+    /// Who let `look`, which is `late` by so many nanoseconds, wait; `waited` is how long its
+    /// thread could have run meanwhile.
     pub fn culprit(&self, look: &Look, late: i64, waited: Option<u64>) -> Culprit {
         let most = late as f64 * MOST;
         if look.continued {
@@ -49,12 +52,14 @@ impl Usual {
         }
         match machine.and_then(|machine| self.went_on(look.monotonic, machine, late)) {
             Some(true) => Culprit::Process,
-            // The timer that was to wake this thread did not fire in time, and no signal stopped the process.
+            // The timer that was to wake this thread did not fire in time, and no signal stopped
+            // the process.
             _ => Culprit::Machine,
         }
     }
 
-    /// Whether the machine had interrupts as usual in a pause; `None` where that cannot be told, as of short ones.
+    /// Whether the machine had interrupts as usual in a pause; `None` where that cannot be told, as
+    /// of short ones.
     fn went_on(&self, now: i64, machine: &Machine, late: i64) -> Option<bool> {
         let (then, before) = self.at?;
         let usual = self.a_nanosecond?;

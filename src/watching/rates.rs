@@ -33,9 +33,11 @@ pub enum Window {
 pub struct Rates {
     begun: Option<Sample>,
     settled: Option<Rate>,
-    /// The window before: the last one may hold the beginning of a change, too little of it to be seen.
+    /// The window before: the last one may hold the beginning of a change, too little of it to be
+    /// seen.
     before: Option<Rate>,
-    /// A window that differs: it may hold the change itself, so that the next one tells how large it was.
+    /// A window that differs: it may hold the change itself, so that the next one tells how large
+    /// it was.
     differs: Option<Rate>,
 }
 
@@ -64,7 +66,8 @@ impl Rates {
         *self = Self::default();
     }
 
-    /// Units of the one clock in a nanosecond of the other, and how well that is known; `None` before the first window.
+    /// Units of the one clock in a nanosecond of the other, and how well that is known; `None`
+    /// before the first window.
     pub fn rate(&self) -> Option<(f64, f64)> {
         self.settled.map(|rate| (rate.rate, rate.error))
     }
@@ -82,7 +85,10 @@ impl Rates {
         }
         self.begun = Some(sample);
         let rate = (one - begun.one) / span;
-        self.window(Rate { rate, error: rate.abs() * (begun.took + took) / span })
+        self.window(Rate {
+            rate,
+            error: rate.abs() * (begun.took + took) / span,
+        })
     }
 
     fn window(&mut self, found: Rate) -> Window {
@@ -93,7 +99,10 @@ impl Rates {
         let change = |to: Rate| {
             let from = self.before.unwrap_or(settled);
             let error_ppm = (to.error + from.error) / from.rate.abs() * 1e6;
-            Change { ppm: (to.rate - from.rate) / from.rate * 1e6, error_ppm }
+            Change {
+                ppm: (to.rate - from.rate) / from.rate * 1e6,
+                error_ppm,
+            }
         };
         let is_event = |change: Change| change.ppm.abs() > LEAST_PPM + change.error_ppm;
         match self.differs.take() {

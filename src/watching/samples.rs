@@ -27,7 +27,11 @@ pub struct Samples {
 
 impl Default for Samples {
     fn default() -> Self {
-        Self { kept: Vec::new(), every: 1, seen: 0 }
+        Self {
+            kept: Vec::new(),
+            every: 1,
+            seen: 0,
+        }
     }
 }
 
@@ -56,6 +60,11 @@ impl Samples {
     /// The deviation at windows of 1, 2, 4, … usual distances.
     pub fn stability(&self) -> Vec<Stability> {
         let found = rate::allan_deviations(&self.kept).into_iter();
-        found.map(|(window_s, deviation)| Stability { window_s, deviation }).collect()
+        found
+            .map(|(window_s, deviation)| Stability {
+                window_s,
+                deviation,
+            })
+            .collect()
     }
 }

@@ -12,12 +12,16 @@ pub fn sentence(event: &Event) -> String {
     let whose = whose(event.culprit);
     match event.kind {
         EventKind::Pause => format!("pause of {size}: {whose}"),
-        EventKind::Suspend => format!("the machine slept for {size} (BOOTTIME went on, MONOTONIC did not)"),
+        EventKind::Suspend => {
+            format!("the machine slept for {size} (BOOTTIME went on, MONOTONIC did not)")
+        }
         EventKind::Frozen => format!(
             "all clocks stood still for {size} but the RTC: the machine was halted by its host, or somebody set the RTC"
         ),
         EventKind::Step => format!("the time of day was set by {size}: {whose}"),
-        EventKind::Slew => format!("the clocks of the kernel run {size} otherwise than before: {whose}"),
+        EventKind::Slew => {
+            format!("the clocks of the kernel run {size} otherwise than before: {whose}")
+        }
         EventKind::Source => format!("clock source {}: {whose}", event.note),
         EventKind::CounterJump => format!("the counter of the CPU jumped by {size}: {whose}"),
         EventKind::CounterRate => {
@@ -40,9 +44,21 @@ fn size(event: &Event) -> String {
     match event.kind {
         EventKind::Pause => format!("{} to {}", seconds(low), seconds(high)),
         _ => {
-            let sign = if size < 0.0 && event.kind != EventKind::Suspend { "-" } else { "" };
-            let sign = if event.kind == EventKind::Step && size > 0.0 { "+" } else { sign };
-            format!("{sign}{} ±{}", seconds(size.abs()), seconds((high - low) / 2.0))
+            let sign = if size < 0.0 && event.kind != EventKind::Suspend {
+                "-"
+            } else {
+                ""
+            };
+            let sign = if event.kind == EventKind::Step && size > 0.0 {
+                "+"
+            } else {
+                sign
+            };
+            format!(
+                "{sign}{} ±{}",
+                seconds(size.abs()),
+                seconds((high - low) / 2.0)
+            )
         }
     }
 }
@@ -64,7 +80,9 @@ fn whose(culprit: Culprit) -> &'static str {
         Culprit::KernelGaveUp => "the kernel gave the former one up and offers it no more",
         Culprit::Chosen => "somebody chose it; the former one is still offered",
         Culprit::Counter => "its host or the firmware set it",
-        Culprit::Migration => "the machine was moved to another host or set back: it paused meanwhile",
+        Culprit::Migration => {
+            "the machine was moved to another host or set back: it paused meanwhile"
+        }
     }
 }
 
@@ -80,7 +98,9 @@ pub fn tally(events: &[Event]) -> Option<String> {
         }
         let separator = if text.is_empty() { "" } else { ", " };
         let _ = write!(text, "{separator}{count} {}", kind.word());
-        let largest = of_kind().filter_map(|event| event.size).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let largest = of_kind()
+            .filter_map(|event| event.size)
+            .max_by(|a, b| a.abs().total_cmp(&b.abs()));
         if let Some(largest) = largest.filter(|_| of_kind().all(|event| event.unit == "s")) {
             let _ = write!(text, " (largest {})", seconds(largest.abs()));
         }

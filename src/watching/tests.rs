@@ -10,7 +10,9 @@ use super::{Culprit, Event, EventKind, Judge};
 fn truth(plan: Plan) -> (EventKind, Culprit, Option<f64>) {
     match plan {
         Plan::MachineStopped(s) => (EventKind::Pause, Culprit::Machine, Some(s)),
-        Plan::ProcessStopped(s) | Plan::ProcessFrozen(s) => (EventKind::Pause, Culprit::Process, Some(s)),
+        Plan::ProcessStopped(s) | Plan::ProcessFrozen(s) => {
+            (EventKind::Pause, Culprit::Process, Some(s))
+        }
         Plan::Preempted(s) => (EventKind::Pause, Culprit::Scheduler, Some(s)),
         Plan::Stolen(s) => (EventKind::Pause, Culprit::Host, Some(s)),
         Plan::Step(s) => (EventKind::Step, Culprit::ClockSet, Some(s)),
@@ -44,7 +46,12 @@ fn watched(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
 fn found(events: &[Event], plan: Plan) -> bool {
     let (kind, culprit, size) = truth(plan);
     events.iter().any(|event| {
-        let held = |size| event.low.zip(event.high).is_some_and(|(low, high)| (low..=high).contains(&size));
+        let held = |size| {
+            event
+                .low
+                .zip(event.high)
+                .is_some_and(|(low, high)| (low..=high).contains(&size))
+        };
         event.kind == kind && event.culprit == culprit && size.is_none_or(held)
     })
 }
@@ -86,10 +93,17 @@ fn each_event_is_found_with_its_size_and_its_culprit_and_nothing_else() {
             let events = watched(seed, 160, &[(at, plan)]);
             assert!(found(&events, plan), "{plan:?}, seed {seed}: {events:#?}");
             // adjtime begins and ends.
-            let most = if matches!(plan, Plan::Adjtime(_)) { 2 } else { expected(plan) };
+            let most = if matches!(plan, Plan::Adjtime(_)) {
+                2
+            } else {
+                expected(plan)
+            };
             assert!(events.len() <= most, "{plan:?}, seed {seed}: {events:#?}");
             let first = events.first().map_or(0.0, |event| event.since_s);
-            assert!((first - at as f64).abs() < 40.0, "{plan:?} at {at}: {events:#?}");
+            assert!(
+                (first - at as f64).abs() < 40.0,
+                "{plan:?} at {at}: {events:#?}"
+            );
         }
     }
 }
@@ -107,12 +121,21 @@ fn twenty_of_twenty_events_of_six_kinds() {
     };
     for seed in 20..26 {
         let mut random = StdRng::seed_from_u64(seed);
-        let plans: Vec<(u64, Plan)> =
-            (0..20).map(|at| (100 + 170 * at as u64, kinds(at, random.random_range(0.1..2.0)))).collect();
+        let plans: Vec<(u64, Plan)> = (0..20)
+            .map(|at| {
+                (
+                    100 + 170 * at as u64,
+                    kinds(at, random.random_range(0.1..2.0)),
+                )
+            })
+            .collect();
         let events = watched(seed, 3600, &plans);
         assert_eq!(events.len(), 20, "seed {seed}: {events:#?}");
         for (event, (at, plan)) in events.iter().zip(&plans) {
-            assert!(found(std::slice::from_ref(event), *plan), "{plan:?} at {at}, seed {seed}: {event:#?}");
+            assert!(
+                found(std::slice::from_ref(event), *plan),
+                "{plan:?} at {at}, seed {seed}: {event:#?}"
+            );
         }
     }
 }
@@ -128,7 +151,11 @@ fn nothing_is_invented_in_quiet_hours() {
 #[test]
 fn what_a_system_does_not_tell_ends_nothing() {
     let mut judge = Judge::new(1);
-    let bare = |at: i64| super::Look { planned: at, monotonic: at, ..super::Look::default() };
+    let bare = |at: i64| super::Look {
+        planned: at,
+        monotonic: at,
+        ..super::Look::default()
+    };
     for look in [bare(0), bare(5), bare(i64::MAX / 2), bare(3)] {
         judge.look(look);
     }
@@ -137,10 +164,15 @@ fn what_a_system_does_not_tell_ends_nothing() {
 
 #[test]
 fn events_are_told_in_words() {
-    for (seed, plan) in
-        [Plan::Step(-1.5), Plan::Leap, Plan::Slew(100.0), Plan::Source(false), Plan::MachineStopped(5.0)]
-            .into_iter()
-            .enumerate()
+    for (seed, plan) in [
+        Plan::Step(-1.5),
+        Plan::Leap,
+        Plan::Slew(100.0),
+        Plan::Source(false),
+        Plan::MachineStopped(5.0),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let events = watched(seed as u64, 160, &[(70, plan)]);
         let text = super::sentence(&events[0]);

@@ -1,4 +1,5 @@
-//! The client of the agent protocol against agents that do not keep to it, and against one that does.
+//! The client of the agent protocol against agents that do not keep to it, and against one that
+//! does.
 
 #![cfg(unix)]
 
@@ -18,7 +19,9 @@ use timers::{Advance, During, Fault};
 #[test]
 fn a_program_that_is_not_there() {
     let command = Command::new("foo", "/no/such/program", vec![]);
-    let fault = Connection::start(&command, None, PATIENCE).err().expect("it cannot be started");
+    let fault = Connection::start(&command, None, PATIENCE)
+        .err()
+        .expect("it cannot be started");
     assert_eq!(
         fault,
         Fault::Lost(
@@ -31,9 +34,14 @@ fn a_program_that_is_not_there() {
 #[test]
 fn a_cpu_that_is_not_there() {
     let agent = Script::new("ask; echo \"$HELLO\"; ask");
-    let fault = Connection::start(&agent.command, Some(999_999), PATIENCE).err().expect("no such CPU");
+    let fault = Connection::start(&agent.command, Some(999_999), PATIENCE)
+        .err()
+        .expect("no such CPU");
     assert_lost(&fault, &["cannot start `sh`", "999999"]);
-    assert!(!agent.folder.path().join("pid").exists(), "it was never started");
+    assert!(
+        !agent.folder.path().join("pid").exists(),
+        "it was never started"
+    );
 }
 
 #[test]
@@ -54,19 +62,30 @@ fn one_that_exits_at_once() {
 fn one_that_is_killed_by_a_signal() {
     let agent = Script::new("ask; echo \"$HELLO\"; ask; kill -SEGV $$");
     let fault = agent.later_fault(|timer| timer.readings(3));
-    assert_lost(&fault, &["was killed by signal 11 (SIGSEGV) instead of answering `readings`"]);
+    assert_lost(
+        &fault,
+        &["was killed by signal 11 (SIGSEGV) instead of answering `readings`"],
+    );
 }
 
 #[test]
 fn one_that_dies_between_two_questions() {
     let agent = Script::new("ask; echo \"$HELLO\"; exit 4");
-    let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
+    let connection = Rc::new(RefCell::new(
+        agent.start(PATIENCE).expect("it introduces itself"),
+    ));
     agent.left_nobody();
-    let fault = subject(&connection, "a").readings(3).expect_err("no host is there");
-    assert_lost(&fault, &["exited with status 4 instead of answering `readings`"]);
+    let fault = subject(&connection, "a")
+        .readings(3)
+        .expect_err("no host is there");
+    assert_lost(
+        &fault,
+        &["exited with status 4 instead of answering `readings`"],
+    );
 }
 
-/// A process that lives as long as the campaign is asked now and then: what passes in between is not its fault.
+/// A process that lives as long as the campaign is asked now and then: what passes in between is
+/// not its fault.
 #[test]
 fn time_in_which_nobody_asks_is_not_counted() {
     let agent = Script::new(
@@ -86,7 +105,10 @@ fn time_in_which_nobody_asks_is_not_counted() {
 #[test]
 fn one_that_dies_within_an_answer() {
     let agent = Script::new("ask; printf '{\"protocol\":1,'; exit 0");
-    assert_lost(&agent.fault(PATIENCE), &["exited with status 0 instead of answering `hello`"]);
+    assert_lost(
+        &agent.fault(PATIENCE),
+        &["exited with status 0 instead of answering `hello`"],
+    );
 }
 
 #[test]
@@ -109,7 +131,9 @@ fn one_that_prints_garbage() {
     );
     agent.left_nobody();
     let long = Script::new("ask; head -c 9000 /dev/zero | tr '\\0' x; echo; ask");
-    let Fault::Lost(text) = long.fault(PATIENCE) else { panic!("it is lost") };
+    let Fault::Lost(text) = long.fault(PATIENCE) else {
+        panic!("it is lost")
+    };
     assert!(text.chars().count() < 400, "{text}");
 }
 
@@ -125,52 +149,96 @@ fn introductions_that_make_no_sense() {
     for (change, words) in [
         ("s/\"id\":\"b\"/\"id\":\"a\"/", "two timers are called `a`"),
         ("s/\"id\":\"b\"/\"id\":\"\"/", "a timer has no id"),
-        ("s/\"id\":\"b\"/\"id\":\"\\\\u001b[2J\"/", "cannot be printed"),
-        ("s/\"ns_per_tick\":1/\"ns_per_tick\":0/", "`a` has a tick of 0 ns"),
-        ("s/\"ns_per_tick\":1/\"ns_per_tick\":-2.5/", "`a` has a tick of -2.5 ns"),
+        (
+            "s/\"id\":\"b\"/\"id\":\"\\\\u001b[2J\"/",
+            "cannot be printed",
+        ),
+        (
+            "s/\"ns_per_tick\":1/\"ns_per_tick\":0/",
+            "`a` has a tick of 0 ns",
+        ),
+        (
+            "s/\"ns_per_tick\":1/\"ns_per_tick\":-2.5/",
+            "`a` has a tick of -2.5 ns",
+        ),
         ("s/\"ns_per_tick\":1/\"ns_per_tick\":1e999/", "malformed"),
-        ("s/\"name\":\"sh\"/\"name\":\"\"/", "the runtime has no name"),
+        (
+            "s/\"name\":\"sh\"/\"name\":\"\"/",
+            "the runtime has no name",
+        ),
         ("s/\"ops\"/\"opts\"/", "missing field `ops`"),
     ] {
         let agent = Script::new(&format!("ask; echo \"$HELLO\" | sed '{change}'; ask"));
-        assert_lost(&agent.fault(PATIENCE), &["malformed reply to `hello`", words]);
+        assert_lost(
+            &agent.fault(PATIENCE),
+            &["malformed reply to `hello`", words],
+        );
         agent.left_nobody();
     }
 }
 
 #[test]
 fn answers_of_the_wrong_shape() {
-    let answering = |answer: &str| Script::new(&format!("ask; echo \"$HELLO\"; ask; echo '{answer}'; ask"));
+    let answering =
+        |answer: &str| Script::new(&format!("ask; echo \"$HELLO\"; ask; echo '{answer}'; ask"));
     let readings = |answer: &str| answering(answer).later_fault(|timer| timer.readings(3));
     assert_lost(
         &readings(r#"{"readings":[1,2]}"#),
         &["there are 2 readings, not 3", "got `{\"readings\":[1,2]}`"],
     );
-    assert_lost(&readings(r#"{"readings":[1,2.5,3]}"#), &["floating point `2.5`", "with 3 integers"]);
-    assert_lost(&readings(r#"{"readings":[1,2,9223372036854775808]}"#), &["9223372036854775808"]);
-    assert_lost(&readings(r#"{"intervals":[[1]]}"#), &["missing field `readings`"]);
+    assert_lost(
+        &readings(r#"{"readings":[1,2.5,3]}"#),
+        &["floating point `2.5`", "with 3 integers"],
+    );
+    assert_lost(
+        &readings(r#"{"readings":[1,2,9223372036854775808]}"#),
+        &["9223372036854775808"],
+    );
+    assert_lost(
+        &readings(r#"{"intervals":[[1]]}"#),
+        &["missing field `readings`"],
+    );
     assert_lost(&readings(r#"{"error":7}"#), &["missing field `readings`"]);
     assert_lost(&readings(""), &["malformed reply to `readings`"]);
 
-    let intervals = |answer: &str| answering(answer).later_fault(|timer| timer.intervals(&[0, 9], 2));
-    assert_lost(&intervals(r#"{"intervals":[[1,2]]}"#), &["there are 1 rows, not 2"]);
-    assert_lost(&intervals(r#"{"intervals":[[1,2],[3]]}"#), &["there are 1 intervals in a row, not 2"]);
+    let intervals =
+        |answer: &str| answering(answer).later_fault(|timer| timer.intervals(&[0, 9], 2));
+    assert_lost(
+        &intervals(r#"{"intervals":[[1,2]]}"#),
+        &["there are 1 rows, not 2"],
+    );
+    assert_lost(
+        &intervals(r#"{"intervals":[[1,2],[3]]}"#),
+        &["there are 1 intervals in a row, not 2"],
+    );
 
     let batches = |answer: &str| answering(answer).later_fault(|timer| timer.batches("a", 1, 2));
-    assert_lost(&batches(r#"{"batches":[1,2,3]}"#), &["there are 3 batches, not 2"]);
+    assert_lost(
+        &batches(r#"{"batches":[1,2,3]}"#),
+        &["there are 3 batches, not 2"],
+    );
     let handoffs = |answer: &str| answering(answer).later_fault(|timer| timer.handoffs(1));
     assert_lost(&handoffs(r#"{"handoffs":[[1,2,3]]}"#), &["malformed"]);
-    assert_lost(&handoffs(r#"{"handoffs":[]}"#), &["there are 0 pairs, not 1"]);
-    let advance = |answer: &str| answering(answer).later_fault(|timer| timer.advance("a", During::Spin, 1));
+    assert_lost(
+        &handoffs(r#"{"handoffs":[]}"#),
+        &["there are 0 pairs, not 1"],
+    );
+    let advance =
+        |answer: &str| answering(answer).later_fault(|timer| timer.advance("a", During::Spin, 1));
     assert_lost(&advance(r#"{"timer":1}"#), &["missing field `reference`"]);
 }
 
 #[test]
 fn one_that_answers_what_nobody_asked() {
-    let agent = Script::new("ask; echo \"$HELLO\"; echo 'by the way'; : > \"$0.said\"; ask; sleep 1000");
-    let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
+    let agent =
+        Script::new("ask; echo \"$HELLO\"; echo 'by the way'; : > \"$0.said\"; ask; sleep 1000");
+    let connection = Rc::new(RefCell::new(
+        agent.start(PATIENCE).expect("it introduces itself"),
+    ));
     agent.until_it_wrote("pid.said");
-    let fault = subject(&connection, "a").readings(1).expect_err("it has said something else");
+    let fault = subject(&connection, "a")
+        .readings(1)
+        .expect_err("it has said something else");
     assert_lost(&fault, &["by the way"]);
     agent.left_nobody();
 }
@@ -184,7 +252,10 @@ fn one_that_hangs() {
             "agent `test` did not answer `hello` in time ({seconds} s for all its answers) and was ended"
         );
         assert_lost(&fault, &[&words]);
-        fault.to_string().ends_with("; its last words: waiting for godot").then_some(())
+        fault
+            .to_string()
+            .ends_with("; its last words: waiting for godot")
+            .then_some(())
     });
     agent.left_nobody();
 }
@@ -193,12 +264,22 @@ fn one_that_hangs() {
 fn one_that_hangs_and_reads_nothing() {
     let agent = Script::new("ask; echo \"$HELLO\"; exec sleep 1000");
     let (connection, seconds) = Script::with_enough_patience(|seconds| {
-        Some((Rc::new(RefCell::new(agent.start(Duration::from_secs(seconds)).ok()?)), seconds))
+        Some((
+            Rc::new(RefCell::new(
+                agent.start(Duration::from_secs(seconds)).ok()?,
+            )),
+            seconds,
+        ))
     });
     // Far more than a pipe holds.
     let work = vec![u64::MAX; 100_000];
-    let fault = subject(&connection, "a").intervals(&work, 1).expect_err("it reads nothing");
-    assert_lost(&fault, &[&format!("did not answer `intervals` in time ({seconds} s")]);
+    let fault = subject(&connection, "a")
+        .intervals(&work, 1)
+        .expect_err("it reads nothing");
+    assert_lost(
+        &fault,
+        &[&format!("did not answer `intervals` in time ({seconds} s")],
+    );
     agent.left_nobody();
 }
 
@@ -229,14 +310,26 @@ fn one_that_writes_lines_without_end() {
 
 #[test]
 fn one_that_floods_standard_error() {
-    let agent = Script::new("head -c 9000000 /dev/zero | tr '\\0' x >&2; ask; echo \"$HELLO\"; ask");
-    assert_eq!(agent.start(PATIENCE).expect("that disturbs no other").hello().runtime.name, "sh");
+    let agent =
+        Script::new("head -c 9000000 /dev/zero | tr '\\0' x >&2; ask; echo \"$HELLO\"; ask");
+    assert_eq!(
+        agent
+            .start(PATIENCE)
+            .expect("that disturbs no other")
+            .hello()
+            .runtime
+            .name,
+        "sh"
+    );
 }
 
 #[test]
 fn one_that_closes_its_output_and_stays() {
     let agent = Script::new("ask; exec >&-; sleep 1000");
-    assert_lost(&agent.fault(PATIENCE), &["closed its output instead of answering `hello`, and was ended"]);
+    assert_lost(
+        &agent.fault(PATIENCE),
+        &["closed its output instead of answering `hello`, and was ended"],
+    );
     agent.left_nobody();
 }
 
@@ -245,7 +338,9 @@ fn one_that_refuses_stays_usable() {
     let agent = Script::new(
         "ask; echo \"$HELLO\"; ask; echo '{\"error\":\"not \\u001b[1mtoday\"}'; ask; echo '{\"readings\":[7]}'; ask",
     );
-    let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
+    let connection = Rc::new(RefCell::new(
+        agent.start(PATIENCE).expect("it introduces itself"),
+    ));
     let mut timer = subject(&connection, "a");
     assert_eq!(timer.readings(1), Err(Fault::Refused("not today".into())));
     assert_eq!(timer.readings(1), Ok(vec![7]));
@@ -255,11 +350,19 @@ fn one_that_refuses_stays_usable() {
 
 #[test]
 fn what_is_not_offered_is_not_asked() {
-    let agent =
-        Script::new("ask; echo \"$HELLO\" | sed 's/,\"handoffs\"//'; ask; echo '{\"readings\":[7]}'; ask");
-    let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
+    let agent = Script::new(
+        "ask; echo \"$HELLO\" | sed 's/,\"handoffs\"//'; ask; echo '{\"readings\":[7]}'; ask",
+    );
+    let connection = Rc::new(RefCell::new(
+        agent.start(PATIENCE).expect("it introduces itself"),
+    ));
     let mut timer = subject(&connection, "a");
-    assert_eq!(timer.handoffs(1), Err(Fault::Refused("this agent does not offer `handoffs`".into())));
+    assert_eq!(
+        timer.handoffs(1),
+        Err(Fault::Refused(
+            "this agent does not offer `handoffs`".into()
+        ))
+    );
     assert_eq!(timer.readings(1), Ok(vec![7]));
 }
 
@@ -279,29 +382,47 @@ fn one_that_keeps_to_the_protocol() {
             esac
         done; echo over >> "$0""#,
     );
-    let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
+    let connection = Rc::new(RefCell::new(
+        agent.start(PATIENCE).expect("it introduces itself"),
+    ));
     assert_eq!(connection.borrow().hello().timers.len(), 2);
     let (mut a, mut b) = (subject(&connection, "a"), subject(&connection, "b"));
     assert_eq!(a.intervals(&[0, 9], 2), Ok(vec![vec![1, 2], vec![3, -4]]));
     assert_eq!(b.batches("a", 8, 2), Ok(vec![5, 6]));
     assert_eq!(a.readings(2), Ok(vec![i64::MAX, 0]));
     assert_eq!(a.handoffs(1), Ok(vec![[1, 2]]));
-    assert_eq!(b.advance("a", During::OtherSpin, 3), Ok(Advance { timer: -1, reference: 2 }));
+    assert_eq!(
+        b.advance("a", During::OtherSpin, 3),
+        Ok(Advance {
+            timer: -1,
+            reference: 2
+        })
+    );
     assert_eq!(a.readings(3), Err(Fault::Refused("what?".into())));
     drop((a, b, connection));
     let text = fs::read_to_string(agent.folder.path().join("pid")).expect("its file is there");
-    assert!(text.ends_with("over\n"), "it saw the end of its input: {text}");
+    assert!(
+        text.ends_with("over\n"),
+        "it saw the end of its input: {text}"
+    );
 }
 
 #[test]
 fn one_that_is_born_on_a_cpu() {
-    let cpu = *timers::allowed_cpus().expect("the system tells").last().expect("there is one");
+    let cpu = *timers::allowed_cpus()
+        .expect("the system tells")
+        .last()
+        .expect("there is one");
     let agent = Script::new(
         r#"ask; cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
         echo "$HELLO" | sed "s/\"version\":\"1\"/\"version\":\"$cpus\"/"; ask"#,
     );
-    let connection = Connection::start(&agent.command, Some(cpu), PATIENCE).expect("it introduces itself");
+    let connection =
+        Connection::start(&agent.command, Some(cpu), PATIENCE).expect("it introduces itself");
     assert_eq!(connection.hello().runtime.version, cpu.to_string());
     let here = timers::allowed_cpus().expect("the system tells");
-    assert!(here.contains(&cpu), "the thread that asked stays where it was: {here:?}");
+    assert!(
+        here.contains(&cpu),
+        "the thread that asked stays where it was: {here:?}"
+    );
 }

@@ -29,9 +29,13 @@ impl Script {
     pub fn new(body: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let pid = folder.path().join("pid");
-        let script = format!("echo $$ > \"$0\"; HELLO='{HELLO}'; ask() {{ read -r request; }}; {body}");
+        let script =
+            format!("echo $$ > \"$0\"; HELLO='{HELLO}'; ask() {{ read -r request; }}; {body}");
         let args = vec![OsString::from("-c"), script.into(), pid.into()];
-        Self { folder, command: Command::new("test", "sh", args) }
+        Self {
+            folder,
+            command: Command::new("test", "sh", args),
+        }
     }
 
     pub fn start(&self, timeout: Duration) -> Answer<Connection> {
@@ -40,7 +44,9 @@ impl Script {
 
     /// The fault of its introduction.
     pub fn fault(&self, timeout: Duration) -> Fault {
-        self.start(timeout).err().expect("it does not introduce itself")
+        self.start(timeout)
+            .err()
+            .expect("it does not introduce itself")
     }
 
     /// The fault of the answer to a question after a good introduction.
@@ -48,18 +54,26 @@ impl Script {
         &self,
         question: impl FnOnce(&mut dyn Subject) -> Answer<T>,
     ) -> Fault {
-        let connection = Rc::new(RefCell::new(self.start(PATIENCE).expect("it introduces itself")));
+        let connection = Rc::new(RefCell::new(
+            self.start(PATIENCE).expect("it introduces itself"),
+        ));
         let fault = question(subject(&connection, "a").as_mut()).expect_err("it does not answer");
         if let Fault::Lost(_) = &fault {
-            assert_eq!(subject(&connection, "b").readings(1), Err(fault.clone()), "lost once, lost for good");
+            assert_eq!(
+                subject(&connection, "b").readings(1),
+                Err(fault.clone()),
+                "lost once, lost for good"
+            );
             self.left_nobody();
         }
         fault
     }
 
-    /// No process of its group runs any more. A process that has ended but is not yet waited for by init does not count.
+    /// No process of its group runs any more. A process that has ended but is not yet waited for by
+    /// init does not count.
     pub fn left_nobody(&self) {
-        let pid = fs::read_to_string(self.folder.path().join("pid")).expect("it told its process id");
+        let pid =
+            fs::read_to_string(self.folder.path().join("pid")).expect("it told its process id");
         assert!(
             within(PATIENCE, || members(pid.trim()).is_empty()),
             "still there: {:?}",
@@ -69,14 +83,20 @@ impl Script {
 
     /// Waits until it has written this file beside its process id.
     pub fn until_it_wrote(&self, name: &str) {
-        assert!(within(PATIENCE, || self.folder.path().join(name).exists()), "it never wrote {name}");
+        assert!(
+            within(PATIENCE, || self.folder.path().join(name).exists()),
+            "it never wrote {name}"
+        );
     }
 
-    /// What `test` makes of the shortest patience, in seconds, in which this machine gets as far as the test needs: `None` where that
-    /// was too short for it, as on a loaded one.
+    /// What `test` makes of the shortest patience, in seconds, in which this machine gets as far as
+    /// the test needs: `None` where that was too short for it, as on a loaded one.
     #[track_caller]
     pub fn with_enough_patience<T>(test: impl Fn(u64) -> Option<T>) -> T {
-        [1, 4, 16, 64].into_iter().find_map(test).expect("a minute is enough for any machine")
+        [1, 4, 16, 64]
+            .into_iter()
+            .find_map(test)
+            .expect("a minute is enough for any machine")
     }
 }
 
@@ -98,7 +118,12 @@ fn members(group: &str) -> Vec<String> {
         .filter_map(|process| fs::read_to_string(process.path().join("stat")).ok())
         .filter(|stat| {
             // The name in parentheses may hold anything; state, parent and group follow it.
-            let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+            let fields: Vec<&str> = stat
+                .rsplit(')')
+                .next()
+                .unwrap_or_default()
+                .split_whitespace()
+                .collect();
             fields.len() > 2 && fields[2] == group && fields[0] != "Z"
         })
         .collect()
@@ -106,7 +131,9 @@ fn members(group: &str) -> Vec<String> {
 
 #[track_caller]
 pub fn assert_lost(fault: &Fault, words: &[&str]) {
-    let Fault::Lost(text) = fault else { panic!("{fault:?} is not Lost") };
+    let Fault::Lost(text) = fault else {
+        panic!("{fault:?} is not Lost")
+    };
     for word in words {
         assert!(text.contains(word), "`{text}` does not say `{word}`");
     }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Loads a page with a script of the test in it, and returns what stands in the document afterwards.
+/// Loads a page with a script of the test in it, and returns what stands in the document
+/// afterwards.
 pub fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<String> {
     let Some(browser) = browser() else {
         crate::skipping::not_installed(
@@ -23,12 +24,29 @@ pub fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Optio
          told.failures = failures; document.body.innerHTML = ''; const pre = document.createElement('pre'); \
          pre.id = 'told'; pre.textContent = JSON.stringify(told); document.body.append(pre);</script></body>"
     );
-    let page = page.replacen("<meta charset=\"utf-8\">", &format!("<meta charset=\"utf-8\">{watch}"), 1);
+    let page = page.replacen(
+        "<meta charset=\"utf-8\">",
+        &format!("<meta charset=\"utf-8\">{watch}"),
+        1,
+    );
     fs::write(&path, page.replacen("</body>", &check, 1)).unwrap();
     let output = Command::new(browser)
-        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"])
-        .args(["--virtual-time-budget=5000", "--enable-logging=stderr", "--disable-extensions"])
-        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+        .args([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--dump-dom",
+        ])
+        .args([
+            "--virtual-time-budget=5000",
+            "--enable-logging=stderr",
+            "--disable-extensions",
+        ])
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.path().join("profile").display()
+        ))
         .arg(format!("file://{}{fragment}", path.display()))
         .stdin(Stdio::null())
         .output()
@@ -36,12 +54,24 @@ pub fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Optio
     let log = String::from_utf8_lossy(&output.stderr);
     assert!(!log.contains(":CONSOLE"), "the console is silent: {log}");
     let dom = String::from_utf8_lossy(&output.stdout);
-    let told = dom.split("<pre id=\"told\">").nth(1).and_then(|rest| rest.split("</pre>").next());
-    Some(told.unwrap_or_else(|| panic!("it ran: {dom}\n{log}")).replace("&amp;", "&").replace("&gt;", ">"))
+    let told = dom
+        .split("<pre id=\"told\">")
+        .nth(1)
+        .and_then(|rest| rest.split("</pre>").next());
+    Some(
+        told.unwrap_or_else(|| panic!("it ran: {dom}\n{log}"))
+            .replace("&amp;", "&")
+            .replace("&gt;", ">"),
+    )
 }
 
 fn browser() -> Option<PathBuf> {
-    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let names = [
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+    ];
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
         .flat_map(|folder| names.map(|name| folder.join(name)))

@@ -1,5 +1,6 @@
-//! Machines that show nothing of themselves, and machines without room: real ones, where the kernel lets a test have
-//! one. What the files hold when they are there but wrong is tested over made-up ones (tests/suitability).
+//! Machines that show nothing of themselves, and machines without room: real ones, where the kernel
+//! lets a test have one. What the files hold when they are there but wrong is tested over made-up
+//! ones (tests/suitability).
 
 use std::process::{Command, Output, Stdio};
 
@@ -11,32 +12,53 @@ use crate::skipping::{emulated, skipped};
 /// What lets an ordinary user hide files from a program, and limit it.
 const NAMESPACES: &str = "it takes util-linux, and a kernel that lets users make namespaces";
 
-/// What has to work on any machine, and the exit statuses it may have there. Nothing can be a problem, where nothing is
-/// shown, but the clock may be steered hard.
+/// What has to work on any machine, and the exit statuses it may have there. Nothing can be a
+/// problem, where nothing is shown, but the clock may be steered hard.
 const COMMANDS: [(&[&str], &[i32]); 5] = [
     (&["platform", "--format", "json"], &[0]),
     (&["check", "--format", "json"], &[0, 3]),
     (&["list", "--format", "json"], &[0]),
-    (&["probe", "--quick", "--format", "json", "monotonic"], &[0, 3]),
-    (&["measure", "pow", "--samples", "2", "--format", "json"], &[0, 3]),
+    (
+        &["probe", "--quick", "--format", "json", "monotonic"],
+        &[0, 3],
+    ),
+    (
+        &["measure", "pow", "--samples", "2", "--format", "json"],
+        &[0, 3],
+    ),
 ];
 
 /// Runs the program behind `wrapper`; what it says is JSON, and it did not panic.
 #[track_caller]
 fn answer(wrapper: &[&str], args: &[&str], statuses: &[i32]) -> Value {
     let (first, rest) = wrapper.split_first().expect("a wrapper");
-    let ended = Command::new(first).args(rest).arg(program()).args(args).output().expect("it starts");
+    let ended = Command::new(first)
+        .args(rest)
+        .arg(program())
+        .args(args)
+        .output()
+        .expect("it starts");
     let told = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.code().is_some_and(|code| statuses.contains(&code)), "{args:?}: {ended:?}");
+    assert!(
+        ended
+            .status
+            .code()
+            .is_some_and(|code| statuses.contains(&code)),
+        "{args:?}: {ended:?}"
+    );
     assert!(!told.contains("panicked"), "{args:?}: {told}");
-    serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {ended:?}"))
+    serde_json::from_slice(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{args:?}: {error}: {ended:?}"))
 }
 
 /// Whether a wrapper can be had here; says aloud where not.
 fn works(wrapper: &[&str]) -> bool {
     let (first, rest) = wrapper.split_first().expect("a wrapper");
-    let tried: std::io::Result<Output> =
-        Command::new(first).args(rest).arg("true").stdin(Stdio::null()).output();
+    let tried: std::io::Result<Output> = Command::new(first)
+        .args(rest)
+        .arg("true")
+        .stdin(Stdio::null())
+        .output();
     match tried {
         Ok(ended) if ended.status.success() => true,
         Ok(ended) => {
@@ -55,25 +77,43 @@ fn works(wrapper: &[&str]) -> bool {
 #[track_caller]
 fn characterised(report: &Value) {
     let row = &report["timers"][0];
-    assert!(row["status"] == "ok" || row["status"] == "unresolved", "{row}");
+    assert!(
+        row["status"] == "ok" || row["status"] == "unresolved",
+        "{row}"
+    );
     assert!(row["cost"]["median_ns"].is_number(), "{row}");
 }
 
-/// A namespace in which nothing lies under `/proc` and `/sys`: a file system without files is put over them.
+/// A namespace in which nothing lies under `/proc` and `/sys`: a file system without files is put
+/// over them.
 fn hidden(script: &'static str) -> [&'static str; 7] {
-    ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script]
+    [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+    ]
 }
 
-const WITHOUT_BOTH: &str = "mount -t tmpfs none /sys && mount -t tmpfs none /proc && exec \"$0\" \"$@\"";
+const WITHOUT_BOTH: &str =
+    "mount -t tmpfs none /sys && mount -t tmpfs none /proc && exec \"$0\" \"$@\"";
 const WITHOUT_PROC: &str = "mount -t tmpfs none /proc && exec \"$0\" \"$@\"";
 const WITHOUT_SYS: &str = "mount -t tmpfs none /sys && exec \"$0\" \"$@\"";
 
-/// Without privileges the kernel does not let `/proc` be covered in some containers; as root it needs no user namespace.
+/// Without privileges the kernel does not let `/proc` be covered in some containers; as root it
+/// needs no user namespace.
 fn namespaces() -> [Vec<&'static str>; 3] {
     [WITHOUT_BOTH, WITHOUT_PROC, WITHOUT_SYS].map(|script| {
         let wrapper = hidden(script);
         if rustix::process::geteuid().is_root() {
-            wrapper.iter().copied().filter(|word| !["--user", "--map-root-user"].contains(word)).collect()
+            wrapper
+                .iter()
+                .copied()
+                .filter(|word| !["--user", "--map-root-user"].contains(word))
+                .collect()
         } else {
             wrapper.to_vec()
         }
@@ -92,7 +132,11 @@ fn without_proc_and_sys() {
         for (args, statuses) in COMMANDS {
             let told = answer(&wrapper, args, statuses);
             if args[0] == "list" {
-                let shown = told.as_array().expect("a list").iter().any(|timer| timer["available"] == true);
+                let shown = told
+                    .as_array()
+                    .expect("a list")
+                    .iter()
+                    .any(|timer| timer["available"] == true);
                 assert!(shown, "{told}");
             }
             if args[0] == "probe" {
@@ -102,7 +146,10 @@ fn without_proc_and_sys() {
         let checked = answer(&wrapper, COMMANDS[1].0, COMMANDS[1].1);
         let severity = |code: &str| {
             let findings = checked["findings"].as_array().expect("findings");
-            let found = findings.iter().find(|finding| finding["code"] == code).expect("it is judged");
+            let found = findings
+                .iter()
+                .find(|finding| finding["code"] == code)
+                .expect("it is judged");
             found["severity"].as_str().expect("a word").to_owned()
         };
         if script != WITHOUT_PROC {
@@ -110,7 +157,10 @@ fn without_proc_and_sys() {
             assert!(checked["platform"]["clocksource"]["current"].is_null());
         }
         if script != WITHOUT_SYS {
-            assert_eq!((severity("load"), severity("steal")), ("unknown".into(), "unknown".into()));
+            assert_eq!(
+                (severity("load"), severity("steal")),
+                ("unknown".into(), "unknown".into())
+            );
             assert!(checked["platform"]["load"].is_null());
         }
     }
@@ -134,23 +184,52 @@ fn with_128_megabytes() {
     }
     // All timers, whose processes all live until the end.
     let told = answer(&wrapper, &["probe", "--quick", "--format", "json"], &[0]);
-    let failed = told["timers"].as_array().expect("timers").iter().filter(|row| row["status"] == "failed");
+    let failed = told["timers"]
+        .as_array()
+        .expect("timers")
+        .iter()
+        .filter(|row| row["status"] == "failed");
     let reasons: Vec<&Value> = failed.map(|row| &row["reason"]).collect();
-    assert!(!reasons.iter().any(|why| why.to_string().contains("cannot start")), "{reasons:?}");
+    assert!(
+        !reasons
+            .iter()
+            .any(|why| why.to_string().contains("cannot start")),
+        "{reasons:?}"
+    );
 }
 
 /// The invariants of any machine: problems come first, and the exit status follows from them.
 #[test]
 fn check_of_this_machine() {
-    let ended = Command::new(program()).args(["check", "--format", "json"]).output().expect("it starts");
+    let ended = Command::new(program())
+        .args(["check", "--format", "json"])
+        .output()
+        .expect("it starts");
     let told: Value = serde_json::from_slice(&ended.stdout).expect("it prints JSON");
     let findings = told["findings"].as_array().expect("findings");
-    let problems = findings.iter().filter(|finding| finding["severity"] == "problem").count();
-    assert!(findings.iter().take(problems).all(|finding| finding["severity"] == "problem"), "{told}");
+    let problems = findings
+        .iter()
+        .filter(|finding| finding["severity"] == "problem")
+        .count();
+    assert!(
+        findings
+            .iter()
+            .take(problems)
+            .all(|finding| finding["severity"] == "problem"),
+        "{told}"
+    );
     assert_eq!(told["fit"], problems == 0);
     assert_eq!(ended.status.code(), Some(if problems == 0 { 0 } else { 3 }));
     for finding in findings {
-        assert!(finding["severity"] != "problem" || finding["advice"].is_string(), "{finding}");
+        assert!(
+            finding["severity"] != "problem" || finding["advice"].is_string(),
+            "{finding}"
+        );
     }
-    assert!(told["platform"]["cpu"]["allowed"].as_u64().is_some_and(|cpus| cpus > 0), "{told}");
+    assert!(
+        told["platform"]["cpu"]["allowed"]
+            .as_u64()
+            .is_some_and(|cpus| cpus > 0),
+        "{told}"
+    );
 }

@@ -9,8 +9,14 @@ use predicates::str::contains;
 use super::folder::Folder;
 use super::{patience, program};
 
-const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
-const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
+const KEPT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/data/xeon-2026-11-21.json"
+);
+const PUBLISHED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/icpe2011-mbp53/2011-03-14/report.json"
+);
 
 /// The program, in a folder of its own with its baselines below `home`.
 fn run(folder: &Folder, args: &[&str]) -> Assert {
@@ -32,10 +38,21 @@ fn keep(folder: &Folder, name: &str) {
 fn a_machine_is_compared_with_how_it_was() {
     let folder = Folder::new();
     // Globs, because what a busy machine leaves unresolved is no failure of this test.
-    let probe = ["probe", "--quick", "monotonic-coars?", "--baseline", "before"];
-    run(&folder, &probe).success().stderr(contains("timermeter compare before"));
+    let probe = [
+        "probe",
+        "--quick",
+        "monotonic-coars?",
+        "--baseline",
+        "before",
+    ];
+    run(&folder, &probe)
+        .success()
+        .stderr(contains("timermeter compare before"));
     run(&folder, &probe).success();
-    assert_eq!(fs::read_dir(folder.file("home/baselines")).unwrap().count(), 1);
+    assert_eq!(
+        fs::read_dir(folder.file("home/baselines")).unwrap().count(),
+        1
+    );
     // Whether a figure changed is a matter of the machine; what is compared is not.
     let now = run(&folder, &["compare", "before", "--format", "json"])
         .success()
@@ -49,41 +66,67 @@ fn a_machine_is_compared_with_how_it_was() {
 #[test]
 fn names_and_files_are_never_confused() {
     let folder = Folder::new();
-    run(&folder, &["compare", "before", "after"]).code(4).stderr(contains("no baseline is kept yet"));
+    run(&folder, &["compare", "before", "after"])
+        .code(4)
+        .stderr(contains("no baseline is kept yet"));
     keep(&folder, "before");
     keep(&folder, "after");
     run(&folder, &["compare", "before", "after"]).success();
-    run(&folder, &["compare", "befor", "after"]).code(4).stderr(contains("baselines: after, before"));
+    run(&folder, &["compare", "befor", "after"])
+        .code(4)
+        .stderr(contains("baselines: after, before"));
     // A folder that was there first, as `probe --save before` makes it, goes on to be a folder ...
     fs::create_dir(folder.file("reports")).unwrap();
     fs::copy(KEPT, folder.file("reports/report.json")).unwrap();
     run(&folder, &["compare", "reports", "--", "after"]).success();
-    run(&folder, &["compare", "reports"]).code(2).stderr(contains("is a folder"));
+    run(&folder, &["compare", "reports"])
+        .code(2)
+        .stderr(contains("is a folder"));
     // ... until a baseline is called so, too.
     keep(&folder, "reports");
-    run(&folder, &["compare", "reports", "--", "after"]).code(2).stderr(contains("./reports for the file"));
+    run(&folder, &["compare", "reports", "--", "after"])
+        .code(2)
+        .stderr(contains("./reports for the file"));
     run(&folder, &["compare", "./reports", "--", "after"]).success();
-    run(&folder, &["compare", "before.json", "after"]).code(4).stderr(contains("cannot read 'before.json'"));
+    run(&folder, &["compare", "before.json", "after"])
+        .code(4)
+        .stderr(contains("cannot read 'before.json'"));
 }
 
 #[test]
 fn what_cannot_be_kept_or_probed_again_is_told_first() {
     let folder = Folder::new();
     let refused = |args: &[&str], status, words: &str| {
-        run(&folder, args).code(status).stdout("").stderr(contains(words));
+        run(&folder, args)
+            .code(status)
+            .stdout("")
+            .stderr(contains(words));
     };
     for name in ["a/b", "a.json", "-x", "", "a b"] {
-        refused(&["probe", "--thorough", &format!("--baseline={name}")], 2, "letters, digits");
+        refused(
+            &["probe", "--thorough", &format!("--baseline={name}")],
+            2,
+            "letters, digits",
+        );
     }
     refused(&["compare", PUBLISHED], 1, "published");
     fs::write(folder.file("home"), "").unwrap();
-    refused(&["probe", "--thorough", "--baseline", "before"], 1, "home/baselines");
+    refused(
+        &["probe", "--thorough", "--baseline", "before"],
+        1,
+        "home/baselines",
+    );
     let mut homeless = assert_cmd::Command::new(program());
-    homeless.args(["probe", "--thorough", "--baseline", "before"]).timeout(patience());
+    homeless
+        .args(["probe", "--thorough", "--baseline", "before"])
+        .timeout(patience());
     for name in ["TIMERMETER_HOME", "XDG_DATA_HOME", "LOCALAPPDATA", "HOME"] {
         homeless.env_remove(name);
     }
-    homeless.assert().code(1).stderr(contains("TIMERMETER_HOME"));
+    homeless
+        .assert()
+        .code(1)
+        .stderr(contains("TIMERMETER_HOME"));
 }
 
 #[test]
@@ -91,8 +134,16 @@ fn a_probe_that_is_ended_leaves_the_older_one() {
     let folder = Folder::new();
     keep(&folder, "before");
     // The file was prepared by then.
-    run(&folder, &["probe", "--quick", "no-such-timer", "--baseline", "before"]).code(2);
+    run(
+        &folder,
+        &["probe", "--quick", "no-such-timer", "--baseline", "before"],
+    )
+    .code(2);
     let kept = fs::read(folder.file("home/baselines/before.json")).unwrap();
     assert_eq!(kept, fs::read(KEPT).unwrap());
-    assert_eq!(fs::read_dir(folder.file("home/baselines")).unwrap().count(), 1, "nothing half done stays");
+    assert_eq!(
+        fs::read_dir(folder.file("home/baselines")).unwrap().count(),
+        1,
+        "nothing half done stays"
+    );
 }

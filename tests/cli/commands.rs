@@ -9,10 +9,27 @@ use super::folder::Folder;
 use super::{json, printed, timermeter};
 
 /// A report that was kept: nothing is probed.
-const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
+const KEPT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/data/xeon-2026-11-21.json"
+);
 
 fn measure(more: &[&str]) -> assert_cmd::assert::Assert {
-    timermeter(&[&["measure", "--clock", "monotonic", "--from", KEPT, "--error", "50%"], more].concat())
+    timermeter(
+        &[
+            &[
+                "measure",
+                "--clock",
+                "monotonic",
+                "--from",
+                KEPT,
+                "--error",
+                "50%",
+            ],
+            more,
+        ]
+        .concat(),
+    )
 }
 
 fn found(more: &[&str]) -> Value {
@@ -30,10 +47,17 @@ fn each_run_of_a_command_is_a_sample() {
     assert_eq!(found["schema"], "timermeter.measure.v1");
     let one = &found["measurements"][0];
     let (summary, runs) = (&one["summary"], &one["command"]);
-    let [min, median, max] = ["min_ns", "median_ns", "max_ns"].map(|key| summary[key].as_f64().unwrap());
+    let [min, median, max] =
+        ["min_ns", "median_ns", "max_ns"].map(|key| summary[key].as_f64().unwrap());
     assert!(2e6 <= min && min <= median && median <= max, "{summary}");
-    assert_eq!((&summary["samples"], &runs["exit_codes"]), (&4.into(), &serde_json::json!([0, 0, 0, 0])));
-    assert!(runs["user_ns"].as_f64().unwrap() + runs["system_ns"].as_f64().unwrap() > 0.0, "{runs}");
+    assert_eq!(
+        (&summary["samples"], &runs["exit_codes"]),
+        (&4.into(), &serde_json::json!([0, 0, 0, 0]))
+    );
+    assert!(
+        runs["user_ns"].as_f64().unwrap() + runs["system_ns"].as_f64().unwrap() > 0.0,
+        "{runs}"
+    );
     assert!(one["stability"]["deviation"].is_number(), "{one}");
     assert_eq!(
         (&one["operation"], &one["way"], &one["calls"]),
@@ -41,9 +65,15 @@ fn each_run_of_a_command_is_a_sample() {
     );
     let args = ["--samples", "4", "--", "sleep", "0.002"];
     let text = printed(&measure(&args).success());
-    assert!(text.contains("4 runs") && text.contains("sleep 0.002"), "{text}");
+    assert!(
+        text.contains("4 runs") && text.contains("sleep 0.002"),
+        "{text}"
+    );
     let csv = printed(&measure(&[&["--format", "csv"], &args[..]].concat()).success());
-    assert!(csv.contains("# runs ") && csv.contains("\nsleep 0.002,,runs,1,"), "{csv}");
+    assert!(
+        csv.contains("# runs ") && csv.contains("\nsleep 0.002,,runs,1,"),
+        "{csv}"
+    );
 }
 
 #[test]
@@ -51,7 +81,9 @@ fn cpu_time_is_that_of_the_command() {
     let work = "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done";
     let user_ns = |command: &[&str]| {
         let found = found(&[&["--samples", "3", "--"], command].concat());
-        found["measurements"][0]["command"]["user_ns"].as_f64().unwrap()
+        found["measurements"][0]["command"]["user_ns"]
+            .as_f64()
+            .unwrap()
     };
     assert!(user_ns(&["sh", "-c", work]) > user_ns(&["sleep", "0.05"]));
 }
@@ -72,18 +104,33 @@ fn failures_end_it_unless_they_are_ignored() {
     refused(&failing, 1, "--ignore-failure");
     let ignored = [&["--samples", "3", "--ignore-failure"], &failing[..]].concat();
     let found = found(&ignored);
-    assert_eq!(found["measurements"][0]["command"]["exit_codes"], serde_json::json!([7, 7, 7]));
+    assert_eq!(
+        found["measurements"][0]["command"]["exit_codes"],
+        serde_json::json!([7, 7, 7])
+    );
     let text = printed(&measure(&ignored).success());
     assert!(text.contains("3 of 3 runs failed"), "{text}");
     // What the first run leaves behind is in the way of the next.
     let folder = Folder::new();
     let made = folder.arg("made");
-    refused(&["--samples", "3", "--warmup", "0", "--", "mkdir", &made], 1, "failed");
+    refused(
+        &["--samples", "3", "--warmup", "0", "--", "mkdir", &made],
+        1,
+        "failed",
+    );
 }
 
 #[test]
 fn flags_that_do_not_fit() {
-    refused(&["--warmup", "3", "multiply"], 2, "--warmup is about commands");
-    refused(&["--ignore-failure"], 2, "--ignore-failure is about commands");
+    refused(
+        &["--warmup", "3", "multiply"],
+        2,
+        "--warmup is about commands",
+    );
+    refused(
+        &["--ignore-failure"],
+        2,
+        "--ignore-failure is about commands",
+    );
     refused(&["multiply and more"], 2, "behind `--`");
 }

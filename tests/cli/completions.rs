@@ -10,46 +10,86 @@ use crate::skipping::not_installed;
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/completions");
 
-/// What a help text explains: verbs, or flags, as `--format` in `-f, --format <FORMAT>`. Explanations stand further to the right.
+/// What a help text explains: verbs, or flags, as `--format` in `-f, --format <FORMAT>`.
+/// Explanations stand further to the right.
 fn listed_in(help: &str, begins: impl Fn(char) -> bool) -> BTreeSet<String> {
-    let lines = help.lines().filter(|line| (2..=6).contains(&(line.len() - line.trim_start().len())));
+    let lines = help
+        .lines()
+        .filter(|line| (2..=6).contains(&(line.len() - line.trim_start().len())));
     let words = lines.filter_map(|line| {
-        let mut words = line.split_whitespace().take(2).map(|word| word.trim_end_matches(['.', ',']));
+        let mut words = line
+            .split_whitespace()
+            .take(2)
+            .map(|word| word.trim_end_matches(['.', ',']));
         words.find(|word| word.len() > 2).map(str::to_owned)
     });
     words.filter(|word| word.starts_with(&begins)).collect()
 }
 
-/// Has a shell complete lines: `offers` makes the command of a line, of the folder with its completions.
+/// Has a shell complete lines: `offers` makes the command of a line, of the folder with its
+/// completions.
 fn completes(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> Command) {
     if Command::new(shell).arg("--version").output().is_err() {
-        return not_installed(format!("{shell} is not installed"), &format!("apt-get install {shell}"));
+        return not_installed(
+            format!("{shell} is not installed"),
+            &format!("apt-get install {shell}"),
+        );
     }
     let folder = Folder::new();
-    fs::write(folder.file(file), printed(&timermeter(&["completions", shell]).code(0))).unwrap();
+    fs::write(
+        folder.file(file),
+        printed(&timermeter(&["completions", shell]).code(0)),
+    )
+    .unwrap();
     let offered = |line: &str| -> BTreeSet<String> {
         let output = offers(line, &folder).output().unwrap();
-        assert!(output.status.success(), "{shell}, `{line}`: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{shell}, `{line}`: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let text = String::from_utf8(output.stdout).unwrap();
         // fish says what each is behind a tab.
-        let words = text.lines().map(|line| line.split('\t').next().unwrap().trim().to_owned());
+        let words = text
+            .lines()
+            .map(|line| line.split('\t').next().unwrap().trim().to_owned());
         words.filter(|word| !word.is_empty()).collect()
     };
-    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<BTreeSet<_>>();
+    let words = |words: &[&str]| {
+        words
+            .iter()
+            .map(|&word| word.to_owned())
+            .collect::<BTreeSet<_>>()
+    };
 
     let help = printed(&timermeter(&["--help"]).code(0));
-    let commands = help.split("\nClocks:\n").nth(1).and_then(|rest| rest.split("\nOptions:").next()).unwrap();
+    let commands = help
+        .split("\nClocks:\n")
+        .nth(1)
+        .and_then(|rest| rest.split("\nOptions:").next())
+        .unwrap();
     let mut verbs = listed_in(commands, char::is_lowercase);
     verbs.insert("help".to_owned());
-    let all =
-        offered("timermeter ").into_iter().filter(|word| !word.starts_with('-')).collect::<BTreeSet<_>>();
-    assert!(verbs.contains("probe") && all == verbs, "{shell}: {all:?}, but {verbs:?}");
+    let all = offered("timermeter ")
+        .into_iter()
+        .filter(|word| !word.starts_with('-'))
+        .collect::<BTreeSet<_>>();
+    assert!(
+        verbs.contains("probe") && all == verbs,
+        "{shell}: {all:?}, but {verbs:?}"
+    );
     assert_eq!(offered("timermeter pro"), words(&["probe"]));
     assert_eq!(offered("timermeter per"), words(&["period"]));
 
     let help = printed(&timermeter(&["probe", "--help"]).code(0));
-    let (flags, all) = (listed_in(&help, |first| first == '-'), offered("timermeter probe --"));
-    assert!(flags.len() > 10 && all.is_superset(&flags), "{shell}: {all:?} of {flags:?}");
+    let (flags, all) = (
+        listed_in(&help, |first| first == '-'),
+        offered("timermeter probe --"),
+    );
+    assert!(
+        flags.len() > 10 && all.is_superset(&flags),
+        "{shell}: {all:?} of {flags:?}"
+    );
     assert_eq!(offered("timermeter probe --th"), words(&["--thorough"]));
     assert_eq!(offered("timermeter probe --format m"), words(&["markdown"]));
     assert_eq!(offered("timermeter completions po"), words(&["powershell"]));
@@ -60,7 +100,9 @@ fn completes(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> Command)
 fn in_bash() {
     completes("bash", "timermeter.bash", |line, scripts| {
         let mut shell = Command::new("bash");
-        shell.args(["--norc", &format!("{SCRIPTS}/candidates.bash"), line]).arg(scripts.arg(""));
+        shell
+            .args(["--norc", &format!("{SCRIPTS}/candidates.bash"), line])
+            .arg(scripts.arg(""));
         shell
     });
 }
@@ -69,7 +111,9 @@ fn in_bash() {
 fn in_zsh() {
     completes("zsh", "_timermeter", |line, scripts| {
         let mut shell = Command::new("zsh");
-        shell.args(["-f", &format!("{SCRIPTS}/candidates.zsh"), line]).arg(scripts.arg(""));
+        shell
+            .args(["-f", &format!("{SCRIPTS}/candidates.zsh"), line])
+            .arg(scripts.arg(""));
         shell
     });
 }
@@ -78,8 +122,15 @@ fn in_zsh() {
 fn in_fish() {
     completes("fish", "timermeter.fish", |line, scripts| {
         let mut shell = Command::new("fish");
-        shell.args(["--no-config", "-c", "source $argv[1]/timermeter.fish; complete -C $argv[2]"]);
-        shell.arg(scripts.arg("")).arg(line).env("HOME", scripts.arg(""));
+        shell.args([
+            "--no-config",
+            "-c",
+            "source $argv[1]/timermeter.fish; complete -C $argv[2]",
+        ]);
+        shell
+            .arg(scripts.arg(""))
+            .arg(line)
+            .env("HOME", scripts.arg(""));
         shell
     });
 }

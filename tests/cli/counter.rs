@@ -21,27 +21,44 @@ fn the_answer_agrees_with_itself() {
     let may = matches!(verdict, Some("safe" | "until-moved"));
     assert_eq!(status, Some(if may { 0 } else { 3 }), "{verdict:?}");
     let findings = answer["findings"].as_array().expect("findings");
-    let problem = findings.iter().any(|finding| finding["severity"] == "problem");
+    let problem = findings
+        .iter()
+        .any(|finding| finding["severity"] == "problem");
     assert_eq!(problem, verdict == Some("unsafe"), "{findings:?}");
     assert_eq!(answer.get("snippets").is_some(), may);
     for recipe in answer["recipes"].as_array().expect("recipes") {
         let processes = recipe["processes"].as_u64();
-        assert!(recipe["median_ppm"].is_number() || recipe["without"].as_u64() == processes, "{recipe}");
+        assert!(
+            recipe["median_ppm"].is_number() || recipe["without"].as_u64() == processes,
+            "{recipe}"
+        );
     }
 }
 
 #[test]
 fn a_recipe_finds_a_rate_or_says_why_not() {
-    for id in ["ten-milliseconds", "declared", "converging", "quanta", "two-windows", "kernel"] {
+    for id in [
+        "ten-milliseconds",
+        "declared",
+        "converging",
+        "quanta",
+        "two-windows",
+        "kernel",
+    ] {
         let assert = timermeter(&["counter-recipe", id]);
         let output = assert.get_output();
         if output.status.success() {
-            let ns: f64 = String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number");
+            let ns: f64 = String::from_utf8_lossy(&output.stdout)
+                .trim()
+                .parse()
+                .expect("a number");
             assert!(ns >= 0.0, "{id}: {ns}");
         } else {
             assert_eq!(output.status.code(), Some(1), "{id}");
             assert!(!output.stderr.is_empty(), "{id}");
         }
     }
-    timermeter(&["counter-recipe", "guessing"]).code(2).stderr(contains("no recipe"));
+    timermeter(&["counter-recipe", "guessing"])
+        .code(2)
+        .stderr(contains("no recipe"));
 }

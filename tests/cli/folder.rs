@@ -18,13 +18,18 @@ impl Folder {
 
     /// The path of a file in it, as an argument.
     pub fn arg(&self, name: &str) -> String {
-        self.file(name).into_os_string().into_string().expect("test folders have plain names")
+        self.file(name)
+            .into_os_string()
+            .into_string()
+            .expect("test folders have plain names")
     }
 
     /// The names of all that lies in it, hidden files too.
     pub fn names(&self) -> Vec<OsString> {
         let entries = fs::read_dir(self.0.path()).expect("it can be read");
-        let mut names: Vec<OsString> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
+        let mut names: Vec<OsString> = entries
+            .map(|entry| entry.expect("an entry").file_name())
+            .collect();
         names.sort();
         names
     }

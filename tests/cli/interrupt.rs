@@ -31,10 +31,15 @@ fn agents_of(program: &Path) -> BTreeSet<PathBuf> {
     let is_agent = |process: &PathBuf| {
         let line = fs::read_to_string(process.join("cmdline")).unwrap_or_default();
         let words: Vec<&str> = line.split('\0').collect();
-        words.windows(2).any(|pair| Path::new(pair[0]) == program && pair[1] == "agent")
+        words
+            .windows(2)
+            .any(|pair| Path::new(pair[0]) == program && pair[1] == "agent")
     };
     let processes = fs::read_dir("/proc").expect("there is a /proc").flatten();
-    processes.map(|process| process.path()).filter(is_agent).collect()
+    processes
+        .map(|process| process.path())
+        .filter(is_agent)
+        .collect()
 }
 
 #[test]
@@ -47,8 +52,17 @@ fn nothing_is_left_behind() {
     fs::hard_link(crate::program::BUILT, &program).expect("a link to the program");
     let words = crate::program::started(&program);
     let mut probe = Command::new(&words[0]);
-    probe.args(&words[1..]).args(["probe", "--thorough", "--output", &folder.arg("report.json")]);
-    let mut probe = probe.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    probe.args(&words[1..]).args([
+        "probe",
+        "--thorough",
+        "--output",
+        &folder.arg("report.json"),
+    ]);
+    let mut probe = probe
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
     // One after the other, so that it is in the midst of its work when a few were seen.
     let mut seen = BTreeSet::new();
     waited_for(|| {
@@ -56,13 +70,24 @@ fn nothing_is_left_behind() {
         (seen.len() > 2).then_some(())
     })
     .expect("it starts agents");
-    assert_eq!(probe.try_wait().expect("it can be asked"), None, "it still measures");
+    assert_eq!(
+        probe.try_wait().expect("it can be asked"),
+        None,
+        "it still measures"
+    );
     kill_process(Pid::from_child(&probe), Signal::INT).expect("it is there");
     let ended: Option<ExitStatus> = waited_for(|| probe.try_wait().expect("it can be asked"));
-    assert_eq!(ended.and_then(|status| status.code()), Some(130), "as shells report an interrupt");
+    assert_eq!(
+        ended.and_then(|status| status.code()),
+        Some(130),
+        "as shells report an interrupt"
+    );
     let output = probe.wait_with_output().expect("its output is over");
     assert!(output.stdout.is_empty(), "{output:?}");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "timermeter: interrupted\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "timermeter: interrupted\n"
+    );
     let alone = waited_for(|| agents_of(&program).is_empty().then_some(()));
     assert!(alone.is_some(), "left: {:?}", agents_of(&program));
     assert!(folder.names().is_empty(), "left: {:?}", folder.names());
@@ -82,14 +107,21 @@ fn catches_interrupts(process: u32) -> bool {
 fn a_command_without_children_ends_at_once() {
     // It waits for a report.
     let mut table = Command::new(super::program());
-    let table = table.args(["table", "-"]).stdin(Stdio::piped()).stdout(Stdio::null());
+    let table = table
+        .args(["table", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null());
     let mut table = table.spawn().expect("it starts");
-    // Where the parent of the test ignores the signal, it does nothing until a handler is installed.
+    // Where the parent of the test ignores the signal, it does nothing until a handler is
+    // installed.
     waited_for(|| catches_interrupts(table.id()).then_some(())).expect("it listens");
     kill_process(Pid::from_child(&table), Signal::INT).expect("it is there");
     let ended = waited_for(|| table.try_wait().expect("it can be asked"));
     if ended.is_none() {
         table.kill().expect("it is there");
     }
-    assert_eq!(ended.and_then(|status| status.signal()), Some(Signal::INT.as_raw()));
+    assert_eq!(
+        ended.and_then(|status| status.signal()),
+        Some(Signal::INT.as_raw())
+    );
 }

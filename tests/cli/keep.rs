@@ -10,27 +10,40 @@ use predicates::str::contains;
 use super::folder::Folder;
 use super::{json, patience, printed, program, timermeter};
 
-/// A probe of two timers, one of which any machine has. Globs, because what a busy machine leaves unresolved is no failure
-/// of these tests.
+/// A probe of two timers, one of which any machine has. Globs, because what a busy machine leaves
+/// unresolved is no failure of these tests.
 fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
-    let args: Vec<&str> = ["probe", "--quick", "rdts?", "monotoni?"].iter().chain(more).copied().collect();
+    let args: Vec<&str> = ["probe", "--quick", "rdts?", "monotoni?"]
+        .iter()
+        .chain(more)
+        .copied()
+        .collect();
     timermeter(&args).success()
 }
 
 #[test]
 fn a_trace_gives_the_same_report_bit_for_bit() {
     let folder = Folder::new();
-    let (trace, report, again) = (folder.arg("run.trace"), folder.arg("a.json"), folder.arg("b.json"));
+    let (trace, report, again) = (
+        folder.arg("run.trace"),
+        folder.arg("a.json"),
+        folder.arg("b.json"),
+    );
     probe(&["--trace", &trace, "--output", &report, "--seed", "5"]);
-    let analysed = timermeter(&["analyse", &trace, "--format", "json", "--output", &again]).success();
+    let analysed =
+        timermeter(&["analyse", &trace, "--format", "json", "--output", &again]).success();
     let first = fs::read_to_string(report).unwrap();
     assert!(first.contains("\"observations\": {"), "{first}");
     assert_eq!(fs::read_to_string(&again).unwrap(), first);
     assert_eq!(printed(&analysed), first);
-    timermeter(&["analyse", &trace, "-v"]).success().stdout(contains("monotonic").and(contains("seed 5")));
+    timermeter(&["analyse", &trace, "-v"])
+        .success()
+        .stdout(contains("monotonic").and(contains("seed 5")));
     // Kept as the run itself would have been.
     let kept = folder.arg("kept");
-    timermeter(&["analyse", &trace, "--save", &kept]).success().stderr(contains("kept in"));
+    timermeter(&["analyse", &trace, "--save", &kept])
+        .success()
+        .stderr(contains("kept in"));
     let read = timermeter(&["table", &kept, "--format", "csv"]).success();
     assert!(printed(&read).contains("monotonic"), "{}", printed(&read));
 }
@@ -39,15 +52,25 @@ fn a_trace_gives_the_same_report_bit_for_bit() {
 #[test]
 #[ignore = "long"]
 fn kept_traces_give_the_kept_reports() {
-    let runs = fs::read_dir("reports").unwrap().flatten().filter(|platform| platform.path().is_dir());
+    let runs = fs::read_dir("reports")
+        .unwrap()
+        .flatten()
+        .filter(|platform| platform.path().is_dir());
     let runs = runs.flat_map(|platform| fs::read_dir(platform.path()).unwrap().flatten());
-    let traces = runs.map(|run| run.path().join("run.trace")).filter(|trace| trace.is_file());
+    let traces = runs
+        .map(|run| run.path().join("run.trace"))
+        .filter(|trace| trace.is_file());
     let count = traces
         .map(|trace| {
             let kept = fs::read_to_string(trace.with_file_name("report.json")).unwrap();
             let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
-            let analysed = timermeter(&["analyse", trace.to_str().unwrap(), "--format", "json"]).success();
-            assert!(json(&analysed) == kept, "{} gives another report", trace.display());
+            let analysed =
+                timermeter(&["analyse", trace.to_str().unwrap(), "--format", "json"]).success();
+            assert!(
+                json(&analysed) == kept,
+                "{} gives another report",
+                trace.display()
+            );
         })
         .count();
     assert!(count >= 3, "{count}");
@@ -61,7 +84,10 @@ fn a_trace_that_cannot_be_used_is_told() {
     let bytes = fs::read(&trace).unwrap();
     fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
     let report = folder.arg("report.json");
-    for (path, words) in [(&cut, "damaged"), (&folder.arg("none.trace"), "cannot read")] {
+    for (path, words) in [
+        (&cut, "damaged"),
+        (&folder.arg("none.trace"), "cannot read"),
+    ] {
         timermeter(&["analyse", path, "--output", &report])
             .code(1)
             .stdout(predicate::str::is_empty())
@@ -73,7 +99,10 @@ fn a_trace_that_cannot_be_used_is_told() {
 #[test]
 fn places_that_cannot_be_written_are_told_before_anything_is_measured() {
     let folder = Folder::new();
-    let (trace, save) = (folder.arg("missing/run.trace"), folder.arg("missing/reports"));
+    let (trace, save) = (
+        folder.arg("missing/run.trace"),
+        folder.arg("missing/reports"),
+    );
     for (flag, place) in [("--trace", &trace), ("--save", &save)] {
         // All timers, thoroughly: should it measure first, the patience of the test ends before.
         timermeter(&["probe", "--thorough", flag, place])
@@ -83,16 +112,21 @@ fn places_that_cannot_be_written_are_told_before_anything_is_measured() {
     // A file in its place.
     let file = folder.arg("file");
     fs::write(&file, "").unwrap();
-    timermeter(&["probe", "--thorough", "--save", &file]).code(1).stderr(contains("file"));
+    timermeter(&["probe", "--thorough", "--save", &file])
+        .code(1)
+        .stderr(contains("file"));
     assert_eq!(folder.names(), ["file"]);
 }
 
 #[test]
 fn a_timer_after_save_is_no_folder() {
     let folder = Folder::new();
-    for (verb, id) in
-        [("probe", "monotonic"), ("wait", "nanosleep"), ("period", "timerfd"), ("wait", "nano*")]
-    {
+    for (verb, id) in [
+        ("probe", "monotonic"),
+        ("wait", "nanosleep"),
+        ("period", "timerfd"),
+        ("wait", "nano*"),
+    ] {
         Command::new(program())
             .args([verb, "--save", id])
             .current_dir(folder.file(""))
@@ -112,23 +146,39 @@ fn what_is_saved_stands_beside_older_runs() {
         probe(&["--save", &base]).stderr(contains("kept in"));
     }
     let platforms = listed(Path::new(&base));
-    assert_eq!(platforms.len(), 1, "one machine, nothing left behind: {platforms:?}");
+    assert_eq!(
+        platforms.len(),
+        1,
+        "one machine, nothing left behind: {platforms:?}"
+    );
     let runs = listed(&platforms[0]);
     assert_eq!(runs.len(), 2, "{runs:?}");
     assert!(runs[1].to_string_lossy().ends_with("-2"), "{runs:?}");
     for run in &runs {
-        assert_eq!(listed(run), [run.join("README.md"), run.join("report.json")]);
+        assert_eq!(
+            listed(run),
+            [run.join("README.md"), run.join("report.json")]
+        );
         let page = fs::read_to_string(run.join("README.md")).unwrap();
-        assert!(page.contains("| monotonic |") && page.contains("- CPU: "), "{page}");
+        assert!(
+            page.contains("| monotonic |") && page.contains("- CPU: "),
+            "{page}"
+        );
     }
     let run = runs[0].join("report.json").to_string_lossy().into_owned();
     let table = json(&timermeter(&["table", &run, &base, "--format", "json"]).success());
-    assert!(table.as_array().is_some_and(|rows| rows.len() >= 3), "{table}");
+    assert!(
+        table.as_array().is_some_and(|rows| rows.len() >= 3),
+        "{table}"
+    );
 }
 
 /// What lies in a folder, sorted.
 fn listed(folder: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     paths.sort();
     paths
 }

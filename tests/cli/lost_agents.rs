@@ -1,4 +1,5 @@
-//! Agents that are not there, die, hang or send malformed replies: reported in a row, while all other timers are measured.
+//! Agents that are not there, die, hang or send malformed replies: reported in a row, while all
+//! other timers are measured.
 
 use predicates::prelude::*;
 use serde_json::Value;
@@ -14,17 +15,25 @@ fn failed(report: &Value, id: &str, words: &[&str]) {
     let row = row(report, id);
     assert_eq!(row["status"], "failed", "{row}");
     let reason = row["reason"].as_str().unwrap_or_default();
-    assert!(words.iter().all(|word| reason.contains(word)), "`{reason}` does not say {words:?}");
+    assert!(
+        words.iter().all(|word| reason.contains(word)),
+        "`{reason}` does not say {words:?}"
+    );
     assert!(row["quality"].is_null() && row["cost"].is_null(), "{row}");
 }
 
-/// The native timer beside the agents: a busy machine may leave it without a step or without a quiet moment, but nothing of what the
-/// agents did reached it.
+/// The native timer beside the agents: a busy machine may leave it without a step or without a
+/// quiet moment, but nothing of what the agents did reached it.
 #[track_caller]
 fn untouched(report: &Value) {
     let row = row(report, "monotonic");
-    let crowded = row["reason"].as_str().is_some_and(|reason| reason.contains("too much interference"));
-    assert!(row["status"] == "ok" || row["status"] == "unresolved" || crowded, "{row}");
+    let crowded = row["reason"]
+        .as_str()
+        .is_some_and(|reason| reason.contains("too much interference"));
+    assert!(
+        row["status"] == "ok" || row["status"] == "unresolved" || crowded,
+        "{row}"
+    );
 }
 
 /// `NAME=sh -c '…'`; the script holds no single quote.
@@ -41,8 +50,23 @@ fn patient(seconds: u32) -> String {
 fn agents_that_do_not_introduce_themselves() {
     let prose = shell("prose", "read -r line; echo good morning; sleep 1000");
     let dead = shell("dead", "echo no licence >&2; exit 7");
-    let args = ["probe", "--quick", "--format", "json", "--timeout", "20", "monotonic"];
-    let agents = ["--agent", "gone=/no/such/program -v", "--agent", &prose, "--agent", &dead];
+    let args = [
+        "probe",
+        "--quick",
+        "--format",
+        "json",
+        "--timeout",
+        "20",
+        "monotonic",
+    ];
+    let agents = [
+        "--agent",
+        "gone=/no/such/program -v",
+        "--agent",
+        &prose,
+        "--agent",
+        &dead,
+    ];
     let args: Vec<&str> = args.into_iter().chain(agents).collect();
     let report = json(&timermeter(&args).code(3).stderr(predicate::str::is_empty()));
     failed(&report, "gone:*", &["cannot start", "/no/such/program"]);
@@ -55,8 +79,17 @@ fn agents_that_do_not_introduce_themselves() {
 fn an_agent_that_hangs_at_once() {
     let hangs = shell("hangs", "sleep 1000");
     let seconds = patient(1);
-    let args =
-        ["probe", "--quick", "--format", "json", "--timeout", &seconds, "monotonic", "--agent", &hangs];
+    let args = [
+        "probe",
+        "--quick",
+        "--format",
+        "json",
+        "--timeout",
+        &seconds,
+        "monotonic",
+        "--agent",
+        &hangs,
+    ];
     let report = json(&timermeter(&args).code(3));
     failed(&report, "hangs:*", &[&format!("in time ({seconds} s")]);
     untouched(&report);
@@ -69,9 +102,21 @@ fn agents_that_fail_after_a_good_introduction() {
     let dies = shell("dies", &format!("{greets}; exit 4"));
     let hangs = shell("hangs", &format!("{greets}; sleep 1000"));
     let seconds = patient(2);
-    let args =
-        ["probe", "--quick", "--format", "json", "--timeout", &seconds, "monotonic", "hangs:a", "dies:a"];
-    let args: Vec<&str> = args.into_iter().chain(["--agent", &dies, "--agent", &hangs]).collect();
+    let args = [
+        "probe",
+        "--quick",
+        "--format",
+        "json",
+        "--timeout",
+        &seconds,
+        "monotonic",
+        "hangs:a",
+        "dies:a",
+    ];
+    let args: Vec<&str> = args
+        .into_iter()
+        .chain(["--agent", &dies, "--agent", &hangs])
+        .collect();
     let report = json(&timermeter(&args).code(3));
     failed(&report, "dies:a", &["status 4"]);
     failed(&report, "hangs:a", &[&format!("in time ({seconds} s")]);
@@ -80,7 +125,15 @@ fn agents_that_fail_after_a_good_introduction() {
 
 #[test]
 fn timers_of_an_agent_that_is_not_there_are_not_refused() {
-    let args = ["probe", "--quick", "--format", "json", "--agent", "gone=/no/such/program", "gone:clock"];
+    let args = [
+        "probe",
+        "--quick",
+        "--format",
+        "json",
+        "--agent",
+        "gone=/no/such/program",
+        "gone:clock",
+    ];
     let report = json(&timermeter(&args).code(3));
     failed(&report, "gone:*", &["cannot start"]);
     assert_eq!(super::rows(&report).len(), 1);
@@ -91,18 +144,31 @@ fn timers_of_an_agent_that_is_not_there_are_not_refused() {
 fn timers_that_an_agent_cannot_read_keep_their_rows() {
     let missing = r#","unavailable":[{"id":"b","label":"B","reason":"no such clock","remedy":"buy one"},{"id":"a","label":"A again","reason":"x"}],"ops""#;
     let hello = HELLO.replace(",\"ops\"", missing).replace('"', "\\\"");
-    let agent = shell("other", &format!("read -r line; echo \"{hello}\"; read -r line"));
-    let list = json(&timermeter(&["list", "--format", "json", "--agent", &agent, "other:*"]).success());
+    let agent = shell(
+        "other",
+        &format!("read -r line; echo \"{hello}\"; read -r line"),
+    );
+    let list =
+        json(&timermeter(&["list", "--format", "json", "--agent", &agent, "other:*"]).success());
     let told: Vec<(&str, bool)> = list
         .as_array()
         .expect("a list")
         .iter()
-        .map(|timer| (timer["id"].as_str().unwrap_or_default(), timer["available"] == true))
+        .map(|timer| {
+            (
+                timer["id"].as_str().unwrap_or_default(),
+                timer["available"] == true,
+            )
+        })
         .collect();
     assert_eq!(told, [("other:a", true), ("other:b", false)]);
-    let probe = json(&timermeter(&["probe", "--format", "json", "--agent", &agent, "other:b"]).code(3));
+    let probe =
+        json(&timermeter(&["probe", "--format", "json", "--agent", &agent, "other:b"]).code(3));
     let row = row(&probe, "other:b");
     assert_eq!(row["status"], "unavailable", "{row}");
-    assert_eq!((&row["reason"], &row["remedy"]), (&"no such clock".into(), &"buy one".into()));
+    assert_eq!(
+        (&row["reason"], &row["remedy"]),
+        (&"no such clock".into(), &"buy one".into())
+    );
     assert_eq!(row["runtime"], "sh 1");
 }

@@ -8,8 +8,14 @@ use predicates::str::contains;
 use super::folder::Folder;
 use super::{json, printed, timermeter};
 
-const MBP53: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
-const MBP62: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp62/2011-03-14/report.json");
+const MBP53: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/icpe2011-mbp53/2011-03-14/report.json"
+);
+const MBP62: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/icpe2011-mbp62/2011-03-14/report.json"
+);
 
 /// A report like that of the paper, after some replacements.
 fn changed(folder: &Folder, name: &str, changes: &[(&str, &str)]) -> String {
@@ -26,8 +32,16 @@ fn changed(folder: &Folder, name: &str, changes: &[(&str, &str)]) -> String {
 fn a_table_goes_on_without_what_it_cannot_read() {
     let folder = Folder::new();
     changed(&folder, "good.json", &[]);
-    changed(&folder, "other.json", &[("timermeter.report.v1", "timermeter.report.v7")]);
-    changed(&folder, "twice.json", &[("\"id\": \"CTM\"", "\"id\": \"NANO\"")]);
+    changed(
+        &folder,
+        "other.json",
+        &[("timermeter.report.v1", "timermeter.report.v7")],
+    );
+    changed(
+        &folder,
+        "twice.json",
+        &[("\"id\": \"CTM\"", "\"id\": \"NANO\"")],
+    );
     fs::write(folder.file("cut.json"), &fs::read(MBP53).unwrap()[..900]).unwrap();
     fs::create_dir(folder.file("empty")).unwrap();
     let (all, empty) = (folder.arg("."), folder.arg("empty"));
@@ -38,7 +52,10 @@ fn a_table_goes_on_without_what_it_cannot_read() {
         .stderr(contains("twice.json' has two timers with the id 'NANO'"))
         .stderr(contains("cut.json").and(contains("line ")))
         .stderr(contains("there is no report in the folder").and(contains("empty")));
-    timermeter(&["table", &empty]).code(1).stdout(predicate::str::is_empty()).stderr(contains("no report"));
+    timermeter(&["table", &empty])
+        .code(1)
+        .stdout(predicate::str::is_empty())
+        .stderr(contains("no report"));
     timermeter(&["table", MBP53, "--columns", "speed"])
         .code(2)
         .stderr(contains("speed").and(contains("quality")));
@@ -47,20 +64,40 @@ fn a_table_goes_on_without_what_it_cannot_read() {
 #[test]
 fn platforms_side_by_side() {
     let text = printed(&timermeter(&["table", MBP53, MBP62, "--layout", "beside"]).success());
-    let row = text.lines().find(|line| line.starts_with("NANO")).unwrap_or_else(|| panic!("{text}"));
-    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["NANO", "25.82", "26.95"]);
-    assert!(text.starts_with("# [1]") && text.contains("[2] Quality (%)"), "{text}");
-    let printed_column = ["table", MBP53, "--columns", "timer,quality,printed", "--format", "csv"];
+    let row = text
+        .lines()
+        .find(|line| line.starts_with("NANO"))
+        .unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(
+        row.split_whitespace().collect::<Vec<_>>(),
+        ["NANO", "25.82", "26.95"]
+    );
+    assert!(
+        text.starts_with("# [1]") && text.contains("[2] Quality (%)"),
+        "{text}"
+    );
+    let printed_column = [
+        "table",
+        MBP53,
+        "--columns",
+        "timer,quality,printed",
+        "--format",
+        "csv",
+    ];
     assert!(printed(&timermeter(&printed_column).success()).contains("HRC,43.40"));
 }
 
 #[test]
 fn a_comparison_names_what_changed() {
     let folder = Folder::new();
-    let lost = changed(&folder, "lost.json", &[("\"id\": \"PCT\"", "\"id\": \"PCT2\"")]);
-    timermeter(&["compare", MBP53, &lost])
-        .success()
-        .stdout(contains("only in the old report: PCT\n").and(contains("only in the new report: PCT2")));
+    let lost = changed(
+        &folder,
+        "lost.json",
+        &[("\"id\": \"PCT\"", "\"id\": \"PCT2\"")],
+    );
+    timermeter(&["compare", MBP53, &lost]).success().stdout(
+        contains("only in the old report: PCT\n").and(contains("only in the new report: PCT2")),
+    );
     timermeter(&["compare", MBP53, &lost, "--fail-if", "lost>0"])
         .code(3)
         .stdout(contains("condition holds: lost>0 (PCT)"));
@@ -68,7 +105,12 @@ fn a_comparison_names_what_changed() {
     // Published figures have no intervals; their differences count as they are.
     timermeter(&["compare", MBP53, MBP62, "--fail-if", "cost[NANO]<-20%"]).code(3);
     let value = json(&timermeter(&["compare", MBP53, MBP62, "--format", "json"]).success());
-    assert!(value["figures"].as_array().is_some_and(|figures| figures.len() == 32), "{value}");
+    assert!(
+        value["figures"]
+            .as_array()
+            .is_some_and(|figures| figures.len() == 32),
+        "{value}"
+    );
     assert_eq!(value["platform"][0]["what"], "CPU", "{value}");
     timermeter(&["compare", MBP53, MBP62, "--format", "markdown"])
         .success()
@@ -79,28 +121,49 @@ fn a_comparison_names_what_changed() {
 fn a_fallen_clock_source_comes_first() {
     let folder = Folder::new();
     let with = |name: &str, source: &str| {
-        changed(&folder, name, &[("\"current\": null", &format!("\"current\": \"{source}\""))])
+        changed(
+            &folder,
+            name,
+            &[("\"current\": null", &format!("\"current\": \"{source}\""))],
+        )
     };
     let (old, new) = (with("old.json", "tsc"), with("new.json", "hpet"));
     for format in ["table", "markdown"] {
         let text = printed(&timermeter(&["compare", &old, &new, "--format", format]).success());
-        assert!(text.lines().next().is_some_and(|line| line.contains("tsc → hpet")), "{text}");
+        assert!(
+            text.lines()
+                .next()
+                .is_some_and(|line| line.contains("tsc → hpet")),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn a_clock_source_that_took_all_figures_is_compared() {
     let folder = Folder::new();
-    let old = changed(&folder, "old.json", &[("\"current\": null", "\"current\": \"tsc\"")]);
-    let text = fs::read_to_string(MBP53).unwrap().replace("\"status\": \"ok\"", "\"status\": \"failed\"");
-    let text = text.replace("\"current\": null", "\"current\": \"hpet\"").replace("\"quality\":", "\"was\":");
-    let text = text.replace("\"accuracy\":", "\"was2\":").replace("\"cost\":", "\"was3\":");
+    let old = changed(
+        &folder,
+        "old.json",
+        &[("\"current\": null", "\"current\": \"tsc\"")],
+    );
+    let text = fs::read_to_string(MBP53)
+        .unwrap()
+        .replace("\"status\": \"ok\"", "\"status\": \"failed\"");
+    let text = text
+        .replace("\"current\": null", "\"current\": \"hpet\"")
+        .replace("\"quality\":", "\"was\":");
+    let text = text
+        .replace("\"accuracy\":", "\"was2\":")
+        .replace("\"cost\":", "\"was3\":");
     let text = text.replace("\"spread\":", "\"was4\":");
     fs::write(folder.file("new.json"), text).unwrap();
     let new = folder.arg("new.json");
     timermeter(&["compare", &old, &new, "--fail-if", "lost>0"])
         .code(3)
-        .stdout(predicate::str::starts_with("clock source: tsc → hpet (it fell"))
+        .stdout(predicate::str::starts_with(
+            "clock source: tsc → hpet (it fell",
+        ))
         .stdout(contains("condition holds: lost>0 (").and(contains("lost their figures")));
 }
 
@@ -109,7 +172,10 @@ fn reports_without_a_common_timer_are_not_compared() {
     let folder = Folder::new();
     let changes = ["CTCT", "CTM", "CTUT", "HRC", "NANO", "PCT", ".DAT", ".STO"]
         .map(|id| (format!("\"id\": \"{id}\""), format!("\"id\": \"x{id}\"")));
-    let changes: Vec<(&str, &str)> = changes.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let changes: Vec<(&str, &str)> = changes
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
     let other = changed(&folder, "b.json", &changes);
     timermeter(&["compare", &other, MBP62])
         .code(4)
@@ -121,7 +187,12 @@ fn a_folder_needs_two_sides() {
     let folder = Folder::new();
     changed(&folder, "a.json", &[]);
     let runs = folder.arg(".");
-    for args in [&[runs.as_str(), MBP62][..], &[MBP62, &runs], &[&runs, &runs], &[&runs]] {
+    for args in [
+        &[runs.as_str(), MBP62][..],
+        &[MBP62, &runs],
+        &[&runs, &runs],
+        &[&runs],
+    ] {
         timermeter(&[&["compare"], args].concat())
             .code(2)
             .stderr(contains("is a folder").and(contains("compare OLD... -- NEW...")));
@@ -140,9 +211,10 @@ fn a_bad_condition_is_wrong_usage() {
 
 #[test]
 fn a_condition_on_a_timer_that_nobody_has_is_wrong_usage() {
-    for (condition, words) in
-        [("cost[NANOO]>5%", "did you mean `NANO`"), ("cost[x*]>5%", "no timer in it matches `x*`")]
-    {
+    for (condition, words) in [
+        ("cost[NANOO]>5%", "did you mean `NANO`"),
+        ("cost[x*]>5%", "no timer in it matches `x*`"),
+    ] {
         timermeter(&["compare", MBP53, MBP62, "--fail-if", condition])
             .code(2)
             .stdout(predicate::str::is_empty())
@@ -154,26 +226,65 @@ fn a_condition_on_a_timer_that_nobody_has_is_wrong_usage() {
 fn what_could_not_be_told_has_a_status_of_its_own() {
     let folder = Folder::new();
     fs::write(folder.file("cut.json"), &fs::read(MBP53).unwrap()[..900]).unwrap();
-    timermeter(&["compare", MBP53, &folder.arg("cut.json")]).code(4).stderr(contains("line "));
+    timermeter(&["compare", MBP53, &folder.arg("cut.json")])
+        .code(4)
+        .stderr(contains("line "));
     timermeter(&["compare", &folder.arg("none.json"), MBP53]).code(4);
     // Clocks do not wait.
-    let told = timermeter(&["compare", MBP53, MBP53, "--fail-if", "lateness>5%", "--format", "json"]).code(4);
+    let told = timermeter(&[
+        "compare",
+        MBP53,
+        MBP53,
+        "--fail-if",
+        "lateness>5%",
+        "--format",
+        "json",
+    ])
+    .code(4);
     let value = json(&told.stderr(contains("could not be told whether it holds")));
     assert_eq!(
-        (&value["exit_status"], value["untold"].as_array().map(Vec::len)),
+        (
+            &value["exit_status"],
+            value["untold"].as_array().map(Vec::len)
+        ),
         (&4.into(), Some(1)),
         "{value}"
     );
-    assert!(value["sentences"][0].as_str().is_some_and(|told| told.starts_with("Clock reads: ")), "{value}");
+    assert!(
+        value["sentences"][0]
+            .as_str()
+            .is_some_and(|told| told.starts_with("Clock reads: ")),
+        "{value}"
+    );
     // An unreadable report is told in JSON as well.
-    let cut = timermeter(&["compare", MBP53, &folder.arg("cut.json"), "--format", "json"]).code(4);
+    let cut = timermeter(&[
+        "compare",
+        MBP53,
+        &folder.arg("cut.json"),
+        "--format",
+        "json",
+    ])
+    .code(4);
     let value = json(&cut);
     assert_eq!(value["exit_status"], 4, "{value}");
-    assert!(value["untold"][0].as_str().is_some_and(|why| why.contains("cut.json")), "{value}");
+    assert!(
+        value["untold"][0]
+            .as_str()
+            .is_some_and(|why| why.contains("cut.json")),
+        "{value}"
+    );
     // A condition that holds is told, whatever else is not.
-    timermeter(&["compare", MBP53, MBP62, "--fail-if", "lateness>5%", "--fail-if", "cost[NANO]<-20%"])
-        .code(3)
-        .stdout(contains("condition holds: cost[NANO]<-20%"));
+    timermeter(&[
+        "compare",
+        MBP53,
+        MBP62,
+        "--fail-if",
+        "lateness>5%",
+        "--fail-if",
+        "cost[NANO]<-20%",
+    ])
+    .code(3)
+    .stdout(contains("condition holds: cost[NANO]<-20%"));
 }
 
 #[test]
@@ -181,7 +292,10 @@ fn a_baseline_of_another_cpu_is_refused_where_asked() {
     let refused = "the baseline is of another CPU: Intel Core 2 Duo T9600";
     timermeter(&["compare", MBP53, MBP62]).success();
     timermeter(&["compare", MBP53, MBP53, "--same-cpu"]).success();
-    let of_other: [&[&str]; 2] = [&[MBP53, MBP62, "--same-cpu"], &[MBP53, "--same-cpu", "--", MBP62]];
+    let of_other: [&[&str]; 2] = [
+        &[MBP53, MBP62, "--same-cpu"],
+        &[MBP53, "--same-cpu", "--", MBP62],
+    ];
     for args in of_other {
         timermeter(&[&["compare"], args].concat())
             .code(4)
@@ -192,8 +306,14 @@ fn a_baseline_of_another_cpu_is_refused_where_asked() {
 
 #[test]
 fn runs_of_one_machine_stand_on_either_side() {
-    const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
-    const OTHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
+    const KEPT: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/epyc-2026-11-21.json"
+    );
+    const OTHER: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/xeon-2026-11-21.json"
+    );
     let folder = Folder::new();
     let text = fs::read_to_string(KEPT).unwrap();
     let at = text.find("\"created\"").expect("it says when it was made");
@@ -208,30 +328,53 @@ fn runs_of_one_machine_stand_on_either_side() {
     let [old, new, one] = ["old", "new", "new/b.json"].map(|name| folder.arg(name));
     let args = ["compare", &old, "--", &new];
     timermeter(&args).success().stdout(
-        predicate::str::starts_with("Clock reads: unchanged (").and(contains("3 old and 3 new runs")),
+        predicate::str::starts_with("Clock reads: unchanged (")
+            .and(contains("3 old and 3 new runs")),
     );
     let value = json(&timermeter(&["compare", "--format", "json", &old, "--", &one]).success());
-    assert_eq!((&value["runs"]["old"], &value["runs"]["new"]), (&3.into(), &1.into()), "{value}");
-    timermeter(&["compare", &old, "--", &one, &one]).code(2).stderr(contains("each run counts once"));
-    timermeter(&["compare", KEPT, OTHER, "--", &new]).code(2).stderr(contains("not of one machine"));
-    timermeter(&["compare", KEPT, OTHER, &one]).code(2).stderr(contains("compare OLD... -- NEW..."));
+    assert_eq!(
+        (&value["runs"]["old"], &value["runs"]["new"]),
+        (&3.into(), &1.into()),
+        "{value}"
+    );
+    timermeter(&["compare", &old, "--", &one, &one])
+        .code(2)
+        .stderr(contains("each run counts once"));
+    timermeter(&["compare", KEPT, OTHER, "--", &new])
+        .code(2)
+        .stderr(contains("not of one machine"));
+    timermeter(&["compare", KEPT, OTHER, &one])
+        .code(2)
+        .stderr(contains("compare OLD... -- NEW..."));
     timermeter(&["compare", KEPT, "--", &folder.arg("nothing.json")]).code(4);
     fs::write(folder.file("new/d.json"), "{}").unwrap();
-    timermeter(&args).code(4).stdout(predicate::str::starts_with("Clock reads: ")).stderr(contains("d.json"));
+    timermeter(&args)
+        .code(4)
+        .stdout(predicate::str::starts_with("Clock reads: "))
+        .stderr(contains("d.json"));
 }
 
 #[test]
 fn a_timer_that_a_report_lacks_is_told_with_those_it_has() {
-    timermeter(&["inspect", "nosuch", "--from", MBP53]).code(2).stderr(
-        contains("no timer in it is called `nosuch`")
-            .and(contains("NANO"))
-            .and(contains("timermeter list").not()),
-    );
-    timermeter(&["inspect", "NANOO", "--from", MBP53]).code(2).stderr(contains("did you mean `NANO`"));
+    timermeter(&["inspect", "nosuch", "--from", MBP53])
+        .code(2)
+        .stderr(
+            contains("no timer in it is called `nosuch`")
+                .and(contains("NANO"))
+                .and(contains("timermeter list").not()),
+        );
+    timermeter(&["inspect", "NANOO", "--from", MBP53])
+        .code(2)
+        .stderr(contains("did you mean `NANO`"));
 }
 
 #[test]
 fn trust_stands_in_the_table_unless_others_are_chosen() {
     let text = printed(&timermeter(&["table", MBP53]).success());
-    assert!(text.lines().next().is_some_and(|line| line.trim_end().ends_with("trust")), "{text}");
+    assert!(
+        text.lines()
+            .next()
+            .is_some_and(|line| line.trim_end().ends_with("trust")),
+        "{text}"
+    );
 }

@@ -20,12 +20,18 @@ fn report(folder: &Folder) -> String {
 
 /// A report that was kept, of a machine whose clocks are all as they should be.
 fn kept() -> &'static str {
-    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json")
+    concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/xeon-2026-11-21.json"
+    )
 }
 
 #[track_caller]
 fn refused(args: &[&str], status: i32, word: &str) {
-    timermeter(args).code(status).stdout(predicate::str::is_empty()).stderr(contains(word));
+    timermeter(args)
+        .code(status)
+        .stdout(predicate::str::is_empty())
+        .stderr(contains(word));
 }
 
 #[test]
@@ -33,15 +39,79 @@ fn requirements_that_make_no_sense() {
     refused(&["pick", "--error", "1%"], 2, "<TIME>");
     refused(&["pick", "5ns", "--error", "1"], 2, "was 1% meant");
     refused(&["pick", "--duration", "0ns", "--error", "1%"], 2, "zero");
-    refused(&["pick", "--duration", "-5ns", "--error", "1%"], 2, "negative");
-    refused(&["pick", "--duration", "5ns", "--error", "0"], 2, "0 %");
-    refused(&["pick", "--duration", "5ns", "--error", "200%"], 2, "200 %");
-    refused(&["pick", "--duration", "5ns", "--error", "1%", "--confidence", "100%"], 2, "confidence");
-    refused(&["pick", "--duration", "5ns", "--error", "1%", "--overhead", "0%"], 2, "overhead");
-    refused(&["pick", "--duration", "1ms", "--error", "1%", "--rate", "10000/s"], 2, "10000 times a second");
-    refused(&["pick", "--duration", "1ms", "--error", "1%", "--needs", "wings"], 2, "no-slew");
     refused(
-        &["pick", "--duration", "1ms", "--error", "1%", "--from", "/no/such/report.json"],
+        &["pick", "--duration", "-5ns", "--error", "1%"],
+        2,
+        "negative",
+    );
+    refused(&["pick", "--duration", "5ns", "--error", "0"], 2, "0 %");
+    refused(
+        &["pick", "--duration", "5ns", "--error", "200%"],
+        2,
+        "200 %",
+    );
+    refused(
+        &[
+            "pick",
+            "--duration",
+            "5ns",
+            "--error",
+            "1%",
+            "--confidence",
+            "100%",
+        ],
+        2,
+        "confidence",
+    );
+    refused(
+        &[
+            "pick",
+            "--duration",
+            "5ns",
+            "--error",
+            "1%",
+            "--overhead",
+            "0%",
+        ],
+        2,
+        "overhead",
+    );
+    refused(
+        &[
+            "pick",
+            "--duration",
+            "1ms",
+            "--error",
+            "1%",
+            "--rate",
+            "10000/s",
+        ],
+        2,
+        "10000 times a second",
+    );
+    refused(
+        &[
+            "pick",
+            "--duration",
+            "1ms",
+            "--error",
+            "1%",
+            "--needs",
+            "wings",
+        ],
+        2,
+        "no-slew",
+    );
+    refused(
+        &[
+            "pick",
+            "--duration",
+            "1ms",
+            "--error",
+            "1%",
+            "--from",
+            "/no/such/report.json",
+        ],
         1,
         "/no/such/report.json",
     );
@@ -54,16 +124,61 @@ fn measurements_that_make_no_sense() {
     refused(&["measure", "multiply", "--sizes", "10"], 2, "--sizes");
     refused(&["measure", "multiply", "--error", "0"], 2, "0 %");
     refused(&["measure", "clone", "--sizes", "0"], 2, "--sizes");
-    refused(&["measure", "--clock", "monotonic", "--", "/no/such/command"], 1, "/no/such/command");
-    refused(&["measure", "--clock", "monotonic", "--limit", "1", "--", "sleep", "100"], 1, "--limit");
-    refused(&["measure", "--clock", "monotonic", "--", "false"], 1, "failed");
-    refused(&["measure", "--clock", "thread-cputime", "--", "true"], 2, "does not see");
-    refused(&["measure", "--instrument", "discrete", "--", "true"], 2, "use macro");
+    refused(
+        &["measure", "--clock", "monotonic", "--", "/no/such/command"],
+        1,
+        "/no/such/command",
+    );
+    refused(
+        &[
+            "measure",
+            "--clock",
+            "monotonic",
+            "--limit",
+            "1",
+            "--",
+            "sleep",
+            "100",
+        ],
+        1,
+        "--limit",
+    );
+    refused(
+        &["measure", "--clock", "monotonic", "--", "false"],
+        1,
+        "failed",
+    );
+    refused(
+        &["measure", "--clock", "thread-cputime", "--", "true"],
+        2,
+        "does not see",
+    );
+    refused(
+        &["measure", "--instrument", "discrete", "--", "true"],
+        2,
+        "use macro",
+    );
     refused(&["measure", "multiply", "--error", "0.0004"], 2, "0.05 %");
-    refused(&["measure", "multiply", "--clock", "java:nanoTime"], 2, "another runtime");
-    refused(&["measure", "multiply", "--clock", "monotonc"], 2, "did you mean `monotonic`");
-    refused(&["measure", "multiply", "--clock", "mono*"], 2, "not a pattern");
-    refused(&["measure", "multiply", "--clock", "perf-cycles"], 2, "does not count time");
+    refused(
+        &["measure", "multiply", "--clock", "java:nanoTime"],
+        2,
+        "another runtime",
+    );
+    refused(
+        &["measure", "multiply", "--clock", "monotonc"],
+        2,
+        "did you mean `monotonic`",
+    );
+    refused(
+        &["measure", "multiply", "--clock", "mono*"],
+        2,
+        "not a pattern",
+    );
+    refused(
+        &["measure", "multiply", "--clock", "perf-cycles"],
+        2,
+        "does not count time",
+    );
     refused(&["measure-worker", "{}"], 2, "no request");
 }
 
@@ -72,25 +187,64 @@ fn a_clock_is_picked_from_a_report() {
     let folder = Folder::new();
     let (fresh, kept) = (report(&folder), kept());
     let picked = |report: &str, more: &[&str]| {
-        let args = ["pick", "--duration", "250ns", "--error", "5%", "--format", "json", "--from", report];
+        let args = [
+            "pick",
+            "--duration",
+            "250ns",
+            "--error",
+            "5%",
+            "--format",
+            "json",
+            "--from",
+            report,
+        ];
         json(&timermeter(&[&args[..], more].concat()))
     };
     let wall = picked(&fresh, &[]);
     assert_eq!(wall["schema"], "timermeter.pick.v1");
-    assert!(["instant", "monotonic"].contains(&wall["picked"]["id"].as_str().unwrap()), "{wall}");
+    assert!(
+        ["instant", "monotonic"].contains(&wall["picked"]["id"].as_str().unwrap()),
+        "{wall}"
+    );
     assert!(wall["picked"]["plan"]["error"].as_f64().unwrap() <= 0.05);
     assert!(
-        wall["others"].as_array().unwrap().iter().all(|other| !other["reason"].as_str().unwrap().is_empty())
+        wall["others"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|other| !other["reason"].as_str().unwrap().is_empty())
     );
     assert_eq!(wall["harnesses"].as_array().unwrap().len(), 6);
     let thread = picked(kept, &["--counts", "thread"]);
-    let own = ["thread-cputime", "thread-cputime-syscall", "perf-task-clock"];
-    assert!(own.contains(&thread["picked"]["id"].as_str().unwrap()), "{thread}");
+    let own = [
+        "thread-cputime",
+        "thread-cputime-syscall",
+        "perf-task-clock",
+    ];
+    assert!(
+        own.contains(&thread["picked"]["id"].as_str().unwrap()),
+        "{thread}"
+    );
     let none = picked(kept, &["--counts", "thread", "--needs", "threads"]);
     // No clock does both; whichever is nearest, it is named.
-    assert!(none["picked"].is_null() && none["nearest"]["id"].is_string(), "{none}");
-    let args = ["pick", "--duration", "250ns", "--error", "5%", "--needs", "suspend", "--from", &fresh];
-    timermeter(&args).code(3).stdout(contains("No clock suffices").and(contains("stands still")));
+    assert!(
+        none["picked"].is_null() && none["nearest"]["id"].is_string(),
+        "{none}"
+    );
+    let args = [
+        "pick",
+        "--duration",
+        "250ns",
+        "--error",
+        "5%",
+        "--needs",
+        "suspend",
+        "--from",
+        &fresh,
+    ];
+    timermeter(&args)
+        .code(3)
+        .stdout(contains("No clock suffices").and(contains("stands still")));
     timermeter(&[&args[..5], &["--runtime", "java", "--from", &fresh]].concat())
         .code(1)
         .stderr(contains("`java`"));
@@ -98,28 +252,90 @@ fn a_clock_is_picked_from_a_report() {
 
 #[test]
 fn a_clock_of_another_runtime_is_picked() {
-    refused(&["pick", "--duration", "1ms", "--error", "1%", "--runtime", "cobol"], 2, "java, dotnet, python");
+    refused(
+        &[
+            "pick",
+            "--duration",
+            "1ms",
+            "--error",
+            "1%",
+            "--runtime",
+            "cobol",
+        ],
+        2,
+        "java, dotnet, python",
+    );
     let agent = format!("other={} agent monotonic", program());
-    let args =
-        ["pick", "--duration", "10ms", "--error", "5%", "--format", "json", "--runtime", "other", "--agent"];
+    let args = [
+        "pick",
+        "--duration",
+        "10ms",
+        "--error",
+        "5%",
+        "--format",
+        "json",
+        "--runtime",
+        "other",
+        "--agent",
+    ];
     let found = json(&timermeter(&[&args[..], &[&agent]].concat()).success());
-    let of_other = |candidate: &serde_json::Value| candidate["id"].as_str().unwrap().starts_with("other:");
+    let of_other =
+        |candidate: &serde_json::Value| candidate["id"].as_str().unwrap().starts_with("other:");
     assert!(of_other(&found["picked"]), "{found}");
-    assert!(found["others"].as_array().unwrap().iter().all(of_other), "{found}");
+    assert!(
+        found["others"].as_array().unwrap().iter().all(of_other),
+        "{found}"
+    );
     let mut without_java = assert_cmd::Command::new(program());
-    without_java.args(["pick", "--duration", "1ms", "--error", "5%", "--runtime", "java"]);
-    let nothing = without_java.env("PATH", "/nowhere").env_remove("JAVA_HOME").timeout(patience()).assert();
-    nothing.code(3).stdout(contains("No clock suffices").and(contains("install")));
+    without_java.args([
+        "pick",
+        "--duration",
+        "1ms",
+        "--error",
+        "5%",
+        "--runtime",
+        "java",
+    ]);
+    let nothing = without_java
+        .env("PATH", "/nowhere")
+        .env_remove("JAVA_HOME")
+        .timeout(patience())
+        .assert();
+    nothing
+        .code(3)
+        .stdout(contains("No clock suffices").and(contains("install")));
 }
 
 #[test]
 fn published_reports_are_picked_from() {
-    let report = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
-    let args = ["pick", "--duration", "1ms", "--error", "5%", "--from", report];
+    let report = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/reports/icpe2011-mbp53/2011-03-14/report.json"
+    );
+    let args = [
+        "pick",
+        "--duration",
+        "1ms",
+        "--error",
+        "5%",
+        "--from",
+        report,
+    ];
     refused(&args, 1, "published");
     refused(&args, 1, "dotnet, java");
     for (runtime, id) in [("java", "NANO"), ("dotnet", ".STO")] {
-        let args = [&args[..], &["--format", "json", "--needs", "monotonic", "--runtime", runtime]].concat();
+        let args = [
+            &args[..],
+            &[
+                "--format",
+                "json",
+                "--needs",
+                "monotonic",
+                "--runtime",
+                runtime,
+            ],
+        ]
+        .concat();
         assert_eq!(json(&timermeter(&args).success())["picked"]["id"], id);
     }
 }
@@ -141,23 +357,32 @@ fn operations_are_measured_in_all_formats() {
         "--limit",
         "60",
     ];
-    let run =
-        |more: &[&str]| timermeter(&[&args[..], &["--clock", "instant", "--from", &report], more].concat());
+    let run = |more: &[&str]| {
+        timermeter(&[&args[..], &["--clock", "instant", "--from", &report], more].concat())
+    };
     let found = json(&run(&["--format", "json"]).success());
     let rows = found["measurements"].as_array().unwrap();
     assert_eq!(rows.len(), 4);
-    assert!(rows.iter().all(|row| row["summary"]["mean_ns"].as_f64().unwrap() > 0.0), "{found}");
+    assert!(
+        rows.iter()
+            .all(|row| row["summary"]["mean_ns"].as_f64().unwrap() > 0.0),
+        "{found}"
+    );
     let mean = |at: usize| rows[at]["summary"]["mean_ns"].as_f64().unwrap();
     assert!(mean(3) > mean(2), "a longer sort takes longer: {found}");
     let head = printed(&run(&[]).success());
     assert!(head.contains("of this campaign"), "{head}");
     let csv = printed(&run(&["--format", "csv"]).success());
     assert!(
-        csv.contains("\noperation,size,way,calls,mean_ns,") && csv.contains("\nclone,100,adaptive,"),
+        csv.contains("\noperation,size,way,calls,mean_ns,")
+            && csv.contains("\nclone,100,adaptive,"),
         "{csv}"
     );
     let table = printed(&run(&[]).success());
-    assert!(table.contains("heapsort") && !table.contains('\x1b'), "{table}");
+    assert!(
+        table.contains("heapsort") && !table.contains('\x1b'),
+        "{table}"
+    );
 }
 
 #[test]
@@ -186,7 +411,14 @@ fn commands_are_measured() {
 #[test]
 fn what_can_be_measured_is_listed() {
     let list = printed(&timermeter(&["measure"]).success());
-    for name in ["log-chain", "multiply", "atan", "new-and-copy", "search-random", "selection-sort"] {
+    for name in [
+        "log-chain",
+        "multiply",
+        "atan",
+        "new-and-copy",
+        "search-random",
+        "selection-sort",
+    ] {
         assert!(list.contains(name), "{list}");
     }
 }
@@ -194,14 +426,36 @@ fn what_can_be_measured_is_listed() {
 #[test]
 fn allocations_are_counted_where_the_program_counts() {
     if !cfg!(feature = "allocations") {
-        refused(&["measure", "clone", "--instrument", "allocations"], 1, "--features allocations");
-        not_installed("this build does not count allocations", "test with --features allocations");
+        refused(
+            &["measure", "clone", "--instrument", "allocations"],
+            1,
+            "--features allocations",
+        );
+        not_installed(
+            "this build does not count allocations",
+            "test with --features allocations",
+        );
         return;
     }
     let folder = Folder::new();
     let report = report(&folder);
-    let args = ["measure", "clone", "--sizes", "1000", "--instrument", "allocations", "--clock", "instant"];
-    let found = json(&timermeter(&[&args[..], &["--from", &report, "--format", "json"]].concat()).success());
+    let args = [
+        "measure",
+        "clone",
+        "--sizes",
+        "1000",
+        "--instrument",
+        "allocations",
+        "--clock",
+        "instant",
+    ];
+    let found = json(
+        &timermeter(&[&args[..], &["--from", &report, "--format", "json"]].concat()).success(),
+    );
     let row = &found["measurements"][0];
-    assert_eq!((row["instances"].as_f64(), row["bytes"].as_f64()), (Some(1.0), Some(1000.0)), "{row}");
+    assert_eq!(
+        (row["instances"].as_f64(), row["bytes"].as_f64()),
+        (Some(1.0), Some(1000.0)),
+        "{row}"
+    );
 }

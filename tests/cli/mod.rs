@@ -1,4 +1,5 @@
-//! The built program as scripts meet it: what it prints, what it leaves behind, and its exit status.
+//! The built program as scripts meet it: what it prints, what it leaves behind, and its exit
+//! status.
 
 #[cfg(unix)]
 mod bare_machine;
@@ -38,7 +39,8 @@ use serde_json::Value;
 
 use crate::program::{program, slowdown};
 
-/// Far more than a loaded machine needs for a quick probe, far less than an agent that hangs would take.
+/// Far more than a loaded machine needs for a quick probe, far less than an agent that hangs would
+/// take.
 fn patience() -> Duration {
     Duration::from_secs(120) * slowdown()
 }
@@ -70,7 +72,10 @@ fn rows(report: &Value) -> &[Value] {
 /// The row of a timer.
 #[track_caller]
 fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
-    rows(report).iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("no row `{id}`: {report}"))
+    rows(report)
+        .iter()
+        .find(|row| row["id"] == id)
+        .unwrap_or_else(|| panic!("no row `{id}`: {report}"))
 }
 
 /// The timers that `list` names.

@@ -19,7 +19,8 @@ const PROMISED: &str = "rdtsc rdtsc-lfence rdtscp monotonic monotonic-raw monoto
     thread-cputime-syscall gettimeofday time clock times getrusage-self getrusage-thread instant system-time \
     quanta quanta-raw perf-task-clock perf-cycles rdpmc-cycles";
 
-/// The options of a probe of two timers that is soon over; a timer that this kind of processor lacks gives status 3.
+/// The options of a probe of two timers that is soon over; a timer that this kind of processor
+/// lacks gives status 3.
 const TWO: [&str; 4] = ["probe", "--quick", "rdtsc", "monotonic"];
 
 /// Runs a probe of two timers.
@@ -29,17 +30,29 @@ fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
     timermeter(&args).code(predicate::in_iter(DONE))
 }
 
-/// Done; 3 where one of the two is not there, or could not be characterised on a machine that does something else as well.
+/// Done; 3 where one of the two is not there, or could not be characterised on a machine that does
+/// something else as well.
 const DONE: [i32; 2] = [0, 3];
 
 #[test]
 fn list_names_every_promised_id() {
     let listed = listed();
-    let table = printed(&timermeter(&["list", "--all"]).success().stderr(predicate::str::is_empty()));
+    let table = printed(
+        &timermeter(&["list", "--all"])
+            .success()
+            .stderr(predicate::str::is_empty()),
+    );
     for id in PROMISED.split_whitespace() {
-        let timer = listed.iter().find(|timer| timer["id"] == id).unwrap_or_else(|| panic!("no `{id}`"));
+        let timer = listed
+            .iter()
+            .find(|timer| timer["id"] == id)
+            .unwrap_or_else(|| panic!("no `{id}`"));
         let available = timer["available"].as_bool().expect("it is told");
-        assert_eq!(available, timer["reason"].is_null(), "a reason where it is not available: {timer}");
+        assert_eq!(
+            available,
+            timer["reason"].is_null(),
+            "a reason where it is not available: {timer}"
+        );
         let listed = table.split([' ', ',', '\n']).any(|word| word == id);
         assert!(listed, "no `{id}`: {table}");
     }
@@ -48,9 +61,21 @@ fn list_names_every_promised_id() {
 #[test]
 fn list_of_some() {
     let list = json(&timermeter(&["list", "--format", "json", "monotonic*", "realtime"]).success());
-    let ids: Vec<&str> = list.as_array().unwrap().iter().filter_map(|timer| timer["id"].as_str()).collect();
-    assert!(ids.contains(&"realtime") && ids.contains(&"monotonic-raw"), "{ids:?}");
-    assert!(ids.iter().all(|id| id.starts_with("monotonic") || *id == "realtime"), "{ids:?}");
+    let ids: Vec<&str> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|timer| timer["id"].as_str())
+        .collect();
+    assert!(
+        ids.contains(&"realtime") && ids.contains(&"monotonic-raw"),
+        "{ids:?}"
+    );
+    assert!(
+        ids.iter()
+            .all(|id| id.starts_with("monotonic") || *id == "realtime"),
+        "{ids:?}"
+    );
 }
 
 #[test]
@@ -59,16 +84,25 @@ fn platform_in_both_formats() {
     for part in ["cpu", "os", "kernel", "clocksource"] {
         assert!(platform["platform"][part].is_object(), "{part}: {platform}");
     }
-    assert!(platform["frequency"]["cycles_from"].is_string(), "{platform}");
-    timermeter(&["platform"]).success().stdout(contains("\u{1b}").not());
+    assert!(
+        platform["frequency"]["cycles_from"].is_string(),
+        "{platform}"
+    );
+    timermeter(&["platform"])
+        .success()
+        .stdout(contains("\u{1b}").not());
 }
 
 #[test]
 fn json_fits_the_schema() {
-    let report = json(&probe(&["--format", "json", "--seed", "7"]).stderr(predicate::str::is_empty()));
+    let report =
+        json(&probe(&["--format", "json", "--seed", "7"]).stderr(predicate::str::is_empty()));
     let schema = include_str!("../../docs/report.v1.schema.json");
     let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+    let errors: Vec<String> = validator
+        .iter_errors(&report)
+        .map(|error| error.to_string())
+        .collect();
     assert!(errors.is_empty(), "{errors:?}");
     assert_eq!(report["settings"]["profile"], "quick");
     assert_eq!(report["settings"]["seed"], 7);
@@ -76,13 +110,25 @@ fn json_fits_the_schema() {
     for id in ["rdtsc", "monotonic"] {
         let row = row(&report, id);
         let status = row["status"].as_str().expect("a row has a status");
-        assert!(matches!(status, "ok" | "unresolved" | "failed" | "unavailable"), "{row}");
+        assert!(
+            matches!(status, "ok" | "unresolved" | "failed" | "unavailable"),
+            "{row}"
+        );
         let quality = row["quality"].as_f64();
         assert!(quality.is_some() || status != "ok", "{row}");
-        assert!(quality.is_none_or(|quality| (0.0..=1.0).contains(&quality)), "{row}");
+        assert!(
+            quality.is_none_or(|quality| (0.0..=1.0).contains(&quality)),
+            "{row}"
+        );
     }
-    let qualities: Vec<f64> = rows(&report).iter().filter_map(|row| row["quality"].as_f64()).collect();
-    assert!(qualities.is_sorted_by(|a, b| a >= b), "best first: {qualities:?}");
+    let qualities: Vec<f64> = rows(&report)
+        .iter()
+        .filter_map(|row| row["quality"].as_f64())
+        .collect();
+    assert!(
+        qualities.is_sorted_by(|a, b| a >= b),
+        "best first: {qualities:?}"
+    );
 }
 
 #[test]
@@ -90,8 +136,18 @@ fn csv_has_a_line_a_timer() {
     let text = printed(&probe(&["--format", "csv"]));
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().expect("a header").clone();
-    for name in ["id", "status", "accuracy_ns", "cost_median_ns", "spread", "quality"] {
-        assert!(header.iter().any(|column| column == name), "no `{name}`: {text}");
+    for name in [
+        "id",
+        "status",
+        "accuracy_ns",
+        "cost_median_ns",
+        "spread",
+        "quality",
+    ] {
+        assert!(
+            header.iter().any(|column| column == name),
+            "no `{name}`: {text}"
+        );
     }
     let records: Result<Vec<_>, _> = reader.records().collect();
     assert_eq!(records.expect("all lines have all columns").len(), 2);
@@ -102,11 +158,17 @@ fn files_are_written_beside_the_table() {
     let folder = Folder::new();
     let (as_json, markdown) = (folder.arg("x.json"), folder.arg("x.md"));
     fs::write(&as_json, "an older report").expect("it can be written");
-    let assert = probe(&["--output", &as_json, "--output", &markdown, "--cycles", "2.8GHz"]);
+    let assert = probe(&[
+        "--output", &as_json, "--output", &markdown, "--cycles", "2.8GHz",
+    ]);
     let table = printed(&assert);
-    assert!(table.contains("monotonic") && !table.contains('\u{1b}'), "{table}");
+    assert!(
+        table.contains("monotonic") && !table.contains('\u{1b}'),
+        "{table}"
+    );
     assert!(serde_json::from_str::<Value>(&table).is_err());
-    let report: Value = serde_json::from_slice(&fs::read(&as_json).unwrap()).expect("the file holds JSON");
+    let report: Value =
+        serde_json::from_slice(&fs::read(&as_json).unwrap()).expect("the file holds JSON");
     assert_eq!(rows(&report).len(), 2);
     assert_eq!(report["frequency"]["cycles_hz"], 2.8e9);
     let text = fs::read_to_string(&markdown).unwrap();
@@ -118,26 +180,47 @@ fn files_are_written_beside_the_table() {
 #[test]
 fn markdown_has_a_table() {
     let text = printed(&probe(&["--format", "markdown", "--quiet"]));
-    assert!(text.lines().any(|line| line.starts_with('|') && line.contains("monotonic")), "{text}");
+    assert!(
+        text.lines()
+            .any(|line| line.starts_with('|') && line.contains("monotonic")),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_reader_that_goes_away() {
     // One that takes a line, as `head -1`.
     let mut list = Command::new(program());
-    let mut list = list.arg("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut list = list
+        .arg("list")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
     let mut line = String::new();
     let mut reader = BufReader::with_capacity(1, list.stdout.take().expect("a pipe"));
     reader.read_line(&mut line).expect("a line");
     drop(reader);
     assert!(line.contains("clocks"), "{line}");
     let ended = list.wait_with_output().expect("it ends");
-    assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
+    assert!(
+        ended.status.success() && ended.stderr.is_empty(),
+        "{ended:?}"
+    );
     // One that was never there.
-    for args in [&["list"][..], &["list", "--format", "json"], &["platform"], &TWO] {
+    for args in [
+        &["list"][..],
+        &["list", "--format", "json"],
+        &["platform"],
+        &TWO,
+    ] {
         let (reader, writer) = io::pipe().expect("a pipe");
         drop(reader);
-        let ended = Command::new(program()).args(args).stdout(writer).stderr(Stdio::piped()).output();
+        let ended = Command::new(program())
+            .args(args)
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .output();
         let ended = ended.expect("it starts");
         let done = ended.status.code().is_some_and(|code| DONE.contains(&code));
         assert!(done && ended.stderr.is_empty(), "{args:?}: {ended:?}");
@@ -150,10 +233,22 @@ fn files_are_complete_though_the_reader_went_away() {
     let file = folder.arg("x.json");
     let (reader, writer) = io::pipe().expect("a pipe");
     drop(reader);
-    let args = TWO.iter().chain(&["--output", &file]).copied().collect::<Vec<_>>();
-    let ended = Command::new(program()).args(args).stdout(writer).output().expect("it starts");
-    assert!(ended.status.code().is_some_and(|code| DONE.contains(&code)), "{ended:?}");
-    let report: Value = serde_json::from_slice(&fs::read(&file).unwrap()).expect("the file holds JSON");
+    let args = TWO
+        .iter()
+        .chain(&["--output", &file])
+        .copied()
+        .collect::<Vec<_>>();
+    let ended = Command::new(program())
+        .args(args)
+        .stdout(writer)
+        .output()
+        .expect("it starts");
+    assert!(
+        ended.status.code().is_some_and(|code| DONE.contains(&code)),
+        "{ended:?}"
+    );
+    let report: Value =
+        serde_json::from_slice(&fs::read(&file).unwrap()).expect("the file holds JSON");
     assert_eq!(rows(&report).len(), 2);
 }
 
@@ -172,8 +267,16 @@ fn a_timer_that_is_not_available() {
     assert_eq!(rows(&named).len(), 1);
     let unavailable = row(&named, id);
     assert_eq!(unavailable["status"], "unavailable");
-    assert!(unavailable["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{unavailable}");
-    assert!(unavailable["quality"].is_null() && unavailable["accuracy"].is_null(), "{unavailable}");
+    assert!(
+        unavailable["reason"]
+            .as_str()
+            .is_some_and(|reason| !reason.is_empty()),
+        "{unavailable}"
+    );
+    assert!(
+        unavailable["quality"].is_null() && unavailable["accuracy"].is_null(),
+        "{unavailable}"
+    );
     // Who did not ask for it by its name is not notified that it failed.
     let glob = format!("{}[{}]", &id[..id.len() - 1], &id[id.len() - 1..]);
     let matched = json(&timermeter(&["probe", "--quick", "--format", "json", &glob]).success());
@@ -183,16 +286,26 @@ fn a_timer_that_is_not_available() {
 /// As a run would have written it: in the formats of one, and metrics with the name of its folder.
 #[test]
 fn a_kept_report_is_told_in_every_format_of_a_run() {
-    let kept =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json");
+    let kept = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json"
+    );
     let told = |format: &str| printed(&timermeter(&["report", kept, "--format", format]).success());
     let again: Value = serde_json::from_str(&told("json")).expect("JSON");
     let report: Value = serde_json::from_slice(&fs::read(kept).expect("it is kept")).expect("JSON");
-    assert_eq!(again["timers"].as_array().map(Vec::len), report["timers"].as_array().map(Vec::len));
+    assert_eq!(
+        again["timers"].as_array().map(Vec::len),
+        report["timers"].as_array().map(Vec::len)
+    );
     let metrics = told("openmetrics");
-    assert!(metrics.starts_with("# HELP ") && metrics.ends_with("# EOF\n"), "{metrics}");
+    assert!(
+        metrics.starts_with("# HELP ") && metrics.ends_with("# EOF\n"),
+        "{metrics}"
+    );
     let header = told("csv").lines().next().map(str::to_owned);
     assert!(header.is_some_and(|header| header.starts_with("id,label,runtime,")));
     timermeter(&["report", kept, "--format", "csv", "--output", "page.html"]).code(2);
-    timermeter(&["report", kept, kept, "--format", "csv"]).code(2).stderr(contains("--format is of one"));
+    timermeter(&["report", kept, kept, "--format", "csv"])
+        .code(2)
+        .stderr(contains("--format is of one"));
 }

@@ -1,4 +1,5 @@
-//! `--runtime` where runtimes are installed, as far as they are, and where they are not; and `agent-check`.
+//! `--runtime` where runtimes are installed, as far as they are, and where they are not; and
+//! `agent-check`.
 
 use assert_cmd::Command;
 use predicates::prelude::*;
@@ -10,7 +11,12 @@ use crate::skipping::skipped;
 /// A run that finds no program at all.
 fn without_programs(args: &[&str]) -> assert_cmd::assert::Assert {
     let mut command = Command::new(program());
-    command.args(args).env("PATH", "/nowhere").env_remove("JAVA_HOME").timeout(patience()).assert()
+    command
+        .args(args)
+        .env("PATH", "/nowhere")
+        .env_remove("JAVA_HOME")
+        .timeout(patience())
+        .assert()
 }
 
 #[test]
@@ -18,12 +24,28 @@ fn a_runtime_that_is_missing_is_one_line_that_says_how_to_get_it() {
     let list = without_programs(&["list", "--format", "json", "--runtime", "all"]).code(0);
     let listed: Vec<Value> = serde_json::from_slice(&list.get_output().stdout).expect("JSON");
     for id in ["java:*", "dotnet:*", "python:*", "node:*"] {
-        let row = listed.iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("no `{id}`"));
+        let row = listed
+            .iter()
+            .find(|row| row["id"] == id)
+            .unwrap_or_else(|| panic!("no `{id}`"));
         assert_eq!(row["available"], false, "{row}");
-        assert!(row["remedy"].as_str().is_some_and(|remedy| remedy.contains("install")), "{row}");
+        assert!(
+            row["remedy"]
+                .as_str()
+                .is_some_and(|remedy| remedy.contains("install")),
+            "{row}"
+        );
     }
     // Asked for by name, it is missed.
-    let probe = ["probe", "--quick", "--format", "json", "--runtime", "java,node", "java:nanoTime"];
+    let probe = [
+        "probe",
+        "--quick",
+        "--format",
+        "json",
+        "--runtime",
+        "java,node",
+        "java:nanoTime",
+    ];
     let report = without_programs(&probe).code(3);
     let report: Value = serde_json::from_slice(&report.get_output().stdout).expect("JSON");
     assert_eq!(row(&report, "java:*")["status"], "unavailable");
@@ -32,18 +54,36 @@ fn a_runtime_that_is_missing_is_one_line_that_says_how_to_get_it() {
 
 #[test]
 fn of_all_runtimes_those_that_are_not_here_are_one_line() {
-    let probe =
-        ["probe", "--quick", "--budget", "1s", "--format", "json", "--runtime", "all,node", "instant"];
+    let probe = [
+        "probe",
+        "--quick",
+        "--budget",
+        "1s",
+        "--format",
+        "json",
+        "--runtime",
+        "all,node",
+        "instant",
+    ];
     let probed = without_programs(&probe).code(predicate::in_iter([0, 3]));
     let said = String::from_utf8_lossy(&probed.get_output().stderr);
-    let told = said.lines().filter(|line| line.contains("none is here; `timermeter list --runtime all`"));
+    let told = said
+        .lines()
+        .filter(|line| line.contains("none is here; `timermeter list --runtime all`"));
     assert_eq!(told.count(), 1, "{said}");
     let report: Value = serde_json::from_slice(&probed.get_output().stdout).expect("JSON");
-    let ids: Vec<&str> = rows(&report).iter().filter_map(|row| row["id"].as_str()).collect();
-    assert!(ids.contains(&"node:*") && ids.len() == 2, "what was named has its row: {ids:?}");
+    let ids: Vec<&str> = rows(&report)
+        .iter()
+        .filter_map(|row| row["id"].as_str())
+        .collect();
+    assert!(
+        ids.contains(&"node:*") && ids.len() == 2,
+        "what was named has its row: {ids:?}"
+    );
 }
 
-/// The report of a quick probe of these timers, by id and legend. `None` where the runtime is not installed.
+/// The report of a quick probe of these timers, by id and legend. `None` where the runtime is not
+/// installed.
 #[track_caller]
 fn probed(runtime: &str, timers: &[(&str, Option<&str>)]) -> Option<Value> {
     let mut args = vec!["probe", "--quick", "--format", "json", "--runtime", runtime];
@@ -52,7 +92,11 @@ fn probed(runtime: &str, timers: &[(&str, Option<&str>)]) -> Option<Value> {
     let report = json(&timermeter(&args).code(predicate::in_iter([0, 3])));
     let all = format!("{runtime}:*");
     if let Some(missing) = rows(&report).iter().find(|row| row["id"] == *all) {
-        let said = |key: &str| missing[key].as_str().unwrap_or_else(|| panic!("no {key}: {missing}"));
+        let said = |key: &str| {
+            missing[key]
+                .as_str()
+                .unwrap_or_else(|| panic!("no {key}: {missing}"))
+        };
         skipped(format!("{runtime}: {}", said("reason")), said("remedy"));
         return None;
     }
@@ -65,16 +109,31 @@ fn probed(runtime: &str, timers: &[(&str, Option<&str>)]) -> Option<Value> {
     Some(report)
 }
 
-/// What is true of a hosted timer on any machine: it was asked, and its row says by whom and what came of it.
+/// What is true of a hosted timer on any machine: it was asked, and its row says by whom and what
+/// came of it.
 #[track_caller]
 fn holds_together(row: &Value) {
-    let (name, version) = row["runtime"].as_str().and_then(|runtime| runtime.rsplit_once(' ')).expect("both");
-    assert!(!name.is_empty() && version.starts_with(|c: char| c.is_ascii_digit()), "{row}");
+    let (name, version) = row["runtime"]
+        .as_str()
+        .and_then(|runtime| runtime.rsplit_once(' '))
+        .expect("both");
+    assert!(
+        !name.is_empty() && version.starts_with(|c: char| c.is_ascii_digit()),
+        "{row}"
+    );
     let above_zero = |value: &Value| value.as_f64().is_some_and(|value| value > 0.0);
     match row["status"].as_str() {
         Some("ok") => {
-            assert!(above_zero(&row["accuracy"]["ns"]) && above_zero(&row["cost"]["median_ns"]), "{row}");
-            assert!(row["quality"].as_f64().is_some_and(|quality| (0.0..=1.0).contains(&quality)), "{row}");
+            assert!(
+                above_zero(&row["accuracy"]["ns"]) && above_zero(&row["cost"]["median_ns"]),
+                "{row}"
+            );
+            assert!(
+                row["quality"]
+                    .as_f64()
+                    .is_some_and(|quality| (0.0..=1.0).contains(&quality)),
+                "{row}"
+            );
         }
         Some("unresolved" | "failed") => assert!(row["reason"].is_string(), "{row}"),
         _ => panic!("{row}"),
@@ -83,7 +142,13 @@ fn holds_together(row: &Value) {
 
 #[test]
 fn java_is_probed() {
-    probed("java", &[("java:nanoTime", Some("NANO")), ("java:currentTimeMillis", Some("CTM"))]);
+    probed(
+        "java",
+        &[
+            ("java:nanoTime", Some("NANO")),
+            ("java:currentTimeMillis", Some("CTM")),
+        ],
+    );
 }
 
 #[test]
@@ -93,7 +158,10 @@ fn dotnet_is_probed() {
 
 #[test]
 fn python_is_probed() {
-    let Some(report) = probed("python", &[("python:perf_counter_ns", None), ("python:time", None)]) else {
+    let Some(report) = probed(
+        "python",
+        &[("python:perf_counter_ns", None), ("python:time", None)],
+    ) else {
         return;
     };
     let time = row(&report, "python:time");
@@ -102,7 +170,10 @@ fn python_is_probed() {
     assert_eq!(time["ns_per_tick"], MANTISSA_NS, "{time}");
     if time["status"] == "ok" {
         let steps = time["accuracy"]["ns"].as_f64().expect("it has an accuracy") / MANTISSA_NS;
-        assert!(steps.round() >= 1.0 && (steps - steps.round()).abs() < 0.01, "{steps} steps: {time}");
+        assert!(
+            steps.round() >= 1.0 && (steps - steps.round()).abs() < 0.01,
+            "{steps} steps: {time}"
+        );
     }
 }
 
@@ -114,9 +185,13 @@ fn node_is_probed() {
 #[test]
 fn agent_check_tells_what_is_wrong() {
     let good = format!("{} agent monotonic", program());
-    timermeter(&["agent-check", &good]).code(0).stdout(predicate::str::contains("It speaks the protocol."));
+    timermeter(&["agent-check", &good])
+        .code(0)
+        .stdout(predicate::str::contains("It speaks the protocol."));
     let gone = timermeter(&["agent-check", "/no/such/program"]).code(3);
-    gone.stdout(predicate::str::contains("FAIL  hello").and(predicate::str::contains("/no/such/program")));
+    gone.stdout(
+        predicate::str::contains("FAIL  hello").and(predicate::str::contains("/no/such/program")),
+    );
     let hello = r#"{\"protocol\":1,\"runtime\":{\"name\":\"sh\",\"version\":\"1\"},\"timers\":[{\"id\":\"a\",\"label\":\"A\",\"reference\":true}],\"ops\":[\"intervals\",\"batches\",\"readings\"]}"#;
     let deaf = format!(
         "sh -c 'read -r x; echo \"{hello}\"; while read -r x; do echo \"{{\\\"readings\\\":[1,2,3]}}\"; done'"
@@ -124,7 +199,9 @@ fn agent_check_tells_what_is_wrong() {
     timermeter(&["agent-check", &deaf]).code(3).stdout(
         predicate::str::contains("pass  hello")
             .and(predicate::str::contains("pass  readings of a"))
-            .and(predicate::str::contains("FAIL  intervals of a: agent `sh` malformed reply to `intervals`"))
+            .and(predicate::str::contains(
+                "FAIL  intervals of a: agent `sh` malformed reply to `intervals`",
+            ))
             .and(predicate::str::contains("FAIL  an op that does not exist"))
             .and(predicate::str::contains("pass  end of input")),
     );
@@ -152,13 +229,24 @@ esac; done"#;
     checked.stdout(
         contains("FAIL  hello: `back` answers arms, which the `ops` of the agent lacks")
             .and(contains("pass  waits of early"))
-            .and(contains("FAIL  waits of back: 6 comes after 7, and is less"))
-            .and(contains("FAIL  arms of back: it refused: this agent does not offer `arms`"))
-            .and(contains("FAIL  periods of few:").and(contains("a wake-up stands for -1 expirations")))
+            .and(contains(
+                "FAIL  waits of back: 6 comes after 7, and is less",
+            ))
+            .and(contains(
+                "FAIL  arms of back: it refused: this agent does not offer `arms`",
+            ))
+            .and(
+                contains("FAIL  periods of few:")
+                    .and(contains("a wake-up stands for -1 expirations")),
+            )
             .and(contains("pass  a timer it does not have")),
     );
     let twice = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","reference":true}],"ops":[],"waiters":[{"id":"a","label":"W","ops":["waits"]}]}"#;
-    std::fs::write(agent.path(), format!("read -r x; echo '{twice}'; read -r x")).expect("it can be written");
+    std::fs::write(
+        agent.path(),
+        format!("read -r x; echo '{twice}'; read -r x"),
+    )
+    .expect("it can be written");
     let checked = timermeter(&["agent-check", &format!("sh {}", agent.path().display())]).code(3);
     checked.stdout(contains("FAIL  hello:").and(contains("two timers are called `a`")));
 }

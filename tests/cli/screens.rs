@@ -16,7 +16,18 @@ fn screens_are_no_wider_than_the_terminal() {
     // What measures takes seconds, so it runs at one width.
     let measuring: [&[&str]; 3] = [
         &["check"],
-        &["wait", "*nanosleep*", "spin", "--quick", "--durations", "1ms", "--for", "10ms", "--notes", "full"],
+        &[
+            "wait",
+            "*nanosleep*",
+            "spin",
+            "--quick",
+            "--durations",
+            "1ms",
+            "--for",
+            "10ms",
+            "--notes",
+            "full",
+        ],
         &["period", "nanosleep", "timerfd", "--quick"],
     ];
     let reading: [&[&str]; 14] = [
@@ -26,27 +37,51 @@ fn screens_are_no_wider_than_the_terminal() {
         &["table", NEW],
         &["table", OLD, NEW],
         &["compare", OLD, NEW, "--all"],
-        &["pick", "--duration", "250ns", "--error", "1%", "--from", NEW],
+        &[
+            "pick",
+            "--duration",
+            "250ns",
+            "--error",
+            "1%",
+            "--from",
+            NEW,
+        ],
         &["inspect", "rdtsc", "--from", NEW],
         &["list", "*nanosleep*", "timerfd"],
         &["inspect", "*", "--from", WAITS],
-        &["pick", "--every", "1ms", "--within", "50us", "--from", WAITS],
+        &[
+            "pick", "--every", "1ms", "--within", "50us", "--from", WAITS,
+        ],
         &["compare", WAITS, WAITS, "--all"],
         &["table", WAITS],
         &["table", WAITS, "--kind", "periods", "--all"],
     ];
-    let at_all_widths = [40, 80, 120].into_iter().flat_map(|columns| reading.map(|screen| (columns, screen)));
+    let at_all_widths = [40, 80, 120]
+        .into_iter()
+        .flat_map(|columns| reading.map(|screen| (columns, screen)));
     for (columns, screen) in at_all_widths.chain(measuring.map(|screen| (80, screen))) {
         // Code is not folded; what is put side by side takes more than a telephone has.
         let is_wide = screen[0] == "compare" || screen.contains(&"--duration");
         if columns < 80 && is_wide {
             continue;
         }
-        let shown = Command::new(program()).args(screen).env("COLUMNS", columns.to_string()).assert();
+        let shown = Command::new(program())
+            .args(screen)
+            .env("COLUMNS", columns.to_string())
+            .assert();
         let text = printed(&shown);
-        assert!(text.lines().count() > 2, "{screen:?} shows nothing: {shown}");
-        let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap_or_default();
-        assert!(widest.chars().count() <= columns, "{screen:?} at {columns}: {widest}");
+        assert!(
+            text.lines().count() > 2,
+            "{screen:?} shows nothing: {shown}"
+        );
+        let widest = text
+            .lines()
+            .max_by_key(|line| line.chars().count())
+            .unwrap_or_default();
+        assert!(
+            widest.chars().count() <= columns,
+            "{screen:?} at {columns}: {widest}"
+        );
     }
 }
 
@@ -54,13 +89,27 @@ fn screens_are_no_wider_than_the_terminal() {
 fn many_clocks() -> Vec<(String, usize)> {
     /// What there is for names at 80 columns.
     const COLUMN: usize = 22;
-    let within =
-        |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let reports = within("reports".into()).flat_map(within).map(|folder| folder.join("report.json"));
+    let within = |folder: PathBuf| {
+        fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+    };
+    let reports = within("reports".into())
+        .flat_map(within)
+        .map(|folder| folder.join("report.json"));
     let clocks = |file: PathBuf| {
-        let report: Value = serde_json::from_slice(&fs::read(&file).ok()?).expect("a report is JSON");
-        let told = |row: &&Value| ["ok", "unresolved"].contains(&row["status"].as_str().unwrap_or_default());
-        let ids = report["timers"].as_array()?.iter().filter(told).filter_map(|row| row["id"].as_str());
+        let report: Value =
+            serde_json::from_slice(&fs::read(&file).ok()?).expect("a report is JSON");
+        let told = |row: &&Value| {
+            ["ok", "unresolved"].contains(&row["status"].as_str().unwrap_or_default())
+        };
+        let ids = report["timers"]
+            .as_array()?
+            .iter()
+            .filter(told)
+            .filter_map(|row| row["id"].as_str());
         // A name that is longer than its column, as those of runtimes are, has a second line.
         let lines = ids.map(|id| 1 + usize::from(id.len() > COLUMN)).sum();
         (lines > 20).then(|| (file.display().to_string(), lines))
@@ -74,20 +123,30 @@ fn a_probe_of_thirty_one_clocks_takes_45_lines() {
     assert!(reports.len() >= 8, "{reports:?}");
     for (report, rows) in reports {
         let shown = |width: &str, more: &[&str]| {
-            let shown =
-                Command::new(program()).args(["report", &report]).args(more).env("COLUMNS", width).assert();
+            let shown = Command::new(program())
+                .args(["report", &report])
+                .args(more)
+                .env("COLUMNS", width)
+                .assert();
             printed(&shown.success())
         };
         let text = shown("80", &[]);
         let lines = text.lines().count();
-        assert!(lines <= 45 - 31 + rows.max(31), "{report}: {lines} lines of {rows} clocks\n{text}");
+        assert!(
+            lines <= 45 - 31 + rows.max(31),
+            "{report}: {lines} lines of {rows} clocks\n{text}"
+        );
         for width in [40, 80, 120] {
             let text = shown(&width.to_string(), &[]);
             let widest = text.lines().map(|line| line.chars().count()).max();
-            assert!(width == 40 || widest <= Some(width), "{report} at {width}: {text}");
+            assert!(
+                width == 40 || widest <= Some(width),
+                "{report} at {width}: {text}"
+            );
         }
-        let footnotes =
-            text.lines().filter(|line| line.starts_with(' ') && line[1..].starts_with(['1', '2', '3', '4']));
+        let footnotes = text
+            .lines()
+            .filter(|line| line.starts_with(' ') && line[1..].starts_with(['1', '2', '3', '4']));
         let footnotes = footnotes.filter(|line| line.contains(": ")).count();
         assert!(footnotes <= 3, "{text}");
         // All of it is there where it is asked for.
@@ -103,17 +162,31 @@ fn a_probe_of_thirty_one_clocks_takes_45_lines() {
 #[test]
 fn what_trust_leaves_open_is_told_below_the_table() {
     let report = "reports/intel-xeon-family-6-model-167-kvm-debian-12/2026-11-25/report.json";
-    let text =
-        printed(&Command::new(program()).args(["report", report]).env("COLUMNS", "80").assert().success());
-    let row = text.lines().find(|line| line.contains(" time  ")).expect("a row");
+    let text = printed(
+        &Command::new(program())
+            .args(["report", report])
+            .env("COLUMNS", "80")
+            .assert()
+            .success(),
+    );
+    let row = text
+        .lines()
+        .find(|line| line.contains(" time  "))
+        .expect("a row");
     assert!(row.contains('?'), "{row}");
-    assert!(text.contains("\n ?  time: stable? its steps are too long"), "{text}");
+    assert!(
+        text.contains("\n ?  time: stable? its steps are too long"),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_a_shared_core_means_stands_before_the_figures() {
     let shown = timermeter(&["report", "reports/machines/riscv/report.json"]).success();
     let text = printed(&shown);
-    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+    let at = |words: &str| {
+        text.find(words)
+            .unwrap_or_else(|| panic!("{words}: {text}"))
+    };
     assert!(at("# caution") < at("# riscv"), "{text}");
 }

@@ -1,4 +1,5 @@
-//! `check --sources` on a machine whose `/sys` was made up: its clocks are those of this machine, its settings are files.
+//! `check --sources` on a machine whose `/sys` was made up: its clocks are those of this machine,
+//! its settings are files.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -27,41 +28,67 @@ fn machine(current: &str, available: &str) -> Folder {
 }
 
 fn now(folder: &Folder) -> String {
-    fs::read_to_string(folder.file(CURRENT)).unwrap().trim().to_owned()
+    fs::read_to_string(folder.file(CURRENT))
+        .unwrap()
+        .trim()
+        .to_owned()
 }
 
 #[test]
 fn each_is_measured_and_the_present_one_set_back() {
     let folder = machine("hpet\n", "tsc hpet\n");
     let root = folder.arg(".");
-    timermeter(&["check", "--sources", "--root", &root]).code(2).stderr(contains("say --yes"));
+    timermeter(&["check", "--sources", "--root", &root])
+        .code(2)
+        .stderr(contains("say --yes"));
     assert_eq!(now(&folder), "hpet");
-    let done = timermeter(&["check", "--sources", "--yes", "--root", &root, "--format", "json"]);
+    let done = timermeter(&[
+        "check",
+        "--sources",
+        "--yes",
+        "--root",
+        &root,
+        "--format",
+        "json",
+    ]);
     let document = json(&done);
     assert_eq!(
         (document["schema"].as_str(), document["current"].as_str()),
         (Some("timermeter.sources.v1"), Some("hpet"))
     );
     let sources = document["sources"].as_array().unwrap();
-    let names: Vec<&str> = sources.iter().filter_map(|source| source["name"].as_str()).collect();
+    let names: Vec<&str> = sources
+        .iter()
+        .filter_map(|source| source["name"].as_str())
+        .collect();
     assert_eq!(names, ["tsc", "hpet"], "{document}");
     // On a machine that is busy enough there is a reason instead.
     assert!(
-        sources.iter().all(|source| source["cost_ns"].is_number() != source["reason"].is_string()),
+        sources
+            .iter()
+            .all(|source| source["cost_ns"].is_number() != source["reason"].is_string()),
         "{document}"
     );
     assert_eq!(now(&folder), "hpet");
-    assert!(!folder.file(RECORD).exists(), "nothing is left to be set back");
+    assert!(
+        !folder.file(RECORD).exists(),
+        "nothing is left to be set back"
+    );
 }
 
 #[test]
 fn after_sigkill_the_source_is_set_back() {
     let folder = machine("hpet\n", "tsc hpet\n");
     let mut command = Command::new(program());
-    command.args(["check", "--sources", "--yes", "--root", &folder.arg(".")]).stdout(Stdio::null());
+    command
+        .args(["check", "--sources", "--yes", "--root", &folder.arg(".")])
+        .stdout(Stdio::null());
     let mut child = command.spawn().unwrap();
     while now(&folder) != "tsc" {
-        assert!(child.try_wait().unwrap().is_none(), "it ended before it changed anything");
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "it ended before it changed anything"
+        );
         thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
@@ -83,6 +110,10 @@ fn after_sigkill_the_source_is_set_back() {
 #[test]
 fn a_machine_without_sources_is_told_so() {
     let folder = Folder::new();
-    timermeter(&["check", "--sources", "--root", &folder.arg(".")]).code(1).stderr(contains("not shown"));
-    timermeter(&["check", "--yes"]).code(2).stderr(contains("--sources").or(contains("required")));
+    timermeter(&["check", "--sources", "--root", &folder.arg(".")])
+        .code(1)
+        .stderr(contains("not shown"));
+    timermeter(&["check", "--yes"])
+        .code(2)
+        .stderr(contains("--sources").or(contains("required")));
 }

@@ -16,7 +16,10 @@ fn a_page_on_standard_output_is_the_page_and_nothing_else() {
     let page = printed(&timermeter(&["report", REPORT, "-o", "-"]).code(0));
     assert_eq!(page, std::fs::read_to_string(file).unwrap());
     let figure = printed(&timermeter(&["report", REPORT, "--svg", "-"]).code(0));
-    assert!(figure.starts_with("<svg") && figure.trim_end().ends_with("</svg>"), "{figure}");
+    assert!(
+        figure.starts_with("<svg") && figure.trim_end().ends_with("</svg>"),
+        "{figure}"
+    );
 }
 
 #[test]
@@ -29,8 +32,10 @@ fn a_report_from_standard_input_is_the_same_report() {
         .assert()
         .code(0);
     assert_eq!(printed(&piped), from_file);
-    let nothing =
-        Command::new(program()).args(["inspect", "monotonic", "--from", "-"]).write_stdin("").assert();
+    let nothing = Command::new(program())
+        .args(["inspect", "monotonic", "--from", "-"])
+        .write_stdin("")
+        .assert();
     let told = String::from_utf8(nothing.code(1).get_output().stderr.clone()).unwrap();
     assert!(told.contains("standard input"), "{told}");
 }
@@ -54,7 +59,11 @@ fn a_closed_pipe_is_no_error() {
             .unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{more:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }
 
@@ -62,14 +71,25 @@ fn a_closed_pipe_is_no_error() {
 fn colour_is_where_it_is_asked_for() {
     let coloured = |more: &[&str], variables: &[(&str, &str)]| {
         let mut command = Command::new(program());
-        command.args(["inspect", "monotonic", "--from", REPORT]).args(more);
-        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").envs(variables.iter().copied());
+        command
+            .args(["inspect", "monotonic", "--from", REPORT])
+            .args(more);
+        command
+            .env_remove("NO_COLOR")
+            .env_remove("CLICOLOR_FORCE")
+            .envs(variables.iter().copied());
         printed(&command.assert().code(0)).contains('\x1b')
     };
     assert!(!coloured(&[], &[]), "this is no terminal");
-    assert!(coloured(&["--color", "always"], &[("NO_COLOR", "1")]), "who asks gets it");
+    assert!(
+        coloured(&["--color", "always"], &[("NO_COLOR", "1")]),
+        "who asks gets it"
+    );
     assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
     assert!(!coloured(&[], &[("CLICOLOR_FORCE", "0")]));
-    assert!(!coloured(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!coloured(
+        &[],
+        &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]
+    ));
     assert!(!coloured(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
 }

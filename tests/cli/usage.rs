@@ -18,8 +18,14 @@ fn refused(args: &[&str], words: &[&str]) {
 
 #[test]
 fn a_timer_that_nobody_knows() {
-    refused(&["probe", "monotonc"], &["`monotonc`", "did you mean `monotonic`"]);
-    refused(&["probe", "--quick", "monotonic", "rdtcs"], &["`rdtcs`", "`rdtsc`"]);
+    refused(
+        &["probe", "monotonc"],
+        &["`monotonc`", "did you mean `monotonic`"],
+    );
+    refused(
+        &["probe", "--quick", "monotonic", "rdtcs"],
+        &["`rdtcs`", "`rdtsc`"],
+    );
     refused(&["list", "monotonc"], &["`monotonc`", "`monotonic`"]);
 }
 
@@ -32,7 +38,10 @@ fn a_glob_that_fits_nothing() {
 
 #[test]
 fn values_that_mean_nothing() {
-    refused(&["probe", "--cycles", "fast"], &["`fast` is no frequency", "2.8GHz"]);
+    refused(
+        &["probe", "--cycles", "fast"],
+        &["`fast` is no frequency", "2.8GHz"],
+    );
     refused(&["probe", "--cycles", "2.8"], &["--cycles"]);
     refused(&["probe", "--cycles", "-1GHz"], &["-1GHz"]);
     refused(&["probe", "--seed", "many"], &["many", "--seed"]);
@@ -46,12 +55,18 @@ fn values_that_mean_nothing() {
 
 #[test]
 fn both_quick_and_thorough() {
-    refused(&["probe", "--quick", "--thorough"], &["--quick", "--thorough"]);
+    refused(
+        &["probe", "--quick", "--thorough"],
+        &["--quick", "--thorough"],
+    );
 }
 
 #[test]
 fn a_cpu_that_is_not_there() {
-    refused(&["probe", "--quick", "--cpu", "4096", "monotonic"], &["--cpu 4096"]);
+    refused(
+        &["probe", "--quick", "--cpu", "4096", "monotonic"],
+        &["--cpu 4096"],
+    );
     refused(&["check", "--cpu", "4096"], &["--cpu 4096"]);
 }
 
@@ -60,7 +75,10 @@ fn nominal_cycles_where_the_machine_declares_none() {
     let platform = json(&timermeter(&["platform", "--format", "json"]).success());
     let nominal = &platform["frequency"]["nominal_hz"];
     if nominal.is_null() {
-        refused(&["probe", "--quick", "--cycles", "nominal", "monotonic"], &["nominal", "2.8GHz"]);
+        refused(
+            &["probe", "--quick", "--cycles", "nominal", "monotonic"],
+            &["nominal", "2.8GHz"],
+        );
     } else {
         skipped(
             format!("this machine declares a nominal frequency, {nominal} Hz"),
@@ -77,10 +95,18 @@ fn no_command() {
 #[test]
 fn help_and_version() {
     let help = printed(&timermeter(&["probe", "--help"]).success());
-    assert!(help.contains("Examples:") && help.contains("Exit status:"), "{help}");
+    assert!(
+        help.contains("Examples:") && help.contains("Exit status:"),
+        "{help}"
+    );
     let help = printed(&timermeter(&["check", "--help"]).success());
-    assert!(help.contains("3  done, and something is a problem"), "{help}");
-    timermeter(&["--version"]).success().stdout(contains(env!("CARGO_PKG_VERSION")));
+    assert!(
+        help.contains("3  done, and something is a problem"),
+        "{help}"
+    );
+    timermeter(&["--version"])
+        .success()
+        .stdout(contains(env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
@@ -99,7 +125,10 @@ fn a_file_in_a_folder_that_is_not_there() {
 #[test]
 fn a_file_whose_ending_stands_for_no_format() {
     let folder = Folder::new();
-    refused(&["probe", "--output", &folder.arg("report.xml")], &["report.xml", ".json"]);
+    refused(
+        &["probe", "--output", &folder.arg("report.xml")],
+        &["report.xml", ".json"],
+    );
     refused(&["probe", "--output", &folder.arg("report")], &[".json"]);
     assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
@@ -107,7 +136,10 @@ fn a_file_whose_ending_stands_for_no_format() {
 #[test]
 fn a_mistake_in_a_name_leaves_no_file() {
     let folder = Folder::new();
-    refused(&["probe", "monotonc", "--output", &folder.arg("report.json")], &["monotonic"]);
+    refused(
+        &["probe", "monotonc", "--output", &folder.arg("report.json")],
+        &["monotonic"],
+    );
     assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 
@@ -127,7 +159,10 @@ fn completions_for_every_shell() {
 #[test]
 fn a_build_without_parquet_names_the_feature() {
     let folder = Folder::new();
-    let report = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
+    let report = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/xeon-2026-11-21.json"
+    );
     for args in [["--format", "parquet"], ["--output", "t.parquet"]] {
         timermeter(&[&["table", report], &args[..]].concat())
             .code(1)

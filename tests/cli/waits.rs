@@ -1,4 +1,5 @@
-//! `wait`, `period` and what else knows timers that wait. How late anything is, no test says: that is a matter of the machine.
+//! `wait`, `period` and what else knows timers that wait. How late anything is, no test says: that
+//! is a matter of the machine.
 
 mod agents;
 mod formats;
@@ -25,7 +26,10 @@ fn sound(text: &str) -> Value {
     let schema = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is one");
     let report = serde_json::from_str(text).expect("a report is JSON");
-    let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+    let errors: Vec<String> = validator
+        .iter_errors(&report)
+        .map(|error| error.to_string())
+        .collect();
     assert!(errors.is_empty(), "{errors:?}");
     report
 }
@@ -66,7 +70,9 @@ fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
 
 /// The lengths that a row tells of, but for those by which the floor is found.
 fn lengths(row: &Value) -> Vec<u64> {
-    let all = list(&row["figures"], "lateness").iter().filter_map(|late| late["request_ns"].as_u64());
+    let all = list(&row["figures"], "lateness")
+        .iter()
+        .filter_map(|late| late["request_ns"].as_u64());
     all.filter(|ns| *ns > 1).collect()
 }
 
@@ -74,16 +80,28 @@ fn lengths(row: &Value) -> Vec<u64> {
 #[track_caller]
 fn records(text: &str) -> Vec<Vec<(String, String)>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let names: Vec<String> = reader.headers().expect("names").iter().map(str::to_owned).collect();
+    let names: Vec<String> = reader
+        .headers()
+        .expect("names")
+        .iter()
+        .map(str::to_owned)
+        .collect();
     let record = |record: Result<csv::StringRecord, csv::Error>| {
         let record = record.expect("as many cells as names");
-        names.iter().cloned().zip(record.iter().map(str::to_owned)).collect()
+        names
+            .iter()
+            .cloned()
+            .zip(record.iter().map(str::to_owned))
+            .collect()
     };
     reader.records().map(record).collect()
 }
 
 fn cell<'a>(record: &'a [(String, String)], name: &str) -> &'a str {
-    record.iter().find(|(column, _)| column == name).map_or("no such column", |(_, cell)| cell)
+    record
+        .iter()
+        .find(|(column, _)| column == name)
+        .map_or("no such column", |(_, cell)| cell)
 }
 
 #[test]
@@ -105,20 +123,42 @@ fn periodic_timers_and_loops_of_waits() {
         &page,
     ];
     let shown = timermeter(&args).success().stderr(is_empty());
-    assert!(printed(&shown).contains("A period of 2 ms"), "{}", printed(&shown));
+    assert!(
+        printed(&shown).contains("A period of 2 ms"),
+        "{}",
+        printed(&shown)
+    );
     let found = sound(&fs::read_to_string(&report).unwrap());
     let rows = list(&found, "periods");
-    assert!(rows.len() == 2 && list(&found, "waits").is_empty(), "{found}");
+    assert!(
+        rows.len() == 2 && list(&found, "waits").is_empty(),
+        "{found}"
+    );
     for row in rows {
-        assert_eq!((&row["status"], &row["period_ns"]), (&"ok".into(), &2_000_000.into()), "{row}");
-        assert!(row["figures"]["wakeups"].as_u64() > Some(40) && row["figures"]["stalls"] != 0, "{row}");
+        assert_eq!(
+            (&row["status"], &row["period_ns"]),
+            (&"ok".into(), &2_000_000.into()),
+            "{row}"
+        );
+        assert!(
+            row["figures"]["wakeups"].as_u64() > Some(40) && row["figures"]["stalls"] != 0,
+            "{row}"
+        );
     }
     let reported = |id: &str| {
-        let row = rows.iter().find(|row| row["id"] == id).expect("it is there");
-        row["figures"]["missed_reported"].as_u64().expect("a number")
+        let row = rows
+            .iter()
+            .find(|row| row["id"] == id)
+            .expect("it is there");
+        row["figures"]["missed_reported"]
+            .as_u64()
+            .expect("a number")
     };
     // Each stall takes longer than three periods. A loop of waits knows of no periods.
-    assert!(reported("timerfd") > 0 && reported("nanosleep") == 0, "{found}");
+    assert!(
+        reported("timerfd") > 0 && reported("nanosleep") == 0,
+        "{found}"
+    );
     let lines = records(&fs::read_to_string(&csv).unwrap());
     assert_eq!(lines.len(), 2);
     assert!(
@@ -126,27 +166,57 @@ fn periodic_timers_and_loops_of_waits() {
             .iter()
             .all(|name| cell(&lines[0], name) != "no such column")
     );
-    assert!(lines.iter().all(|line| cell(line, "period_ns") == "2000000"), "{lines:?}");
-    assert!(fs::read_to_string(&page).unwrap().contains("## Periodic timers"));
-    timermeter(&["compare", &report, &report, "--all"]).success().stdout(contains("timerfd every 2 ms"));
+    assert!(
+        lines
+            .iter()
+            .all(|line| cell(line, "period_ns") == "2000000"),
+        "{lines:?}"
+    );
+    assert!(
+        fs::read_to_string(&page)
+            .unwrap()
+            .contains("## Periodic timers")
+    );
+    timermeter(&["compare", &report, &report, "--all"])
+        .success()
+        .stdout(contains("timerfd every 2 ms"));
 }
 
 #[test]
 fn each_set_of_conditions_has_its_row() {
     // What is asked for twice, or comes to the same, is asked once.
-    let same = ["nanosleep", "--slack", "default,1ns,1ns", "--load", "none,none"];
+    let same = [
+        "nanosleep",
+        "--slack",
+        "default,1ns,1ns",
+        "--load",
+        "none,none",
+    ];
     let (found, run) = waits(&same, 0);
     assert!(run.get_output().stderr.is_empty());
-    let slacks: Vec<Option<u64>> =
-        list(&found, "waits").iter().map(|row| row["conditions"]["slack_ns"].as_u64()).collect();
-    assert!(slacks.contains(&Some(1)) && slacks.len() == 2 - usize::from(slacks == [Some(1)]), "{slacks:?}");
+    let slacks: Vec<Option<u64>> = list(&found, "waits")
+        .iter()
+        .map(|row| row["conditions"]["slack_ns"].as_u64())
+        .collect();
+    assert!(
+        slacks.contains(&Some(1)) && slacks.len() == 2 - usize::from(slacks == [Some(1)]),
+        "{slacks:?}"
+    );
     let (found, _) = waits(&["nanosleep", "--load", "none,same-cpu", "--cpu", "all"], 0);
     let rows = list(&found, "waits");
-    let cpus: std::collections::BTreeSet<Option<u64>> =
-        rows.iter().map(|row| row["conditions"]["cpu"].as_u64()).collect();
-    assert!(!cpus.contains(&None) && rows.len() == 2 * cpus.len(), "{found}");
+    let cpus: std::collections::BTreeSet<Option<u64>> = rows
+        .iter()
+        .map(|row| row["conditions"]["cpu"].as_u64())
+        .collect();
     assert!(
-        rows.iter().filter(|row| row["conditions"]["load"] == "same-cpu").count() == cpus.len(),
+        !cpus.contains(&None) && rows.len() == 2 * cpus.len(),
+        "{found}"
+    );
+    assert!(
+        rows.iter()
+            .filter(|row| row["conditions"]["load"] == "same-cpu")
+            .count()
+            == cpus.len(),
         "{found}"
     );
     assert!(found["settings"]["cpu"].is_null(), "it is not one");
@@ -157,7 +227,9 @@ fn a_late_wait_ends_the_run() {
     let (found, run) = waits(&["nanosleep", "--break", "1ns"], 3);
     run.stderr(contains("stopped: nanosleep was").and(contains("late when it was asked for")));
     assert_eq!(row(&found, "nanosleep")["status"], "ok");
-    waits(&["nanosleep", "--break", "50s"], 0).1.stderr(is_empty());
+    waits(&["nanosleep", "--break", "50s"], 0)
+        .1
+        .stderr(is_empty());
 }
 
 #[test]
@@ -166,11 +238,26 @@ fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
     let own = row(&found, "nanosleep");
     match own["status"].as_str() {
         Some("ok") => assert_eq!(own["conditions"]["policy"], "fifo:80"),
-        _ => assert!(own["remedy"].as_str().is_some_and(|remedy| remedy.contains("CAP_SYS_NICE")), "{own}"),
+        _ => assert!(
+            own["remedy"]
+                .as_str()
+                .is_some_and(|remedy| remedy.contains("CAP_SYS_NICE")),
+            "{own}"
+        ),
     }
-    let root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
+    let root = Command::new("id")
+        .arg("-u")
+        .output()
+        .is_ok_and(|id| id.stdout == b"0\n");
     let without: &[&str] = match root {
-        true => &["prlimit", "--rtprio=0:0", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"],
+        true => &[
+            "prlimit",
+            "--rtprio=0:0",
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+        ],
         false => &["prlimit", "--rtprio=0:0"],
     };
     let tried = Command::new(without[0])
@@ -185,7 +272,14 @@ fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
         );
         return;
     }
-    let args = ["wait", "--format", "json", "nanosleep", "--policy", "other,fifo:80"];
+    let args = [
+        "wait",
+        "--format",
+        "json",
+        "nanosleep",
+        "--policy",
+        "other,fifo:80",
+    ];
     let run = assert_cmd::Command::new(without[0])
         .args(&without[1..])
         .arg(program())
@@ -193,12 +287,21 @@ fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
         .args(SHORT)
         .assert();
     let found = sound(&printed(&run.code(3).stderr(is_empty())));
-    let told: Vec<[&Value; 2]> =
-        list(&found, "waits").iter().map(|row| [&row["conditions"]["policy"], &row["status"]]).collect();
-    assert_eq!(told, [["other", "ok"], ["fifo:80", "unavailable"]], "{found}");
+    let told: Vec<[&Value; 2]> = list(&found, "waits")
+        .iter()
+        .map(|row| [&row["conditions"]["policy"], &row["status"]])
+        .collect();
+    assert_eq!(
+        told,
+        [["other", "ok"], ["fifo:80", "unavailable"]],
+        "{found}"
+    );
     let refused = &found["waits"][1];
     let says = |what: &str, words: &str| {
-        assert!(refused[what].as_str().unwrap_or_default().contains(words), "{refused}")
+        assert!(
+            refused[what].as_str().unwrap_or_default().contains(words),
+            "{refused}"
+        )
     };
     says("reason", "SCHED_FIFO");
     says("reason", "not permitted");
@@ -211,7 +314,8 @@ fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
         .args(table)
         .args(SHORT)
         .assert();
-    run.code(0).stdout(contains("No timer could be characterised").and(contains("rtprio")));
+    run.code(0)
+        .stdout(contains("No timer could be characterised").and(contains("rtprio")));
 }
 
 #[test]
@@ -222,14 +326,20 @@ fn what_makes_no_sense_is_refused_before_anything_is_measured() {
             assert = assert.stderr(contains(*word));
         }
     };
-    refused(&["wait", "--durations", "-1ms"], &["--durations", "negative"]);
+    refused(
+        &["wait", "--durations", "-1ms"],
+        &["--durations", "negative"],
+    );
     refused(&["wait", "--durations", "0"], &["--durations", "no unit"]);
     refused(&["wait", "--durations", "0ms"], &["zero"]);
     refused(&["wait", "--durations", "1ns"], &["floor", "2ns or more"]);
     refused(&["wait", "--durations", "1e300s"], &["too large"]);
     refused(&["wait", "--durations", "2min"], &["min"]);
     refused(&["wait", "--durations", "61s"], &["a minute"]);
-    refused(&["wait", "--durations", "1ms..1us"], &["ends before it begins"]);
+    refused(
+        &["wait", "--durations", "1ms..1us"],
+        &["ends before it begins"],
+    );
     refused(&["wait", "--durations", "1ms,,2ms"], &["--durations"]);
     refused(&["wait", "--for", "-1s"], &["--for"]);
     refused(&["wait", "--for", "0"], &["--for"]);
@@ -239,41 +349,92 @@ fn what_makes_no_sense_is_refused_before_anything_is_measured() {
     refused(&["wait", "--policy", "fifo:100"], &["1 to 99"]);
     refused(&["wait", "--policy", "deadline"], &["fifo:80"]);
     refused(&["wait", "--load", "heavy"], &["same-cpu"]);
-    refused(&["wait", "nanosleep", "--cpu", "999"], &["--cpu 999", "no CPU 999"]);
+    refused(
+        &["wait", "nanosleep", "--cpu", "999"],
+        &["--cpu 999", "no CPU 999"],
+    );
     refused(&["wait", "--cpu", "-1"], &["number of a CPU", "all"]);
-    refused(&["wait", "--quick", "--thorough"], &["--quick", "--thorough"]);
+    refused(
+        &["wait", "--quick", "--thorough"],
+        &["--quick", "--thorough"],
+    );
     refused(&["wait", "--timeout", "0"], &["--timeout"]);
-    refused(&["wait", "nanosleap"], &["`nanosleap`", "did you mean `nanosleep`"]);
+    refused(
+        &["wait", "nanosleap"],
+        &["`nanosleap`", "did you mean `nanosleep`"],
+    );
     refused(&["wait", "nothing*"], &["no timer matches `nothing*`"]);
-    refused(&["wait", "monotonic"], &["`monotonic`", "timermeter probe monotonic"]);
-    refused(&["probe", "nanosleep"], &["`nanosleep`", "timermeter wait nanosleep"]);
+    refused(
+        &["wait", "monotonic"],
+        &["`monotonic`", "timermeter probe monotonic"],
+    );
+    refused(
+        &["probe", "nanosleep"],
+        &["`nanosleep`", "timermeter wait nanosleep"],
+    );
     refused(&["period", "--every", "0s"], &["--every"]);
     refused(&["period", "--every", "-1ms"], &["--every"]);
     refused(&["period", "--every", "10ns"], &["1us to 60s"]);
     refused(&["period", "--every", "1e9s"], &["--every"]);
-    refused(&["pick", "--every", "1ms", "--within", "2ms"], &["need not wait"]);
-    refused(&["pick", "--every", "1ms", "--within", "1us", "--share", "100%"], &["--share"]);
-    refused(&["pick", "--every", "1ms", "--within", "1us", "--duration", "1ms"], &["--duration"]);
+    refused(
+        &["pick", "--every", "1ms", "--within", "2ms"],
+        &["need not wait"],
+    );
+    refused(
+        &[
+            "pick", "--every", "1ms", "--within", "1us", "--share", "100%",
+        ],
+        &["--share"],
+    );
+    refused(
+        &[
+            "pick",
+            "--every",
+            "1ms",
+            "--within",
+            "1us",
+            "--duration",
+            "1ms",
+        ],
+        &["--duration"],
+    );
     let missing = ["wait", "--quick", "--histogram", "/no/such/folder/h.txt"];
-    timermeter(&missing).code(1).stdout(is_empty()).stderr(contains("/no/such/folder"));
+    timermeter(&missing)
+        .code(1)
+        .stdout(is_empty())
+        .stderr(contains("/no/such/folder"));
 }
 
 #[test]
 fn timers_that_wait_are_listed_and_checked() {
     let all = super::listed();
-    let kind = |id: &str| all.iter().find(|timer| timer["id"] == id).map(|timer| timer["kind"].clone());
+    let kind = |id: &str| {
+        all.iter()
+            .find(|timer| timer["id"] == id)
+            .map(|timer| timer["kind"].clone())
+    };
     assert_eq!(kind("monotonic"), Some("clock".into()));
     assert_eq!(
         [kind("nanosleep"), kind("timerfd")],
-        [Some("waits-and-ticks".into()), Some("waits-and-ticks".into())]
+        [
+            Some("waits-and-ticks".into()),
+            Some("waits-and-ticks".into())
+        ]
     );
     // Those of other systems are listed with the reason.
-    let lacking = all.iter().filter(|timer| timer["kind"] != "clock" && timer["available"] == false);
-    assert!(
-        lacking.into_iter().all(|timer| timer["reason"].as_str().is_some_and(|reason| !reason.is_empty()))
-    );
+    let lacking = all
+        .iter()
+        .filter(|timer| timer["kind"] != "clock" && timer["available"] == false);
+    assert!(lacking.into_iter().all(|timer| {
+        timer["reason"]
+            .as_str()
+            .is_some_and(|reason| !reason.is_empty())
+    }));
     let some = printed(&timermeter(&["list", "*nanosleep*"]).success());
-    assert!(some.contains("(wait, period)") && !some.contains("(probe)"), "{some}");
+    assert!(
+        some.contains("(wait, period)") && !some.contains("(probe)"),
+        "{some}"
+    );
     let check = json(&timermeter(&["check", "--format", "json"]).code(predicate::in_iter([0, 3])));
     for code in ["timer-slack", "idle-states", "high-resolution-timers"] {
         assert!(check.to_string().contains(code), "{code}: {check}");
@@ -282,11 +443,24 @@ fn timers_that_wait_are_listed_and_checked() {
 
 #[test]
 fn lengths_that_are_named_are_all_that_is_measured() {
-    let args = ["wait", "nanosleep", "--quick", "--durations", "1ms", "--format", "json"];
+    let args = [
+        "wait",
+        "nanosleep",
+        "--quick",
+        "--durations",
+        "1ms",
+        "--format",
+        "json",
+    ];
     let report = json(&timermeter(&args).success());
-    let lengths = report["waits"][0]["figures"]["lateness"].as_array().expect("it waited").iter();
-    let lengths: Vec<_> =
-        lengths.filter_map(|late| late["request_ns"].as_u64()).filter(|ns| *ns > 1).collect();
+    let lengths = report["waits"][0]["figures"]["lateness"]
+        .as_array()
+        .expect("it waited")
+        .iter();
+    let lengths: Vec<_> = lengths
+        .filter_map(|late| late["request_ns"].as_u64())
+        .filter(|ns| *ns > 1)
+        .collect();
     assert_eq!(lengths, [1_000_000]);
 }
 
@@ -296,10 +470,19 @@ fn inspect_and_pick_measure_where_there_is_no_report() {
     let figures = folder.arg("figures");
     let shown = printed(&timermeter(&["inspect", "nanosleep", "-v", "--svg", &figures]).success());
     assert!(shown.contains("How late waits were"), "{shown}");
-    let names: Vec<_> = fs::read_dir(&figures).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(names.len() >= 3 && names.iter().any(|name| name == "nanosleep-survival.svg"), "{names:?}");
+    let names: Vec<_> = fs::read_dir(&figures)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert!(
+        names.len() >= 3 && names.iter().any(|name| name == "nanosleep-survival.svg"),
+        "{names:?}"
+    );
     for name in &names {
         let svg = fs::read_to_string(folder.file("figures").join(name)).unwrap();
-        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name:?}");
+        assert!(
+            svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"),
+            "{name:?}"
+        );
     }
 }

@@ -14,7 +14,10 @@ use crate::program::program;
 /// A watch that tells by a line when it has begun.
 fn begun(more: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
     let mut command = Command::new(program());
-    command.args(["watch", "1h", "--format", "json"]).args(more).stdout(Stdio::piped());
+    command
+        .args(["watch", "1h", "--format", "json"])
+        .args(more)
+        .stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let begin = line(&mut lines);
@@ -32,7 +35,10 @@ fn line(lines: &mut impl BufRead) -> Value {
 }
 
 fn signal(child: &Child, which: &str) {
-    let status = Command::new("kill").args([which, &child.id().to_string()]).status().unwrap();
+    let status = Command::new("kill")
+        .args([which, &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(status.success());
 }
 
@@ -50,15 +56,25 @@ fn a_process_that_was_stopped_knows_it_and_an_interrupted_one_tells_what_it_saw(
             break event;
         }
     };
-    assert_eq!((event["kind"].as_str(), event["unit"].as_str()), (Some("pause"), Some("s")), "{event}");
-    assert!(event["high"].as_f64() >= Some(0.4), "it was stopped for 400 ms or more: {event}");
+    assert_eq!(
+        (event["kind"].as_str(), event["unit"].as_str()),
+        (Some("pause"), Some("s")),
+        "{event}"
+    );
+    assert!(
+        event["high"].as_f64() >= Some(0.4),
+        "it was stopped for 400 ms or more: {event}"
+    );
     assert!(event["low"].as_f64() <= event["high"].as_f64(), "{event}");
     signal(&child, "-INT");
     let mut end = line(&mut lines);
     while end["line"] == "event" {
         end = line(&mut lines);
     }
-    assert!(end["line"] == "end" && end["events"].as_u64() >= Some(1), "{end}");
+    assert!(
+        end["line"] == "end" && end["events"].as_u64() >= Some(1),
+        "{end}"
+    );
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 
@@ -67,21 +83,41 @@ fn what_is_kept_is_appended_to_and_check_tells_of_it() {
     let folder = Folder::new();
     let run = |args: &[&str]| {
         let mut command = assert_cmd::Command::new(program());
-        command.args(args).env("TIMERMETER_HOME", folder.file("home")).assert()
+        command
+            .args(args)
+            .env("TIMERMETER_HOME", folder.file("home"))
+            .assert()
     };
     let metrics = folder.arg("watch.prom");
     for _ in 0..2 {
         // Pauses of this busy machine are none of this test's.
-        run(&["watch", "300ms", "--period", "50ms", "--pause", "100s", "--save", "--metrics", &metrics])
-            .success()
-            .stdout(contains("begins: clock source"))
-            .stdout(contains("ends: watched for"));
+        run(&[
+            "watch",
+            "300ms",
+            "--period",
+            "50ms",
+            "--pause",
+            "100s",
+            "--save",
+            "--metrics",
+            &metrics,
+        ])
+        .success()
+        .stdout(contains("begins: clock source"))
+        .stdout(contains("ends: watched for"));
     }
     let kept = fs::read_to_string(folder.file("home/watched.jsonl")).unwrap();
-    assert_eq!(kept.lines().filter(|line| line.contains("\"line\":\"begin\"")).count(), 2, "{kept}");
+    assert_eq!(
+        kept.lines()
+            .filter(|line| line.contains("\"line\":\"begin\""))
+            .count(),
+        2,
+        "{kept}"
+    );
     let metrics = fs::read_to_string(folder.file("watch.prom")).unwrap();
     assert!(
-        metrics.contains("timermeter_watch_events{kind=\"pause\"} 0.0") && metrics.ends_with("# EOF\n"),
+        metrics.contains("timermeter_watch_events{kind=\"pause\"} 0.0")
+            && metrics.ends_with("# EOF\n"),
         "{metrics}"
     );
     let mut check = assert_cmd::Command::new(program());
@@ -92,12 +128,19 @@ fn what_is_kept_is_appended_to_and_check_tells_of_it() {
         .unwrap();
     let checked: Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = checked["findings"].as_array().unwrap();
-    assert!(findings.iter().any(|finding| finding["code"] == "watched"), "{findings:?}");
+    assert!(
+        findings.iter().any(|finding| finding["code"] == "watched"),
+        "{findings:?}"
+    );
 }
 
 #[test]
 fn a_watch_that_cannot_be_is_refused_before_it_begins() {
-    timermeter(&["watch", "1s", "--period", "2s"]).code(2).stderr(contains("--period is longer"));
-    timermeter(&["watch", "1s", "--save=/dev/null/none"]).code(1).stderr(contains("/dev/null/none"));
+    timermeter(&["watch", "1s", "--period", "2s"])
+        .code(2)
+        .stderr(contains("--period is longer"));
+    timermeter(&["watch", "1s", "--save=/dev/null/none"])
+        .code(1)
+        .stderr(contains("/dev/null/none"));
     timermeter(&["watch"]).code(2);
 }

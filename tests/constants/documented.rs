@@ -6,15 +6,25 @@ use std::fs;
 
 use super::{files_below, root};
 
-/// What a constant rests on: the word that begins the last sentence of its doc comment, and what that means.
+/// What a constant rests on: the word that begins the last sentence of its doc comment, and what
+/// that means.
 const KINDS: [(&str, &str); 7] = [
-    ("Definition", "by definition, by convention, or the aim that was set"),
+    (
+        "Definition",
+        "by definition, by convention, or the aim that was set",
+    ),
     ("Computed", "what follows from a definition"),
     ("Chance", "what a law of statistics gives"),
     ("Seen", "what was observed on a machine"),
-    ("Judgement", "none of these; the result should not hang on the exact value"),
+    (
+        "Judgement",
+        "none of these; the result should not hang on the exact value",
+    ),
     ("Numerical", "what a search costs, and where it ends"),
-    ("Default", "the default of a search: halved or doubled it moves no figure of `simulate`"),
+    (
+        "Default",
+        "the default of a search: halved or doubled it moves no figure of `simulate`",
+    ),
 ];
 
 /// A number with a name.
@@ -33,17 +43,31 @@ pub struct Constant {
 
 /// The constants that decide something: those that say what they rest on.
 pub fn constants() -> Vec<Constant> {
-    all().into_iter().filter(|constant| constant.rests_on.is_some()).collect()
+    all()
+        .into_iter()
+        .filter(|constant| constant.rests_on.is_some())
+        .collect()
 }
 
 /// All numbers of the four packages that have a name.
 pub fn all() -> Vec<Constant> {
     let folders = ["estimators", "reporting", "src", "timers"];
-    let mut files: Vec<_> = folders.iter().flat_map(|folder| files_below(&root().join(folder))).collect();
+    let mut files: Vec<_> = folders
+        .iter()
+        .flat_map(|folder| files_below(&root().join(folder)))
+        .collect();
     files.sort();
-    let shown =
-        files.iter().map(|path| path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/"));
-    let pairs = files.iter().zip(shown).filter(|(_, file)| !file.contains("/tests"));
+    let shown = files.iter().map(|path| {
+        path.strip_prefix(root())
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .replace('\\', "/")
+    });
+    let pairs = files
+        .iter()
+        .zip(shown)
+        .filter(|(_, file)| !file.contains("/tests"));
     pairs
         .flat_map(|(path, file)| {
             let code = fs::read_to_string(path).unwrap().replace("\r\n", "\n");
@@ -68,14 +92,34 @@ fn of_file(code: &str, file: &str) -> Vec<Constant> {
             .strip_prefix("const ")?
             .split_once(": ")?;
         let number = of.trim_start_matches(['(', '[']);
-        let numbers = ["f64", "usize", "u32", "u64", "i64", "Duration", "Range<u32>"];
+        let numbers = [
+            "f64",
+            "usize",
+            "u32",
+            "u64",
+            "i64",
+            "Duration",
+            "Range<u32>",
+        ];
         if !numbers.iter().any(|of| number.starts_with(of)) {
             return None;
         }
-        let value = of.split_once(" = ").map_or("", |(_, value)| value.trim_end_matches(';'));
+        let value = of
+            .split_once(" = ")
+            .map_or("", |(_, value)| value.trim_end_matches(';'));
         let (is, rests_on) = said(&lines[..at]);
-        let within = written[at].starts_with(' ').then(|| function(&lines[..at])).flatten();
-        Some(Constant { name: name.into(), within, file: file.into(), value: value.into(), is, rests_on })
+        let within = written[at]
+            .starts_with(' ')
+            .then(|| function(&lines[..at]))
+            .flatten();
+        Some(Constant {
+            name: name.into(),
+            within,
+            file: file.into(),
+            value: value.into(),
+            is,
+            rests_on,
+        })
     });
     named.collect()
 }
@@ -93,20 +137,39 @@ fn function(lines: &[&str]) -> Option<String> {
 
 /// What the doc comment at the end of `lines` says a constant is, and what it rests on.
 fn said(lines: &[&str]) -> (String, Option<String>) {
-    let comment = lines.iter().rev().take_while(|line| line.starts_with("///") || line.starts_with("#["));
-    let mut comment: Vec<&str> = comment.filter_map(|line| line.strip_prefix("///")).map(str::trim).collect();
+    let comment = lines
+        .iter()
+        .rev()
+        .take_while(|line| line.starts_with("///") || line.starts_with("#["));
+    let mut comment: Vec<&str> = comment
+        .filter_map(|line| line.strip_prefix("///"))
+        .map(str::trim)
+        .collect();
     comment.reverse();
-    let begins = |line: &str| KINDS.iter().any(|(kind, _)| line.starts_with(&format!("*{kind}*")));
-    let at = comment.iter().position(|line| begins(line)).unwrap_or(comment.len());
+    let begins = |line: &str| {
+        KINDS
+            .iter()
+            .any(|(kind, _)| line.starts_with(&format!("*{kind}*")))
+    };
+    let at = comment
+        .iter()
+        .position(|line| begins(line))
+        .unwrap_or(comment.len());
     let rests_on = comment[at..].join(" ");
-    (comment[..at].join(" "), Some(rests_on).filter(|text| !text.is_empty()))
+    (
+        comment[..at].join(" "),
+        Some(rests_on).filter(|text| !text.is_empty()),
+    )
 }
 
 /// The page, as it is to be.
 pub fn page() -> String {
     let mut rooms = BTreeMap::<String, Vec<Constant>>::new();
     for constant in constants() {
-        let (room, _) = constant.file.split_once('/').expect("a file lies in a folder");
+        let (room, _) = constant
+            .file
+            .split_once('/')
+            .expect("a file lies in a folder");
         rooms.entry(room.to_owned()).or_default().push(constant);
     }
     let mut page = "# Constants of judgement\n\n\
@@ -119,13 +182,29 @@ pub fn page() -> String {
         writeln!(page, "| *{kind}* | {means} |").unwrap();
     }
     for (room, constants) in rooms {
-        write!(page, "\n## {room}\n\n| name | file | value | is | rests on |\n|---|---|---|---|---|\n")
-            .unwrap();
-        for Constant { name, within, file, value, is, rests_on } in constants {
+        write!(
+            page,
+            "\n## {room}\n\n| name | file | value | is | rests on |\n|---|---|---|---|---|\n"
+        )
+        .unwrap();
+        for Constant {
+            name,
+            within,
+            file,
+            value,
+            is,
+            rests_on,
+        } in constants
+        {
             let name = within.map_or(name.clone(), |function| format!("{function}::{name}"));
             let rests_on = rests_on.unwrap_or_default();
             let cells = [value, is, rests_on].map(|cell| cell.replace('|', "\\|"));
-            writeln!(page, "| `{name}` | `{file}` | `{}` | {} | {} |", cells[0], cells[1], cells[2]).unwrap();
+            writeln!(
+                page,
+                "| `{name}` | `{file}` | `{}` | {} | {} |",
+                cells[0], cells[1], cells[2]
+            )
+            .unwrap();
         }
     }
     page

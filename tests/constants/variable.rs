@@ -1,4 +1,5 @@
-//! A copy of the program in which constants are functions, so that one of them can be multiplied by what the environment says.
+//! A copy of the program in which constants are functions, so that one of them can be multiplied by
+//! what the environment says.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,8 +7,9 @@ use std::process::Command;
 
 use super::files_below;
 
-/// Added to the copy. A share above a half is varied by what is missing to 1, and a factor just above 1 by what it adds, so that
-/// each stays what it is; of whole numbers that are a ratio the first.
+/// Added to the copy. A share above a half is varied by what is missing to 1, and a factor just
+/// above 1 by what it adds, so that each stays what it is; of whole numbers that are a ratio the
+/// first.
 const VARIED: &str = r#"
 pub trait Varied { fn by(self, by: f64) -> Self; }
 impl Varied for f64 {
@@ -29,27 +31,42 @@ pub fn factor(name: &str) -> f64 {
 }
 "#;
 
-/// Whether a constant is varied: simulated timers meet what the analysis decides, while the rest watches real machines; and half a
-/// prime is none.
+/// Whether a constant is varied: simulated timers meet what the analysis decides, while the rest
+/// watches real machines; and half a prime is none.
 pub fn is_varied(name: &str, file: &str) -> bool {
     file.starts_with("analysis/") && name != "PRIMES"
 }
 
 /// Builds the program of the copy in `folder`, and says where it is.
 pub fn build(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
-    cargo(folder, &written(folder, root, listed), &["build", "--release", "--package", "simulate"]);
+    cargo(
+        folder,
+        &written(folder, root, listed),
+        &["build", "--release", "--package", "simulate"],
+    );
     folder.join("target/release/simulate")
 }
 
 /// Checks what is varied in the copy.
 pub fn check(folder: &Path, root: &Path, listed: &[(String, String)]) {
-    cargo(folder, &written(folder, root, listed), &["check", "--package", "timermeter-estimators"]);
+    cargo(
+        folder,
+        &written(folder, root, listed),
+        &["check", "--package", "timermeter-estimators"],
+    );
 }
 
 fn cargo(folder: &Path, copy: &Path, arguments: &[&str]) {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(arguments).arg("--quiet").current_dir(copy).env("RUSTFLAGS", "--cap-lints allow");
-    let status = cargo.env("CARGO_TARGET_DIR", folder.join("target")).status().expect("cargo starts");
+    cargo
+        .args(arguments)
+        .arg("--quiet")
+        .current_dir(copy)
+        .env("RUSTFLAGS", "--cap-lints allow");
+    let status = cargo
+        .env("CARGO_TARGET_DIR", folder.join("target"))
+        .status()
+        .expect("cargo starts");
     assert!(status.success(), "the copy cannot be compiled");
 }
 
@@ -57,16 +74,33 @@ fn cargo(folder: &Path, copy: &Path, arguments: &[&str]) {
 fn written(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
     let copy = folder.join("tree");
     let _ = fs::remove_dir_all(&copy);
-    for folder in ["src", "estimators", "reporting", "timers", "benches", "tests", "dev", "docs"] {
+    for folder in [
+        "src",
+        "estimators",
+        "reporting",
+        "timers",
+        "benches",
+        "tests",
+        "dev",
+        "docs",
+    ] {
         copy_folder(&root.join(folder), &copy.join(folder));
     }
     for file in ["Cargo.toml", "Cargo.lock"] {
         fs::copy(root.join(file), copy.join(file)).expect("it can be copied");
     }
     for path in files_below(&copy.join("estimators/analysis")) {
-        let file = path.strip_prefix(copy.join("estimators")).unwrap().to_str().unwrap().replace('\\', "/");
+        let file = path
+            .strip_prefix(copy.join("estimators"))
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .replace('\\', "/");
         let mut code = fs::read_to_string(&path).unwrap();
-        for (name, _) in listed.iter().filter(|(name, of)| *of == file && is_varied(name, of)) {
+        for (name, _) in listed
+            .iter()
+            .filter(|(name, of)| *of == file && is_varied(name, of))
+        {
             code = as_function(&code, name, &file);
         }
         fs::write(&path, code).unwrap();
@@ -81,11 +115,18 @@ fn written(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
     }
     for (name, file) in listed.iter().filter(|(name, file)| is_varied(name, file)) {
         let code = fs::read_to_string(copy.join("estimators").join(file)).unwrap();
-        assert!(code.contains(&format!("factor(\"{file}:{name}\")")), "{name} of {file} cannot be varied");
+        assert!(
+            code.contains(&format!("factor(\"{file}:{name}\")")),
+            "{name} of {file} cannot be varied"
+        );
     }
     let lib = copy.join("estimators/lib.rs");
     let code = fs::read_to_string(&lib).unwrap();
-    fs::write(&lib, format!("{code}\n#[allow(missing_docs)]\npub mod varied {{{VARIED}}}\n")).unwrap();
+    fs::write(
+        &lib,
+        format!("{code}\n#[allow(missing_docs)]\npub mod varied {{{VARIED}}}\n"),
+    )
+    .unwrap();
     copy
 }
 
@@ -112,7 +153,9 @@ fn as_function(code: &str, name: &str, file: &str) -> String {
             .filter(|end| !from[..*end].contains('['))
             .or_else(|| from.find("];").map(|at| at + 1))
             .unwrap();
-        let (of, value) = from[definition.len()..end].split_once(" = ").expect("a type and a value");
+        let (of, value) = from[definition.len()..end]
+            .split_once(" = ")
+            .expect("a type and a value");
         written += &calls(before, name);
         written += &format!(
             "fn {name}() -> {of} {{ use crate::varied::*; static BY: std::sync::OnceLock<f64> = \
@@ -130,7 +173,11 @@ fn calls(code: &str, name: &str) -> String {
         let begins = line.trim_start();
         let imported = imports || begins.starts_with("use ") || begins.starts_with("pub use ");
         imports = imported && !line.contains(';');
-        if imported { line.to_owned() } else { called(line, name) }
+        if imported {
+            line.to_owned()
+        } else {
+            called(line, name)
+        }
     });
     lines.collect()
 }
@@ -152,19 +199,25 @@ fn called(line: &str, name: &str) -> String {
     written + rest
 }
 
-/// Calls what a file imports by name, or names by its module; `siblings` says that `super` may be that module.
+/// Calls what a file imports by name, or names by its module; `siblings` says that `super` may be
+/// that module.
 fn imported(code: &str, listed: &[(String, String)], siblings: bool) -> String {
-    listed.iter().filter(|(name, file)| is_varied(name, file)).fold(code.to_owned(), |code, (name, file)| {
-        let module = Path::new(file).file_stem().unwrap().to_str().unwrap();
-        let code = calls(&code, &format!("{module}::{name}"));
-        let imports = uses(&code).any(|path| {
-            (path.contains(&format!("{module}::")) || siblings && path.starts_with("super::"))
-                && called(path, name) != path
-        });
-        if imports { calls(&code, name) } else { code }
-    })
+    listed
+        .iter()
+        .filter(|(name, file)| is_varied(name, file))
+        .fold(code.to_owned(), |code, (name, file)| {
+            let module = Path::new(file).file_stem().unwrap().to_str().unwrap();
+            let code = calls(&code, &format!("{module}::{name}"));
+            let imports = uses(&code).any(|path| {
+                (path.contains(&format!("{module}::")) || siblings && path.starts_with("super::"))
+                    && called(path, name) != path
+            });
+            if imports { calls(&code, name) } else { code }
+        })
 }
 
 fn uses(code: &str) -> impl Iterator<Item = &str> {
-    code.split("\nuse ").skip(1).map(|rest| rest.split(';').next().unwrap())
+    code.split("\nuse ")
+        .skip(1)
+        .map(|rest| rest.split(';').next().unwrap())
 }

@@ -15,14 +15,23 @@ fn probed_without(question: &str, fault: &str) -> Option<Value> {
     if !there_is("python3", "python3") {
         return None;
     }
-    let agent = format!("faulty=python3 '{}' {question}", folder().join("clocks.py").display());
+    let agent = format!(
+        "faulty=python3 '{}' {question}",
+        folder().join("clocks.py").display()
+    );
     let id = format!("faulty:{fault}");
     // A quick probe does not look at a hundred thousand readings.
-    let ask = if fault == "backstep" { probe_fully } else { probe };
+    let ask = if fault == "backstep" {
+        probe_fully
+    } else {
+        probe
+    };
     let (report, _) = ask(&[], &["--agent", &agent, &id], &[]);
     let row = row(&report, &id).clone();
     // What a machine that is busy all the time answers of any clock.
-    if let Some(reason) = row["reason"].as_str().filter(|reason| reason.starts_with("too much interference"))
+    if let Some(reason) = row["reason"]
+        .as_str()
+        .filter(|reason| reason.starts_with("too much interference"))
     {
         skipped(reason, "repeat it while less runs beside it");
         return None;
@@ -33,12 +42,22 @@ fn probed_without(question: &str, fault: &str) -> Option<Value> {
 fn disqualified(fault: &str, verdict: &str, told: &str) {
     let Some(row) = probed(fault) else { return };
     assert_eq!(outcome(&row, verdict), "fail", "{row}");
-    let finding = row["verdicts"][verdict]["finding"].as_str().expect("a finding");
+    let finding = row["verdicts"][verdict]["finding"]
+        .as_str()
+        .expect("a finding");
     assert!(finding.contains(told), "{finding}");
     // An unresolved one has no Quality; one that has figures has Quality 0.
-    assert!(row["quality"].is_null() || row["quality"] == 0.0, "{}", row["quality"]);
+    assert!(
+        row["quality"].is_null() || row["quality"] == 0.0,
+        "{}",
+        row["quality"]
+    );
     let code = format!("not-{}", verdict.replace('_', "-"));
-    assert!(row["warnings"].to_string().contains(&code), "{}", row["warnings"]);
+    assert!(
+        row["warnings"].to_string().contains(&code),
+        "{}",
+        row["warnings"]
+    );
 }
 
 #[test]
@@ -50,10 +69,17 @@ fn a_sound_clock_passes() {
     assert_eq!(outcome(&row, "monotonic"), "pass", "{row}");
     assert_eq!(outcome(&row, "stable"), "pass", "{row}");
     assert_ne!(outcome(&row, "thread_safe"), "fail", "{row}");
-    assert!(row["quality"].as_f64().is_some_and(|quality| quality > 0.0), "{row}");
-    // Its cost is 60 to 61 virtual nanoseconds. Whether it follows the frequency of the real core is unknown while that frequency
-    // moves little: then the interval holds both answers.
-    let cost = |figure: &str| row["cost"][figure].as_f64().unwrap_or_else(|| panic!("no {figure}: {row}"));
+    assert!(
+        row["quality"].as_f64().is_some_and(|quality| quality > 0.0),
+        "{row}"
+    );
+    // Its cost is 60 to 61 virtual nanoseconds. Whether it follows the frequency of the real core
+    // is unknown while that frequency moves little: then the interval holds both answers.
+    let cost = |figure: &str| {
+        row["cost"][figure]
+            .as_f64()
+            .unwrap_or_else(|| panic!("no {figure}: {row}"))
+    };
     let (low, high) = (cost("low_ns"), cost("high_ns"));
     assert!(low <= 1.02 * 60.5 && 0.98 * 60.5 <= high, "{low} to {high}");
     assert!((low..=high).contains(&cost("median_ns")), "{row}");
@@ -62,14 +88,20 @@ fn a_sound_clock_passes() {
 /// It is watched for long enough to know its rate.
 #[test]
 fn a_host_that_cannot_compare_tells_a_rate() {
-    let Some(row) = probed_without("comparisons", "sound") else { return };
+    let Some(row) = probed_without("comparisons", "sound") else {
+        return;
+    };
     assert_eq!(outcome(&row, "stable"), "pass", "{row}");
     let stable = &row["verdicts"]["stable"];
     assert!(
-        stable["offset_uncertainty_ppm"].as_f64().is_some_and(|uncertainty| uncertainty < 500.0),
+        stable["offset_uncertainty_ppm"]
+            .as_f64()
+            .is_some_and(|uncertainty| uncertainty < 500.0),
         "{stable}"
     );
-    let Some(row) = probed_without("comparisons", "drift") else { return };
+    let Some(row) = probed_without("comparisons", "drift") else {
+        return;
+    };
     assert_eq!(outcome(&row, "stable"), "fail", "{row}");
 }
 
@@ -87,11 +119,18 @@ fn a_clock_that_is_behind_on_one_cpu() {
     let Some(row) = probed("behind") else { return };
     assert_eq!(row["quality"], 0.0, "{row}");
     assert_eq!(outcome(&row, "thread_safe"), "fail", "{row}");
-    let offsets = row["verdicts"]["thread_safe"]["offsets"].as_array().expect("offsets");
+    let offsets = row["verdicts"]["thread_safe"]["offsets"]
+        .as_array()
+        .expect("offsets");
     let last = offsets.last().expect("an offset for each CPU");
-    let (ns, uncertainty) =
-        (last["ns"].as_f64().expect("ns"), last["uncertainty_ns"].as_f64().expect("uncertainty"));
-    assert!((ns + 500.0).abs() <= uncertainty && uncertainty < 400.0, "{last}");
+    let (ns, uncertainty) = (
+        last["ns"].as_f64().expect("ns"),
+        last["uncertainty_ns"].as_f64().expect("uncertainty"),
+    );
+    assert!(
+        (ns + 500.0).abs() <= uncertainty && uncertainty < 400.0,
+        "{last}"
+    );
 }
 
 #[test]

@@ -14,9 +14,15 @@ use super::{alone, outcome, probe, row, there_is};
 fn sane(report: &Value) {
     for row in report["timers"].as_array().expect("timers") {
         let status = row["status"].as_str().expect("a status");
-        assert!(["ok", "unresolved", "failed", "unavailable"].contains(&status), "{row}");
+        assert!(
+            ["ok", "unresolved", "failed", "unavailable"].contains(&status),
+            "{row}"
+        );
         if row["quality"].is_number() {
-            assert!(row["cost"]["median_ns"].is_number() && row["accuracy"]["ns"].is_number(), "{row}");
+            assert!(
+                row["cost"]["median_ns"].is_number() && row["accuracy"]["ns"].is_number(),
+                "{row}"
+            );
         } else {
             assert!(status != "ok" || row["reason"].is_null(), "{row}");
         }
@@ -26,9 +32,10 @@ fn sane(report: &Value) {
     }
 }
 
-/// The dynamic loader of glibc reads the counter itself: so no program that it loads can start, ours neither; a static one can, and says
-/// what is refused. A timer whose host cannot start is told how the host ended. (What a process does that may not read the counter
-/// any more is tested in `timers/tests/native.rs` and `timers/tests/permission.rs`.)
+/// The dynamic loader of glibc reads the counter itself: so no program that it loads can start,
+/// ours neither; a static one can, and says what is refused. A timer whose host cannot start is
+/// told how the host ended. (What a process does that may not read the counter any more is tested
+/// in `timers/tests/native.rs` and `timers/tests/permission.rs`.)
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn the_tsc_is_forbidden() {
@@ -38,26 +45,46 @@ fn the_tsc_is_forbidden() {
     let command = Command::new("timermeter agent", super::program(), vec!["agent".into()]);
     // In a thread of its own: what it gives up it cannot get back from a crash.
     let started = thread::spawn(move || {
-        // SAFETY: a plain number and a plain number; from here on this thread does not read the counter.
+        // SAFETY: a plain number and a plain number; from here on this thread does not read the
+        // counter.
         let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
-        let child = (status == 0).then(|| std::process::Command::new(super::program()).arg("list").output());
+        let child = (status == 0).then(|| {
+            std::process::Command::new(super::program())
+                .arg("list")
+                .output()
+        });
         // SAFETY: as above.
         unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
         child
     });
     let Some(output) = started.join().expect("it does not panic") else {
-        skipped("the kernel does not let the counter be forbidden", "it takes PR_SET_TSC, on x86-64");
+        skipped(
+            "the kernel does not let the counter be forbidden",
+            "it takes PR_SET_TSC, on x86-64",
+        );
         return;
     };
     use std::os::unix::process::ExitStatusExt;
     let output = output.expect("it is started");
     let started = output.status.success();
-    assert!(started || output.status.signal() == Some(libc::SIGSEGV), "{output:?}");
-    assert!(started || !cfg!(target_env = "musl"), "no loader stands between: {output:?}");
+    assert!(
+        started || output.status.signal() == Some(libc::SIGSEGV),
+        "{output:?}"
+    );
+    assert!(
+        started || !cfg!(target_env = "musl"),
+        "no loader stands between: {output:?}"
+    );
     if started {
         let list = String::from_utf8_lossy(&output.stdout);
-        let rdtsc = list.lines().find(|line| line.starts_with("rdtsc ")).unwrap_or_default();
-        assert!(rdtsc.contains("no: this process may not read the counter"), "{list}");
+        let rdtsc = list
+            .lines()
+            .find(|line| line.starts_with("rdtsc "))
+            .unwrap_or_default();
+        assert!(
+            rdtsc.contains("no: this process may not read the counter"),
+            "{list}"
+        );
     }
     // Afterwards everything is as it was.
     assert!(Connection::start(&command, None, std::time::Duration::from_secs(60)).is_ok());
@@ -68,13 +95,17 @@ fn the_tsc_is_forbidden() {
 #[test]
 fn a_host_is_forbidden_to_read_the_tsc() {
     let _alone = alone();
-    let source = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    let source =
+        std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     if !there_is("python3", "python3")
         || source.is_ok_and(|source| !["tsc", "kvm-clock"].contains(&source.trim()))
     {
         return;
     }
-    let agent = format!("forbidden=python3 '{}'", super::folder().join("forbidden.py").display());
+    let agent = format!(
+        "forbidden=python3 '{}'",
+        super::folder().join("forbidden.py").display()
+    );
     let (report, output) = probe(&[], &["--agent", &agent, "forbidden:clock"], &[]);
     let failed = row(&report, "forbidden:clock");
     assert_eq!(failed["status"], "failed", "{failed}");
@@ -89,7 +120,11 @@ fn one_cpu_only() {
         return;
     }
     let cpu = timers::allowed_cpus().expect("some CPU")[0].to_string();
-    let (report, output) = probe(&["taskset", "-c", &cpu], &["monotonic", "monotonic-coarse"], &[]);
+    let (report, output) = probe(
+        &["taskset", "-c", &cpu],
+        &["monotonic", "monotonic-coarse"],
+        &[],
+    );
     assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
     sane(&report);
     let clock = row(&report, "monotonic");
@@ -111,7 +146,13 @@ fn all_cpus_are_busy() {
                 }
             });
         }
-        let timers = ["monotonic", "rdtsc", "gettimeofday", "thread-cputime", "process-cputime"];
+        let timers = [
+            "monotonic",
+            "rdtsc",
+            "gettimeofday",
+            "thread-cputime",
+            "process-cputime",
+        ];
         let (report, output) = probe(&[], &timers, &[]);
         over.store(true, Ordering::Relaxed);
         assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
@@ -121,7 +162,10 @@ fn all_cpus_are_busy() {
             let crowded = row["status"] == "failed" && reason.contains("too much interference");
             assert!(row["status"] != "failed" || crowded, "{row}");
             for verdict in ["monotonic", "thread_safe", "stable", "counts"] {
-                assert!(row["verdicts"].is_null() || outcome(row, verdict) != "fail", "{verdict}: {row}");
+                assert!(
+                    row["verdicts"].is_null() || outcome(row, verdict) != "fail",
+                    "{verdict}: {row}"
+                );
             }
         }
     });
@@ -132,12 +176,22 @@ fn faketime() -> Option<String> {
     if emulated("a library of this machine cannot be preloaded") {
         return None;
     }
-    let places =
-        ["/usr/lib/x86_64-linux-gnu/faketime", "/usr/lib/aarch64-linux-gnu/faketime", "/usr/lib/faketime"];
-    let found = places.iter().map(|folder| format!("{folder}/libfaketime.so.1"));
-    let library = found.into_iter().find(|path| std::path::Path::new(path).exists());
+    let places = [
+        "/usr/lib/x86_64-linux-gnu/faketime",
+        "/usr/lib/aarch64-linux-gnu/faketime",
+        "/usr/lib/faketime",
+    ];
+    let found = places
+        .iter()
+        .map(|folder| format!("{folder}/libfaketime.so.1"));
+    let library = found
+        .into_iter()
+        .find(|path| std::path::Path::new(path).exists());
     if library.is_none() {
-        not_installed("there is no libfaketime", "install it, as in `apt install faketime`");
+        not_installed(
+            "there is no libfaketime",
+            "install it, as in `apt install faketime`",
+        );
     }
     library
 }
@@ -151,9 +205,16 @@ fn libc_runs_five_percent_fast() {
     sane(&report);
     let distorted = row(&report, "monotonic");
     assert_eq!(outcome(distorted, "stable"), "fail", "{distorted}");
-    assert!(distorted["quality"].is_null() || distorted["quality"] == 0.0, "{distorted}");
+    assert!(
+        distorted["quality"].is_null() || distorted["quality"] == 0.0,
+        "{distorted}"
+    );
     // The kernel's own clock is not distorted, and not blamed.
-    assert_eq!(outcome(row(&report, "monotonic-syscall"), "stable"), "pass", "{report}");
+    assert_eq!(
+        outcome(row(&report, "monotonic-syscall"), "stable"),
+        "pass",
+        "{report}"
+    );
 }
 
 #[test]
@@ -164,7 +225,11 @@ fn libc_is_shifted() {
     let (report, _) = probe(&[], &["realtime", "realtime-syscall"], &variables);
     sane(&report);
     // Durations are not touched by a shift: nothing is wrong but what the time is.
-    assert_eq!(outcome(row(&report, "realtime"), "monotonic"), "pass", "{report}");
+    assert_eq!(
+        outcome(row(&report, "realtime"), "monotonic"),
+        "pass",
+        "{report}"
+    );
 }
 
 #[test]
@@ -205,7 +270,12 @@ fn libc_steps_back() {
     sane(&report);
     let distorted = row(&report, "realtime");
     // A step every 20 ms falls among successive readings or between them; one of the two sees it.
-    let seen = ["monotonic", "stable"].iter().any(|verdict| outcome(distorted, verdict) == "fail");
+    let seen = ["monotonic", "stable"]
+        .iter()
+        .any(|verdict| outcome(distorted, verdict) == "fail");
     assert!(seen, "{distorted}");
-    assert!(distorted["quality"].is_null() || distorted["quality"] == 0.0, "{distorted}");
+    assert!(
+        distorted["quality"].is_null() || distorted["quality"] == 0.0,
+        "{distorted}"
+    );
 }

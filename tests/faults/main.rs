@@ -1,4 +1,5 @@
-//! Clocks that lie and machines that get in the way: each fault is survived and named, and no number is wrong for it.
+//! Clocks that lie and machines that get in the way: each fault is survived and named, and no
+//! number is wrong for it.
 //!
 //! What the system does not let a test do is said aloud and passes.
 
@@ -35,7 +36,8 @@ fn there_is(command: &str, package: &str) -> bool {
     found
 }
 
-/// A quick probe of `timers`, started by `launcher` where there is one: its report, and how it ended.
+/// A quick probe of `timers`, started by `launcher` where there is one: its report, and how it
+/// ended.
 fn probe(launcher: &[&str], timers: &[&str], variables: &[(&str, &str)]) -> (Value, Output) {
     let timers: Vec<&str> = ["--quick"].iter().chain(timers).copied().collect();
     probe_fully(launcher, &timers, variables)
@@ -48,7 +50,9 @@ fn probe_fully(launcher: &[&str], timers: &[&str], variables: &[(&str, &str)]) -
     words.extend(timers);
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).envs(variables.iter().copied());
-    let output = command.output().unwrap_or_else(|error| panic!("{}: {error}", words[0]));
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{}: {error}", words[0]));
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         panic!(
             "{error}: {} {}",
@@ -61,11 +65,15 @@ fn probe_fully(launcher: &[&str], timers: &[&str], variables: &[(&str, &str)]) -
 
 fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
     let rows = report["timers"].as_array().expect("timers");
-    rows.iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("{id} has no row"))
+    rows.iter()
+        .find(|row| row["id"] == id)
+        .unwrap_or_else(|| panic!("{id} has no row"))
 }
 
 fn outcome<'a>(row: &'a Value, verdict: &str) -> &'a str {
-    row["verdicts"][verdict]["outcome"].as_str().unwrap_or_else(|| panic!("no verdict on {verdict}: {row}"))
+    row["verdicts"][verdict]["outcome"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no verdict on {verdict}: {row}"))
 }
 
 fn folder() -> &'static Path {

@@ -1,5 +1,6 @@
-//! Every reader of what others wrote, against files that were sound once: none panics, none answers with what cannot be, and
-//! nothing that one says steers a terminal. The corpus lies beside; `TIMERMETER_FUZZ_TIMES=100` runs it a hundred times as long.
+//! Every reader of what others wrote, against files that were sound once: none panics, none answers
+//! with what cannot be, and nothing that one says steers a terminal. The corpus lies beside;
+//! `TIMERMETER_FUZZ_TIMES=100` runs it a hundred times as long.
 //!
 //! A file that fails is made smaller by proptest, and kept in `proptest-regressions/`.
 
@@ -19,8 +20,8 @@ use timermeter::method::waiting::{Punctuality, WaitChoice, choose};
 use timermeter::model::{Cycles, Hertz, Nanos, Report};
 use timermeter::page;
 use timermeter::prober::protocol::{
-    Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Periods, Readings,
-    Refusal, Waits,
+    Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Periods,
+    Readings, Refusal, Waits,
 };
 use timermeter::quality::quality;
 use timermeter::recording::Recording;
@@ -30,15 +31,25 @@ use timermeter::report::{Format, impossible, parse};
 use timermeter::table::Style;
 use timermeter::text::plain;
 
-const PLAIN: Style = Style { width: Some(100), colour: false };
+const PLAIN: Style = Style {
+    width: Some(100),
+    colour: false,
+};
 
 /// The files of a corpus.
 fn corpus(name: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus").join(name);
-    let mut paths: Vec<_> =
-        fs::read_dir(folder).expect("a corpus").map(|entry| entry.expect("a file").path()).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fuzz/corpus")
+        .join(name);
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .expect("a corpus")
+        .map(|entry| entry.expect("a file").path())
+        .collect();
     paths.sort();
-    paths.iter().map(|path| fs::read(path).expect("it can be read")).collect()
+    paths
+        .iter()
+        .map(|path| fs::read(path).expect("it can be read"))
+        .collect()
 }
 
 /// Runs a reader over a number of changed files. `read` returns whether the file was read.
@@ -47,26 +58,45 @@ fn fuzz(name: &str, times: u32, read: impl Fn(&[u8]) -> bool) {
     for file in &files {
         read(file);
     }
-    let more = std::env::var("TIMERMETER_FUZZ_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1);
-    let config = Config { cases: times * more, max_shrink_iters: 2_000, ..Config::with_source_file(file!()) };
-    let strategy = (prop::sample::select(files), prop::collection::vec(change(), 1..4));
+    let more = std::env::var("TIMERMETER_FUZZ_TIMES")
+        .ok()
+        .and_then(|times| times.parse().ok())
+        .unwrap_or(1);
+    let config = Config {
+        cases: times * more,
+        max_shrink_iters: 2_000,
+        ..Config::with_source_file(file!())
+    };
+    let strategy = (
+        prop::sample::select(files),
+        prop::collection::vec(change(), 1..4),
+    );
     let (read_well, all) = (std::cell::Cell::new(0_u32), std::cell::Cell::new(0_u32));
-    let ended = TestRunner::new(config).run(&strategy, |(file, changes): (Vec<u8>, Vec<Change>)| {
-        all.set(all.get() + 1);
-        read_well.set(read_well.get() + u32::from(read(&changed(&file, &changes))));
-        Ok(())
-    });
+    let ended =
+        TestRunner::new(config).run(&strategy, |(file, changes): (Vec<u8>, Vec<Change>)| {
+            all.set(all.get() + 1);
+            read_well.set(read_well.get() + u32::from(read(&changed(&file, &changes))));
+            Ok(())
+        });
     if let Err(error) = ended {
         panic!("{name}: {error}");
     }
-    println!("{name}: {} files, {} of them were read", all.get(), read_well.get());
-    assert!(read_well.get() > all.get() / 200, "{name}: nearly none is sound enough to get anywhere");
+    println!(
+        "{name}: {} files, {} of them were read",
+        all.get(),
+        read_well.get()
+    );
+    assert!(
+        read_well.get() > all.get() / 200,
+        "{name}: nearly none is sound enough to get anywhere"
+    );
 }
 
 #[track_caller]
 fn steers_nothing(text: &str) {
     let steers = |c: char| {
-        (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        (c.is_control() && c != '\n')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     assert!(!text.contains(steers), "{text:?}");
 }
@@ -77,20 +107,31 @@ fn show(report: &Report) {
         steers_nothing(&text);
     }
     for row in &report.waits {
-        let facts = facts_of_waits(row).into_iter().map(|(_, value)| plain(&value));
+        let facts = facts_of_waits(row)
+            .into_iter()
+            .map(|(_, value)| plain(&value));
         facts.for_each(|value| steers_nothing(&value));
         for plot in Plot::all_of_waits(row) {
             steers_nothing(&plot.terminal(80));
         }
     }
-    report
-        .periods
-        .iter()
-        .for_each(|row| facts_of_period(row).iter().for_each(|(_, value)| steers_nothing(&plain(value))));
+    report.periods.iter().for_each(|row| {
+        facts_of_period(row)
+            .iter()
+            .for_each(|(_, value)| steers_nothing(&plain(value)))
+    });
     let often = Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).expect("it makes sense");
-    if let Ok(WaitChoice { picked, nearest, others, .. }) = choose(report, &often) {
+    if let Ok(WaitChoice {
+        picked,
+        nearest,
+        others,
+        ..
+    }) = choose(report, &often)
+    {
         let all = picked.iter().chain(&nearest).chain(&others);
-        all.for_each(|waiter| assert!((0.0..=1.0).contains(&waiter.share) && waiter.share_at_least <= 1.0));
+        all.for_each(|waiter| {
+            assert!((0.0..=1.0).contains(&waiter.share) && waiter.share_at_least <= 1.0)
+        });
     }
     let json = Format::Json.render(report, PLAIN);
     parse(&json, "again").expect("what it writes it reads");
@@ -99,8 +140,11 @@ fn show(report: &Report) {
 #[test]
 fn reports() {
     fuzz("report", 2_000, |bytes| {
-        let Ok(text) = str::from_utf8(bytes) else { return false };
-        // As every message passes the gate, it may be anything but a panic; yet what quotes the text is plain at once.
+        let Ok(text) = str::from_utf8(bytes) else {
+            return false;
+        };
+        // As every message passes the gate, it may be anything but a panic; yet what quotes the
+        // text is plain at once.
         let report = match parse(text, "r.json") {
             Ok(report) => report,
             Err(error) => {
@@ -185,11 +229,19 @@ fn answers() {
 #[test]
 fn figures_of_the_paper() {
     fuzz("paper", 2_000, |bytes| {
-        let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).flexible(true).from_reader(bytes);
+        let mut reader = csv::ReaderBuilder::new()
+            .comment(Some(b'#'))
+            .flexible(true)
+            .from_reader(bytes);
         let mut any = false;
         for record in reader.records().flatten() {
-            let figures: Vec<f64> = record.iter().filter_map(|field| field.parse().ok()).collect();
-            let &[ghz, accuracy, cost, spread, ..] = figures.as_slice() else { continue };
+            let figures: Vec<f64> = record
+                .iter()
+                .filter_map(|field| field.parse().ok())
+                .collect();
+            let &[ghz, accuracy, cost, spread, ..] = figures.as_slice() else {
+                continue;
+            };
             let hertz = Hertz(ghz * 1e9);
             let cycles = |ns: f64| -> Cycles { Nanos(ns).cycles(hertz) };
             if let Some(quality) = quality(cycles(accuracy), cycles(cost), spread) {

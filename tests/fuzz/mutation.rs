@@ -1,4 +1,5 @@
-//! What befalls a file: a few changes to one that was sound, by bytes and by what its formats are made of.
+//! What befalls a file: a few changes to one that was sound, by bytes and by what its formats are
+//! made of.
 
 use proptest::prelude::*;
 
@@ -119,16 +120,25 @@ fn apply(mut bytes: Vec<u8>, change: &Change) -> Vec<u8> {
         }
         Change::Number(at, number) => {
             let is_in = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
-            let begin = bytes[place(*at)..].iter().position(|byte| byte.is_ascii_digit());
+            let begin = bytes[place(*at)..]
+                .iter()
+                .position(|byte| byte.is_ascii_digit());
             if let Some(begin) = begin.map(|begin| begin + place(*at)) {
-                let end =
-                    bytes[begin..].iter().position(|byte| !is_in(byte)).map_or(length, |end| begin + end);
+                let end = bytes[begin..]
+                    .iter()
+                    .position(|byte| !is_in(byte))
+                    .map_or(length, |end| begin + end);
                 bytes.splice(begin..end, number.bytes());
             }
         }
         Change::Word(at, word) => drop(bytes.splice(place(*at)..place(*at), word.bytes())),
         Change::Text(at, text) => {
-            let quote = |from: usize| bytes[from..].iter().position(|&byte| byte == b'"').map(|at| at + from);
+            let quote = |from: usize| {
+                bytes[from..]
+                    .iter()
+                    .position(|&byte| byte == b'"')
+                    .map(|at| at + from)
+            };
             if let Some(begin) = quote(place(*at))
                 && let Some(end) = quote(begin + 1)
             {

@@ -15,11 +15,20 @@ use super::program::program;
 use super::run::{Run, waited_for};
 
 /// Three reports: a site of them takes tens of milliseconds.
-const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/intel-xeon-emerald-rapids-kvm-debian-12");
-const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
+const REPORTS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/intel-xeon-emerald-rapids-kvm-debian-12"
+);
+const REPORT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/icpe2011-mbp53/2011-03-14/report.json"
+);
 
 fn publish(site: &str) -> std::process::Output {
-    Command::new(program()).args(["publish", REPORTS, "-o", site]).output().expect("it runs")
+    Command::new(program())
+        .args(["publish", REPORTS, "-o", site])
+        .output()
+        .expect("it runs")
 }
 
 #[test]
@@ -34,11 +43,26 @@ fn a_new_site_keeps_what_others_put_into_the_old_one() {
     fs::write(site.join("reports/old.html"), "of an earlier site, or mine").unwrap();
     let again = publish(&folder.arg("site"));
     assert!(again.status.success(), "{again:?}");
-    assert_eq!(fs::read_to_string(site.join("CNAME")).unwrap(), "clocks.example");
-    assert_eq!(fs::read_to_string(site.join(".git/HEAD")).unwrap(), "ref: refs/heads/main\n");
-    assert!(site.join(".git/refs/tags").is_dir(), "folders without anything in them too");
-    assert_eq!(fs::read_to_string(site.join("reports/notes.txt")).unwrap(), "mine");
-    assert!(site.join("reports/old.html").is_file(), "it is not in the list");
+    assert_eq!(
+        fs::read_to_string(site.join("CNAME")).unwrap(),
+        "clocks.example"
+    );
+    assert_eq!(
+        fs::read_to_string(site.join(".git/HEAD")).unwrap(),
+        "ref: refs/heads/main\n"
+    );
+    assert!(
+        site.join(".git/refs/tags").is_dir(),
+        "folders without anything in them too"
+    );
+    assert_eq!(
+        fs::read_to_string(site.join("reports/notes.txt")).unwrap(),
+        "mine"
+    );
+    assert!(
+        site.join("reports/old.html").is_file(),
+        "it is not in the list"
+    );
     assert_eq!(folder.names(), ["site"]);
 }
 
@@ -88,11 +112,19 @@ fn there_is_a_site_at_every_moment() {
 #[track_caller]
 fn nothing_unfinished(folder: &Folder) {
     let names = folder.names();
-    assert!(!names.iter().any(|name| name.to_string_lossy().starts_with(".timermeter-")), "{names:?}");
+    assert!(
+        !names
+            .iter()
+            .any(|name| name.to_string_lossy().starts_with(".timermeter-")),
+        "{names:?}"
+    );
 }
 
 fn is_begun(folder: &Folder) -> bool {
-    folder.names().iter().any(|name| name.to_string_lossy().starts_with(".timermeter-"))
+    folder
+        .names()
+        .iter()
+        .any(|name| name.to_string_lossy().starts_with(".timermeter-"))
 }
 
 #[test]
@@ -106,11 +138,22 @@ fn a_signal_leaves_nothing_unfinished() {
     }
     let site = folder.arg("site");
     for signal in [Signal::INT, Signal::TERM] {
-        let run = Run::start(&["publish", many.to_str().unwrap(), "-o", &site, "--figures", "always"]);
+        let run = Run::start(&[
+            "publish",
+            many.to_str().unwrap(),
+            "-o",
+            &site,
+            "--figures",
+            "always",
+        ]);
         waited_for(|| is_begun(&folder).then_some(())).expect("it makes a site");
         run.signal(signal);
         let (status, _) = run.end();
-        assert_eq!(status.signal(), Some(signal.as_raw()), "a verb without children ends as others do");
+        assert_eq!(
+            status.signal(),
+            Some(signal.as_raw()),
+            "a verb without children ends as others do"
+        );
         nothing_unfinished(&folder);
         assert!(!Path::new(&site).exists());
     }
@@ -119,14 +162,22 @@ fn a_signal_leaves_nothing_unfinished() {
 #[test]
 fn what_a_killed_process_left_is_removed_by_the_next() {
     let folder = Folder::new();
-    let run = Run::start(&["probe", "--output", &folder.arg("report.json"), "--save", &folder.arg(".")]);
+    let run = Run::start(&[
+        "probe",
+        "--output",
+        &folder.arg("report.json"),
+        "--save",
+        &folder.arg("."),
+    ]);
     run.until_it_runs("agent");
     assert!(is_begun(&folder));
     run.signal(Signal::KILL);
     run.end();
     assert!(is_begun(&folder), "it could not be removed");
-    let next =
-        Command::new(program()).args(["report", REPORT, "-o", &folder.arg("page.html")]).output().unwrap();
+    let next = Command::new(program())
+        .args(["report", REPORT, "-o", &folder.arg("page.html")])
+        .output()
+        .unwrap();
     assert!(next.status.success(), "{next:?}");
     assert_eq!(folder.names(), ["page.html"]);
 }
@@ -140,6 +191,9 @@ fn a_file_beyond_its_limit_is_an_error_and_leaves_nothing() {
     let ended = limited.output().unwrap();
     let told = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{told}");
-    assert!(told.contains("page.html") && told.contains("File too large"), "{told}");
+    assert!(
+        told.contains("page.html") && told.contains("File too large"),
+        "{told}"
+    );
     assert_eq!(folder.names(), [""; 0]);
 }

@@ -1,4 +1,5 @@
-//! The scripts of `deploy/`: names that a shell could take for words of its own, nodes that lie or steer terminals, and being told to stop.
+//! The scripts of `deploy/`: names that a shell could take for words of its own, nodes that lie or
+//! steer terminals, and being told to stop.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +13,10 @@ use super::folder::Folder;
 use super::run::Run;
 use super::skipping::skipped;
 
-const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
+const REPORT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/icpe2011-mbp53/2011-03-14/report.json"
+);
 /// Commands that must not be executed: each would make a file whose name begins so.
 const MADE: &str = "PWNED";
 const NAMES: [&str; 6] = [
@@ -50,7 +54,13 @@ case " $* " in *" --save "*) mkdir -p "$4/p/d" && cp '{REPORT}' "$4/p/d/report.j
                 said = said("meter")
             ),
         );
-        stage.program("ssh", &format!("{}\nfor line; do :; done\nexec sh -c \"$line\"", said("ssh")));
+        stage.program(
+            "ssh",
+            &format!(
+                "{}\nfor line; do :; done\nexec sh -c \"$line\"",
+                said("ssh")
+            ),
+        );
         stage
     }
 
@@ -72,8 +82,16 @@ case " $* " in *" --save "*) mkdir -p "$4/p/d" && cp '{REPORT}' "$4/p/d/report.j
         // A shell goes on ignoring what is ignored when it starts, as under nohup.
         let mut command = Command::new("env");
         command.arg("--default-signal=INT,TERM,HUP");
-        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(name));
-        command.args(args).current_dir(self.0.file("")).env("PATH", path).env("STAGE", self.0.file(""));
+        command.arg(
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("deploy")
+                .join(name),
+        );
+        command
+            .args(args)
+            .current_dir(self.0.file(""))
+            .env("PATH", path)
+            .env("STAGE", self.0.file(""));
         command.env("TIMERMETER", self.meter()).stdin(Stdio::null());
         command
     }
@@ -99,17 +117,27 @@ fn said(program: &str) -> String {
 
 #[track_caller]
 fn ended(mut command: Command) -> (Option<i32>, String) {
-    let Output { status, stdout, stderr } = command.output().expect("it starts");
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().expect("it starts");
     let told = [stdout, stderr].concat();
     let steers = |byte: &u8| !matches!(byte, b'\n' | b'\t' | b' '..=b'~');
-    assert!(!told.iter().any(steers), "{:?}", String::from_utf8_lossy(&told));
+    assert!(
+        !told.iter().any(steers),
+        "{:?}",
+        String::from_utf8_lossy(&told)
+    );
     (status.code(), String::from_utf8(told).expect("it is ASCII"))
 }
 
 /// A name as reports and folders have it.
 fn fit(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    name.bytes().map(|byte| if plain(byte) { char::from(byte) } else { '_' }).collect()
+    name.bytes()
+        .map(|byte| if plain(byte) { char::from(byte) } else { '_' })
+        .collect()
 }
 
 /// The arguments of `probe` as each program should have been handed them.
@@ -126,16 +154,30 @@ fn names_of_nodes_runs_and_arguments_are_words_and_no_commands() {
         let (code, told) = ended(stage.script("ssh/parallel.sh", &args));
         stage.is_sound();
         assert_eq!(code, Some(0), "{run}: {told}");
-        assert_eq!(told.lines().filter(|line| line.starts_with("done\t")).count(), 2 * NAMES.len(), "{told}");
+        assert_eq!(
+            told.lines()
+                .filter(|line| line.starts_with("done\t"))
+                .count(),
+            2 * NAMES.len(),
+            "{told}"
+        );
         let handed = stage.said("ssh");
         for name in NAMES {
-            assert!(handed.contains(&format!("<-->\n<{name}>\n")), "{name}: {handed}");
+            assert!(
+                handed.contains(&format!("<-->\n<{name}>\n")),
+                "{name}: {handed}"
+            );
         }
         for name in NAMES {
             let name = fit(name);
             let handed = ["probe", "--quiet", "--format", "json", "--node", &name];
             let each = words(&[&handed[..], &ARGUMENTS].concat());
-            assert_eq!(stage.said("meter").matches(&each).count(), 1, "{name}: {}", stage.said("meter"));
+            assert_eq!(
+                stage.said("meter").matches(&each).count(),
+                1,
+                "{name}: {}",
+                stage.said("meter")
+            );
         }
         assert!(stage.0.file(run).join("nodes").exists());
     }
@@ -148,11 +190,18 @@ fn a_node_takes_its_own_names_for_words() {
         for name in NAMES {
             let args = [&[run, name][..], &ARGUMENTS].concat();
             let (code, told) = ended(stage.script("node.sh", &args));
-            assert!(code == Some(0) && told.starts_with("done\t"), "{name}: {told}");
+            assert!(
+                code == Some(0) && told.starts_with("done\t"),
+                "{name}: {told}"
+            );
         }
         stage.is_sound();
         let (code, told) = ended(stage.script("status.sh", &[run]));
-        assert_eq!((code, told.lines().count()), (Some(0), 1 + NAMES.len()), "{told}");
+        assert_eq!(
+            (code, told.lines().count()),
+            (Some(0), 1 + NAMES.len()),
+            "{told}"
+        );
     }
 }
 
@@ -166,24 +215,57 @@ fn launchers_hand_names_on_as_they_are() {
     stage.program("srun", launch);
     stage.program("scontrol", "printf 'n1\\n'");
     fs::write(stage.0.file("-host file"), "n1 slots=1\n").expect("there is room");
-    let (code, told) = ended(stage.script("mpi/mpirun.sh", &[&[run, "-host file"][..], &ARGUMENTS].concat()));
+    let (code, told) = ended(stage.script(
+        "mpi/mpirun.sh",
+        &[&[run, "-host file"][..], &ARGUMENTS].concat(),
+    ));
     let host = rustix::system::uname();
     let host = fit(&host.nodename().to_string_lossy());
-    assert!(stage.said("meter").contains(&format!("<--node>\n<{host}>\n")), "{}", stage.said("meter"));
+    assert!(
+        stage
+            .said("meter")
+            .contains(&format!("<--node>\n<{host}>\n")),
+        "{}",
+        stage.said("meter")
+    );
     assert_eq!(code, Some(0), "{told}");
-    assert!(stage.said("mpirun").contains("<--hostfile>\n<./-host file>\n"), "{}", stage.said("mpirun"));
+    assert!(
+        stage
+            .said("mpirun")
+            .contains("<--hostfile>\n<./-host file>\n"),
+        "{}",
+        stage.said("mpirun")
+    );
     let handed_on = |stage: &Stage| stage.said("meter").matches("<--node>\n<n1>\n").count();
     for (task, handed) in [("", 1), ("3", 2), ("4", 3)] {
         let deploy = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy");
-        let mut command = stage.script("slurm/srun.sh", &[&["a run of slurm"][..], &ARGUMENTS].concat());
-        command.env("SLURM_JOB_NODELIST", "n1").env("SLURMD_NODENAME", "n1").env("SLURM_ARRAY_TASK_ID", task);
+        let mut command = stage.script(
+            "slurm/srun.sh",
+            &[&["a run of slurm"][..], &ARGUMENTS].concat(),
+        );
+        command
+            .env("SLURM_JOB_NODELIST", "n1")
+            .env("SLURMD_NODENAME", "n1")
+            .env("SLURM_ARRAY_TASK_ID", task);
         command.env("TIMERMETER_DEPLOY", deploy);
         let (code, told) = ended(command);
-        assert_eq!((code, handed_on(&stage)), (Some(0), handed), "{task}: {told}");
+        assert_eq!(
+            (code, handed_on(&stage)),
+            (Some(0), handed),
+            "{task}: {told}"
+        );
     }
     // Tasks of one node have folders of their own, and one name.
     for folder in ["n1", "n1.2", "n1.3"] {
-        assert!(stage.0.file("a run of slurm").join(folder).join("status").exists(), "{folder}");
+        assert!(
+            stage
+                .0
+                .file("a run of slurm")
+                .join(folder)
+                .join("status")
+                .exists(),
+            "{folder}"
+        );
     }
     stage.is_sound();
 }
@@ -191,7 +273,10 @@ fn launchers_hand_names_on_as_they_are() {
 /// Slurm, MPI and Kubernetes send just that.
 #[test]
 fn a_node_that_is_told_to_stop_stops_its_probe() {
-    for (number, signal) in [Signal::TERM, Signal::INT, Signal::HUP].into_iter().enumerate() {
+    for (number, signal) in [Signal::TERM, Signal::INT, Signal::HUP]
+        .into_iter()
+        .enumerate()
+    {
         let stage = Stage::new();
         stage.program("it's a \"meter\"", &format!("sleep 301{number} & wait"));
         let run = Run::of(stage.script("node.sh", &["run", "n1"]));
@@ -199,8 +284,14 @@ fn a_node_that_is_told_to_stop_stops_its_probe() {
         run.signal(signal);
         let (status, output) = run.end();
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(status.success() && told.starts_with("cancelled\tn1\t"), "{signal:?}: {told}");
-        assert_eq!(fs::read_to_string(stage.0.file("run/n1/status")).expect("it is told"), told);
+        assert!(
+            status.success() && told.starts_with("cancelled\tn1\t"),
+            "{signal:?}: {told}"
+        );
+        assert_eq!(
+            fs::read_to_string(stage.0.file("run/n1/status")).expect("it is told"),
+            told
+        );
     }
 }
 
@@ -208,13 +299,19 @@ fn a_node_that_is_told_to_stop_stops_its_probe() {
 #[test]
 fn a_probe_that_does_not_hear_it_at_first_is_told_again() {
     let stage = Stage::new();
-    stage.program("timeout", "trap '' TERM\nsleep 1.25\ntrap - TERM\nexec sleep 3021");
+    stage.program(
+        "timeout",
+        "trap '' TERM\nsleep 1.25\ntrap - TERM\nexec sleep 3021",
+    );
     let run = Run::of(stage.script("node.sh", &["run", "n1"]));
     run.until_it_runs("sleep 1.25");
     run.signal(Signal::TERM);
     let (status, output) = run.end();
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(status.success() && told.starts_with("cancelled\tn1\t"), "{told}");
+    assert!(
+        status.success() && told.starts_with("cancelled\tn1\t"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -229,7 +326,10 @@ fn so_do_all_nodes_of_a_list() {
     assert_eq!(status.code(), Some(143), "{output:?}");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     // One of them may not have begun.
-    assert!(told.contains("cancelled\t") && !told.contains("running\t"), "{told}");
+    assert!(
+        told.contains("cancelled\t") && !told.contains("running\t"),
+        "{told}"
+    );
 }
 
 /// OSC, CSI of one byte, the same in UTF-8, an override of direction, a carriage return.
@@ -241,14 +341,23 @@ fn what_a_node_says_does_not_steer_the_terminal() {
     fs::write(stage.0.file("words"), STEERING).expect("there is room");
     stage.program("it's a \"meter\"", r#"cat "$STAGE/words" >&2; exit 1"#);
     let (code, told) = ended(stage.script("node.sh", &["run", "n1"]));
-    assert!(code == Some(0) && told.starts_with("failed\tn1\t") && told.contains("owned"), "{told}");
+    assert!(
+        code == Some(0) && told.starts_with("failed\tn1\t") && told.contains("owned"),
+        "{told}"
+    );
     // One that writes its status by itself, and one whose folder is called so.
     let name = [b"n2\x1b]0;owned\x07\n", STEERING].concat();
-    for folder in [Path::new("n3"), Path::new(std::ffi::OsStr::from_bytes(&name))] {
+    for folder in [
+        Path::new("n3"),
+        Path::new(std::ffi::OsStr::from_bytes(&name)),
+    ] {
         let folder = stage.0.file("run").join(folder);
         fs::create_dir(&folder).expect("a folder");
-        fs::write(folder.join("status"), [b"done\tn3\t", STEERING, b"\n", STEERING].concat())
-            .expect("there is room");
+        fs::write(
+            folder.join("status"),
+            [b"done\tn3\t", STEERING, b"\n", STEERING].concat(),
+        )
+        .expect("there is room");
     }
     let (code, told) = ended(stage.script("status.sh", &["run"]));
     assert_eq!((code, told.lines().count()), (Some(3), 4), "{told}");
@@ -262,21 +371,36 @@ fn what_is_no_report_is_none() {
     let mut command = stage.script("node.sh", &["run", "n1"]);
     command.env("REMOTE", "ssh n1");
     let (_, told) = ended(command);
-    assert!(told.starts_with("failed\tn1\t") && told.contains("what came back is no report"), "{told}");
+    assert!(
+        told.starts_with("failed\tn1\t") && told.contains("what came back is no report"),
+        "{told}"
+    );
     assert_eq!(
-        fs::read_dir(stage.0.file("run/n1")).expect("it is there").count(),
+        fs::read_dir(stage.0.file("run/n1"))
+            .expect("it is there")
+            .count(),
         1,
         "nothing is kept of it"
     );
     for (name, report) in [("n2", r#"{"not":"a report"}"#), ("n3", "")] {
         let folder = stage.0.file("run").join(name);
         fs::create_dir(&folder).expect("a folder");
-        fs::write(folder.join("status"), format!("done\t{name}\th\t1\t2\t0\t-\n")).expect("there is room");
+        fs::write(
+            folder.join("status"),
+            format!("done\t{name}\th\t1\t2\t0\t-\n"),
+        )
+        .expect("there is room");
         fs::write(folder.join("report.json"), report).expect("there is room");
     }
     let (code, told) = ended(stage.script("status.sh", &["run"]));
     assert_eq!(code, Some(3), "{told}");
-    assert_eq!(told.lines().filter(|line| line.starts_with("failed\t")).count(), 3, "{told}");
+    assert_eq!(
+        told.lines()
+            .filter(|line| line.starts_with("failed\t"))
+            .count(),
+        3,
+        "{told}"
+    );
 }
 
 /// A probe that is done but for a timer that was asked for by name brings its report back, too.
@@ -287,13 +411,20 @@ fn a_report_of_a_probe_that_ends_with_3_is_kept() {
     let mut command = stage.script("node.sh", &["run", "n1"]);
     command.env("REMOTE", "ssh n1");
     let (_, told) = ended(command);
-    assert!(told.starts_with("done\tn1\t") && stage.0.file("run/n1/report.json").exists(), "{told}");
+    assert!(
+        told.starts_with("done\tn1\t") && stage.0.file("run/n1/report.json").exists(),
+        "{told}"
+    );
 }
 
 #[test]
 fn the_playbook_keeps_to_the_same() {
     let stage = Stage::new();
-    if Command::new("ansible-playbook").arg("--version").output().is_err() {
+    if Command::new("ansible-playbook")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
         skipped("there is no ansible-playbook", "install ansible-core");
         return;
     }
@@ -321,12 +452,27 @@ fn the_playbook_keeps_to_the_same() {
         .expect("it starts");
     let (code, told) = ended(stage.script("status.sh", &[&run]));
     assert_eq!(code, Some(3), "{told}: {played:?}");
-    for (state, name) in [("failed", "steering"), ("failed", "lying"), ("done", "honest")] {
-        assert!(told.contains(&format!("{state}\t{name}\t")), "{told}: {played:?}");
+    for (state, name) in [
+        ("failed", "steering"),
+        ("failed", "lying"),
+        ("done", "honest"),
+    ] {
+        assert!(
+            told.contains(&format!("{state}\t{name}\t")),
+            "{told}: {played:?}"
+        );
     }
-    assert!(stage.said("meter").contains("<--node>\n<honest>\n"), "{}", stage.said("meter"));
+    assert!(
+        stage.said("meter").contains("<--node>\n<honest>\n"),
+        "{}",
+        stage.said("meter")
+    );
     let kept = fs::read(stage.0.file("a run; touch PWNED;/steering/status")).expect("it is kept");
-    assert!(kept.iter().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')), "{kept:?}");
+    assert!(
+        kept.iter()
+            .all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')),
+        "{kept:?}"
+    );
     stage.is_sound();
 }
 
@@ -334,10 +480,14 @@ const OTHER_CPU: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/reports/intel-xeon-family-6-model-167-kvm-debian-12/2026-11-25/report.json"
 );
-const BEFORE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json");
-const AFTER: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-2/report.json");
+const BEFORE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json"
+);
+const AFTER: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-2/report.json"
+);
 
 /// A gate whose machine gives kept reports; what is compared, the program compares itself.
 #[track_caller]
@@ -353,9 +503,17 @@ mkdir -p "$4/p/d" && cp '{report}' "$4/p/d/report.json"; echo 'a table'"#,
         ),
     );
     let args = [&["-kept $(touch PWNED)"][..], conditions].concat();
-    let Output { status, stdout, stderr } =
-        stage.script("gate.sh", &args).env("RUNS", "1").output().expect("it starts");
-    let [told, errors] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).expect("it is text"));
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = stage
+        .script("gate.sh", &args)
+        .env("RUNS", "1")
+        .output()
+        .expect("it starts");
+    let [told, errors] =
+        [stdout, stderr].map(|bytes| String::from_utf8(bytes).expect("it is text"));
     assert_eq!(status.code(), Some(code), "{conditions:?}: {told}{errors}");
     stage.is_sound();
     (told, errors)
@@ -378,7 +536,11 @@ fn a_gate_keeps_a_baseline_a_machine_and_refuses_one_of_another_cpu() {
         errors.contains("the baseline is of another CPU: AMD EPYC (Zen 5), here Intel(R) Xeon(R)"),
         "{errors}"
     );
-    assert_eq!(fs::read(&kept).unwrap(), fs::read(BEFORE).unwrap(), "the baseline stays");
+    assert_eq!(
+        fs::read(&kept).unwrap(),
+        fs::read(BEFORE).unwrap(),
+        "the baseline stays"
+    );
     let (_, errors) = gate(&stage, AFTER, &["cost<-200%"], 2);
     assert!(errors.contains("never holds"), "{errors}");
 }
@@ -391,5 +553,8 @@ fn a_gate_that_cannot_probe_keeps_nothing() {
     assert_eq!((code, told.as_str()), (Some(1), "no clock\n"));
     assert!(!stage.0.file("kept").exists());
     let (code, told) = ended(stage.script("gate.sh", &[]));
-    assert!(code == Some(2) && told.contains("usage: gate.sh FOLDER"), "{told}");
+    assert!(
+        code == Some(2) && told.contains("usage: gate.sh FOLDER"),
+        "{told}"
+    );
 }

@@ -12,7 +12,10 @@ use super::folder::Folder;
 use super::program::program;
 use super::run::Run;
 
-const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
+const REPORT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/icpe2011-mbp53/2011-03-14/report.json"
+);
 
 fn stderr(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -23,11 +26,17 @@ fn pipes_and_devices_are_named_and_not_read() {
     let folder = Folder::new();
     fs::create_dir(folder.file("reports")).expect("a folder");
     fs::copy(REPORT, folder.file("reports/good.json")).expect("a report");
-    let made = Command::new("mkfifo").arg(folder.file("reports/pipe.json")).status().expect("mkfifo runs");
+    let made = Command::new("mkfifo")
+        .arg(folder.file("reports/pipe.json"))
+        .status()
+        .expect("mkfifo runs");
     assert!(made.success());
     symlink("/dev/zero", folder.file("reports/zero.json")).expect("a link");
     let (reports, site) = (folder.arg("reports"), folder.arg("site"));
-    for args in [&["table", &reports][..], &["publish", &reports, "-o", &site]] {
+    for args in [
+        &["table", &reports][..],
+        &["publish", &reports, "-o", &site],
+    ] {
         let (status, output) = Run::start(args).end();
         let told = stderr(&output);
         assert_eq!(status.code(), Some(3), "{told}");
@@ -35,7 +44,10 @@ fn pipes_and_devices_are_named_and_not_read() {
         assert!(told.contains("zero.json': it is a device"), "{told}");
     }
     for file in ["reports/pipe.json", "reports/zero.json"] {
-        for args in [&["analyse", &folder.arg(file)][..], &["inspect", "x", "--from", &folder.arg(file)]] {
+        for args in [
+            &["analyse", &folder.arg(file)][..],
+            &["inspect", "x", "--from", &folder.arg(file)],
+        ] {
             let (status, output) = Run::start(args).end();
             assert_eq!(status.code(), Some(1), "{args:?}: {}", stderr(&output));
         }
@@ -51,7 +63,12 @@ fn standard_input_is_read_where_it_is_asked_for() {
         .spawn()
         .expect("it starts");
     let report = fs::read(REPORT).expect("it is kept");
-    table.stdin.take().expect("a pipe").write_all(&report).expect("it is read");
+    table
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(&report)
+        .expect("it is read");
     let output = table.wait_with_output().expect("it ends");
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stdout).contains("NANO"));
@@ -64,7 +81,11 @@ fn a_file_of_a_size_that_no_report_has_is_refused_with_the_limit() {
     file.set_len(1 << 40).expect("a hole takes no room");
     let (status, output) = Run::start(&["table", &folder.arg("large.json")]).end();
     assert_eq!(status.code(), Some(1));
-    assert!(stderr(&output).contains("longer than 10 MiB"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("longer than 10 MiB"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 /// What steers a terminal, in places that end up in messages.
@@ -73,7 +94,11 @@ fn no_message_steers_the_terminal() {
     let folder = Folder::new();
     let report = fs::read_to_string(REPORT).expect("it is kept");
     for escape in ["\\u001b]0;PWNED\\u0007", "\\u202egnp.exe", "\\u009b31m"] {
-        let text = report.replacen("\"status\": \"ok\"", &format!("\"status\": \"{escape}\""), 1);
+        let text = report.replacen(
+            "\"status\": \"ok\"",
+            &format!("\"status\": \"{escape}\""),
+            1,
+        );
         assert_ne!(text, report);
         let path = folder.arg("evil\u{1b}[31m.json");
         fs::write(&path, text).expect("it can be written");
@@ -85,13 +110,22 @@ fn no_message_steers_the_terminal() {
             &["report", &path, REPORT, "-o", &page],
             &["publish", &folder.arg("."), "-o", &site],
             &["inspect", "x", "--from", &path],
-            &["pick", "--from", &path, "--duration", "1us", "--error", "1%"],
+            &[
+                "pick",
+                "--from",
+                &path,
+                "--duration",
+                "1us",
+                "--error",
+                "1%",
+            ],
             &["measure", "chain", "--from", &path],
         ] {
             let (_, output) = Run::start(args).end();
             let told = stderr(&output);
             assert!(!told.is_empty(), "{args:?}");
-            let steers = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
+            let steers =
+                |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
             assert!(!told.contains(steers), "{args:?}: {told:?}");
         }
     }
@@ -126,7 +160,10 @@ fn refuses_what_unpacks_to(blocks: usize) {
     let folder = Folder::new();
     let head = r#"{"schema":"timermeter.trace.v1","tool":{"name":"timermeter","version":"0.1.0"},"created":"","timers":[{"id":"a","label":"","runtime":"native","ns_per_tick":1.0,"outcome":{"Ok":{"ns_per_tick":1.0,"declared":true,"reference":{"id":"r","ns_per_tick":1.0,"step":1.0,"ns_per_work":1.0},"core_hz":null,"spoilt":0,"dropped":{},"slow":["#;
     for (name, bytes) in [
-        ("one.trace", gzip(head, r#"{"work":1,"deltas":[1]},"#, blocks)),
+        (
+            "one.trace",
+            gzip(head, r#"{"work":1,"deltas":[1]},"#, blocks),
+        ),
         ("list.trace", gzip(head, "[[[[[1,1,1,1,1,1,1,1],", blocks)),
         ("spaces.trace", gzip(head, "        ", blocks)),
     ] {
@@ -136,7 +173,11 @@ fn refuses_what_unpacks_to(blocks: usize) {
         let peak = run.peak();
         let (status, output) = run.end();
         assert_eq!(status.code(), Some(1), "{name}");
-        assert!(stderr(&output).contains(name) && stderr(&output).len() < 600, "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains(name) && stderr(&output).len() < 600,
+            "{}",
+            stderr(&output)
+        );
         assert!(peak < 400_000, "{name}: {peak} kB");
     }
 }

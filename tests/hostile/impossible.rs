@@ -1,4 +1,5 @@
-//! Agents that tell what cannot be: of waits, of wake-ups, of the time that others are held against, of a cost.
+//! Agents that tell what cannot be: of waits, of wake-ups, of the time that others are held
+//! against, of a cost.
 
 use std::process::Command;
 
@@ -8,7 +9,8 @@ use super::program::program;
 use super::run::Run;
 use super::skipping::not_installed;
 
-/// What a verb finds out of an agent with this lie, and what it ends with. `None` where there is no Python.
+/// What a verb finds out of an agent with this lie, and what it ends with. `None` where there is no
+/// Python.
 fn asked(verb: &str, lie: &str, args: &[&str]) -> Option<(Value, Option<i32>)> {
     if Command::new("python3").arg("--version").output().is_err() {
         not_installed("there is no python3", "install it");
@@ -17,11 +19,16 @@ fn asked(verb: &str, lie: &str, args: &[&str]) -> Option<(Value, Option<i32>)> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/impossible.py");
     let agent = format!("odd=python3 '{script}' {lie}");
     let mut command = Command::new(program());
-    command.args([verb, "--quick", "--format", "json", "--agent", &agent]).args(args);
+    command
+        .args([verb, "--quick", "--format", "json", "--agent", &agent])
+        .args(args);
     let (status, output) = Run::of(command).end();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     let report = serde_json::from_slice(&output.stdout);
-    Some((report.unwrap_or_else(|error| panic!("{lie}: {error}: {status:?}: {told}")), status.code()))
+    Some((
+        report.unwrap_or_else(|error| panic!("{lie}: {error}: {status:?}: {told}")),
+        status.code(),
+    ))
 }
 
 const SHORT: [&str; 5] = ["odd:sleep", "--durations", "1ms", "--timeout", "10"];
@@ -34,7 +41,9 @@ fn waits_that_cannot_be_fail_with_the_reason() {
         ("much-cpu", "it took 1000 s of the CPU"),
         ("more-cpu", "most took more of the CPU"),
     ] {
-        let Some((report, code)) = asked("wait", lie, &SHORT) else { return };
+        let Some((report, code)) = asked("wait", lie, &SHORT) else {
+            return;
+        };
         let row = &report["waits"][0];
         assert_eq!(
             (&row["status"], &row["figures"], code),
@@ -42,10 +51,19 @@ fn waits_that_cannot_be_fail_with_the_reason() {
             "{lie}: {row}"
         );
         let reason = row["reason"].as_str().expect("it has a reason");
-        assert!(reason.contains("a wait that cannot be") && reason.contains(words), "{lie}: {reason}");
+        assert!(
+            reason.contains("a wait that cannot be") && reason.contains(words),
+            "{lie}: {reason}"
+        );
     }
-    let Some((report, code)) = asked("wait", "none", &SHORT) else { return };
-    assert_eq!((&report["waits"][0]["status"], code), (&"ok".into(), Some(0)), "an honest one: {report}");
+    let Some((report, code)) = asked("wait", "none", &SHORT) else {
+        return;
+    };
+    assert_eq!(
+        (&report["waits"][0]["status"], code),
+        (&"ok".into(), Some(0)),
+        "an honest one: {report}"
+    );
 }
 
 #[test]
@@ -56,7 +74,9 @@ fn wakeups_that_cannot_be_fail_with_the_reason() {
         ("alike", "no time passed in"),
         ("missed", "periods of 2 ms were missed in"),
     ] {
-        let Some((report, code)) = asked("period", lie, &args) else { return };
+        let Some((report, code)) = asked("period", lie, &args) else {
+            return;
+        };
         let row = &report["periods"][0];
         assert_eq!(
             (&row["status"], &row["figures"], code),
@@ -64,33 +84,61 @@ fn wakeups_that_cannot_be_fail_with_the_reason() {
             "{lie}: {row}"
         );
         let reason = row["reason"].as_str().expect("it has a reason");
-        assert!(reason.contains("wake-ups that cannot be") && reason.contains(words), "{lie}: {reason}");
+        assert!(
+            reason.contains("wake-ups that cannot be") && reason.contains(words),
+            "{lie}: {reason}"
+        );
     }
-    let Some((report, code)) = asked("period", "none", &args) else { return };
-    assert_eq!((&report["periods"][0]["status"], code), (&"ok".into(), Some(0)), "an honest one: {report}");
+    let Some((report, code)) = asked("period", "none", &args) else {
+        return;
+    };
+    assert_eq!(
+        (&report["periods"][0]["status"], code),
+        (&"ok".into(), Some(0)),
+        "an honest one: {report}"
+    );
 }
 
 /// By luck it wraps while it is tried, and serves as no reference at all.
 #[test]
 fn a_reference_that_wraps_is_not_trusted() {
-    let Some((report, _)) = asked("probe", "wraps", &["odd:clock"]) else { return };
+    let Some((report, _)) = asked("probe", "wraps", &["odd:clock"]) else {
+        return;
+    };
     let row = &report["timers"][0];
     if row["status"] == "failed" {
         assert!(
-            row["reason"].as_str().is_some_and(|why| why.contains("cannot serve as a reference")),
+            row["reason"]
+                .as_str()
+                .is_some_and(|why| why.contains("cannot serve as a reference")),
             "{row}"
         );
         return;
     }
-    // Whether one of a few ten thousand readings in a row meets the wrap is luck; that time is missing over a second is not.
-    assert_eq!(row["verdicts"]["stable"]["outcome"], "fail", "{}", row["verdicts"]);
-    let finding = row["verdicts"]["stable"]["finding"].as_str().expect("it says why");
+    // Whether one of a few ten thousand readings in a row meets the wrap is luck; that time is
+    // missing over a second is not.
+    assert_eq!(
+        row["verdicts"]["stable"]["outcome"], "fail",
+        "{}",
+        row["verdicts"]
+    );
+    let finding = row["verdicts"]["stable"]["finding"]
+        .as_str()
+        .expect("it says why");
     assert!(
-        finding.contains("went back between two comparisons") || finding.contains("by the kernel's clock"),
+        finding.contains("went back between two comparisons")
+            || finding.contains("by the kernel's clock"),
         "{finding}"
     );
-    assert_eq!(row["quality"]["value"].as_f64().or(row["quality"].as_f64()), Some(0.0), "{}", row["quality"]);
-    let Some((report, _)) = asked("probe", "none", &["odd:clock"]) else { return };
+    assert_eq!(
+        row["quality"]["value"].as_f64().or(row["quality"].as_f64()),
+        Some(0.0),
+        "{}",
+        row["quality"]
+    );
+    let Some((report, _)) = asked("probe", "none", &["odd:clock"]) else {
+        return;
+    };
     for question in ["monotonic", "stable"] {
         assert_ne!(
             report["timers"][0]["verdicts"][question]["outcome"], "fail",
@@ -103,14 +151,25 @@ fn a_reference_that_wraps_is_not_trusted() {
 /// Neither figure is known to be the true one: the interval holds both.
 #[test]
 fn a_cost_that_does_not_fit_between_two_reads_is_said_to() {
-    let Some((report, _)) = asked("probe", "cheap", &["odd:clock"]) else { return };
+    let Some((report, _)) = asked("probe", "cheap", &["odd:clock"]) else {
+        return;
+    };
     let row = &report["timers"][0];
-    let warned = row["warnings"].as_array().expect("a list").iter().any(|warning| {
-        warning["code"] == "cost-contradiction"
-            && warning["message"].as_str().is_some_and(|words| words.contains("its interval holds both"))
-    });
+    let warned = row["warnings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .any(|warning| {
+            warning["code"] == "cost-contradiction"
+                && warning["message"]
+                    .as_str()
+                    .is_some_and(|words| words.contains("its interval holds both"))
+        });
     assert!(warned, "{row}");
     let cost = &row["cost"];
     let (value, high) = (cost["median_ns"].as_f64(), cost["high_ns"].as_f64());
-    assert!(value.is_some_and(|value| value < 20.0) && high.is_some_and(|high| high > 100.0), "{cost}");
+    assert!(
+        value.is_some_and(|value| value < 20.0) && high.is_some_and(|high| high > 100.0),
+        "{cost}"
+    );
 }

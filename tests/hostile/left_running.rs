@@ -15,7 +15,10 @@ fn ended_by(signal: Signal) -> Option<i32> {
     Some(128 + signal.as_raw())
 }
 
-const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
+const REPORT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/data/epyc-2026-11-21.json"
+);
 
 /// An agent in the language of the shell, as a file that can be run.
 fn agent(folder: &Folder, body: &str) -> String {
@@ -25,10 +28,14 @@ fn agent(folder: &Folder, body: &str) -> String {
     folder.arg("agent")
 }
 
-/// Whether the parent of the test wants it to go on after a hangup, as `nohup` does: what it starts then does so too.
+/// Whether the parent of the test wants it to go on after a hangup, as `nohup` does: what it starts
+/// then does so too.
 fn hangups_are_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("there is a /proc");
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask of signals");
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .expect("a mask of signals");
     u64::from_str_radix(mask.trim(), 16).expect("in hexadecimal") & 1 == 1
 }
 
@@ -36,7 +43,16 @@ fn hangups_are_ignored() -> bool {
 fn a_measured_command_ends_with_the_one_that_measures() {
     let hangup = (!hangups_are_ignored()).then_some(Signal::HUP);
     for signal in [Signal::INT, Signal::TERM].into_iter().chain(hangup) {
-        let run = Run::start(&["measure", "--from", REPORT, "--clock", "monotonic", "--", "sleep", "3001"]);
+        let run = Run::start(&[
+            "measure",
+            "--from",
+            REPORT,
+            "--clock",
+            "monotonic",
+            "--",
+            "sleep",
+            "3001",
+        ]);
         run.until_it_runs("sleep 3001");
         run.signal(signal);
         let (status, output) = run.end();
@@ -68,9 +84,11 @@ fn even_when_that_is_killed() {
 
 #[test]
 fn verbs_that_probe_first_end_that() {
-    for verb in
-        [&["pick", "--duration", "10us", "--error", "5%"][..], &["measure", "chain"], &["inspect", "*"]]
-    {
+    for verb in [
+        &["pick", "--duration", "10us", "--error", "5%"][..],
+        &["measure", "chain"],
+        &["inspect", "*"],
+    ] {
         let run = Run::start(verb);
         run.until_it_runs("agent");
         run.signal(Signal::TERM);
@@ -89,7 +107,8 @@ fn workers_end_when_the_runner_is_killed() {
     run.end();
 }
 
-/// An agent that never answers, whose two descendants have sessions of their own, the second by way of another fork.
+/// An agent that never answers, whose two descendants have sessions of their own, the second by way
+/// of another fork.
 fn fleeing(folder: &Folder, first: u32, second: u32) -> String {
     let body = format!(
         "setsid sleep {first} & setsid sh -c '(setsid sleep {second} &)'; read -r question; read -r more"
@@ -111,8 +130,9 @@ fn nobody_gets_away_by_a_session_of_its_own() {
     assert_eq!(run.end().0.code(), ended_by(Signal::TERM));
 
     let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
-    let body =
-        format!("setsid sleep 3005 & (setsid sleep 3006 &); read -r question; echo '{hello}'; read -r more");
+    let body = format!(
+        "setsid sleep 3005 & (setsid sleep 3006 &); read -r question; echo '{hello}'; read -r more"
+    );
     let flee = agent(&folder, &body);
     let run = Run::start(&["list", "--agent", &flee]);
     assert_eq!(run.end().0.code(), Some(0), "the end that comes by itself");
@@ -153,11 +173,17 @@ fn a_signal_while_something_is_shown_is_heard() {
         .map(|number| format!(r#"{{"id":"t{number}","label":"some words","ns_per_tick":1}}"#))
         .collect();
     let timers = timers.join(",");
-    let hello =
-        format!(r#"{{"protocol":1,"runtime":{{"name":"sh","version":"1"}},"timers":[{timers}],"ops":[]}}"#);
+    let hello = format!(
+        r#"{{"protocol":1,"runtime":{{"name":"sh","version":"1"}},"timers":[{timers}],"ops":[]}}"#
+    );
     fs::write(folder.file("hello.json"), hello + "\n").expect("it can be written");
-    let crowd =
-        agent(&folder, &format!("read -r question; cat '{}'; read -r more", folder.arg("hello.json")));
+    let crowd = agent(
+        &folder,
+        &format!(
+            "read -r question; cat '{}'; read -r more",
+            folder.arg("hello.json")
+        ),
+    );
     for signal in [Signal::INT, Signal::TERM] {
         let mut run = Run::start(&["list", "--agent", &crowd]);
         run.until_it_shows();

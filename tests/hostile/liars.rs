@@ -20,11 +20,20 @@ fn agent(lie: &str) -> Option<String> {
     Some(format!("liar=python3 '{script}' {lie}"))
 }
 
-/// The row of its only timer, or of itself, and the most memory that the program took, in kilobytes.
+/// The row of its only timer, or of itself, and the most memory that the program took, in
+/// kilobytes.
 fn probed(lie: &str) -> Option<(Value, u64)> {
     let (agent, folder) = (agent(lie)?, Folder::new());
     let mut command = Command::new(program());
-    command.args(["probe", "--quick", "--timeout", "30", "--agent", &agent, "liar:*"]);
+    command.args([
+        "probe",
+        "--quick",
+        "--timeout",
+        "30",
+        "--agent",
+        &agent,
+        "liar:*",
+    ]);
     command.args(["--output", &folder.arg("report.json")]);
     let mut run = Run::of(command);
     let peak = run.peak();
@@ -43,26 +52,38 @@ fn a_reference_with_a_false_unit_measures_nothing() {
         assert_eq!(row["status"], "failed", "{lie}: {row}");
         assert!(row["quality"].is_null(), "{lie}: {row}");
         let reason = row["reason"].as_str().expect("it has a reason");
-        assert!(reason.contains("cannot serve as a reference"), "{lie}: {reason}");
+        assert!(
+            reason.contains("cannot serve as a reference"),
+            "{lie}: {reason}"
+        );
     }
-    let Some((row, _)) = probed("none") else { return };
+    let Some((row, _)) = probed("none") else {
+        return;
+    };
     assert_ne!(row["status"], "failed", "an honest one: {row}");
 }
 
 #[test]
 fn answers_larger_than_the_question_are_not_read() {
     for lie in ["endless", "wordy"] {
-        let Some((row, peak)) = probed(lie) else { return };
+        let Some((row, peak)) = probed(lie) else {
+            return;
+        };
         assert_eq!(row["status"], "failed", "{lie}: {row}");
         let reason = row["reason"].as_str().expect("it has a reason");
-        assert!(reason.contains("`intervals` with more than") && reason.contains("KiB"), "{lie}: {reason}");
+        assert!(
+            reason.contains("`intervals` with more than") && reason.contains("KiB"),
+            "{lie}: {reason}"
+        );
         assert!(peak < 100_000, "{lie}: {peak} kB");
     }
 }
 
 #[test]
 fn a_crowd_of_timers_is_refused_with_the_limit() {
-    let Some((row, peak)) = probed("crowd") else { return };
+    let Some((row, peak)) = probed("crowd") else {
+        return;
+    };
     assert_eq!(row["status"], "failed", "{row}");
     let reason = row["reason"].as_str().expect("it has a reason");
     assert!(reason.contains("4096"), "{reason}");

@@ -10,12 +10,17 @@ use super::run::Run;
 use super::skipping::{emulated, not_installed, skipped};
 
 const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
-const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
+const REPORT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/data/epyc-2026-11-21.json"
+);
 
 /// The program under `ulimit`.
 fn limited(limits: &str, args: &[&str]) -> Output {
     let mut command = Command::new("bash");
-    command.args(["-c", &format!("{limits}; exec \"$0\" \"$@\""), program()]).args(args);
+    command
+        .args(["-c", &format!("{limits}; exec \"$0\" \"$@\""), program()])
+        .args(args);
     command.output().expect("it runs")
 }
 
@@ -24,7 +29,10 @@ fn files_that_may_be_open_are_counted_before() {
     let ended = limited("ulimit -n 16", &["probe", "--quick", "monotonic"]);
     let told = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{told}");
-    assert!(told.contains("16 files may be open") && told.contains("ulimit -n"), "{told}");
+    assert!(
+        told.contains("16 files may be open") && told.contains("ulimit -n"),
+        "{told}"
+    );
     // What may be allowed is allowed.
     let ended = limited("ulimit -S -n 40", &["probe", "--quick", "monotonic"]);
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
@@ -38,7 +46,15 @@ fn a_small_stack_is_none_for_what_it_does() {
     for args in [
         &["table", REPORTS][..],
         &["inspect", "--from", REPORT, "monotonic"],
-        &["pick", "--from", REPORT, "--duration", "10us", "--error", "5%"],
+        &[
+            "pick",
+            "--from",
+            REPORT,
+            "--duration",
+            "10us",
+            "--error",
+            "5%",
+        ],
         &["probe", "--quick", "monotonic", "realtime"],
     ] {
         let ended = limited("ulimit -s 64", args);
@@ -52,15 +68,24 @@ fn without_a_thread_one_does_it_all() {
     if emulated("the emulator needs a thread itself") {
         return;
     }
-    let Ok(folder) = tempfile::tempdir_in("/tmp") else { return };
+    let Ok(folder) = tempfile::tempdir_in("/tmp") else {
+        return;
+    };
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let (program, report) = (folder.path().join("timermeter"), folder.path().join("report.json"));
+    let (program, report) = (
+        folder.path().join("timermeter"),
+        folder.path().join("report.json"),
+    );
     fs::copy(super::program::program(), &program).expect("there is room");
     fs::copy(REPORT, &report).expect("there is room");
     fs::set_permissions(&report, fs::Permissions::from_mode(0o644)).expect("it is ours");
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65533", "--clear-groups", "bash", "-c"]);
-    command.args(["ulimit -u 1; exec \"$0\" \"$@\""]).arg(&program).arg("table").args([&report, &report]);
+    command
+        .args(["ulimit -u 1; exec \"$0\" \"$@\""])
+        .arg(&program)
+        .arg("table")
+        .args([&report, &report]);
     let Ok(ended) = command.output() else {
         return not_installed("there is no setpriv", "it is in util-linux");
     };
@@ -69,7 +94,10 @@ fn without_a_thread_one_does_it_all() {
         return skipped("no other user may be had", "run it as root");
     }
     assert_eq!(ended.status.code(), Some(0), "{told}");
-    assert!(String::from_utf8_lossy(&ended.stdout).contains("monotonic"), "{ended:?}");
+    assert!(
+        String::from_utf8_lossy(&ended.stdout).contains("monotonic"),
+        "{ended:?}"
+    );
 }
 
 #[test]
@@ -77,13 +105,26 @@ fn without_a_second_process_it_says_so() {
     if emulated("the emulator needs a thread itself") {
         return;
     }
-    let Ok(folder) = tempfile::tempdir_in("/tmp") else { return };
+    let Ok(folder) = tempfile::tempdir_in("/tmp") else {
+        return;
+    };
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let program = folder.path().join("timermeter");
     fs::copy(super::program::program(), &program).expect("there is room");
     let mut command = Command::new("setpriv");
-    command.args(["--reuid", "65532", "--clear-groups", "bash", "-c", "ulimit -u 1; exec \"$0\" \"$@\""]);
-    let Ok(ended) = command.arg(&program).args(["probe", "--quick", "monotonic"]).output() else {
+    command.args([
+        "--reuid",
+        "65532",
+        "--clear-groups",
+        "bash",
+        "-c",
+        "ulimit -u 1; exec \"$0\" \"$@\"",
+    ]);
+    let Ok(ended) = command
+        .arg(&program)
+        .args(["probe", "--quick", "monotonic"])
+        .output()
+    else {
         return not_installed("there is no setpriv", "it is in util-linux");
     };
     let told = String::from_utf8_lossy(&ended.stderr);
@@ -94,17 +135,33 @@ fn without_a_second_process_it_says_so() {
     assert!(told.contains("ulimit -u"), "{told}");
 }
 
-/// The program where the kernel refuses `clock_gettime`, with these variables. `None` where no filter can be had.
+/// The program where the kernel refuses `clock_gettime`, with these variables. `None` where no
+/// filter can be had.
 fn without_clock(variables: &[(&str, &str)], args: &[&str]) -> Option<Command> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/without_clock.py");
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/hostile/without_clock.py"
+    );
     let of = |program: &str| {
         let mut command = Command::new("python3");
         command.args([script, "/usr/bin/env"]);
-        command.args(variables.iter().map(|(name, value)| format!("{name}={value}"))).arg(program);
+        command
+            .args(
+                variables
+                    .iter()
+                    .map(|(name, value)| format!("{name}={value}")),
+            )
+            .arg(program);
         command
     };
-    if !of("true").output().is_ok_and(|output| output.status.success()) {
-        skipped("no seccomp filter can be had", "it takes python3, and a kernel with CONFIG_SECCOMP_FILTER");
+    if !of("true")
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        skipped(
+            "no seccomp filter can be had",
+            "it takes python3, and a kernel with CONFIG_SECCOMP_FILTER",
+        );
         return None;
     }
     let mut command = of(program());
@@ -116,13 +173,27 @@ fn without_clock(variables: &[(&str, &str)], args: &[&str]) -> Option<Command> {
 #[test]
 fn a_deadline_passes_where_the_clock_is_refused() {
     let folder = Folder::new();
-    let probe = ["probe", "--quick", "--quiet", "--timeout", "1", "--agent", "x=sleep 3101", "x:*"];
+    let probe = [
+        "probe",
+        "--quick",
+        "--quiet",
+        "--timeout",
+        "1",
+        "--agent",
+        "x=sleep 3101",
+        "x:*",
+    ];
     let output = ["--output", &folder.arg("report.json")];
-    let Some(command) = without_clock(&[], &[&probe[..], &output].concat()) else { return };
+    let Some(command) = without_clock(&[], &[&probe[..], &output].concat()) else {
+        return;
+    };
     let (status, output) = Run::of(command).end();
     assert_eq!(status.code(), Some(3), "{output:?}");
     let report = fs::read_to_string(folder.file("report.json")).expect("it is written");
-    assert!(report.contains("did not answer `hello` in time (1 s"), "{report}");
+    assert!(
+        report.contains("did not answer `hello` in time (1 s"),
+        "{report}"
+    );
 }
 
 /// Where the vDSO cannot tell it either, libc asks the kernel, as this library does.
@@ -132,13 +203,18 @@ fn without_any_clock_it_says_so() {
         return;
     }
     let folder = Folder::new();
-    let refusal = "int clock_gettime(int clock, void *time) { (void)clock; (void)time; return -1; }";
+    let refusal =
+        "int clock_gettime(int clock, void *time) { (void)clock; (void)time; return -1; }";
     fs::write(folder.file("refusal.c"), refusal).expect("it can be written");
     let library = folder.arg("refusal.so");
-    let made =
-        Command::new("cc").args(["-shared", "-fPIC", "-o", &library, &folder.arg("refusal.c")]).status();
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o", &library, &folder.arg("refusal.c")])
+        .status();
     if !made.is_ok_and(|status| status.success()) {
-        return not_installed("there is no C compiler", "install one, as in `apt install gcc`");
+        return not_installed(
+            "there is no C compiler",
+            "install one, as in `apt install gcc`",
+        );
     }
     for args in [
         &["probe", "--quick", "monotonic"][..],
@@ -151,12 +227,19 @@ fn without_any_clock_it_says_so() {
         &["platform"],
         &["check"],
     ] {
-        let Some(command) = without_clock(&[("LD_PRELOAD", &library)], args) else { return };
+        let Some(command) = without_clock(&[("LD_PRELOAD", &library)], args) else {
+            return;
+        };
         let (status, output) = Run::of(command).end();
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(status.code(), Some(1), "{args:?}: {told}");
-        assert!(told.contains("no clock (clock_gettime)"), "{args:?}: {told}");
+        assert!(
+            told.contains("no clock (clock_gettime)"),
+            "{args:?}: {told}"
+        );
     }
-    let Some(mut command) = without_clock(&[("LD_PRELOAD", &library)], &["table", REPORT]) else { return };
+    let Some(mut command) = without_clock(&[("LD_PRELOAD", &library)], &["table", REPORT]) else {
+        return;
+    };
     assert!(command.output().is_ok_and(|output| output.status.success()));
 }

@@ -1,4 +1,5 @@
-//! The built program among those that mean it harm: signals, full disks, agents that lie, files that are none.
+//! The built program among those that mean it harm: signals, full disks, agents that lie, files
+//! that are none.
 
 #![cfg(unix)]
 

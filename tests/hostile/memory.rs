@@ -14,8 +14,9 @@ const TIMERS: usize = 8_192;
 
 /// A report with these timers, and with a number of words for names of clock sources.
 fn report(timers: usize, words: usize) -> String {
-    let row =
-        |number| format!(r#"{{"id":"{number:x}","label":"","runtime":"","status":"failed","warnings":[]}}"#);
+    let row = |number| {
+        format!(r#"{{"id":"{number:x}","label":"","runtime":"","status":"failed","warnings":[]}}"#)
+    };
     let rows = (0..timers).map(row).collect::<Vec<_>>().join(",");
     let names = vec![r#""""#; words].join(",");
     format!(
@@ -30,7 +31,11 @@ fn report(timers: usize, words: usize) -> String {
 fn the_largest_reports_that_are_read_take_a_bounded_memory() {
     let folder = Folder::new();
     let (path, page) = (folder.arg("large.json"), folder.arg("page.html"));
-    fs::write(folder.file("large.json"), report(TIMERS, VALUES - 6 * TIMERS)).expect("there is room");
+    fs::write(
+        folder.file("large.json"),
+        report(TIMERS, VALUES - 6 * TIMERS),
+    )
+    .expect("there is room");
     for args in [
         &["table", &path][..],
         &["compare", &path, &path],
@@ -41,7 +46,10 @@ fn the_largest_reports_that_are_read_take_a_bounded_memory() {
         let peak = run.peak();
         let (_, output) = run.end();
         let told = String::from_utf8_lossy(&output.stderr);
-        assert!(!told.contains("is not read") && !told.contains("more than"), "{args:?}: {told}");
+        assert!(
+            !told.contains("is not read") && !told.contains("more than"),
+            "{args:?}: {told}"
+        );
         assert!(peak < MOST, "{args:?}: {peak} kB");
     }
 }
@@ -62,7 +70,10 @@ fn more_values_than_any_run_has_are_refused() {
     let folder = Folder::new();
     let path = folder.arg("wordy.json");
     fs::write(folder.file("wordy.json"), report(1, 2 * VALUES)).expect("there is room");
-    for args in [&["table", &path][..], &["report", &path, "-o", &folder.arg("page.html")]] {
+    for args in [
+        &["table", &path][..],
+        &["report", &path, "-o", &folder.arg("page.html")],
+    ] {
         let mut run = Run::start(args);
         let peak = run.peak();
         let (status, output) = run.end();
@@ -83,7 +94,11 @@ fn many_large_reports_take_a_bounded_memory() {
     for number in 0..count {
         fs::write(folder.file(&format!("reports/{number}.json")), &text).expect("there is room");
     }
-    let (reports, site, page) = (folder.arg("reports"), folder.arg("site"), folder.arg("page.html"));
+    let (reports, site, page) = (
+        folder.arg("reports"),
+        folder.arg("site"),
+        folder.arg("page.html"),
+    );
     let (first, second) = (folder.arg("reports/0.json"), folder.arg("reports/1.json"));
     for args in [
         &["table", &reports][..],
@@ -96,7 +111,11 @@ fn many_large_reports_take_a_bounded_memory() {
         let (status, output) = run.end();
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(!told.contains("values"), "{args:?}: {told}");
-        assert_eq!(told.contains("24 MiB together"), args[0] == "report", "{args:?}: {told}");
+        assert_eq!(
+            told.contains("24 MiB together"),
+            args[0] == "report",
+            "{args:?}: {told}"
+        );
         assert!(matches!(status.code(), Some(0 | 1 | 4)), "{args:?}: {told}");
         assert!(peak < MOST, "{args:?}: {peak} kB");
     }

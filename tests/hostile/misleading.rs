@@ -6,10 +6,16 @@ use std::process::{Command, Output};
 use super::folder::Folder;
 use super::program::program;
 
-const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
+const REPORT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/data/epyc-2026-11-21.json"
+);
 
 fn run(args: &[&str]) -> Output {
-    Command::new(program()).args(args).output().expect("it runs")
+    Command::new(program())
+        .args(args)
+        .output()
+        .expect("it runs")
 }
 
 fn told(output: &Output) -> String {
@@ -20,8 +26,17 @@ fn told(output: &Output) -> String {
 fn a_short_command_is_measured_by_one_clock_which_is_named() {
     let output = run(&["measure", "--", "true"]);
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(told(&output).matches("probing ").count(), 1, "{}", told(&output));
-    assert!(told(&output).contains("--clock") && told(&output).contains("--from"), "{}", told(&output));
+    assert_eq!(
+        told(&output).matches("probing ").count(),
+        1,
+        "{}",
+        told(&output)
+    );
+    assert!(
+        told(&output).contains("--clock") && told(&output).contains("--from"),
+        "{}",
+        told(&output)
+    );
 }
 
 #[test]
@@ -29,12 +44,19 @@ fn the_rule_by_which_a_clock_is_taken_is_told() {
     let folder = Folder::new();
     let report = fs::read_to_string(REPORT).expect("it is kept");
     let mut report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
-    report["timers"].as_array_mut().expect("it has timers").retain(|row| row["id"] == "rdtsc");
+    report["timers"]
+        .as_array_mut()
+        .expect("it has timers")
+        .retain(|row| row["id"] == "rdtsc");
     let path = folder.arg("rdtsc.json");
     fs::write(&path, report.to_string()).expect("it can be written");
     let output = run(&["measure", "chain", "--from", &path]);
     assert_eq!(output.status.code(), Some(1));
-    for words in ["rdtsc, the best of it, is read before the work is done", "wait for the work", "--clock"] {
+    for words in [
+        "rdtsc, the best of it, is read before the work is done",
+        "wait for the work",
+        "--clock",
+    ] {
         assert!(told(&output).contains(words), "{words}: {}", told(&output));
     }
 }
@@ -49,10 +71,22 @@ fn a_clock_that_can_be_set_is_taken_for_a_duration_only_where_that_is_asked_for(
     rows.retain(|row| three.iter().any(|id| row["id"] == *id));
     let path = folder.arg("three.json");
     fs::write(&path, report.to_string()).expect("it can be written");
-    let requirement = ["pick", "--from", &path, "--duration", "10us", "--error", "5%"];
+    let requirement = [
+        "pick",
+        "--from",
+        &path,
+        "--duration",
+        "10us",
+        "--error",
+        "5%",
+    ];
     let text = String::from_utf8(run(&requirement).stdout).expect("it is text");
     assert!(text.contains("(monotonic)"), "{text}");
-    assert!(run(&[&requirement[..], &["--settable"]].concat()).status.success());
+    assert!(
+        run(&[&requirement[..], &["--settable"]].concat())
+            .status
+            .success()
+    );
 }
 
 #[test]
@@ -63,29 +97,44 @@ fn there_is_no_infinity() {
         let mut report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
         for row in report["timers"].as_array_mut().expect("it has timers") {
             if row["cost"].is_object() {
-                row["cost"] =
-                    serde_json::json!({"median_ns": ns, "low_ns": ns, "high_ns": ns, "reference": "rdtsc"});
+                row["cost"] = serde_json::json!({"median_ns": ns, "low_ns": ns, "high_ns": ns, "reference": "rdtsc"});
             }
         }
         let path = folder.arg(name);
         fs::write(&path, report.to_string()).expect("it can be written");
         path
     };
-    let (least, most) = (with_cost("least.json", 5e-324), with_cost("most.json", 1e17));
+    let (least, most) = (
+        with_cost("least.json", 5e-324),
+        with_cost("most.json", 1e17),
+    );
     for format in ["table", "json", "markdown"] {
         let output = run(&["compare", &least, &most, "--format", format]);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{output:?}");
-        assert!(!text.contains("inf") || text.contains("info"), "{format}: {text}");
+        assert!(
+            !text.contains("inf") || text.contains("info"),
+            "{format}: {text}"
+        );
     }
 }
 
 #[test]
 fn a_table_can_be_turned_round_without_a_column() {
     let lines = |args: &[&str]| -> Vec<String> {
-        let output = run(&[&["table", REPORT, "--columns", "timer", "--format", "csv"], args].concat());
+        let output = run(&[
+            &["table", REPORT, "--columns", "timer", "--format", "csv"],
+            args,
+        ]
+        .concat());
         assert!(output.status.success(), "{output:?}");
-        String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+        String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .map(str::to_owned)
+            .collect()
     };
-    assert_eq!(lines(&["--reverse"]), lines(&["--reverse", "--sort", "quality"]));
+    assert_eq!(
+        lines(&["--reverse"]),
+        lines(&["--reverse", "--sort", "quality"])
+    );
 }

@@ -7,18 +7,27 @@ use serde_json::Value;
 use super::program::program;
 use super::skipping::{emulated, skipped};
 
-/// Where a fault may end processes: a namespace of its own, with a `/proc` of its own. All in it ends with it.
+/// Where a fault may end processes: a namespace of its own, with a `/proc` of its own. All in it
+/// ends with it.
 const WALLED: [&[&str]; 2] = [
     &["unshare", "--pid", "--fork", "--mount-proc"],
-    &["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"],
+    &[
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+    ],
 ];
-/// The first process of the wall. Its second has many children, so that the numbers of those are numbers of bystanders below, and its own
-/// that of the program.
+/// The first process of the wall. Its second has many children, so that the numbers of those are
+/// numbers of bystanders below, and its own that of the program.
 const WALL: &str = r#"
 sh -c 'for _ in $(seq 80); do sleep 3103 & done; wait' &
 until [ "$(cat /proc/2/task/2/children 2>/dev/null | wc -w)" = 80 ]; do sleep 0.05; done
 "$@""#;
-/// The first process of the namespace below: the program is its second, and beside it are bystanders.
+/// The first process of the namespace below: the program is its second, and beside it are
+/// bystanders.
 const BELOW: &str = r#"
 "$@" &
 run=$!
@@ -53,7 +62,8 @@ fn walled() -> Option<&'static [&'static str]> {
     found
 }
 
-/// What a run below shows on standard output and on standard error, and what it ends with. All bystanders are alive.
+/// What a run below shows on standard output and on standard error, and what it ends with. All
+/// bystanders are alive.
 #[track_caller]
 fn beside(wall: &[&str], below: &[&str], args: &[&str]) -> (String, String, i32) {
     let mut command = Command::new("timeout");
@@ -79,7 +89,15 @@ fn a_run_that_sees_another_namespace_ends_with_a_report_and_nobody_else() {
     let Some(wall) = walled() else { return };
     for below in [
         &["unshare", "--pid", "--fork"][..],
-        &["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--unshare-pid"],
+        &[
+            "bwrap",
+            "--ro-bind",
+            "/",
+            "/",
+            "--dev",
+            "/dev",
+            "--unshare-pid",
+        ],
     ] {
         if Command::new(below[0]).arg("--version").output().is_err() {
             skipped(format!("there is no {}", below[0]), "install it");
@@ -88,11 +106,17 @@ fn a_run_that_sees_another_namespace_ends_with_a_report_and_nobody_else() {
         let args = ["probe", "monotonic", "time", "--quick", "--format", "json"];
         let (shown, told, code) = beside(wall, below, &args);
         assert_eq!(code, 0, "{below:?}: {told}");
-        assert!(told.contains("/proc shows the processes of another PID namespace"), "{below:?}: {told}");
+        assert!(
+            told.contains("/proc shows the processes of another PID namespace"),
+            "{below:?}: {told}"
+        );
         let report: Value = serde_json::from_str(&shown)
             .unwrap_or_else(|error| panic!("{below:?}: {error}: {shown}: {told}"));
         for row in report["timers"].as_array().expect("timers") {
-            assert!(row["status"] == "ok" || row["status"] == "unresolved", "{below:?}: {row}");
+            assert!(
+                row["status"] == "ok" || row["status"] == "unresolved",
+                "{below:?}: {row}"
+            );
         }
     }
 }
@@ -103,7 +127,8 @@ fn an_agent_that_starts_others_does_not_mislead_it() {
     let Some(wall) = walled() else { return };
     let below = ["unshare", "--pid", "--fork"];
     let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
-    let flee = format!("sleep 3101 & setsid sleep 3102 & read -r question; echo '{hello}'; read -r more");
+    let flee =
+        format!("sleep 3101 & setsid sleep 3102 & read -r question; echo '{hello}'; read -r more");
     let flee = shell_words::join(["sh", "-c", &flee]);
     let (_, told, code) = beside(wall, &below, &["list", "--agent", &flee]);
     assert_eq!(code, 0, "{told}");
@@ -114,6 +139,10 @@ fn an_agent_that_starts_others_does_not_mislead_it() {
 fn a_namespace_with_its_own_proc_lacks_nothing() {
     let Some(wall) = walled() else { return };
     let below = ["unshare", "--pid", "--fork", "--mount-proc"];
-    let (_, told, code) = beside(wall, &below, &["probe", "monotonic", "--quick", "--format", "json"]);
+    let (_, told, code) = beside(
+        wall,
+        &below,
+        &["probe", "monotonic", "--quick", "--format", "json"],
+    );
     assert!(code == 0 && !told.contains("/proc shows"), "{told}");
 }

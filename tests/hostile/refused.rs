@@ -1,4 +1,5 @@
-//! What is refused, before anything is measured where that can be known, and in a message that can be read.
+//! What is refused, before anything is measured where that can be known, and in a message that can
+//! be read.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +17,11 @@ fn refused(args: &[&str], code: i32) -> String {
     let (status, output) = Run::start(args).end();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(status.code(), Some(code), "{args:?}: {told}");
-    assert!(output.stdout.is_empty(), "{args:?}: {:?}", String::from_utf8_lossy(&output.stdout));
+    assert!(
+        output.stdout.is_empty(),
+        "{args:?}: {:?}",
+        String::from_utf8_lossy(&output.stdout)
+    );
     told
 }
 
@@ -27,13 +32,20 @@ fn a_trace_whose_figures_cannot_be_is_refused_by_all_who_read_one() {
     let text: String = TRACE.split_whitespace().collect();
     assert!(text.contains(unit), "the trace changed");
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-    packer.write_all(text.replace(unit, r#""ns_per_tick":1e308"#).as_bytes()).expect("memory");
+    packer
+        .write_all(text.replace(unit, r#""ns_per_tick":1e308"#).as_bytes())
+        .expect("memory");
     fs::write(folder.file("odd.trace"), packer.finish().expect("memory")).expect("there is room");
     let trace = folder.arg("odd.trace");
-    let [one, other] =
-        [&["analyse", &trace][..], &["inspect", "*", "--from", &trace]].map(|args| refused(args, 1));
+    let [one, other] = [
+        &["analyse", &trace][..],
+        &["inspect", "*", "--from", &trace],
+    ]
+    .map(|args| refused(args, 1));
     assert!(
-        one.contains("is a damaged trace: the report that follows from it has a figure that cannot be"),
+        one.contains(
+            "is a damaged trace: the report that follows from it has a figure that cannot be"
+        ),
         "{one}"
     );
     assert_eq!(one, other);
@@ -44,13 +56,25 @@ fn a_trace_whose_figures_cannot_be_is_refused_by_all_who_read_one() {
 #[cfg(target_os = "linux")]
 fn a_place_where_nothing_can_be_made_is_refused_before_anything_is_measured() {
     let hour = ["wait", "nanosleep", "--durations", "1s", "--for", "3600s"];
-    for path in ["/proc/late.txt", "/proc/nowhere/late.txt", "/dev/shm/nowhere/late.txt"] {
+    for path in [
+        "/proc/late.txt",
+        "/proc/nowhere/late.txt",
+        "/dev/shm/nowhere/late.txt",
+    ] {
         let told = refused(&[&hour[..], &["--histogram", path]].concat(), 1);
-        assert!(told.starts_with(&format!("timermeter: cannot write '{path}': ")), "{told}");
+        assert!(
+            told.starts_with(&format!("timermeter: cannot write '{path}': ")),
+            "{told}"
+        );
     }
     for (path, folder) in [("/proc/kept", "/proc"), ("/proc", "/proc")] {
         let told = refused(&["probe", "--thorough", "--save", path], 1);
-        assert!(told.contains(&format!("nothing can be made in '{folder}'; choose another place")), "{told}");
+        assert!(
+            told.contains(&format!(
+                "nothing can be made in '{folder}'; choose another place"
+            )),
+            "{told}"
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! A run of the program, all of whose descendants can be found, whatever they do to get out of sight.
+//! A run of the program, all of whose descendants can be found, whatever they do to get out of
+//! sight.
 
 use std::io::Read;
 use std::path::Path;
@@ -42,9 +43,20 @@ impl Run {
     }
 
     pub fn of(mut command: Command) -> Self {
-        let mark = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
-        command.env(MARK, &mark).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Self { child: command.spawn().expect("it starts"), mark }
+        let mark = format!(
+            "{}-{}",
+            std::process::id(),
+            RUNS.fetch_add(1, Ordering::Relaxed)
+        );
+        command
+            .env(MARK, &mark)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Self {
+            child: command.spawn().expect("it starts"),
+            mark,
+        }
     }
 
     /// The command lines of all that it started and that still run.
@@ -52,7 +64,9 @@ impl Run {
         let mark = format!("{MARK}={}", self.mark);
         let marked = |process: &Path| {
             let environment = fs::read(process.join("environ")).unwrap_or_default();
-            environment.split(|&byte| byte == 0).any(|variable| variable == mark.as_bytes())
+            environment
+                .split(|&byte| byte == 0)
+                .any(|variable| variable == mark.as_bytes())
         };
         let processes = fs::read_dir("/proc").expect("there is a /proc").flatten();
         let line = |process: &Path| {
@@ -70,18 +84,26 @@ impl Run {
     /// Waits for one whose command line holds `words`.
     #[track_caller]
     pub fn until_it_runs(&self, words: &str) {
-        let found = waited_for(|| self.alive().iter().any(|line| line.contains(words)).then_some(()));
+        let found = waited_for(|| {
+            self.alive()
+                .iter()
+                .any(|line| line.contains(words))
+                .then_some(())
+        });
         assert!(found.is_some(), "`{words}` never ran: {:?}", self.alive());
     }
 
-    /// The most memory, in kilobytes, that the program took until it ended: the largest value that was seen.
+    /// The most memory, in kilobytes, that the program took until it ended: the largest value that
+    /// was seen.
     pub fn peak(&mut self) -> u64 {
         let mut most = 0;
         while self.child.try_wait().expect("it can be asked").is_none() {
-            let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+            let status =
+                fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
             let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            let peak =
-                peak.and_then(|peak| peak.split_whitespace().next()).and_then(|peak| peak.parse().ok());
+            let peak = peak
+                .and_then(|peak| peak.split_whitespace().next())
+                .and_then(|peak| peak.parse().ok());
             most = most.max(peak.unwrap_or(0));
             thread::sleep(STEP / 4);
         }
@@ -98,7 +120,8 @@ impl Run {
         output.read_exact(&mut [0]).expect("it shows something");
     }
 
-    /// Its end, after which no process is left: both long before it, or what it started, would end by itself.
+    /// Its end, after which no process is left: both long before it, or what it started, would end
+    /// by itself.
     #[track_caller]
     pub fn end(mut self) -> (ExitStatus, Output) {
         let ended = waited_for(|| self.child.try_wait().expect("it can be asked"));
@@ -109,6 +132,9 @@ impl Run {
             panic!("it goes on: {alive:?}");
         };
         assert!(left.is_some(), "left: {alive:?}");
-        (status, self.child.wait_with_output().expect("its output is over"))
+        (
+            status,
+            self.child.wait_with_output().expect("its output is over"),
+        )
     }
 }

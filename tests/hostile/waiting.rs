@@ -22,7 +22,9 @@ fn report() -> Value {
 fn changed(changes: &[(&str, Value)]) -> Value {
     let mut report = report();
     for (place, value) in changes {
-        *report.pointer_mut(place).unwrap_or_else(|| panic!("no {place}")) = value.clone();
+        *report
+            .pointer_mut(place)
+            .unwrap_or_else(|| panic!("no {place}")) = value.clone();
     }
     report
 }
@@ -31,7 +33,9 @@ fn changed(changes: &[(&str, Value)]) -> Value {
 fn readers([path, page, figures]: [&str; 3]) -> [Vec<&str>; 7] {
     [
         vec!["table", path, "--all"],
-        vec!["table", path, "--layout", "beside", "--format", "csv", "--kind", "periods"],
+        vec![
+            "table", path, "--layout", "beside", "--format", "csv", "--kind", "periods",
+        ],
         vec!["compare", path, path, "--all"],
         vec!["compare", path, path, "--format", "json"],
         vec!["inspect", "*", "--from", path, "--svg", figures],
@@ -40,7 +44,8 @@ fn readers([path, page, figures]: [&str; 3]) -> [Vec<&str>; 7] {
     ]
 }
 
-/// Runs every reader; none panics, takes much memory or steers a terminal. Returns what each ended with and said.
+/// Runs every reader; none panics, takes much memory or steers a terminal. Returns what each ended
+/// with and said.
 #[track_caller]
 fn read_by_all(name: &str, report: &Value) -> Vec<(Option<i32>, String)> {
     let folder = Folder::new();
@@ -59,12 +64,24 @@ fn read_by_all(name: &str, report: &Value) -> Vec<(Option<i32>, String)> {
         let shown = fs::read(folder.file("shown")).expect("it was made");
         let said = [shown, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         let code = status.code();
-        assert!(matches!(code, Some(0 | 1 | 3 | 4)), "{name}: {args:?}: {status:?}: {}", said[1]);
-        let steers = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
-        let [shown, told] = said.map(|text| text.trim_start_matches('\u{feff}').replace("\r\n", "\n"));
-        assert!(!told.contains("panicked") && !told.contains(steers), "{name}: {args:?}: {told}");
+        assert!(
+            matches!(code, Some(0 | 1 | 3 | 4)),
+            "{name}: {args:?}: {status:?}: {}",
+            said[1]
+        );
+        let steers =
+            |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
+        let [shown, told] =
+            said.map(|text| text.trim_start_matches('\u{feff}').replace("\r\n", "\n"));
+        assert!(
+            !told.contains("panicked") && !told.contains(steers),
+            "{name}: {args:?}: {told}"
+        );
         // JSON keeps text as it was found.
-        assert!(args.contains(&"json") || !shown.contains(steers), "{name}: {args:?}: {shown}");
+        assert!(
+            args.contains(&"json") || !shown.contains(steers),
+            "{name}: {args:?}: {shown}"
+        );
         assert!(peak < MOST, "{name}: {args:?}: {peak} kB");
         (code, told)
     });
@@ -78,33 +95,81 @@ fn figures_that_cannot_be_are_refused_with_their_place() {
     let late = "/waits/0/figures/lateness/0";
     let known = |value: f64, low: f64, high: f64| json!({"value": value, "low": low, "high": high});
     for (place, value, words) in [
-        ("/waits/0/figures/lateness/0/early", json!(1.5), "lateness[0].early is 1.5, outside 0 to 1"),
-        ("/waits/0/figures/lateness/0/spread", json!(-0.5), "lateness[0].spread is -0.5"),
-        ("/waits/0/figures/lateness/0/quality", json!(7), "lateness[0].quality is 7.0"),
-        ("/waits/0/figures/lateness/0/max_ns", json!(1e308), "lateness[0].max_ns is 1e308"),
-        ("/waits/0/figures/lateness/0/accuracy_ns", json!(-1), "lateness[0].accuracy_ns is -1.0"),
-        ("/waits/0/figures/lateness/0/request_ns", json!(u64::MAX), "request_ns"),
+        (
+            "/waits/0/figures/lateness/0/early",
+            json!(1.5),
+            "lateness[0].early is 1.5, outside 0 to 1",
+        ),
+        (
+            "/waits/0/figures/lateness/0/spread",
+            json!(-0.5),
+            "lateness[0].spread is -0.5",
+        ),
+        (
+            "/waits/0/figures/lateness/0/quality",
+            json!(7),
+            "lateness[0].quality is 7.0",
+        ),
+        (
+            "/waits/0/figures/lateness/0/max_ns",
+            json!(1e308),
+            "lateness[0].max_ns is 1e308",
+        ),
+        (
+            "/waits/0/figures/lateness/0/accuracy_ns",
+            json!(-1),
+            "lateness[0].accuracy_ns is -1.0",
+        ),
+        (
+            "/waits/0/figures/lateness/0/request_ns",
+            json!(u64::MAX),
+            "request_ns",
+        ),
         (
             "/waits/0/figures/lateness/0/p50_ns",
             known(1.0, 3.0, 2.0),
             "p50_ns ends at 2.0, below its beginning at 3.0",
         ),
-        ("/waits/0/figures/lateness/0/cpu_ns", known(1e300, 1.0, 2.0), "cpu_ns is 1e300"),
-        ("/waits/0/figures/floor_ns", known(1.0, -1e300, 2.0), "floor_ns is -1e300"),
+        (
+            "/waits/0/figures/lateness/0/cpu_ns",
+            known(1e300, 1.0, 2.0),
+            "cpu_ns is 1e300",
+        ),
+        (
+            "/waits/0/figures/floor_ns",
+            known(1.0, -1e300, 2.0),
+            "floor_ns is -1e300",
+        ),
         (
             "/waits/0/figures/steps/0/rounding",
             json!({"step": known(0.0, 0.0, 0.0)}),
             "steps.rounding is 0.0, outside more than 0",
         ),
-        ("/waits/0/figures/steps/0/grid", json!({"at-most": -1.0}), "steps.grid is -1.0"),
+        (
+            "/waits/0/figures/steps/0/grid",
+            json!({"at-most": -1.0}),
+            "steps.grid is -1.0",
+        ),
         (
             "/waits/1/id",
             json!("nanosleep"),
             "two timers that wait with the id 'nanosleep' under the same conditions",
         ),
-        ("/periods/0/period_ns", json!(0), "periods[0] ('nanosleep'): period_ns is 0.0"),
-        ("/periods/0/figures/rate_error_ppm", known(1.0, 2.0, 1.0), "rate_error_ppm ends at 1.0"),
-        ("/periods/1/figures/max_ns", json!(-1e19), "periods[1] ('timerfd'): max_ns is -1e19"),
+        (
+            "/periods/0/period_ns",
+            json!(0),
+            "periods[0] ('nanosleep'): period_ns is 0.0",
+        ),
+        (
+            "/periods/0/figures/rate_error_ppm",
+            known(1.0, 2.0, 1.0),
+            "rate_error_ppm ends at 1.0",
+        ),
+        (
+            "/periods/1/figures/max_ns",
+            json!(-1e19),
+            "periods[1] ('timerfd'): max_ns is -1e19",
+        ),
         ("/periods/1/id", json!("nanosleep"), "two timers that wait"),
     ] {
         let mut report = changed(&[(place, value)]);
@@ -113,12 +178,19 @@ fn figures_that_cannot_be_are_refused_with_their_place() {
         }
         fs::write(folder.file("r.json"), report.to_string()).expect("there is room");
         // A reader of all of it, and one that passes over its bulk.
-        for args in [&["inspect", "*", "--from", &path][..], &["table", &path], &["compare", &path, &path]] {
+        for args in [
+            &["inspect", "*", "--from", &path][..],
+            &["table", &path],
+            &["compare", &path, &path],
+        ] {
             let (status, output) = Run::start(args).end();
             let told = String::from_utf8_lossy(&output.stderr);
             let refused = if args[0] == "compare" { 4 } else { 1 };
             assert_eq!(status.code(), Some(refused), "{place}: {args:?}: {told}");
-            assert!(told.contains("r.json") && told.contains(words), "{place}: {args:?}: {told}");
+            assert!(
+                told.contains("r.json") && told.contains(words),
+                "{place}: {args:?}: {told}"
+            );
         }
     }
     assert!(report().pointer(late).is_some());
@@ -126,16 +198,29 @@ fn figures_that_cannot_be_are_refused_with_their_place() {
 
 #[test]
 fn what_is_absurd_and_possible_is_shown_by_all() {
-    assert!(read_by_all("sound", &report()).iter().all(|(code, _)| matches!(code, Some(0 | 3))));
+    assert!(
+        read_by_all("sound", &report())
+            .iter()
+            .all(|(code, _)| matches!(code, Some(0 | 3)))
+    );
     let bins = "/waits/0/figures/lateness/0/histogram/bins";
     let most = u64::MAX;
     for (name, changes) in [
-        ("a bin of four billion", vec![(bins, json!({"4294967295": 1, "90": 2}))]),
+        (
+            "a bin of four billion",
+            vec![(bins, json!({"4294967295": 1, "90": 2}))],
+        ),
         ("only such a bin", vec![(bins, json!({"4294967295": 1}))]),
-        ("counts that overflow together", vec![(bins, json!({"0": most, "1": most, "90": most}))]),
+        (
+            "counts that overflow together",
+            vec![(bins, json!({"0": most, "1": most, "90": most}))],
+        ),
         ("no bins", vec![(bins, json!({}))]),
         ("counts of nothing", vec![(bins, json!({"90": 0}))]),
-        ("no waits", vec![("/waits/0/figures/lateness/0/waits", json!(0))]),
+        (
+            "no waits",
+            vec![("/waits/0/figures/lateness/0/waits", json!(0))],
+        ),
         (
             "countless waits",
             vec![
@@ -145,7 +230,10 @@ fn what_is_absurd_and_possible_is_shown_by_all() {
         ),
         (
             "no lengths",
-            vec![("/waits/0/figures/lateness", json!([])), ("/waits/1/figures/lateness", json!([]))],
+            vec![
+                ("/waits/0/figures/lateness", json!([])),
+                ("/waits/1/figures/lateness", json!([])),
+            ],
         ),
         ("no steps", vec![("/waits/0/figures/steps", json!([]))]),
         (
@@ -157,28 +245,49 @@ fn what_is_absurd_and_possible_is_shown_by_all() {
         ),
         (
             "points beyond all",
-            vec![("/waits/0/figures/staircase", json!([[1e308, 1e308], [-1e308, 1.0], [0.0, 0.0]]))],
+            vec![(
+                "/waits/0/figures/staircase",
+                json!([[1e308, 1e308], [-1e308, 1.0], [0.0, 0.0]]),
+            )],
         ),
-        ("a length of nothing", vec![("/waits/0/figures/lateness/0/request_ns", json!(0))]),
+        (
+            "a length of nothing",
+            vec![("/waits/0/figures/lateness/0/request_ns", json!(0))],
+        ),
         (
             "all waits early",
             vec![
                 ("/waits/0/figures/lateness/0/early", json!(1)),
                 ("/waits/0/figures/lateness/0/max_ns", json!(-1e18)),
-                ("/waits/0/figures/lateness/0/p50_ns", json!({"value": -1e18, "low": -1e18, "high": -1e18})),
+                (
+                    "/waits/0/figures/lateness/0/p50_ns",
+                    json!({"value": -1e18, "low": -1e18, "high": -1e18}),
+                ),
             ],
         ),
         (
             "words that steer",
             vec![
                 ("/waits/0/id", json!("=cmd|'\u{1b}[31m\u{202e}")),
-                ("/waits/0/label", json!("<script>alert(1)</script>\r\n| a | b |")),
-                ("/waits/0/conditions/policy", json!("\u{1b}]0;owned\u{7}\n| x | <script>")),
+                (
+                    "/waits/0/label",
+                    json!("<script>alert(1)</script>\r\n| a | b |"),
+                ),
+                (
+                    "/waits/0/conditions/policy",
+                    json!("\u{1b}]0;owned\u{7}\n| x | <script>"),
+                ),
                 ("/waits/1/reason", json!("\u{1b}[2J\u{202e}")),
                 ("/periods/0/id", json!("\u{9b}31m")),
             ],
         ),
-        ("ok without figures", vec![("/waits/0/figures", json!(null)), ("/periods/0/figures", json!(null))]),
+        (
+            "ok without figures",
+            vec![
+                ("/waits/0/figures", json!(null)),
+                ("/periods/0/figures", json!(null)),
+            ],
+        ),
         (
             "endless conditions",
             vec![
@@ -190,7 +299,10 @@ fn what_is_absurd_and_possible_is_shown_by_all() {
     ] {
         for (code, told) in read_by_all(name, &changed(&changes)) {
             // Where there are no waits of that length, there is nothing to pick.
-            assert!(matches!(code, Some(0 | 3)) || told.contains("no waits of about"), "{name}: {told}");
+            assert!(
+                matches!(code, Some(0 | 3)) || told.contains("no waits of about"),
+                "{name}: {told}"
+            );
         }
     }
 }
@@ -216,8 +328,10 @@ fn many_rows_are_read_and_too_many_refused() {
     let row = r#"{"id":"a","label":"","runtime":"","conditions":{"slack_ns":0,"policy":"","load":"none"},"means":"blocks","status":"failed","warnings":[]}"#;
     let mut report = report();
     report["waits"] = json!([]);
-    let text =
-        report.to_string().replace("\"waits\":[]", &format!("\"waits\":[{}]", vec![row; 9_000].join(",")));
+    let text = report.to_string().replace(
+        "\"waits\":[]",
+        &format!("\"waits\":[{}]", vec![row; 9_000].join(",")),
+    );
     fs::write(folder.file("crowd.json"), text).expect("there is room");
     let (status, output) = Run::start(&["table", &path]).end();
     let told = String::from_utf8_lossy(&output.stderr);

@@ -1,18 +1,27 @@
 use super::*;
 
-/// Intervals of an ideal counter that moves by `step` whole ticks: growing work, then random work, then the same
-/// work again. The read costs a quarter of a step, a unit of work takes `unit` steps.
+/// Intervals of an ideal counter that moves by `step` whole ticks: growing work, then random work,
+/// then the same work again. The read costs a quarter of a step, a unit of work takes `unit` steps.
 fn clean(step: i64, unit: f64, seed: u64) -> Vec<Intervals> {
     let mut random = StdRng::seed_from_u64(seed);
     let mut delta = |work: u64| {
         let phase: f64 = random.random_range(0.0..1.0);
         step * (phase + 0.25 + work as f64 * unit).floor() as i64
     };
-    let mut groups = vec![Intervals { work: 0, deltas: (0..100).map(|_| delta(0)).collect() }];
+    let mut groups = vec![Intervals {
+        work: 0,
+        deltas: (0..100).map(|_| delta(0)).collect(),
+    }];
     let most = (4.0 / unit) as u64;
     let works: Vec<u64> = (0..400).map(|number| number * most / 400).collect();
-    groups.extend(works.iter().map(|&work| Intervals { work, deltas: vec![delta(work)].into() }));
-    groups.push(Intervals { work: most / 2, deltas: (0..50).map(|_| delta(most / 2)).collect() });
+    groups.extend(works.iter().map(|&work| Intervals {
+        work,
+        deltas: vec![delta(work)].into(),
+    }));
+    groups.push(Intervals {
+        work: most / 2,
+        deltas: (0..50).map(|_| delta(most / 2)).collect(),
+    });
     groups
 }
 
@@ -31,7 +40,13 @@ prop_compose! {
 
 fn map(groups: &[Intervals], of: impl Fn(i64) -> i64) -> Vec<Intervals> {
     let deltas = |group: &Intervals| group.deltas.iter().copied().map(&of).collect();
-    groups.iter().map(|group| Intervals { work: group.work, deltas: deltas(group) }).collect()
+    groups
+        .iter()
+        .map(|group| Intervals {
+            work: group.work,
+            deltas: deltas(group),
+        })
+        .collect()
 }
 
 const LARGEST: i64 = i64::MAX;
@@ -50,14 +65,27 @@ fn anything() -> impl Strategy<Value = Vec<Intervals>> {
     let work = prop_oneof![0..100_u64, any::<u64>()];
     let group = (work, prop::collection::vec(delta, 0..40));
     prop::collection::vec(group, 0..30).prop_map(|groups| {
-        groups.into_iter().map(|(work, deltas)| Intervals { work, deltas: deltas.into() }).collect()
+        groups
+            .into_iter()
+            .map(|(work, deltas)| Intervals {
+                work,
+                deltas: deltas.into(),
+            })
+            .collect()
     })
 }
 
 fn context() -> impl Strategy<Value = Context> {
     let figure = || prop_oneof![Just(0.0), 0.0..100.0_f64, 0.0..1e9_f64];
     prop::array::uniform6(figure()).prop_map(
-        |[cost, cost_deviation, cost_lower_width, cost_edge, reference_step, work_unit]| Context {
+        |[
+            cost,
+            cost_deviation,
+            cost_lower_width,
+            cost_edge,
+            reference_step,
+            work_unit,
+        ]| Context {
             reference_step,
             cost_deviation,
             cost_lower_width,

@@ -9,14 +9,23 @@ fn hint() -> impl Strategy<Value = Hint> {
     let variance = prop_oneof![Just(0.0), 0.0..4.0_f64, 0.0..1e4_f64];
     let error = prop_oneof![Just(f64::INFINITY), 1e-3..10.0_f64];
     let skewness = prop::option::of((-10.0..10.0_f64, 0.1..2.0_f64));
-    let moments = (variance, error, skewness)
-        .prop_map(|(value, error, skewness)| Moments { variance: (value, error), skewness });
-    let kinds = prop::sample::select(vec![LawKind::One, LawKind::Two, LawKind::Blurred, LawKind::Free]);
+    let moments = (variance, error, skewness).prop_map(|(value, error, skewness)| Moments {
+        variance: (value, error),
+        skewness,
+    });
+    let kinds = prop::sample::select(vec![
+        LawKind::One,
+        LawKind::Two,
+        LawKind::Blurred,
+        LawKind::Free,
+    ]);
     (moments, kinds)
 }
 
 fn shape_of(samples: &[i64], step: f64, (moments, kind): Hint) -> Shape {
-    Fits::of(samples, step, moments, moments).expect("there are samples").shape(kind)
+    Fits::of(samples, step, moments, moments)
+        .expect("there are samples")
+        .shape(kind)
 }
 
 fn samples() -> impl Strategy<Value = Vec<i64>> {
@@ -25,7 +34,13 @@ fn samples() -> impl Strategy<Value = Vec<i64>> {
 }
 
 fn any_samples() -> impl Strategy<Value = Vec<i64>> {
-    let sample = prop_oneof![any::<i64>(), -5..50_i64, Just(0), Just(i64::MAX), Just(i64::MIN)];
+    let sample = prop_oneof![
+        any::<i64>(),
+        -5..50_i64,
+        Just(0),
+        Just(i64::MAX),
+        Just(i64::MIN)
+    ];
     prop::collection::vec(sample, 1..50)
 }
 

@@ -4,9 +4,10 @@
 pub mod waits;
 
 use timermeter::model::{
-    Accuracy, AccuracyKind, Bulk, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures,
-    Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os, Platform,
-    Provenance, Report, SCHEMA, Settings, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Waiting, Warning,
+    Accuracy, AccuracyKind, Bulk, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution,
+    Figures, Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp,
+    Observations, Os, Platform, Provenance, Report, SCHEMA, Settings, Staircase, Status, Tickless,
+    TimerRow, Tool, Tsc, Waiting, Warning,
 };
 
 const HZ: f64 = 3.694e9;
@@ -15,7 +16,10 @@ const HZ: f64 = 3.694e9;
 pub fn report() -> Report {
     Report {
         schema: SCHEMA.to_owned(),
-        tool: Tool { name: "timermeter".to_owned(), version: "0.1.0".to_owned() },
+        tool: Tool {
+            name: "timermeter".to_owned(),
+            version: "0.1.0".to_owned(),
+        },
         created: "2026-11-20T12:00:00Z".to_owned(),
         node: None,
         provenance: Provenance::default(),
@@ -44,11 +48,25 @@ pub fn report() -> Report {
 /// A report in which every figure that may be missing is missing, or not a number.
 #[allow(dead_code)]
 pub fn nothing_determined() -> Report {
-    let mut row = ok("rdtsc", "__rdtsc()", None, (f64::NAN, f64::INFINITY), f64::NAN, 0.0);
+    let mut row = ok(
+        "rdtsc",
+        "__rdtsc()",
+        None,
+        (f64::NAN, f64::INFINITY),
+        f64::NAN,
+        0.0,
+    );
     row.quality = Some(f64::NAN);
     row.status = Status::Failed;
-    row.accuracy = row.accuracy.map(|accuracy| Accuracy { ticks: f64::NAN, ..accuracy });
-    let mut report = Report { platform: Platform::default(), frequency: Frequency::default(), ..report() };
+    row.accuracy = row.accuracy.map(|accuracy| Accuracy {
+        ticks: f64::NAN,
+        ..accuracy
+    });
+    let mut report = Report {
+        platform: Platform::default(),
+        frequency: Frequency::default(),
+        ..report()
+    };
     report.frequency.effective_hz = Some(f64::NEG_INFINITY);
     report.settings.cpu = None;
     report.warnings.clear();
@@ -61,8 +79,22 @@ fn good() -> Vec<TimerRow> {
     let mut rows = vec![
         ok("rdtsc", "__rdtsc()", tsc, (10.0149, 9.412), 1.0, 0.000_04),
         ok("rdtscp", "__rdtscp()", tsc, (10.0149, 18.07), 1.0, 0.000_1),
-        ok("monotonic", "clock_gettime(CLOCK_MONOTONIC)", Some(1.0), (10.0149, 22.94), 0.9996, 0.000_2),
-        ok("java:nanoTime", "System.nanoTime()", Some(1.0), (10.0149, 23.31), 0.958, 0.004),
+        ok(
+            "monotonic",
+            "clock_gettime(CLOCK_MONOTONIC)",
+            Some(1.0),
+            (10.0149, 22.94),
+            0.9996,
+            0.000_2,
+        ),
+        ok(
+            "java:nanoTime",
+            "System.nanoTime()",
+            Some(1.0),
+            (10.0149, 23.31),
+            0.958,
+            0.004,
+        ),
         ok(
             "monotonic-syscall",
             "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)",
@@ -79,9 +111,30 @@ fn good() -> Vec<TimerRow> {
             0.988,
             0.0021,
         ),
-        ok("gettimeofday", "gettimeofday()", Some(1000.0), (1000.0, 23.6), 1.0, 0.000_1),
-        ok("clock", "clock()", Some(1000.0), (1000.0, 542.0), 1.0, 0.001),
-        ok("monotonic-coarse", "clock_gettime(CLOCK_MONOTONIC_COARSE)", Some(1.0), (4e6, 4.94), 1.0, 0.003),
+        ok(
+            "gettimeofday",
+            "gettimeofday()",
+            Some(1000.0),
+            (1000.0, 23.6),
+            1.0,
+            0.000_1,
+        ),
+        ok(
+            "clock",
+            "clock()",
+            Some(1000.0),
+            (1000.0, 542.0),
+            1.0,
+            0.001,
+        ),
+        ok(
+            "monotonic-coarse",
+            "clock_gettime(CLOCK_MONOTONIC_COARSE)",
+            Some(1.0),
+            (4e6, 4.94),
+            1.0,
+            0.003,
+        ),
         ok("times", "times()", Some(1e7), (1e7, 546.2), 1.0, 0.001),
         ok(
             "monotonic-coarse-syscall",
@@ -92,9 +145,17 @@ fn good() -> Vec<TimerRow> {
             0.003,
         ),
     ];
-    rows.sort_by(|a, b| b.quality.partial_cmp(&a.quality).expect("handmade figures are finite"));
+    rows.sort_by(|a, b| {
+        b.quality
+            .partial_cmp(&a.quality)
+            .expect("handmade figures are finite")
+    });
     for row in &mut rows[2..6] {
-        let cost = row.cost.as_ref().and_then(|cost| cost.median_ns).unwrap_or_default();
+        let cost = row
+            .cost
+            .as_ref()
+            .and_then(|cost| cost.median_ns)
+            .unwrap_or_default();
         row.warnings.push(warning(
             "read-dearer-than-step",
             &format!("A read takes {cost:.1} ns, longer than the step of 10.0 ns: two readings never agree."),
@@ -103,7 +164,16 @@ fn good() -> Vec<TimerRow> {
     }
     rows[0].figures = Some(Bulk::of(&figures()));
     rows[0].distribution = Some(Distribution {
-        modes: vec![Mode { ns: 9.412, share: 0.81 }, Mode { ns: 11.8, share: 0.181 }],
+        modes: vec![
+            Mode {
+                ns: 9.412,
+                share: 0.81,
+            },
+            Mode {
+                ns: 11.8,
+                share: 0.181,
+            },
+        ],
         within_ns: 0.4,
         between_ns: Some(0.031),
         tail_share: 0.009,
@@ -124,14 +194,19 @@ fn figures() -> Figures {
     Figures {
         staircase: Some(Staircase {
             ns_per_work: 1.35,
-            ticks: work.iter().map(|work| 26 * (1 + (3 * work + work % 7) / 26) as i64).collect(),
+            ticks: work
+                .iter()
+                .map(|work| 26 * (1 + (3 * work + work % 7) / 26) as i64)
+                .collect(),
             work,
             intervals: 7200,
         }),
         intervals: Some(IntervalHistogram {
             first_ticks: 25,
             width_ticks: 3,
-            counts: (0..60).map(|bin| if bin % 9 == 0 { 400 + bin } else { bin % 2 }).collect(),
+            counts: (0..60)
+                .map(|bin| if bin % 9 == 0 { 400 + bin } else { bin % 2 })
+                .collect(),
             below: 0,
             above: 12,
         }),
@@ -149,20 +224,43 @@ fn figures() -> Figures {
 fn odd() -> Vec<TimerRow> {
     let mut bound = ok("time", "time()", Some(1e9), (1e9, 2.41), 1.0, 0.0);
     bound.status = Status::Unresolved;
-    bound.accuracy = bound.accuracy.map(|accuracy| Accuracy { kind: AccuracyKind::AtMost, ..accuracy });
+    bound.accuracy = bound.accuracy.map(|accuracy| Accuracy {
+        kind: AccuracyKind::AtMost,
+        ..accuracy
+    });
     (bound.quality, bound.quality_low, bound.quality_high) = (None, None, None);
     bound.reason = Some("it moved only 4 times in the time given".to_owned());
     bound.remedy = Some("give it more with --timeout 120".to_owned());
-    let mut irregular =
-        ok("getrusage-thread", "getrusage(RUSAGE_THREAD)", Some(1000.0), (0.0, 295.0), 1.0, 0.0);
+    let mut irregular = ok(
+        "getrusage-thread",
+        "getrusage(RUSAGE_THREAD)",
+        Some(1000.0),
+        (0.0, 295.0),
+        1.0,
+        0.0,
+    );
     irregular.status = Status::Unresolved;
     (irregular.accuracy, irregular.spread) = (None, None);
     (irregular.spread_low, irregular.spread_high) = (None, None);
-    (irregular.quality, irregular.quality_low, irregular.quality_high) = (None, None, None);
+    (
+        irregular.quality,
+        irregular.quality_low,
+        irregular.quality_high,
+    ) = (None, None, None);
     irregular.reason = Some("its steps are irregular".to_owned());
-    let mut backward =
-        ok("py:time", "time.time() | <b>&amp; `x`\n| new | row |", None, (238.42, 36.0), 1.0, 0.0);
-    (backward.quality, backward.quality_low, backward.quality_high) = (Some(0.0), Some(0.0), Some(0.0));
+    let mut backward = ok(
+        "py:time",
+        "time.time() | <b>&amp; `x`\n| new | row |",
+        None,
+        (238.42, 36.0),
+        1.0,
+        0.0,
+    );
+    (
+        backward.quality,
+        backward.quality_low,
+        backward.quality_high,
+    ) = (Some(0.0), Some(0.0), Some(0.0));
     backward.warnings.push(warning(
         "not-monotonic",
         "It went backward 3 times in 100000 readings.",
@@ -279,7 +377,11 @@ fn coarse() -> Warning {
 }
 
 fn warning(code: &str, message: &str, advice: &str) -> Warning {
-    Warning { code: code.to_owned(), message: message.to_owned(), advice: advice.to_owned() }
+    Warning {
+        code: code.to_owned(),
+        message: message.to_owned(),
+        advice: advice.to_owned(),
+    }
 }
 
 fn platform() -> Platform {
@@ -302,7 +404,10 @@ fn platform() -> Platform {
             turbo: Some(true),
             ..Cpu::default()
         },
-        os: Os { family: "linux".to_owned(), name: Some("Debian GNU/Linux 12 (bookworm)".to_owned()) },
+        os: Os {
+            family: "linux".to_owned(),
+            name: Some("Debian GNU/Linux 12 (bookworm)".to_owned()),
+        },
         kernel: Kernel {
             name: Some("Linux".to_owned()),
             release: Some("6.18.0".to_owned()),
@@ -320,7 +425,11 @@ fn platform() -> Platform {
         },
         hypervisor_clocks: Some(vec!["kvm-clock".to_owned()]),
         product: None,
-        tsc: Tsc { constant: Some(true), nonstop: Some(true), ..Tsc::default() },
+        tsc: Tsc {
+            constant: Some(true),
+            nonstop: Some(true),
+            ..Tsc::default()
+        },
         ntp: Some(Ntp {
             synchronised: true,
             slewing: false,
@@ -330,12 +439,19 @@ fn platform() -> Platform {
             tick_us: 10_000,
             estimated_error_us: 18,
         }),
-        load: Some(Load { one_minute: 0.5, five_minutes: 0.25, fifteen_minutes: 0.125 }),
+        load: Some(Load {
+            one_minute: 0.5,
+            five_minutes: 0.25,
+            fifteen_minutes: 0.125,
+        }),
         steal_share: Some(0.001),
         limits: Limits {
             container: Some("\u{1b}[31mdocker".to_owned()),
             cgroup: Some(2),
-            cpu: Some(CpuQuota { cpus: Some(1.5), throttled_periods: Some(3) }),
+            cpu: Some(CpuQuota {
+                cpus: Some(1.5),
+                throttled_periods: Some(3),
+            }),
             cpuset: None,
             memory: Some(MemoryLimit { bytes: None }),
             time_namespace: None,

@@ -22,13 +22,20 @@ pub fn waiting() -> Report {
     let mut spin = wait("spin", "clock in a loop", 50_000, "other");
     spin.means = Means::Spins;
     let figures = spin.figures.as_mut().expect("it has");
-    figures.steps[0] = Steps { up_to_ns: 3 * MS, rounding: Some(Granularity::AtMost(40.0)), grid: None };
+    figures.steps[0] = Steps {
+        up_to_ns: 3 * MS,
+        rounding: Some(Granularity::AtMost(40.0)),
+        grid: None,
+    };
     for late in &mut figures.lateness {
         (late.p50_ns, late.p99_ns, late.timers_part_ns) = (known(31.0), known(95.0), None);
         late.cpu_ns = known(late.request_ns as f64);
     }
-    let mut refused =
-        bad("nanosleep", Status::Unavailable, "sched_setscheduler(SCHED_FIFO, 80): Operation not permitted");
+    let mut refused = bad(
+        "nanosleep",
+        Status::Unavailable,
+        "sched_setscheduler(SCHED_FIFO, 80): Operation not permitted",
+    );
     refused.remedy = Some("run as root, or raise the limit RLIMIT_RTPRIO".into());
     refused.conditions = conditions(None, "fifo:80");
     let waits = vec![
@@ -37,9 +44,18 @@ pub fn waiting() -> Report {
         spin,
         early,
         refused,
-        bad("=evil:\u{1b}[31mred", Status::Failed, "@SUM(A1)\r\n\u{1b}]0;owned\u{7}# no *heading*"),
+        bad(
+            "=evil:\u{1b}[31mred",
+            Status::Failed,
+            "@SUM(A1)\r\n\u{1b}]0;owned\u{7}# no *heading*",
+        ),
     ];
-    Report { timers: Vec::new(), warnings: Vec::new(), waits, ..super::report() }
+    Report {
+        timers: Vec::new(),
+        warnings: Vec::new(),
+        waits,
+        ..super::report()
+    }
 }
 
 /// A report of periodic timers.
@@ -65,8 +81,14 @@ pub fn ticking() -> Report {
         runtime: "native".into(),
         conditions: conditions(Some(50_000), "other"),
         period_ns: MS,
-        status: if figures.is_some() { Status::Ok } else { Status::Failed },
-        reason: figures.is_none().then(|| "agent `py` ended with signal 9".into()),
+        status: if figures.is_some() {
+            Status::Ok
+        } else {
+            Status::Failed
+        },
+        reason: figures
+            .is_none()
+            .then(|| "agent `py` ended with signal 9".into()),
         remedy: None,
         figures,
         warnings: Vec::new(),
@@ -84,19 +106,38 @@ pub fn ticking() -> Report {
         row("unknown", Some(PeriodFigures::default())),
         row("py:lost", None),
     ];
-    Report { waits: Vec::new(), periods, ..waiting() }
+    Report {
+        waits: Vec::new(),
+        periods,
+        ..waiting()
+    }
 }
 
 /// The same with figures that are none.
 pub fn waiting_for_nothing() -> Report {
-    let mut report = Report { periods: ticking().periods, ..waiting() };
-    let none = Some(Figure { value: f64::NAN, low: Some(f64::NEG_INFINITY), high: None });
-    for figures in report.waits.iter_mut().filter_map(|row| row.figures.as_mut()) {
+    let mut report = Report {
+        periods: ticking().periods,
+        ..waiting()
+    };
+    let none = Some(Figure {
+        value: f64::NAN,
+        low: Some(f64::NEG_INFINITY),
+        high: None,
+    });
+    for figures in report
+        .waits
+        .iter_mut()
+        .filter_map(|row| row.figures.as_mut())
+    {
         (figures.floor_ns, figures.cpu_slope) = (none, none);
         figures.steps[0].grid = Some(Granularity::AtMost(f64::INFINITY));
         (figures.lateness[0].max_ns, figures.lateness[1].p50_ns) = (f64::NEG_INFINITY, none);
     }
-    for figures in report.periods.iter_mut().filter_map(|row| row.figures.as_mut()) {
+    for figures in report
+        .periods
+        .iter_mut()
+        .filter_map(|row| row.figures.as_mut())
+    {
         (figures.rate_error_ppm, figures.max_ns) = (none, Some(f64::NAN));
     }
     report
@@ -104,11 +145,20 @@ pub fn waiting_for_nothing() -> Report {
 
 fn known(value: f64) -> Option<Figure> {
     let half = value.abs() * 0.1;
-    Some(Figure { value, low: Some(value - half), high: Some(value + half) })
+    Some(Figure {
+        value,
+        low: Some(value - half),
+        high: Some(value + half),
+    })
 }
 
 fn conditions(slack_ns: Option<u64>, policy: &str) -> WaitConditions {
-    WaitConditions { slack_ns, policy: policy.into(), load: BackgroundLoad::None, cpu: Some(1) }
+    WaitConditions {
+        slack_ns,
+        policy: policy.into(),
+        load: BackgroundLoad::None,
+        cpu: Some(1),
+    }
 }
 
 fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
@@ -134,7 +184,11 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
             bins: [(90, waits / 2), (96, waits - waits / 2 - 1), (110, 1)].into(),
         }),
     };
-    let step = Granularity::Step(Figure { value: 1e6, low: Some(0.999e6), high: Some(1.001e6) });
+    let step = Granularity::Step(Figure {
+        value: 1e6,
+        low: Some(0.999e6),
+        high: Some(1.001e6),
+    });
     let figures = WaitFigures {
         steps: vec![Steps {
             up_to_ns: 3 * MS,
@@ -149,7 +203,12 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
         arm_cancel_ns: None,
         staircase: Bulk::of(
             &(1..30_u32)
-                .map(|at| [f64::from(at) * 1e5, (f64::from(at) / 10.0).ceil() * 1e6 + base])
+                .map(|at| {
+                    [
+                        f64::from(at) * 1e5,
+                        (f64::from(at) / 10.0).ceil() * 1e6 + base,
+                    ]
+                })
                 .collect(),
         ),
         processes: 3,
@@ -158,7 +217,10 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
     WaitRow {
         id: id.into(),
         label: label.into(),
-        runtime: id.split_once(':').map_or("native", |(runtime, _)| runtime).into(),
+        runtime: id
+            .split_once(':')
+            .map_or("native", |(runtime, _)| runtime)
+            .into(),
         conditions: conditions(Some(slack_ns), policy),
         means: Means::Blocks,
         status: Status::Ok,

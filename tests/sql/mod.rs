@@ -1,4 +1,5 @@
-//! `table --columns all` as CSV and Parquet, and the queries of deploy/sql over both: 60 nodes on two days, with planted outliers.
+//! `table --columns all` as CSV and Parquet, and the queries of deploy/sql over both: 60 nodes on
+//! two days, with planted outliers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +17,14 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Where `.ci/run` installs Python packages.
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/python");
 const TIMERS: [&str; 4] = ["monotonic", "rdtsc", "monotonic-syscall", "perf-cycles"];
-const QUERIES: [&str; 6] = ["clock-source", "cost-outliers", "since", "trust", "kernels", "missing"];
+const QUERIES: [&str; 6] = [
+    "clock-source",
+    "cost-outliers",
+    "since",
+    "trust",
+    "kernels",
+    "missing",
+];
 /// Reads the queries as a list, and prints the rows of each.
 const SCRIPT: &str = "\
 import json, sys
@@ -33,17 +41,27 @@ fn kept() -> Value {
 }
 
 fn timermeter(folder: &Path, args: &[&str]) -> Output {
-    Command::new(program()).args(args).current_dir(folder).stdin(Stdio::null()).output().expect("it runs")
+    Command::new(program())
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("it runs")
 }
 
-/// The report of a node on a day. Costs of a node differ by 1 % from those of others; all else is planted.
+/// The report of a node on a day. Costs of a node differ by 1 % from those of others; all else is
+/// planted.
 fn report(base: &Value, group: char, number: usize, day: usize) -> Value {
     let mut report = base.clone();
     let name = format!("{group}-{number:02}");
     report["node"] = json!(name);
     report["created"] = json!(format!("2026-11-{day}T12:{number:02}:00Z"));
     let platform = &mut report["platform"];
-    platform["cpu"]["model"] = json!(if group == 'a' { "AMD EPYC 9R14" } else { "Intel Xeon 8488C" });
+    platform["cpu"]["model"] = json!(if group == 'a' {
+        "AMD EPYC 9R14"
+    } else {
+        "Intel Xeon 8488C"
+    });
     platform["kernel"]["release"] = json!(match (group, day) {
         ('c', 20) => "6.6.1",
         ('c', _) => "6.12.9",
@@ -78,20 +96,28 @@ fn report(base: &Value, group: char, number: usize, day: usize) -> Value {
     report
 }
 
-/// A folder with the reports of three groups of 20 nodes on two days, and `nodes.csv`, which lists one node more.
+/// A folder with the reports of three groups of 20 nodes on two days, and `nodes.csv`, which lists
+/// one node more.
 fn nodes() -> tempfile::TempDir {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let mut base = kept();
     let is_kept = |row: &Value| TIMERS.iter().any(|id| row["id"] == *id);
-    base["timers"].as_array_mut().expect("timers").retain(is_kept);
+    base["timers"]
+        .as_array_mut()
+        .expect("timers")
+        .retain(is_kept);
     let run = folder.path().join("run");
     fs::create_dir(&run).expect("a folder");
     let mut names = "node\nc-99\n".to_owned();
-    for (group, number) in ['a', 'b', 'c'].into_iter().flat_map(|group| (0..20).map(move |n| (group, n))) {
+    for (group, number) in ['a', 'b', 'c']
+        .into_iter()
+        .flat_map(|group| (0..20).map(move |n| (group, n)))
+    {
         names += &format!("{group}-{number:02}\n");
         for day in [20, 21] {
             let text = report(&base, group, number, day).to_string();
-            fs::write(run.join(format!("{group}-{number:02}-{day}.json")), text).expect("there is room");
+            fs::write(run.join(format!("{group}-{number:02}-{day}.json")), text)
+                .expect("there is room");
         }
     }
     fs::write(folder.path().join("nodes.csv"), names).expect("there is room");
@@ -110,7 +136,10 @@ fn python(script: &str) -> Command {
 
 #[track_caller]
 fn lacks_duckdb() -> bool {
-    if python("import duckdb").output().is_ok_and(|output| output.status.success()) {
+    if python("import duckdb")
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
         return false;
     }
     skipping::not_installed(
@@ -130,9 +159,18 @@ fn answers(folder: &Path, view: &str, queries: &[String]) -> Vec<Vec<Value>> {
         .spawn()
         .expect("python3 was there just now");
     let text = json!([query(view), queries]).to_string();
-    child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("it reads all");
+    child
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(text.as_bytes())
+        .expect("it reads all");
     let output = child.wait_with_output().expect("it ends");
-    assert!(output.status.success(), "{view}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{view}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).expect("answers")
 }
 
@@ -144,16 +182,29 @@ fn finds_what_was_planted(view: &str, args: &[&str]) {
     let found = answers(folder.path(), view, &QUERIES.map(query));
     let found: BTreeMap<&str, &Vec<Value>> = QUERIES.into_iter().zip(&found).collect();
     let beginnings = |name: &str, cells: usize| -> Vec<Value> {
-        found[name].iter().map(|row| json!(row.as_array().expect("a row")[..cells])).collect()
+        found[name]
+            .iter()
+            .map(|row| json!(row.as_array().expect("a row")[..cells]))
+            .collect()
     };
     assert_eq!(
         beginnings("clock-source", 4),
-        [json!(["a-03", "clock source", "hpet", "tsc"]), json!(["b-05", "trust in rdtsc", "no", "yes"])]
+        [
+            json!(["a-03", "clock source", "hpet", "tsc"]),
+            json!(["b-05", "trust in rdtsc", "no", "yes"])
+        ]
     );
-    assert_eq!(beginnings("cost-outliers", 2), [json!(["a-07", "monotonic"])]);
-    let [change] = found["since"].as_slice() else { panic!("{:?}", found["since"]) };
     assert_eq!(
-        (&change[0], &change[3], &change[4], &change[5], &change[6], &change[9]),
+        beginnings("cost-outliers", 2),
+        [json!(["a-07", "monotonic"])]
+    );
+    let [change] = found["since"].as_slice() else {
+        panic!("{:?}", found["since"])
+    };
+    assert_eq!(
+        (
+            &change[0], &change[3], &change[4], &change[5], &change[6], &change[9]
+        ),
         (
             &json!("Intel Xeon 8488C"),
             &json!("monotonic-syscall"),
@@ -165,7 +216,14 @@ fn finds_what_was_planted(view: &str, args: &[&str]) {
     );
     assert_eq!(
         found["trust"].as_slice(),
-        [json!(["b-05", "rdtsc", "pass", "pass", "fail", "it drifts by 40 ppm"])]
+        [json!([
+            "b-05",
+            "rdtsc",
+            "pass",
+            "pass",
+            "fail",
+            "it drifts by 40 ppm"
+        ])]
     );
     // Two CPUs and three kernels, of which one CPU has one only; three clocks.
     assert_eq!(found["kernels"].len(), 12, "{:?}", found["kernels"]);
@@ -187,7 +245,8 @@ fn queries_find_planted_outliers_in_parquet() {
     }
 }
 
-/// Columns with a value somewhere have the type in CSV that they have in Parquet; text may look like a number.
+/// Columns with a value somewhere have the type in CSV that they have in Parquet; text may look
+/// like a number.
 #[cfg(feature = "parquet")]
 #[test]
 fn csv_and_parquet_have_the_same_types_and_figures() {
@@ -200,18 +259,21 @@ fn csv_and_parquet_have_the_same_types_and_figures() {
         assert!(done.status.success(), "{done:?}");
     }
     let types = "SELECT column_name, column_type FROM (DESCRIBE clocks)".to_owned();
-    let sums =
-        "SELECT count(*), count(reason), sum(cost_ns), sum(quality_low), min(date), max(created) FROM clocks";
+    let sums = "SELECT count(*), count(reason), sum(cost_ns), sum(quality_low), min(date), max(created) FROM clocks";
     let empty = "SELECT column_name FROM (SUMMARIZE clocks) WHERE null_percentage = 100".to_owned();
     let queries = [types, sums.to_owned(), empty];
-    let [of_csv, of_parquet] = ["csv", "parquet"].map(|view| answers(folder.path(), view, &queries));
+    let [of_csv, of_parquet] =
+        ["csv", "parquet"].map(|view| answers(folder.path(), view, &queries));
     assert_eq!(of_csv[1], of_parquet[1]);
     let empty: Vec<&Value> = of_parquet[2].iter().map(|row| &row[0]).collect();
     assert_eq!(of_csv[0].len(), of_parquet[0].len());
     for (csv, parquet) in of_csv[0].iter().zip(&of_parquet[0]) {
         assert_eq!(csv[0], parquet[0]);
         let is_text = parquet[1] == "VARCHAR";
-        assert!(csv[1] == parquet[1] || is_text || empty.contains(&&csv[0]), "{csv} {parquet}");
+        assert!(
+            csv[1] == parquet[1] || is_text || empty.contains(&&csv[0]),
+            "{csv} {parquet}"
+        );
     }
 }
 
@@ -224,20 +286,45 @@ fn all_columns_hold_the_report() {
     let done = timermeter(folder.path(), &["table", "a.json", "--columns", "all"]);
     assert!(done.status.success() && done.stderr.is_empty(), "{done:?}");
     let mut reader = csv::Reader::from_reader(done.stdout.as_slice());
-    let names: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
+    let names: Vec<String> = reader
+        .headers()
+        .expect("a header")
+        .iter()
+        .map(str::to_owned)
+        .collect();
     let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    assert!(names.iter().all(|name| name.bytes().all(is_plain)), "{names:?}");
+    assert!(
+        names.iter().all(|name| name.bytes().all(is_plain)),
+        "{names:?}"
+    );
     let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
     assert_eq!(rows.len(), report.timers.len(), "those without figures too");
     for (found, row) in rows.iter().zip(&report.timers) {
         let cell = |name: &str| {
-            let at = names.iter().position(|other| other == name).unwrap_or_else(|| panic!("{name}"));
+            let at = names
+                .iter()
+                .position(|other| other == name)
+                .unwrap_or_else(|| panic!("{name}"));
             found[at].to_owned()
         };
         let figure = |name: &str| cell(name).parse::<f64>().ok();
-        assert_eq!((cell("timer"), cell("status")), (row.id.clone(), row.status.name().to_owned()));
-        assert_eq!((cell("file").as_str(), cell("date").as_str()), ("a.json", &report.created[..10]));
-        assert_eq!(cell("clock_source"), report.platform.clocksource.current.clone().unwrap_or_default());
+        assert_eq!(
+            (cell("timer"), cell("status")),
+            (row.id.clone(), row.status.name().to_owned())
+        );
+        assert_eq!(
+            (cell("file").as_str(), cell("date").as_str()),
+            ("a.json", &report.created[..10])
+        );
+        assert_eq!(
+            cell("clock_source"),
+            report
+                .platform
+                .clocksource
+                .current
+                .clone()
+                .unwrap_or_default()
+        );
         let cost = row.cost.as_ref();
         assert_eq!(figure("cost_ns"), cost.and_then(|cost| cost.median_ns));
         assert_eq!(figure("cost_low_ns"), cost.and_then(|cost| cost.low_ns));
@@ -258,14 +345,23 @@ fn a_whole_table_is_not_narrowed() {
         &["--columns", "cost", "-f", "parquet"],
         &["--columns", "all", "-f", "html"],
     ] {
-        let refused = timermeter(folder.path(), &[&["table", "a.json", "-o", "t.csv"], args].concat());
+        let refused = timermeter(
+            folder.path(),
+            &[&["table", "a.json", "-o", "t.csv"], args].concat(),
+        );
         assert_eq!(refused.status.code(), Some(2), "{args:?}: {refused:?}");
     }
-    let missing = timermeter(folder.path(), &["table", "no.json", "--columns", "all", "-o", "t.csv"]);
+    let missing = timermeter(
+        folder.path(),
+        &["table", "no.json", "--columns", "all", "-o", "t.csv"],
+    );
     assert_eq!(missing.status.code(), Some(1), "{missing:?}");
     let cut = folder.path().join("cut.json");
     fs::write(cut, "{").expect("there is room");
-    let partly = timermeter(folder.path(), &["table", ".", "--columns", "all", "-o", "t.csv"]);
+    let partly = timermeter(
+        folder.path(),
+        &["table", ".", "--columns", "all", "-o", "t.csv"],
+    );
     assert_eq!(partly.status.code(), Some(3), "{partly:?}");
     let names = fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(names, 3, "two reports and the table");

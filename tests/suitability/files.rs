@@ -18,26 +18,50 @@ const LAPTOP: [(&str, &str); 21] = [
         "processor\t: 0\nsiblings\t: 8\ncpu cores\t: 4\nmicrocode\t: 0xf4\n\
       flags\t\t: fpu tsc constant_tsc nonstop_tsc tsc_adjust vmx\nvmx flags\t: tsc_offset tsc_scaling\nbugs\t\t:\n\n",
     ),
-    ("proc/self/status", "Name:\ttimermeter\nCpus_allowed:\tff\nCpus_allowed_list:\t0-7\n"),
+    (
+        "proc/self/status",
+        "Name:\ttimermeter\nCpus_allowed:\tff\nCpus_allowed_list:\t0-7\n",
+    ),
     ("proc/self/cgroup", "0::/user.slice/session-2.scope\n"),
-    ("proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n"),
+    (
+        "proc/self/mountinfo",
+        "31 23 0:28 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n",
+    ),
     ("proc/cmdline", "root=/dev/sda1 clocksource=hpet quiet\n"),
     ("proc/loadavg", "7.50 3.00 1.00 9/500 1234\n"),
-    ("proc/stat", "cpu  900 0 90 1000 0 0 10 0 0 0\ncpu0 900 0 90 1000 0 0 10 0 0 0\n"),
+    (
+        "proc/stat",
+        "cpu  900 0 90 1000 0 0 10 0 0 0\ncpu0 900 0 90 1000 0 0 10 0 0 0\n",
+    ),
     ("proc/sys/kernel/perf_event_paranoid", "4\n"),
     ("etc/os-release", "PRETTY_NAME=\"Made Up 1\"\n"),
     ("sys/fs/cgroup/cgroup.controllers", "cpu memory\n"),
     ("sys/fs/cgroup/user.slice/cpu.max", "200000 100000\n"),
-    ("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n"),
-    ("sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet acpi_pm \n"),
+    (
+        "sys/devices/system/clocksource/clocksource0/current_clocksource",
+        "hpet\n",
+    ),
+    (
+        "sys/devices/system/clocksource/clocksource0/available_clocksource",
+        "tsc hpet acpi_pm \n",
+    ),
     ("sys/devices/system/cpu/online", "0-7\n"),
     ("sys/devices/system/cpu/isolated", "\n"),
     ("sys/devices/system/cpu/nohz_full", "(null)\n"),
     ("sys/devices/system/cpu/smt/active", "1\n"),
     ("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"),
-    ("sys/devices/system/cpu/cpu2/topology/core_cpus_list", "2,6\n"),
-    ("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "powersave\n"),
-    ("sys/devices/system/cpu/cpu2/cpufreq/scaling_driver", "intel_pstate\n"),
+    (
+        "sys/devices/system/cpu/cpu2/topology/core_cpus_list",
+        "2,6\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu2/cpufreq/scaling_governor",
+        "powersave\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu2/cpufreq/scaling_driver",
+        "intel_pstate\n",
+    ),
 ];
 
 fn write(folder: &Path, path: &str, content: &[u8]) {
@@ -65,9 +89,21 @@ fn a_laptop_as_its_owner_left_it() {
     assert_eq!((found.cpu.online, found.cpu.allowed), (Some(8), Some(8)));
     assert_eq!(found.cpu.core_list.as_deref(), Some("2,6"));
     assert_eq!((found.cpu.smt, found.cpu.turbo), (Some(true), Some(true)));
-    assert_eq!((found.cpu.isolated.as_deref(), found.cpu.nohz_full.as_deref()), (Some(""), Some("")));
-    assert_eq!((found.tsc.constant, found.tsc.scaling), (Some(true), Some(true)));
-    assert_eq!(found.clocksource.parameters.as_deref(), Some(&["clocksource=hpet".to_owned()][..]));
+    assert_eq!(
+        (
+            found.cpu.isolated.as_deref(),
+            found.cpu.nohz_full.as_deref()
+        ),
+        (Some(""), Some(""))
+    );
+    assert_eq!(
+        (found.tsc.constant, found.tsc.scaling),
+        (Some(true), Some(true))
+    );
+    assert_eq!(
+        found.clocksource.parameters.as_deref(),
+        Some(&["clocksource=hpet".to_owned()][..])
+    );
     assert_eq!(found.limits.cpu.and_then(|quota| quota.cpus), Some(2.0));
     assert_eq!(found.steal_share, Some(0.0));
     let findings = judge(&found);
@@ -81,23 +117,45 @@ fn a_laptop_as_its_owner_left_it() {
     problems.sort_unstable();
     // Nor is an emulator the laptop's.
     problems.retain(|code| *code != "hypervisor" || timers::os::emulator().is_none());
-    assert_eq!(problems, ["clock-source", "cpu-quota", "governor", "load", "turbo"]);
+    assert_eq!(
+        problems,
+        ["clock-source", "cpu-quota", "governor", "load", "turbo"]
+    );
 }
 
 /// What no file tells, whatever this machine is.
 #[track_caller]
 fn assert_nothing_is_made_up(found: &Platform) {
-    let shown =
-        (&found.cpu.governor, &found.cpu.isolated, found.cpu.turbo, &found.cpu.online, &found.cpu.core_list);
+    let shown = (
+        &found.cpu.governor,
+        &found.cpu.isolated,
+        found.cpu.turbo,
+        &found.cpu.online,
+        &found.cpu.core_list,
+    );
     assert_eq!(shown, (&None, &None, None, &None, &None));
-    assert_eq!((found.load, found.steal_share, found.perf_event_paranoid), (None, None, None));
+    assert_eq!(
+        (found.load, found.steal_share, found.perf_event_paranoid),
+        (None, None, None)
+    );
     assert_eq!((found.limits.cpu, found.limits.memory), (None, None));
-    assert_eq!((found.tsc.known_frequency, found.tsc.reliable), (None, None));
+    assert_eq!(
+        (found.tsc.known_frequency, found.tsc.reliable),
+        (None, None)
+    );
     assert_eq!(found.kernel.tickless, None::<Tickless>);
     // What is not shown is never judged to be as it should be.
     for finding in judge(found) {
-        let by_files =
-            ["governor", "turbo", "isolated", "load", "cpu-quota", "steal", "tick", "perf-event-paranoid"];
+        let by_files = [
+            "governor",
+            "turbo",
+            "isolated",
+            "load",
+            "cpu-quota",
+            "steal",
+            "tick",
+            "perf-event-paranoid",
+        ];
         if by_files.contains(&finding.code.as_str()) {
             assert_eq!(finding.severity, Severity::Unknown, "{finding:?}");
         }
@@ -108,7 +166,10 @@ fn assert_nothing_is_made_up(found: &Platform) {
 fn no_files_at_all() {
     let folder = folder();
     assert_nothing_is_made_up(&identified(&folder));
-    assert_nothing_is_made_up(&identify_at(&Root::at(folder.path().join("not there")), None));
+    assert_nothing_is_made_up(&identify_at(
+        &Root::at(folder.path().join("not there")),
+        None,
+    ));
 }
 
 #[test]
@@ -123,9 +184,13 @@ fn folders_instead_of_files() {
 
 #[test]
 fn binary_rubbish() {
-    for rubbish in
-        [&[0xff_u8; 5000][..], &[0; 5000], b"\n\n\n", b"\x1f\x8b\x08\x00", b"18446744073709551616\n"]
-    {
+    for rubbish in [
+        &[0xff_u8; 5000][..],
+        &[0; 5000],
+        b"\n\n\n",
+        b"\x1f\x8b\x08\x00",
+        b"18446744073709551616\n",
+    ] {
         let folder = folder();
         for (path, _) in LAPTOP {
             write(folder.path(), path, rubbish);
@@ -134,23 +199,47 @@ fn binary_rubbish() {
         let found = identified(&folder);
         // A line without anything in it says that no CPU is isolated, and nothing else does.
         let said = |list: Option<String>| list.filter(|list| !list.is_empty());
-        assert_eq!((said(found.cpu.isolated), said(found.cpu.nohz_full)), (None, None), "{rubbish:?}");
-        assert_eq!((found.load, found.steal_share, found.cpu.turbo), (None, None, None), "{rubbish:?}");
-        let odd =
-            |name: &Option<String>| name.as_ref().is_some_and(|name| name.len() > 200 || name.contains('\0'));
-        assert!(!odd(&found.cpu.governor) && !odd(&found.clocksource.current), "{rubbish:?}");
-        assert_eq!(found.limits.cpu.and_then(|quota| quota.cpus), None, "{rubbish:?}");
+        assert_eq!(
+            (said(found.cpu.isolated), said(found.cpu.nohz_full)),
+            (None, None),
+            "{rubbish:?}"
+        );
+        assert_eq!(
+            (found.load, found.steal_share, found.cpu.turbo),
+            (None, None, None),
+            "{rubbish:?}"
+        );
+        let odd = |name: &Option<String>| {
+            name.as_ref()
+                .is_some_and(|name| name.len() > 200 || name.contains('\0'))
+        };
+        assert!(
+            !odd(&found.cpu.governor) && !odd(&found.clocksource.current),
+            "{rubbish:?}"
+        );
+        assert_eq!(
+            found.limits.cpu.and_then(|quota| quota.cpus),
+            None,
+            "{rubbish:?}"
+        );
     }
 }
 
 #[test]
 fn huge_files_are_not_read_to_their_end() {
     let folder = folder();
-    let names: Vec<&str> = LAPTOP.iter().map(|(path, _)| *path).chain(["proc/config.gz"]).collect();
+    let names: Vec<&str> = LAPTOP
+        .iter()
+        .map(|(path, _)| *path)
+        .chain(["proc/config.gz"])
+        .collect();
     for path in names {
         write(folder.path(), path, b"");
         // A terabyte with nothing in it takes no room on the disk.
-        let file = File::options().write(true).open(folder.path().join(path)).expect("it is there");
+        let file = File::options()
+            .write(true)
+            .open(folder.path().join(path))
+            .expect("it is there");
         if let Err(error) = file.set_len(1 << 40) {
             skipped(
                 format!("there is no file of a terabyte: {error}"),

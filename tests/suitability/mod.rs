@@ -28,13 +28,20 @@ fn ready() -> Platform {
         vdso: Some(true),
         parameters: Some(Vec::new()),
     };
-    platform.cpu.core_kinds = Some(vec![CoreKind { name: "Cortex-A76".into(), ..CoreKind::default() }]);
+    platform.cpu.core_kinds = Some(vec![CoreKind {
+        name: "Cortex-A76".into(),
+        ..CoreKind::default()
+    }]);
     platform.tsc.constant = Some(true);
     platform.tsc.nonstop = Some(true);
     platform.kernel.tick_hz = Some(250);
     platform.kernel.tickless = Some(Tickless::WhenAlone);
     platform.ntp = Some(steered());
-    platform.load = Some(Load { one_minute: 0.1, five_minutes: 0.1, fifteen_minutes: 0.1 });
+    platform.load = Some(Load {
+        one_minute: 0.1,
+        five_minutes: 0.1,
+        fifteen_minutes: 0.1,
+    });
     platform.steal_share = Some(0.0);
     platform.limits.cpu = Some(CpuQuota::default());
     platform.limits.memory = Some(MemoryLimit::default());
@@ -50,18 +57,31 @@ fn ready() -> Platform {
 }
 
 fn state(name: &str, exit_latency_us: u64) -> IdleState {
-    IdleState { name: name.into(), exit_latency_us, disabled: false }
+    IdleState {
+        name: name.into(),
+        exit_latency_us,
+        disabled: false,
+    }
 }
 
 fn steered() -> Ntp {
-    Ntp { synchronised: true, rate_ppm: -11.0, frequency_ppm: -11.0, tick_us: 10_000, ..Ntp::default() }
+    Ntp {
+        synchronised: true,
+        rate_ppm: -11.0,
+        frequency_ppm: -11.0,
+        tick_us: 10_000,
+        ..Ntp::default()
+    }
 }
 
 #[track_caller]
 fn finding(platform: &Platform, code: &str) -> Finding {
     let findings = judge(platform);
     let mut of_code = findings.iter().filter(|finding| finding.code == code);
-    let found = of_code.next().unwrap_or_else(|| panic!("no `{code}`: {findings:?}")).clone();
+    let found = of_code
+        .next()
+        .unwrap_or_else(|| panic!("no `{code}`: {findings:?}"))
+        .clone();
     assert_eq!(of_code.next(), None, "`{code}` is judged once");
     found
 }
@@ -74,10 +94,14 @@ struct Told {
 
 impl Told {
     fn of(name: &'static str) -> Self {
-        Self { name, lines: String::new() }
+        Self {
+            name,
+            lines: String::new(),
+        }
     }
 
-    /// What `change` makes of the machine that is ready: the finding `code`, and no other, changes to that severity.
+    /// What `change` makes of the machine that is ready: the finding `code`, and no other, changes
+    /// to that severity.
     #[track_caller]
     fn judged(&mut self, code: &str, severity: Severity, change: impl FnOnce(&mut Platform)) {
         let mut platform = ready();
@@ -88,7 +112,9 @@ impl Told {
             assert_eq!(other.severity, Severity::Ok, "{other:?}");
         }
         assert_eq!(fit(&judge(&platform)), severity != Problem);
-        let advice = found.advice.map_or_else(String::new, |advice| format!(" → {advice}"));
+        let advice = found
+            .advice
+            .map_or_else(String::new, |advice| format!(" → {advice}"));
         self.lines += &format!("{severity:?} {code}: {}{advice}\n", found.message);
     }
 }
@@ -106,28 +132,46 @@ use Severity::{Note, Ok as Fine, Problem, Unknown};
 #[test]
 fn nothing_is_wrong_with_a_machine_that_was_made_ready() {
     let findings = judge(&ready());
-    assert!(findings.iter().all(|finding| finding.severity == Fine), "{findings:?}");
-    assert!(findings.iter().all(|finding| finding.advice.is_none()), "{findings:?}");
+    assert!(
+        findings.iter().all(|finding| finding.severity == Fine),
+        "{findings:?}"
+    );
+    assert!(
+        findings.iter().all(|finding| finding.advice.is_none()),
+        "{findings:?}"
+    );
     assert!(fit(&findings));
 }
 
 #[test]
 fn what_is_not_shown_is_never_ok() {
     let findings = judge(&Platform::default());
-    assert!(findings.iter().all(|finding| finding.severity == Unknown), "{findings:?}");
+    assert!(
+        findings.iter().all(|finding| finding.severity == Unknown),
+        "{findings:?}"
+    );
     let mut x86 = Platform::default();
     x86.cpu.architecture = "x86_64".into();
-    let sure: Vec<Finding> = judge(&x86).into_iter().filter(|finding| finding.severity != Unknown).collect();
+    let sure: Vec<Finding> = judge(&x86)
+        .into_iter()
+        .filter(|finding| finding.severity != Unknown)
+        .collect();
     // A processor of this kind shows its hypervisor, or there is none that wants to be seen.
-    assert_eq!(sure.iter().map(|finding| finding.code.as_str()).collect::<Vec<_>>(), ["hypervisor"]);
+    assert_eq!(
+        sure.iter()
+            .map(|finding| finding.code.as_str())
+            .collect::<Vec<_>>(),
+        ["hypervisor"]
+    );
     assert!(fit(&findings), "what is not known is not a problem either");
 }
 
 #[test]
 fn clock_sources() {
     let mut told = Told::of("clock_sources");
-    let current =
-        |name: &'static str| move |platform: &mut Platform| platform.clocksource.current = Some(name.into());
+    let current = |name: &'static str| {
+        move |platform: &mut Platform| platform.clocksource.current = Some(name.into())
+    };
     for name in ["hpet", "acpi_pm", "jiffies", "refined-jiffies"] {
         told.judged("clock-source", Problem, current(name));
     }
@@ -140,7 +184,9 @@ fn clock_sources() {
         platform.clocksource.vdso = Some(false);
     });
     told.judged("clock-source", Unknown, current("sundial"));
-    told.judged("clock-source", Unknown, |platform| platform.clocksource.current = None);
+    told.judged("clock-source", Unknown, |platform| {
+        platform.clocksource.current = None
+    });
     told.judged("clock-source", Problem, |platform| {
         platform.clocksource.current = Some("hpet".into());
         platform.clocksource.parameters = Some(vec!["clocksource=hpet".into()]);
@@ -155,22 +201,35 @@ fn a_counter_that_the_kernel_gave_up() {
     let source = finding(&platform, "clock-source");
     assert_eq!(source.severity, Problem);
     assert!(source.message.contains("found it unstable"), "{source:?}");
-    assert!(source.advice.is_some_and(|advice| advice.contains("dmesg") && advice.contains("firmware")));
+    assert!(
+        source
+            .advice
+            .is_some_and(|advice| advice.contains("dmesg") && advice.contains("firmware"))
+    );
     let tsc = finding(&platform, "tsc");
     assert_eq!(tsc.severity, Problem);
     assert!(tsc.message.contains("does not offer it"), "{tsc:?}");
     platform.hypervisor = Some("KVM".into());
-    let advice = finding(&platform, "clock-source").advice.expect("something can be done");
+    let advice = finding(&platform, "clock-source")
+        .advice
+        .expect("something can be done");
     assert!(advice.contains("kvm-clock"), "{advice}");
     platform.cpu.architecture = "aarch64".into();
-    assert!(judge(&platform).iter().all(|finding| finding.code != "tsc"), "Arm has no such counter");
+    assert!(
+        judge(&platform).iter().all(|finding| finding.code != "tsc"),
+        "Arm has no such counter"
+    );
 }
 
 #[test]
 fn time_stamp_counters() {
     let mut told = Told::of("time_stamp_counters");
-    told.judged("tsc", Problem, |platform| platform.tsc.nonstop = Some(false));
-    told.judged("tsc", Problem, |platform| platform.tsc.constant = Some(false));
+    told.judged("tsc", Problem, |platform| {
+        platform.tsc.nonstop = Some(false)
+    });
+    told.judged("tsc", Problem, |platform| {
+        platform.tsc.constant = Some(false)
+    });
     told.judged("tsc", Problem, |platform| {
         platform.clocksource.parameters = Some(vec!["tsc=unstable".into()]);
     });
@@ -188,13 +247,53 @@ fn time_stamp_counters() {
 fn steered_clocks() {
     let mut told = Told::of("steered_clocks");
     let ntp = |ntp: Ntp| move |platform: &mut Platform| platform.ntp = Some(ntp);
-    let slewing = Ntp { slewing: true, rate_ppm: 40.0, offset_ns: 12_345, ..steered() };
+    let slewing = Ntp {
+        slewing: true,
+        rate_ppm: 40.0,
+        offset_ns: 12_345,
+        ..steered()
+    };
     told.judged("ntp", Note, ntp(slewing.clone()));
-    told.judged("ntp", Fine, ntp(Ntp { rate_ppm: 500.0, ..steered() }));
-    told.judged("ntp", Problem, ntp(Ntp { rate_ppm: 501.0, ..steered() }));
-    told.judged("ntp", Problem, ntp(Ntp { rate_ppm: -100_000.0, ..slewing }));
-    told.judged("ntp", Problem, ntp(Ntp { rate_ppm: f64::NAN, ..steered() }));
-    told.judged("ntp", Note, ntp(Ntp { synchronised: false, ..steered() }));
+    told.judged(
+        "ntp",
+        Fine,
+        ntp(Ntp {
+            rate_ppm: 500.0,
+            ..steered()
+        }),
+    );
+    told.judged(
+        "ntp",
+        Problem,
+        ntp(Ntp {
+            rate_ppm: 501.0,
+            ..steered()
+        }),
+    );
+    told.judged(
+        "ntp",
+        Problem,
+        ntp(Ntp {
+            rate_ppm: -100_000.0,
+            ..slewing
+        }),
+    );
+    told.judged(
+        "ntp",
+        Problem,
+        ntp(Ntp {
+            rate_ppm: f64::NAN,
+            ..steered()
+        }),
+    );
+    told.judged(
+        "ntp",
+        Note,
+        ntp(Ntp {
+            synchronised: false,
+            ..steered()
+        }),
+    );
     told.judged("ntp", Unknown, |platform| platform.ntp = None);
 }
 
@@ -206,7 +305,9 @@ fn what_moves_the_frequency() {
             platform.cpu.governor = Some(governor.into());
         });
     }
-    told.judged("governor", Note, |platform| platform.cpu.governor = Some("userspace".into()));
+    told.judged("governor", Note, |platform| {
+        platform.cpu.governor = Some("userspace".into())
+    });
     told.judged("governor", Unknown, |platform| platform.cpu.governor = None);
     told.judged("power-plan", Problem, |platform| {
         platform.cpu.power_plan = Some("Balanced".into());
@@ -228,11 +329,19 @@ fn cores_and_cpus() {
     told.judged("smt", Unknown, |platform| {
         (platform.cpu.smt, platform.cpu.threads_per_core) = (None, None);
     });
-    told.judged("isolated", Note, |platform| platform.cpu.isolated = Some(String::new()));
+    told.judged("isolated", Note, |platform| {
+        platform.cpu.isolated = Some(String::new())
+    });
     told.judged("isolated", Unknown, |platform| platform.cpu.isolated = None);
-    told.judged("cpus-allowed", Problem, |platform| platform.cpu.allowed = Some(1));
-    told.judged("cpus-allowed", Note, |platform| platform.cpu.allowed = Some(2));
-    told.judged("cpus-allowed", Unknown, |platform| platform.cpu.allowed = None);
+    told.judged("cpus-allowed", Problem, |platform| {
+        platform.cpu.allowed = Some(1)
+    });
+    told.judged("cpus-allowed", Note, |platform| {
+        platform.cpu.allowed = Some(2)
+    });
+    told.judged("cpus-allowed", Unknown, |platform| {
+        platform.cpu.allowed = None
+    });
     told.judged("core-kinds", Note, |platform| {
         let kind = |name: &str, list: &str| CoreKind {
             name: name.into(),
@@ -242,8 +351,12 @@ fn cores_and_cpus() {
         platform.cpu.core_kinds = Some(vec![kind("P-core", "0-1"), kind("E-core", "2-3")]);
         platform.cpu.core_kind = Some("E-core".into());
     });
-    told.judged("core-kinds", Unknown, |platform| platform.cpu.core_kinds = None);
-    told.judged("tick", Note, |platform| platform.cpu.nohz_full = Some(String::new()));
+    told.judged("core-kinds", Unknown, |platform| {
+        platform.cpu.core_kinds = None
+    });
+    told.judged("tick", Note, |platform| {
+        platform.cpu.nohz_full = Some(String::new())
+    });
     told.judged("tick", Unknown, |platform| platform.cpu.nohz_full = None);
     told.judged("tick", Note, |platform| {
         (platform.cpu.nohz_full, platform.kernel.tickless) = (None, Some(Tickless::WhenIdle));
@@ -255,7 +368,10 @@ fn loads() {
     let mut told = Told::of("loads");
     let load = |busy: f64, online: Option<u32>| {
         move |platform: &mut Platform| {
-            platform.load = Some(Load { one_minute: busy, ..Load::default() });
+            platform.load = Some(Load {
+                one_minute: busy,
+                ..Load::default()
+            });
             platform.cpu.online = online;
         }
     };
@@ -277,22 +393,33 @@ fn what_containers_and_hypervisors_take() {
     let mut told = Told::of("what_containers_and_hypervisors_take");
     let quota = |cpus: f64| {
         move |platform: &mut Platform| {
-            platform.limits.cpu = Some(CpuQuota { cpus: Some(cpus), throttled_periods: Some(7) });
+            platform.limits.cpu = Some(CpuQuota {
+                cpus: Some(cpus),
+                throttled_periods: Some(7),
+            });
         }
     };
     told.judged("cpu-quota", Problem, quota(1.5));
     told.judged("cpu-quota", Fine, quota(4.0));
     told.judged("cpu-quota", Unknown, |platform| platform.limits.cpu = None);
-    told.judged("steal", Problem, |platform| platform.steal_share = Some(0.011));
+    told.judged("steal", Problem, |platform| {
+        platform.steal_share = Some(0.011)
+    });
     told.judged("steal", Fine, |platform| platform.steal_share = Some(0.01));
     told.judged("steal", Unknown, |platform| platform.steal_share = None);
     told.judged("hypervisor", Note, |platform| {
         platform.hypervisor = Some("KVM".into());
         platform.hypervisor_clocks = Some(vec!["kvm-clock".into()]);
     });
-    told.judged("perf-event-paranoid", Note, |platform| platform.perf_event_paranoid = Some(3));
-    told.judged("perf-event-paranoid", Fine, |platform| platform.perf_event_paranoid = Some(-1));
-    told.judged("perf-event-paranoid", Unknown, |platform| platform.perf_event_paranoid = None);
+    told.judged("perf-event-paranoid", Note, |platform| {
+        platform.perf_event_paranoid = Some(3)
+    });
+    told.judged("perf-event-paranoid", Fine, |platform| {
+        platform.perf_event_paranoid = Some(-1)
+    });
+    told.judged("perf-event-paranoid", Unknown, |platform| {
+        platform.perf_event_paranoid = None
+    });
 }
 
 #[test]
@@ -304,10 +431,19 @@ fn waiting() {
     told.judged("high-resolution-timers", Problem, |platform| {
         platform.waiting.high_resolution = Some(false);
     });
-    told.judged("high-resolution-timers", Unknown, |platform| platform.waiting.high_resolution = None);
+    told.judged("high-resolution-timers", Unknown, |platform| {
+        platform.waiting.high_resolution = None
+    });
     let states = |states| move |platform: &mut Platform| platform.waiting.idle_states = states;
-    told.judged("idle-states", Note, states(Some(vec![state("C1", 2), state("C6", 133)])));
-    let off = IdleState { disabled: true, ..state("C6", 133) };
+    told.judged(
+        "idle-states",
+        Note,
+        states(Some(vec![state("C1", 2), state("C6", 133)])),
+    );
+    let off = IdleState {
+        disabled: true,
+        ..state("C6", 133)
+    };
     told.judged("idle-states", Fine, states(Some(vec![state("C1", 2), off])));
     told.judged("idle-states", Unknown, states(None));
 }

@@ -20,7 +20,8 @@ const JAVA: &[Source] = sources!(
     "Pairs.java", "Questions.java", "Together.java", "Waiter.java", "Waits.java"
 );
 /// C# 6, for Mono and for .NET.
-const DOTNET: &[Source] = sources!("dotnet": "Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs");
+const DOTNET: &[Source] =
+    sources!("dotnet": "Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs");
 /// Python 3.8 and later.
 const PYTHON: &[Source] = sources!("python": "agent.py", "waits.py");
 /// Node 16 and later.
@@ -31,11 +32,18 @@ const ERLANG: &[Source] = sources!("erlang": "agent.erl");
 const JS: &[Source] = sources!("js": "main.mjs", "words.js");
 
 /// A script that its runtime reads as it is.
-const SCRIPT: Recipe = Recipe { prefix: "", programs: &[], sources: &[], clocks: None, steps: &[], run: &[] };
+const SCRIPT: Recipe = Recipe {
+    prefix: "",
+    programs: &[],
+    sources: &[],
+    clocks: None,
+    steps: &[],
+    run: &[],
+};
 
-/// What is on the path may be a script that looks for the interpreter at each start; this asks for itself.
-const PYTHON_ITSELF: &str =
-    "import sys; assert sys.version_info >= (3, 8), 'it is ' + sys.version.split()[0]; print(sys.executable)";
+/// What is on the path may be a script that looks for the interpreter at each start; this asks for
+/// itself.
+const PYTHON_ITSELF: &str = "import sys; assert sys.version_info >= (3, 8), 'it is ' + sys.version.split()[0]; print(sys.executable)";
 /// What Node has from 16.9 on.
 const HAS_OWN: &str = "Object.hasOwn({}, 'a')";
 
@@ -44,7 +52,14 @@ const fn cpp(
     programs: &'static [&'static [&'static str]],
     steps: &'static [&'static [&'static str]],
 ) -> Recipe {
-    Recipe { prefix: "cpp", programs, sources: CPP, clocks: clocks!("cpp"), steps, run: &["$here/agent"] }
+    Recipe {
+        prefix: "cpp",
+        programs,
+        sources: CPP,
+        clocks: clocks!("cpp"),
+        steps,
+        run: &["$here/agent"],
+    }
 }
 
 /// Erlang, with a mode of its time.
@@ -67,10 +82,18 @@ const fn wasi(
     steps: &'static [&'static [&'static str]],
     run: &'static [&'static str],
 ) -> Recipe {
-    Recipe { prefix, programs, sources, clocks: clocks!("wasi"), steps, run }
+    Recipe {
+        prefix,
+        programs,
+        sources,
+        clocks: clocks!("wasi"),
+        steps,
+        run,
+    }
 }
 
-/// What is on the path may be a script that looks for the interpreter at each start; this asks for itself, and for the module.
+/// What is on the path may be a script that looks for the interpreter at each start; this asks for
+/// itself, and for the module.
 const PYTHON_WITH_WASMTIME: &str = "import sys, wasmtime; print(sys.executable)";
 
 /// A place in a browser.
@@ -89,9 +112,15 @@ const fn browser(
     }
 }
 
-const CHROMIUM: &[&[&str]] = &[&["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]];
+const CHROMIUM: &[&[&str]] = &[&[
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+]];
 const FIREFOX: &[&[&str]] = &[&["firefox-esr", "firefox"]];
-/// A folder with a file that is not Go is built where it is. What is compiled on the way is kept beside it.
+/// A folder with a file that is not Go is built where it is. What is compiled on the way is kept
+/// beside it.
 const GO_BUILD: &str =
     "cd \"$1\" && GO111MODULE=off GOFLAGS= GOCACHE=\"$1/cache\" exec \"$2\" build -o agent .";
 
@@ -132,8 +161,9 @@ pub const RUNTIMES: &[Runtime] = &[
         called: &["node.js", "nodejs"],
         about: "Node",
         remedy: "install Node 16.9 or later, as in `apt install nodejs`",
-        // Flags of its engine let the host say when to compile and when to collect. Engines change them; one that refuses those that
-        // keep compilers and collectors out of the way does without.
+        // Flags of its engine let the host say when to compile and when to collect. Engines change
+        // them; one that refuses those that keep compilers and collectors out of the way does
+        // without.
         hosts: Hosts::Made(&[&[
             Recipe {
                 prefix: "node",
@@ -205,7 +235,18 @@ pub const RUNTIMES: &[Runtime] = &[
                     "$here/agent.cpp",
                 ]],
             ),
-            cpp(&[GXX], &[&["$0", "-std=c++17", "-O2", "-pthread", "-o", "$here/agent", "$here/agent.cpp"]]),
+            cpp(
+                &[GXX],
+                &[&[
+                    "$0",
+                    "-std=c++17",
+                    "-O2",
+                    "-pthread",
+                    "-o",
+                    "$here/agent",
+                    "$here/agent.cpp",
+                ]],
+            ),
         ]]),
     },
     Runtime {
@@ -298,7 +339,12 @@ pub const RUNTIMES: &[Runtime] = &[
         about: "Erlang, with the time that it smooths and with the one that it warps",
         remedy: "install Erlang, as in `apt install erlang-base`",
         hosts: Hosts::Made(&[
-            &[erlang("erlang", &["$0", "-noinput", "-noshell", "-pa", "$here", "-s", "agent", "main"])],
+            &[erlang(
+                "erlang",
+                &[
+                    "$0", "-noinput", "-noshell", "-pa", "$here", "-s", "agent", "main",
+                ],
+            )],
             &[erlang(
                 "erlang-warp",
                 &[
@@ -326,7 +372,17 @@ pub const RUNTIMES: &[Runtime] = &[
             programs: &[&["ocamlopt.opt", "ocamlopt"]],
             sources: sources!("ocaml": "agent.ml"),
             clocks: clocks!("ocaml"),
-            steps: &[&["$0", "-w", "-a", "-I", "+unix", "unix.cmxa", "$here/agent.ml", "-o", "$here/agent"]],
+            steps: &[&[
+                "$0",
+                "-w",
+                "-a",
+                "-I",
+                "+unix",
+                "unix.cmxa",
+                "$here/agent.ml",
+                "-o",
+                "$here/agent",
+            ]],
             run: &["$here/agent"],
         }]]),
     },
@@ -378,7 +434,15 @@ pub const RUNTIMES: &[Runtime] = &[
             programs: &[&["deno"]],
             sources: JS,
             clocks: clocks!("deno"),
-            run: &["$0", "run", "--quiet", "--no-config", "--no-lock", "--no-remote", "$here/main.mjs"],
+            run: &[
+                "$0",
+                "run",
+                "--quiet",
+                "--no-config",
+                "--no-lock",
+                "--no-remote",
+                "$here/main.mjs",
+            ],
             ..SCRIPT
         }]]),
     },
@@ -398,7 +462,13 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "wasi",
-        called: &["webassembly", "wasm", "wasmtime", "wasi of node", "wasi of wasmtime"],
+        called: &[
+            "webassembly",
+            "wasm",
+            "wasmtime",
+            "wasi of node",
+            "wasi of wasmtime",
+        ],
         about: "WASI of WebAssembly, by Node and by wasmtime",
         remedy: "install Node 20 or later and wabt, as in `apt install nodejs wabt`, or wasmtime for Python, as in `pip install wasmtime`",
         hosts: Hosts::Made(&[
@@ -424,7 +494,11 @@ pub const RUNTIMES: &[Runtime] = &[
         about: "Chromium: a page, one that is isolated from other origins, and a worker",
         remedy: "install Chromium, as in `apt install chromium`",
         hosts: Hosts::Made(&[
-            &[browser("chromium", CHROMIUM, &["$self", "browser", "chromium", "plain", "$0", "$here"])],
+            &[browser(
+                "chromium",
+                CHROMIUM,
+                &["$self", "browser", "chromium", "plain", "$0", "$here"],
+            )],
             &[browser(
                 "chromium-isolated",
                 CHROMIUM,
@@ -446,17 +520,41 @@ pub const RUNTIMES: &[Runtime] = &[
             &[browser(
                 "firefox",
                 FIREFOX,
-                &["$self", "browser", "firefox", "plain", "$0", "$here", "$settings"],
+                &[
+                    "$self",
+                    "browser",
+                    "firefox",
+                    "plain",
+                    "$0",
+                    "$here",
+                    "$settings",
+                ],
             )],
             &[browser(
                 "firefox-isolated",
                 FIREFOX,
-                &["$self", "browser", "firefox", "isolated", "$0", "$here", "$settings"],
+                &[
+                    "$self",
+                    "browser",
+                    "firefox",
+                    "isolated",
+                    "$0",
+                    "$here",
+                    "$settings",
+                ],
             )],
             &[browser(
                 "firefox-worker",
                 FIREFOX,
-                &["$self", "browser", "firefox", "worker", "$0", "$here", "$settings"],
+                &[
+                    "$self",
+                    "browser",
+                    "firefox",
+                    "worker",
+                    "$0",
+                    "$here",
+                    "$settings",
+                ],
             )],
         ]),
     },

@@ -1,8 +1,10 @@
-//! Hosts for the clocks of other runtimes: programs in the languages of these, built into this one as text and compiled or
-//! interpreted by the runtime that is found. [`RUNTIMES`] is the list of them.
+//! Hosts for the clocks of other runtimes: programs in the languages of these, built into this one
+//! as text and compiled or interpreted by the runtime that is found. [`RUNTIMES`] is the list of
+//! them.
 //!
-//! Most hosts are written *in words*: an agent with the loops, and `clocks.json` with the clocks, the code of their calls and what they
-//! declare. All else that the agent protocol needs is done by the runner. docs/agents.md describes both.
+//! Most hosts are written *in words*: an agent with the loops, and `clocks.json` with the clocks,
+//! the code of their calls and what they declare. All else that the agent protocol needs is done by
+//! the runner. docs/agents.md describes both.
 
 mod list;
 
@@ -35,7 +37,8 @@ pub struct Runtime {
 /// How hosts are made ready.
 #[derive(Debug)]
 pub enum Hosts {
-    /// By what is written of them here: each has recipes, of which the first that works is taken. One of them has to be there.
+    /// By what is written of them here: each has recipes, of which the first that works is taken.
+    /// One of them has to be there.
     Made(&'static [&'static [Recipe]]),
     /// By code of the prober, for the Java platform.
     Java(&'static [Source]),
@@ -43,9 +46,10 @@ pub enum Hosts {
     Dotnet(&'static [Source]),
 }
 
-/// How a host is made ready and started. In `steps` and `run`, `$0`, `$1` and so on stand for the programs, `$here` for the folder with the
-/// sources, `$self` as the first for this program, `$said` for what the last step printed, if that is the path of a program, else for the first program,
-/// `$settings` for what the user wants to be set otherwise.
+/// How a host is made ready and started. In `steps` and `run`, `$0`, `$1` and so on stand for the
+/// programs, `$here` for the folder with the sources, `$self` as the first for this program,
+/// `$said` for what the last step printed, if that is the path of a program, else for the first
+/// program, `$settings` for what the user wants to be set otherwise.
 #[derive(Debug)]
 pub struct Recipe {
     /// What leads the ids of its timers.

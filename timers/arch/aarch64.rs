@@ -13,25 +13,27 @@ pub(crate) use super::absent::{has_rdpmc, rdpmc};
 pub use super::absent::{hypervisor, identity};
 pub(crate) use super::hidden::*;
 
-/// Lets nothing that stands behind it begin before everything that stands before it has completed: `isb` after a barrier for
-/// loads.
+/// Lets nothing that stands behind it begin before everything that stands before it has completed:
+/// `isb` after a barrier for loads.
 #[inline(always)]
 pub fn fence() {
-    // SAFETY: barriers change no register, no flag and no memory. `nomem` is not given, so that loads and stores stay on
-    // their side.
+    // SAFETY: barriers change no register, no flag and no memory. `nomem` is not given, so that
+    // loads and stores stay on their side.
     unsafe { asm!("dsb ld", "isb", options(nostack, preserves_flags)) };
 }
 
 macro_rules! add {
     ($register:literal) => {
-        concat!("add {", $register, "}, {", $register, "}, {", $register, "}")
+        concat!(
+            "add {", $register, "}, {", $register, "}, {", $register, "}"
+        )
     };
 }
 
 chains!(add, ["subs {left}, {left}, #1", "b.ne 2b"], 4 of [a "a", b "b", c "c", d "d", e "e", f "f"]);
 
-// Options of the counters below. No `pure`: the same instruction answers differently each time. No `nomem`: loads and stores of
-// the work between two reads shall stay between them.
+// Options of the counters below. No `pure`: the same instruction answers differently each time. No
+// `nomem`: loads and stores of the work between two reads shall stay between them.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident, $info:ident, $hertz:expr, [$($instruction:literal),*];)*) => {$(
         $(#[$doc])*
@@ -48,7 +50,8 @@ macro_rules! counters {
             #[inline(always)]
             fn read() -> u64 {
                 let count: u64;
-                // SAFETY: the timer is opened only once the instruction has succeeded; they write this register.
+                // SAFETY: the timer is opened only once the instruction has succeeded; they write
+                // this register.
                 unsafe { asm!($($instruction,)* count = out(reg) count, options(nostack, preserves_flags)) };
                 count
             }
@@ -70,13 +73,19 @@ counters! {
 /// What the firmware says to be the rate of the virtual counter.
 fn cntfrq() -> Option<f64> {
     let hertz: u64;
-    // SAFETY: who may read the counter may read its frequency: one bit permits both (CNTKCTL_EL1.EL0VCTEN, or EL0PCTEN).
+    // SAFETY: who may read the counter may read its frequency: one bit permits both
+    // (CNTKCTL_EL1.EL0VCTEN, or EL0PCTEN).
     unsafe {
         asm!("mrs {hertz}, cntfrq_el0", hertz = out(reg) hertz, options(nomem, nostack, preserves_flags))
     };
     Some(hertz as f64)
 }
 
-crate::catalogue::list![Counter<Cntvct>, Counter<CntvctIsb>, Counter<Cntvctss>, Counter<Pmccntr>];
+crate::catalogue::list![
+    Counter<Cntvct>,
+    Counter<CntvctIsb>,
+    Counter<Cntvctss>,
+    Counter<Pmccntr>
+];
 
 pub use self::{Cntvct as Bare, CntvctIsb as Fenced};

@@ -22,13 +22,19 @@ macro_rules! absent {
     )*};
 }
 
-#[allow(unused, reason = "instruction sets with a counter have references of their own")]
+#[allow(
+    unused,
+    reason = "instruction sets with a counter have references of their own"
+)]
 mod references {
     use super::*;
 
     absent! { Bare, RDTSC; Fenced, RDTSC_LFENCE; }
 }
-#[allow(unused, reason = "instruction sets with a counter have references of their own")]
+#[allow(
+    unused,
+    reason = "instruction sets with a counter have references of their own"
+)]
 pub use references::{Bare, Fenced};
 
 /// Whether there is an instruction that reads the counters of perf events.
@@ -53,7 +59,8 @@ pub fn identity() -> Identity {
     Identity::default()
 }
 
-/// The rate of the counter as the processor declares it, and where; what firmware declares stands with the counters.
+/// The rate of the counter as the processor declares it, and where; what firmware declares stands
+/// with the counters.
 #[must_use]
 pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
     None

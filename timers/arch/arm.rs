@@ -14,7 +14,8 @@ pub(crate) use super::absent::{declared_rate, trap};
 pub(crate) use super::absent::{has_rdpmc, rdpmc};
 pub(crate) use super::hidden::*;
 
-/// Keeps the compiler and the memory from reordering. Not `isb`, which Armv6 lacks: instructions may still begin before it.
+/// Keeps the compiler and the memory from reordering. Not `isb`, which Armv6 lacks: instructions
+/// may still begin before it.
 #[inline(always)]
 pub fn fence() {
     memory_fence(Ordering::SeqCst);
@@ -22,7 +23,9 @@ pub fn fence() {
 
 macro_rules! add {
     ($register:literal) => {
-        concat!("add {", $register, "}, {", $register, "}, {", $register, "}")
+        concat!(
+            "add {", $register, "}, {", $register, "}, {", $register, "}"
+        )
     };
 }
 
@@ -47,8 +50,9 @@ impl Instruction for Cntvct {
     #[inline(always)]
     fn read() -> u64 {
         let (low, high): (u32, u32);
-        // SAFETY: the timer is opened only once the instruction has succeeded; it writes these two registers. No `pure` and no
-        // `nomem`: it answers differently each time, and the work between two reads shall stay between them.
+        // SAFETY: the timer is opened only once the instruction has succeeded; it writes these two
+        // registers. No `pure` and no `nomem`: it answers differently each time, and the work
+        // between two reads shall stay between them.
         unsafe {
             asm!("mrrc p15, 1, {low}, {high}, c14", low = out(reg) low, high = out(reg) high, options(nostack, preserves_flags));
         }

@@ -1,8 +1,9 @@
-//! What differs from one instruction set to another: a file each, behind the same names. Nothing outside this folder and `os`
-//! asks which one it is compiled for.
+//! What differs from one instruction set to another: a file each, behind the same names. Nothing
+//! outside this folder and `os` asks which one it is compiled for.
 //!
-//! Each has a fence, values hidden from the compiler, chains of additions, the counters that instructions read, the
-//! instruction that traps, and what the processor says of itself. An instruction set without counters takes `absent.rs`.
+//! Each has a fence, values hidden from the compiler, chains of additions, the counters that
+//! instructions read, the instruction that traps, and what the processor says of itself. An
+//! instruction set without counters takes `absent.rs`.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -63,7 +64,8 @@ pub trait Instruction: Send + Sync + 'static {
     /// What is known of it on every machine.
     const INFO: Info;
 
-    /// Whether nothing but an attempt tells that it can be executed: those of x86 are told by CPUID and prctl(2).
+    /// Whether nothing but an attempt tells that it can be executed: those of x86 are told by CPUID
+    /// and prctl(2).
     const TRAPS: bool = false;
 
     /// Whether this processor has it.
@@ -74,7 +76,8 @@ pub trait Instruction: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Ticks a second, where processor or firmware declare them. Asked for only where [`read`](Instruction::read) may be executed.
+    /// Ticks a second, where processor or firmware declare them. Asked for only where
+    /// [`read`](Instruction::read) may be executed.
     fn declared_hz() -> Option<f64> {
         None
     }
@@ -86,7 +89,8 @@ pub trait Instruction: Send + Sync + 'static {
     fn read() -> u64;
 }
 
-/// What the processor says of itself to programs that ask it (CPUID); `None` where it does not tell.
+/// What the processor says of itself to programs that ask it (CPUID); `None` where it does not
+/// tell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Identity {
     /// Vendor string.
@@ -107,7 +111,8 @@ pub struct Identity {
     pub invariant_tsc: Option<bool>,
     /// Whether the time-stamp counter can be adjusted (IA32_TSC_ADJUST).
     pub tsc_adjust: Option<bool>,
-    /// Whether a hypervisor can scale the time-stamp counter of its guests, where that is known to be so.
+    /// Whether a hypervisor can scale the time-stamp counter of its guests, where that is known to
+    /// be so.
     pub tsc_scaling: Option<bool>,
 }
 
@@ -118,6 +123,7 @@ pub struct Hypervisor {
     pub name: Option<String>,
     /// The clocks that it offers its guests, as Linux calls them.
     pub clocks: Vec<&'static str>,
-    /// Whether it says that the counter keeps its rate when the machine is moved, and by what; `None` where it says nothing.
+    /// Whether it says that the counter keeps its rate when the machine is moved, and by what;
+    /// `None` where it says nothing.
     pub keeps_rate: Option<(bool, &'static str)>,
 }

@@ -1,4 +1,5 @@
-//! Instruction sets without a file of their own: the clocks can be read, and the frequency of the core is not known.
+//! Instruction sets without a file of their own: the clocks can be read, and the frequency of the
+//! core is not known.
 
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence as memory_fence};
@@ -31,7 +32,8 @@ pub(crate) fn keep<T>(value: &T) {
     black_box(value);
 }
 
-/// An addition that goes through memory takes several cycles, so that such a chain would tell a wrong frequency.
+/// An addition that goes through memory takes several cycles, so that such a chain would tell a
+/// wrong frequency.
 pub(crate) const COUNTS_CYCLES: bool = false;
 
 pub(crate) fn dependent_additions(sixteens: usize) {

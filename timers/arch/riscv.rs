@@ -13,25 +13,29 @@ pub(crate) use super::absent::{has_rdpmc, rdpmc};
 pub use super::absent::{hypervisor, identity};
 pub(crate) use super::hidden::*;
 
-/// Lets no load, store or read of a counter that stands behind it begin before all loads and stores that stand before it have
-/// completed: reads of counters are ordered as input from a device (manual, vol. I, "CSR Access Ordering"). Nothing holds back what touches
-/// neither memory nor counters.
+/// Lets no load, store or read of a counter that stands behind it begin before all loads and stores
+/// that stand before it have completed: reads of counters are ordered as input from a device
+/// (manual, vol. I, "CSR Access Ordering"). Nothing holds back what touches neither memory nor
+/// counters.
 #[inline(always)]
 pub fn fence() {
-    // SAFETY: a barrier changes no register and no memory. `nomem` is not given, so that loads and stores stay on their side.
+    // SAFETY: a barrier changes no register and no memory. `nomem` is not given, so that loads and
+    // stores stay on their side.
     unsafe { asm!("fence iorw, iorw", options(nostack, preserves_flags)) };
 }
 
 macro_rules! add {
     ($register:literal) => {
-        concat!("add {", $register, "}, {", $register, "}, {", $register, "}")
+        concat!(
+            "add {", $register, "}, {", $register, "}, {", $register, "}"
+        )
     };
 }
 
 chains!(add, ["addi {left}, {left}, -1", "bnez {left}, 2b"], 4 of [a "a", b "b", c "c", d "d", e "e", f "f"]);
 
-// Options of the counters below. No `pure`: the same instruction answers differently each time. No `nomem`: loads and stores of
-// the work between two reads shall stay between them.
+// Options of the counters below. No `pure`: the same instruction answers differently each time. No
+// `nomem`: loads and stores of the work between two reads shall stay between them.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident, $info:ident, $rate:expr, $low:literal, $high:literal, $before:literal;)*) => {$(
         $(#[$doc])*
@@ -46,12 +50,14 @@ macro_rules! counters {
             #[inline(always)]
             fn read() -> u64 {
                 let count: u64;
-                // SAFETY: the timer is opened only once the instruction has succeeded; it writes this register.
+                // SAFETY: the timer is opened only once the instruction has succeeded; it writes
+                // this register.
                 unsafe { asm!($before, concat!("csrr {count}, ", $low), count = out(reg) count, options(nostack, preserves_flags)) };
                 count
             }
 
-            /// By halves: the upper one again, in case the lower one wrapped meanwhile (the manual's own recipe).
+            /// By halves: the upper one again, in case the lower one wrapped meanwhile (the
+            /// manual's own recipe).
             #[cfg(target_arch = "riscv32")]
             #[inline(always)]
             fn read() -> u64 {
@@ -88,6 +94,11 @@ counters! {
     Rdinstret, RDINSTRET, None, "instret", "instreth", "";
 }
 
-crate::catalogue::list![Counter<Rdtime>, Counter<RdtimeFence>, Counter<Rdcycle>, Counter<Rdinstret>];
+crate::catalogue::list![
+    Counter<Rdtime>,
+    Counter<RdtimeFence>,
+    Counter<Rdcycle>,
+    Counter<Rdinstret>
+];
 
 pub use self::{Rdtime as Bare, RdtimeFence as Fenced};

@@ -1,4 +1,5 @@
-//! x86, of 64 bits and of 32 with SSE2. Sources: Intel, *Software Developer's Manual*, vol. 2; AMD, *Architecture Programmer's Manual*, vol. 3.
+//! x86, of 64 bits and of 32 with SSE2. Sources: Intel, *Software Developer's Manual*, vol. 2; AMD,
+//! *Architecture Programmer's Manual*, vol. 3.
 
 mod hypervisor;
 mod identity;
@@ -19,12 +20,12 @@ pub use identity::identity;
 
 pub(crate) use super::hidden::*;
 
-/// Lets nothing that stands behind it begin before everything that stands before it has completed: `lfence` (Intel SDM
-/// vol. 2A; on AMD where it is dispatch-serialising, which Linux switches on).
+/// Lets nothing that stands behind it begin before everything that stands before it has completed:
+/// `lfence` (Intel SDM vol. 2A; on AMD where it is dispatch-serialising, which Linux switches on).
 #[inline(always)]
 pub fn fence() {
-    // SAFETY: LFENCE belongs to SSE2, which Rust takes for granted; it changes no register, no flag and no memory. `nomem` is
-    // not given, so that loads and stores stay on their side.
+    // SAFETY: LFENCE belongs to SSE2, which Rust takes for granted; it changes no register, no flag
+    // and no memory. `nomem` is not given, so that loads and stores stay on their side.
     unsafe { asm!("lfence", options(nostack, preserves_flags)) };
 }
 
@@ -40,10 +41,10 @@ chains!(add, ["dec {left}", "jnz 2b"], 4 of [a "a", b "b", c "c", d "d", e "e", 
 #[cfg(target_arch = "x86")]
 chains!(add, ["dec {left}", "jnz 2b"], 6 of [a "a", b "b", c "c", d "d"]);
 
-// Options of the counters below. No `pure`: the same instruction answers differently each time, and without it a
-// block is neither removed nor merged with another nor moved out of a loop. No `nomem`: loads and stores of the
-// work between two reads shall stay between them. `nostack`: nothing is pushed. `preserves_flags`: none of the
-// instructions writes RFLAGS.
+// Options of the counters below. No `pure`: the same instruction answers differently each time, and
+// without it a block is neither removed nor merged with another nor moved out of a loop. No
+// `nomem`: loads and stores of the work between two reads shall stay between them. `nostack`:
+// nothing is pushed. `preserves_flags`: none of the instructions writes RFLAGS.
 
 /// The bare instruction.
 pub struct Rdtsc;
@@ -52,16 +53,18 @@ impl Instruction for Rdtsc {
     const INFO: Info = x86::RDTSC;
 
     fn present() -> Result<(), &'static str> {
-        // Asked once: references are opened for each loop, and beneath a hypervisor CPUID takes as long as hundreds of reads.
+        // Asked once: references are opened for each loop, and beneath a hypervisor CPUID takes as
+        // long as hundreds of reads.
         static HAS: LazyLock<bool> = LazyLock::new(|| cpuid!(1).edx & 1 << 4 != 0);
-        HAS.then_some(()).ok_or("this CPU has no time-stamp counter (CPUID 1, EDX bit 4)")
+        HAS.then_some(())
+            .ok_or("this CPU has no time-stamp counter (CPUID 1, EDX bit 4)")
     }
 
     #[inline(always)]
     fn read() -> u64 {
         let (low, high): (usize, usize);
-        // SAFETY: opening the timer found the instruction and the right to use it. It writes EAX and EDX and clears
-        // the upper halves of both registers, where they have such.
+        // SAFETY: opening the timer found the instruction and the right to use it. It writes EAX
+        // and EDX and clears the upper halves of both registers, where they have such.
         unsafe {
             asm!("rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags));
         }
@@ -82,7 +85,8 @@ impl Instruction for RdtscLfence {
     #[inline(always)]
     fn read() -> u64 {
         let (low, high): (usize, usize);
-        // SAFETY: as for `rdtsc`; LFENCE belongs to SSE2, which Rust takes for granted, and changes no register.
+        // SAFETY: as for `rdtsc`; LFENCE belongs to SSE2, which Rust takes for granted, and changes
+        // no register.
         unsafe {
             asm!("lfence", "rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags));
         }
@@ -101,7 +105,8 @@ impl Instruction for Rdtscp {
         static HAS: LazyLock<bool> = LazyLock::new(|| {
             cpuid!(0x8000_0000).eax >= 0x8000_0001 && cpuid!(0x8000_0001).edx & 1 << 27 != 0
         });
-        HAS.then_some(()).ok_or("this CPU has no RDTSCP (CPUID 8000_0001H, EDX bit 27)")
+        HAS.then_some(())
+            .ok_or("this CPU has no RDTSCP (CPUID 8000_0001H, EDX bit 27)")
     }
 
     #[inline(always)]
@@ -119,13 +124,14 @@ crate::catalogue::list![Counter<Rdtsc>, Counter<RdtscLfence>, Counter<Rdtscp>];
 
 pub use self::{Rdtsc as Bare, RdtscLfence as Fenced};
 
-/// Reads a performance counter. It faults where the kernel does not permit it or there is no such counter.
+/// Reads a performance counter. It faults where the kernel does not permit it or there is no such
+/// counter.
 #[inline(always)]
 #[allow(dead_code, reason = "read only where the system has perf events")]
 pub(crate) fn rdpmc(counter: u32) -> u64 {
     let (low, high): (usize, usize);
-    // SAFETY: the caller knows from the kernel that the instruction is permitted, and the counter. It takes ECX, writes
-    // EAX and EDX and clears the upper halves of both.
+    // SAFETY: the caller knows from the kernel that the instruction is permitted, and the counter.
+    // It takes ECX, writes EAX and EDX and clears the upper halves of both.
     unsafe {
         asm!("rdpmc", in("ecx") counter, out("rax") low, out("rdx") high, options(nostack, preserves_flags));
     }
@@ -138,8 +144,8 @@ pub(crate) fn has_rdpmc() -> Result<(), &'static str> {
     Ok(())
 }
 
-/// An instruction that a hypervisor has to carry out: CPUID, which traps on Intel VT-x always and on AMD-V wherever the
-/// hypervisor says so, as all do. `None` on bare metal.
+/// An instruction that a hypervisor has to carry out: CPUID, which traps on Intel VT-x always and
+/// on AMD-V wherever the hypervisor says so, as all do. `None` on bare metal.
 pub(crate) fn trap() -> Option<fn() -> u64> {
     /// Leaf 1, ECX bit 31: a hypervisor runs beneath this system.
     const HYPERVISOR: u32 = 1 << 31;

@@ -1,7 +1,9 @@
-//! Code that a core runs far ahead in: a tree of steps as an interpreter of queries or of bytecode has one.
+//! Code that a core runs far ahead in: a tree of steps as an interpreter of queries or of bytecode
+//! has one.
 //!
-//! A step calls the one below it through a pointer, loads what it needs, and branches. Every call and every branch goes the same way
-//! each time, so that the core predicts all of them and has hundreds of instructions under way, those of later rows among them.
+//! A step calls the one below it through a pointer, loads what it needs, and branches. Every call
+//! and every branch goes the same way each time, so that the core predicts all of them and has
+//! hundreds of instructions under way, those of later rows among them.
 //!
 //! Memory that the caches of a core do not hold.
 
@@ -33,7 +35,9 @@ struct Step {
 impl Step {
     #[inline(always)]
     fn below(&self, row: &TableRow) -> usize {
-        self.below.as_ref().map_or(self.constant, |step| (step.run)(step, row))
+        self.below
+            .as_ref()
+            .map_or(self.constant, |step| (step.run)(step, row))
     }
 
     #[inline(always)]
@@ -101,9 +105,14 @@ impl Plan {
         static PLAN: OnceLock<Plan> = OnceLock::new();
         PLAN.get_or_init(|| {
             // The columns are small and the bounds large, which the compiler is not told.
-            let rows =
-                (0..ROWS).map(|row| std::array::from_fn(|column| black_box(row + 3 * column))).collect();
-            Self { outer: tree(0), inner: tree(3), rows }
+            let rows = (0..ROWS)
+                .map(|row| std::array::from_fn(|column| black_box(row + 3 * column)))
+                .collect();
+            Self {
+                outer: tree(0),
+                inner: tree(3),
+                rows,
+            }
         })
     }
 
@@ -127,17 +136,21 @@ fn tree(first: usize) -> Step {
         most: black_box(1 << 20),
         constant: black_box(1 << 21),
     };
-    (0..STEPS - 1).fold(step(None, STEPS), |below, number| step(Some(Box::new(below)), number))
+    (0..STEPS - 1).fold(step(None, STEPS), |below, number| {
+        step(Some(Box::new(below)), number)
+    })
 }
 
-/// Bits of an index: 16 MiB of 64-bit words, more than a core has for itself; a cache that cores share may hold it.
+/// Bits of an index: 16 MiB of 64-bit words, more than a core has for itself; a cache that cores
+/// share may hold it.
 const BITS: u32 = if usize::BITS == 64 { 21 } else { 22 };
 
-/// The memory. Every word is the same: the address of the next load follows from what was loaded all the same, as far as the core
-/// knows, and nothing has to be put in order first.
+/// The memory. Every word is the same: the address of the next load follows from what was loaded
+/// all the same, as far as the core knows, and nothing has to be put in order first.
 pub(super) struct Lines {
     words: Vec<usize>,
-    /// Where the last row of loads ended: another one from the same place would find them in the caches.
+    /// Where the last row of loads ended: another one from the same place would find them in the
+    /// caches.
     at: AtomicUsize,
 }
 
@@ -145,7 +158,10 @@ impl Lines {
     /// Touched once, so that it is there.
     pub(super) fn of_this_process() -> &'static Self {
         static LINES: OnceLock<Lines> = OnceLock::new();
-        LINES.get_or_init(|| Self { words: vec![1; 1 << BITS], at: AtomicUsize::new(3) })
+        LINES.get_or_init(|| Self {
+            words: vec![1; 1 << BITS],
+            at: AtomicUsize::new(3),
+        })
     }
 
     /// Where a row of loads begins.

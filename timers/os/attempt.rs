@@ -1,5 +1,5 @@
-//! Instructions that fault where kernel or firmware do not permit them. Only an attempt tells, and it is made by a child, as nothing
-//! else survives it on every processor.
+//! Instructions that fault where kernel or firmware do not permit them. Only an attempt tells, and
+//! it is made by a child, as nothing else survives it on every processor.
 
 #[cfg(target_os = "linux")]
 use std::io;
@@ -12,8 +12,9 @@ use crate::Unavailable;
 #[cfg(target_os = "linux")]
 use crate::deadline::Deadline;
 
-/// How long a child may take for one instruction. It takes less than a millisecond; on a loaded machine it may wait for its turn. The
-/// child of a process with threads may never start under an emulator: qemu-user's own locks stay taken by threads it does not have.
+/// How long a child may take for one instruction. It takes less than a millisecond; on a loaded
+/// machine it may wait for its turn. The child of a process with threads may never start under an
+/// emulator: qemu-user's own locks stay taken by threads it does not have.
 #[cfg(target_os = "linux")]
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -36,7 +37,9 @@ pub(crate) fn attempt(label: &str, instruction: fn() -> u64) -> Result<(), Unava
             )));
         }
         Some(0) => return Ok(()),
-        Some(met) => super::process::signal_name(met).map_or_else(|| format!("status {met}"), str::to_owned),
+        Some(met) => {
+            super::process::signal_name(met).map_or_else(|| format!("status {met}"), str::to_owned)
+        }
     };
     Err(Unavailable::because(format!(
         "{label} faults ({signal}): this processor does not have it, or the kernel does not permit it"
@@ -50,8 +53,9 @@ fn in_a_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
         // SAFETY: it never returns, and is safe in a signal handler.
         unsafe { libc::_exit(signal) }
     }
-    // SAFETY: between fork and exit the child does nothing but what is safe in a signal handler: it sets handlers, executes
-    // the instruction and ends. Nothing is allocated and no lock is taken, whatever other threads held.
+    // SAFETY: between fork and exit the child does nothing but what is safe in a signal handler: it
+    // sets handlers, executes the instruction and ends. Nothing is allocated and no lock is taken,
+    // whatever other threads held.
     let child = unsafe { libc::fork() };
     if child == -1 {
         return Err(io::Error::last_os_error());
@@ -59,14 +63,23 @@ fn in_a_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
     if child == 0 {
         for signal in [libc::SIGILL, libc::SIGSEGV, libc::SIGBUS] {
             // SAFETY: as above.
-            unsafe { libc::signal(signal, refused as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+            unsafe {
+                libc::signal(
+                    signal,
+                    refused as extern "C" fn(libc::c_int) as libc::sighandler_t,
+                )
+            };
         }
         instruction();
         // SAFETY: as above.
         unsafe { libc::_exit(0) }
     }
     Ok(ended(child, PATIENCE)?.map(|status| {
-        if libc::WIFSIGNALED(status) { libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) }
+        if libc::WIFSIGNALED(status) {
+            libc::WTERMSIG(status)
+        } else {
+            libc::WEXITSTATUS(status)
+        }
     }))
 }
 
@@ -85,7 +98,8 @@ fn ended(child: libc::pid_t, patience: Duration) -> io::Result<Option<libc::c_in
             -1 => return Err(io::Error::last_os_error()),
             0 if over.remaining().is_some() => thread::sleep(PAUSE),
             0 => {
-                // SAFETY: the child is our own and was not waited for, so that its number is still its own.
+                // SAFETY: the child is our own and was not waited for, so that its number is still
+                // its own.
                 unsafe { libc::kill(child, libc::SIGKILL) };
                 killed = true;
             }

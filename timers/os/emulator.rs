@@ -1,18 +1,23 @@
-//! Emulators that carry out a program of another processor in place of this one, with the kernel of this machine beneath it.
+//! Emulators that carry out a program of another processor in place of this one, with the kernel of
+//! this machine beneath it.
 //!
-//! An emulator tells a program that it was started directly: it answers for `/proc/self`. By the number of the thread the
-//! kernel itself answers, with what it really started.
+//! An emulator tells a program that it was started directly: it answers for `/proc/self`. By the
+//! number of the thread the kernel itself answers, with what it really started.
 
 use std::ffi::OsString;
 
-/// The emulator that carries out this program, as people call it; `None` where the processor does so itself, or nothing shows.
+/// The emulator that carries out this program, as people call it; `None` where the processor does
+/// so itself, or nothing shows.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn emulator() -> Option<String> {
     use std::{fs, path::Path};
 
     let started = thread_file("exe");
-    let (real, told) = (fs::read_link(&started).ok()?, fs::read_link("/proc/self/exe").ok()?);
+    let (real, told) = (
+        fs::read_link(&started).ok()?,
+        fs::read_link("/proc/self/exe").ok()?,
+    );
     let name = real.file_name()?.to_string_lossy().into_owned();
     if real == told {
         None
@@ -21,14 +26,18 @@ pub fn emulator() -> Option<String> {
     } else {
         // Another user may have reasons to name another file; but not one of another processor.
         let processor = |program: &Path| {
-            fs::read(program).ok()?.get(..20).map(|header| (header[4], header[18], header[19]))
+            fs::read(program)
+                .ok()?
+                .get(..20)
+                .map(|header| (header[4], header[18], header[19]))
         };
         (processor(Path::new(&started))? != processor(&told)?).then_some(name)
     }
 }
 
-/// The words that an emulator was started with before the name of this program: what starts it once more, as the kernel cannot.
-/// None without an emulator, and where the kernel knows it (binfmt_misc).
+/// The words that an emulator was started with before the name of this program: what starts it once
+/// more, as the kernel cannot. None without an emulator, and where the kernel knows it
+/// (binfmt_misc).
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn runner() -> Vec<OsString> {
@@ -38,16 +47,20 @@ pub fn runner() -> Vec<OsString> {
         return Vec::new();
     }
     let line = std::fs::read(thread_file("cmdline")).unwrap_or_default();
-    let mut words: Vec<OsString> =
-        line.split(|&byte| byte == 0).map(|word| OsString::from_vec(word.to_vec())).collect();
+    let mut words: Vec<OsString> = line
+        .split(|&byte| byte == 0)
+        .map(|word| OsString::from_vec(word.to_vec()))
+        .collect();
     // Each ends with a zero; behind the emulator's own words stand those that this program sees.
     words.truncate(words.len().saturating_sub(1 + std::env::args_os().count()));
     // It may have been found by a search that another process does not make, or elsewhere.
-    if let (Some(first), Ok(emulator)) = (words.first_mut(), std::fs::read_link(thread_file("exe"))) {
+    if let (Some(first), Ok(emulator)) = (words.first_mut(), std::fs::read_link(thread_file("exe")))
+    {
         *first = emulator.into();
     }
-    let known =
-        words.last().is_some_and(|last| std::env::current_exe().is_ok_and(|program| program == *last));
+    let known = words
+        .last()
+        .is_some_and(|last| std::env::current_exe().is_ok_and(|program| program == *last));
     if known { Vec::new() } else { words }
 }
 
@@ -75,7 +88,10 @@ mod tests {
     /// Runs of tests by an emulator say so.
     #[test]
     fn it_is_seen_from_within() {
-        assert_eq!(super::emulator(), std::env::var("TIMERMETER_TESTS_EMULATOR").ok());
+        assert_eq!(
+            super::emulator(),
+            std::env::var("TIMERMETER_TESTS_EMULATOR").ok()
+        );
         if super::emulator().is_none() {
             assert!(super::runner().is_empty());
         }

@@ -1,7 +1,9 @@
-//! What differs from one operating system to another: a folder or a file each, behind the same names. Nothing outside this folder
-//! and `arch` asks which one it is compiled for, or calls a system by other means than the standard library.
+//! What differs from one operating system to another: a folder or a file each, behind the same
+//! names. Nothing outside this folder and `arch` asks which one it is compiled for, or calls a
+//! system by other means than the standard library.
 //!
-//! What a system cannot tell is `None`, what it cannot do is an error that says so, and what it need not do is not done.
+//! What a system cannot tell is `None`, what it cannot do is an error that says so, and what it
+//! need not do is not done.
 //!
 //! | module | holds |
 //! |---|---|
@@ -41,7 +43,12 @@ use apple as system;
 use freebsd as system;
 #[cfg(target_os = "linux")]
 use linux as system;
-#[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd", windows)))]
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "macos",
+    target_os = "freebsd",
+    windows
+)))]
 use other as system;
 #[cfg(windows)]
 use windows as system;
@@ -52,8 +59,8 @@ use std::process::Child;
 use std::time::Duration;
 
 pub use emulator::{emulator, runner};
-/// The clock that others are timed by; the one that no library in between distorts; and the one that is not steered. `OWN` are the
-/// clocks that this system alone has.
+/// The clock that others are timed by; the one that no library in between distorts; and the one
+/// that is not steered. `OWN` are the clocks that this system alone has.
 pub(crate) use system::{Common, OWN, Undistorted, Unsteered, visit_own};
 pub(crate) use system::{affinity, clocks, perf_event, waits};
 pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
@@ -65,7 +72,9 @@ pub enum AffinityError {
     #[error("this machine has no CPU {0}")]
     Absent(u32),
     /// The CPU is there but switched off.
-    #[error("CPU {0} is offline; `echo 1 > /sys/devices/system/cpu/cpu{0}/online` as root brings it up")]
+    #[error(
+        "CPU {0} is offline; `echo 1 > /sys/devices/system/cpu/cpu{0}/online` as root brings it up"
+    )]
     Offline(u32),
     /// The CPU is there and runs, but not for this process.
     #[error(
@@ -93,7 +102,8 @@ pub enum Policy {
     /// In turn, as fair shares want it: what threads have by default.
     #[default]
     Other,
-    /// The thread of the highest priority, from 1 to 99, until it waits: before all of [`Other`](Policy::Other).
+    /// The thread of the highest priority, from 1 to 99, until it waits: before all of
+    /// [`Other`](Policy::Other).
     Fifo(u32),
     /// The same, in turn among those of one priority.
     RoundRobin(u32),
@@ -109,7 +119,8 @@ impl fmt::Display for Policy {
     }
 }
 
-/// What the kernel counts of a process: counts that only grow; what grew during a window disturbed it.
+/// What the kernel counts of a process: counts that only grow; what grew during a window disturbed
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Times that a thread had to give way to another one though it could have gone on.
@@ -127,9 +138,11 @@ pub struct Discipline {
     pub synchronised: bool,
     /// What of an offset is still to be slewed in, in nanoseconds.
     pub offset_ns: i64,
-    /// The time constant of the loop that slews that offset in: each second takes 1/2^(2 + constant) of the rest.
+    /// The time constant of the loop that slews that offset in: each second takes 1/2^(2 +
+    /// constant) of the rest.
     pub time_constant: i64,
-    /// What of an adjtime(3) is still to be slewed in, in microseconds; `None` where that is not reported.
+    /// What of an adjtime(3) is still to be slewed in, in microseconds; `None` where that is not
+    /// reported.
     pub adjtime_us: Option<i64>,
     /// The trim of the rate.
     pub trim: Trim,
@@ -149,7 +162,8 @@ pub struct Trim {
 }
 
 impl Trim {
-    /// Microseconds between ticks of USER_HZ, which is 100 wherever this program runs, where the rate is not trimmed by them.
+    /// Microseconds between ticks of USER_HZ, which is 100 wherever this program runs, where the
+    /// rate is not trimmed by them.
     pub const UNTRIMMED_TICK_US: i64 = 10_000;
 
     /// The trim of the frequency, in ppm.
@@ -253,7 +267,10 @@ impl Pid {
     /// From digits: it is positive and has 31 bits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        text.parse().ok().filter(|&number| number > 0 && i32::try_from(number).is_ok()).map(Self)
+        text.parse()
+            .ok()
+            .filter(|&number| number > 0 && i32::try_from(number).is_ok())
+            .map(Self)
     }
 }
 
@@ -264,10 +281,15 @@ impl fmt::Display for Pid {
 }
 
 pub(crate) mod no_perf_event {
-    //! Systems without perf events, and processors for which it is not written down how the kernel takes them.
+    //! Systems without perf events, and processors for which it is not written down how the kernel
+    //! takes them.
 
     #![allow(dead_code, reason = "some processors have them on Linux")]
-    #![allow(missing_docs, clippy::missing_errors_doc, reason = "as where there are some")]
+    #![allow(
+        missing_docs,
+        clippy::missing_errors_doc,
+        reason = "as where there are some"
+    )]
 
     use crate::Unavailable;
 

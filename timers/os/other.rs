@@ -1,7 +1,11 @@
-//! A system without a folder of its own: the clocks of the standard library and those that instructions read are there;
-//! the rest is not known or cannot be done, and says so.
+//! A system without a folder of its own: the clocks of the standard library and those that
+//! instructions read are there; the rest is not known or cannot be done, and says so.
 
-#![allow(missing_docs, clippy::missing_errors_doc, reason = "as in the folders of the other systems")]
+#![allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "as in the folders of the other systems"
+)]
 #![allow(dead_code, reason = "other systems take from here what they lack")]
 
 pub mod clocks;
@@ -23,7 +27,9 @@ pub(super) fn unsupported<T>() -> io::Result<T> {
 }
 
 pub(super) fn unavailable<T>(call: &str) -> Result<T, Unavailable> {
-    Err(Unavailable::elsewhere(format!("{call}: not on this system, or not known to this build")))
+    Err(Unavailable::elsewhere(format!(
+        "{call}: not on this system, or not known to this build"
+    )))
 }
 
 pub mod affinity {
@@ -55,7 +61,10 @@ pub mod affinity {
     }
 
     fn refused(source: io::Error) -> AffinityError {
-        AffinityError::System { call: "affinity of threads", source }
+        AffinityError::System {
+            call: "affinity of threads",
+            source,
+        }
     }
 }
 
@@ -256,7 +265,8 @@ pub mod files {
         File::open(path)
     }
 
-    /// Without locks it is unknown whether a process still works on a file, so that none is removed.
+    /// Without locks it is unknown whether a process still works on a file, so that none is
+    /// removed.
     pub fn lock(_file: &File) -> io::Result<()> {
         super::unsupported()
     }

@@ -42,13 +42,21 @@ impl Here {
     /// The ids by which the catalogue knows the counter: bare, and held back by a fence.
     #[must_use]
     pub fn ids() -> [&'static str; 2] {
-        [Counter::<arch::Bare>::INFO.id, Counter::<arch::Fenced>::INFO.id]
+        [
+            Counter::<arch::Bare>::INFO.id,
+            Counter::<arch::Fenced>::INFO.id,
+        ]
     }
 }
 
 fn nanoseconds(ticks: u64, unit: f64) -> u64 {
-    // Nanoseconds stay as they are: those of some years have more digits than a floating-point number.
-    if unit == 1.0 { ticks } else { (ticks as f64 * unit) as u64 }
+    // Nanoseconds stay as they are: those of some years have more digits than a floating-point
+    // number.
+    if unit == 1.0 {
+        ticks
+    } else {
+        (ticks as f64 * unit) as u64
+    }
 }
 
 impl Machine for Here {
@@ -61,7 +69,10 @@ impl Machine for Here {
     }
 
     fn unsteered(&mut self) -> u64 {
-        nanoseconds(self.unsteered.ticks(self.unsteered.read()).0, self.unsteered_ns)
+        nanoseconds(
+            self.unsteered.ticks(self.unsteered.read()).0,
+            self.unsteered_ns,
+        )
     }
 
     fn pass(&mut self, span: Duration, during: During) {
@@ -75,7 +86,10 @@ impl Machine for Here {
     fn kernel_ns(&mut self) -> Option<f64> {
         os::perf_event::counter_scale().or_else(|| {
             let log = os::machine::kernel_log().ok()?;
-            log.lines().filter_map(logged_rate).next_back().map(|hz| 1e9 / hz)
+            log.lines()
+                .filter_map(logged_rate)
+                .next_back()
+                .map(|hz| 1e9 / hz)
         })
     }
 
@@ -108,8 +122,8 @@ impl Drop for Here {
     }
 }
 
-/// Ticks a second that the kernel found, in a line of its log: `tsc: Detected 2600.000 MHz processor`, or the refined one that
-/// follows it.
+/// Ticks a second that the kernel found, in a line of its log:
+/// `tsc: Detected 2600.000 MHz processor`, or the refined one that follows it.
 #[must_use]
 pub fn logged_rate(line: &str) -> Option<f64> {
     let lower = line.to_lowercase();
@@ -150,7 +164,10 @@ mod tests {
         let Ok(mut here) = Here::open() else { return };
         let (first, second) = (here.look(3), here.look_at_clock(3));
         assert!(first[2].wrapping_sub(first[0]) >= 0 && second[2].wrapping_sub(second[0]) >= 0);
-        assert!(second[0].wrapping_sub(first[2]) >= 0, "{first:?} {second:?}");
+        assert!(
+            second[0].wrapping_sub(first[2]) >= 0,
+            "{first:?} {second:?}"
+        );
         assert!(declared().is_none_or(|declared| declared.hz > 0.0));
         assert!(here.kernel_ns().is_none_or(|ns| ns > 0.0));
     }

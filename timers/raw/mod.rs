@@ -1,8 +1,9 @@
-//! The counter of the processor as programs read it by themselves, past the kernel: what they find its rate to be, and what tells
-//! whether they may.
+//! The counter of the processor as programs read it by themselves, past the kernel: what they find
+//! its rate to be, and what tells whether they may.
 //!
-//! What ticks: the counter that the bare instruction reads, beside the clocks that the kernel builds. How it lies: a thread that
-//! another CPU carries on reads the counter of that one, and the program is not told.
+//! What ticks: the counter that the bare instruction reads, beside the clocks that the kernel
+//! builds. How it lies: a thread that another CPU carries on reads the counter of that one, and the
+//! program is not told.
 
 mod here;
 mod recipes;
@@ -40,13 +41,15 @@ pub trait Machine {
     /// Moves the calling thread to that CPU. Returns whether it is there.
     fn move_to(&mut self, cpu: u32) -> bool;
 
-    /// Successive readings of the calling thread, held back by fences, of which only the order is kept.
+    /// Successive readings of the calling thread, held back by fences, of which only the order is
+    /// kept.
     ///
     /// # Errors
     /// As [`Subject::order`](crate::Subject::order).
     fn order(&mut self, count: u32) -> Answer<Ordered>;
 
-    /// As [`Subject::handoffs_between`](crate::Subject::handoffs_between), of readings held back by fences.
+    /// As [`Subject::handoffs_between`](crate::Subject::handoffs_between), of readings held back by
+    /// fences.
     ///
     /// # Errors
     /// As there.
@@ -58,14 +61,27 @@ pub trait Machine {
     /// As there.
     fn handoffs_unfenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>>;
 
-    /// Reads the counter, the unsteered clock, and the counter again, so often; of these the one whose reads lie closest together.
+    /// Reads the counter, the unsteered clock, and the counter again, so often; of these the one
+    /// whose reads lie closest together.
     fn look(&mut self, times: u32) -> [i64; 3] {
-        tightest(times, || [self.counter() as i64, self.unsteered() as i64, self.counter() as i64])
+        tightest(times, || {
+            [
+                self.counter() as i64,
+                self.unsteered() as i64,
+                self.counter() as i64,
+            ]
+        })
     }
 
     /// The same beside the monotonic clock, which is what programs hold the counter against.
     fn look_at_clock(&mut self, times: u32) -> [i64; 3] {
-        tightest(times, || [self.counter() as i64, self.clock() as i64, self.counter() as i64])
+        tightest(times, || {
+            [
+                self.counter() as i64,
+                self.clock() as i64,
+                self.counter() as i64,
+            ]
+        })
     }
 }
 
@@ -74,6 +90,10 @@ fn tightest(times: u32, mut look: impl FnMut() -> [i64; 3]) -> [i64; 3] {
     let first = look();
     (1..times).fold(first, |best, _| {
         let next = look();
-        if width(&next) < width(&best) { next } else { best }
+        if width(&next) < width(&best) {
+            next
+        } else {
+            best
+        }
     })
 }

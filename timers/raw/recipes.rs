@@ -1,5 +1,6 @@
-//! The ways by which programs find the rate of the counter when they start. Each does what the program does, in the order in which it
-//! does it, and nothing to make it better: what comes of it is the question.
+//! The ways by which programs find the rate of the counter when they start. Each does what the
+//! program does, in the order in which it does it, and nothing to make it better: what comes of it
+//! is the question.
 
 use std::time::Duration;
 
@@ -9,17 +10,23 @@ use crate::subject::During;
 /// A way to find the rate, by the program that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recipe {
-    /// Redis (`monotonicInit_x86linux` of its `monotonic.c`): the counter over a sleep of 10 ms, as whole ticks a microsecond.
+    /// Redis (`monotonicInit_x86linux` of its `monotonic.c`): the counter over a sleep of 10 ms, as
+    /// whole ticks a microsecond.
     TenMilliseconds,
-    /// PostgreSQL 19 (`tsc_detect_frequency` of its `instr_time.c`): what is declared, in kHz; measured where nothing is.
+    /// PostgreSQL 19 (`tsc_detect_frequency` of its `instr_time.c`): what is declared, in kHz;
+    /// measured where nothing is.
     Declared,
-    /// What PostgreSQL 19 measures (`pg_tsc_calibrate_frequency`): estimates from up to 50 ms until ten in a row agree to 10⁻⁴.
+    /// What PostgreSQL 19 measures (`pg_tsc_calibrate_frequency`): estimates from up to 50 ms until
+    /// ten in a row agree to 10⁻⁴.
     Converging,
-    /// The crate quanta 0.13 (`Calibration::calibrate`): scaled readings until their mean error is below 10 ns, at most 200 ms.
+    /// The crate quanta 0.13 (`Calibration::calibrate`): scaled readings until their mean error is
+    /// below 10 ns, at most 200 ms.
     Quanta,
-    /// The crates minstant and fastant (`_cycles_per_sec`): windows of 10 ms until two in a row agree to 10⁻⁵.
+    /// The crates minstant and fastant (`_cycles_per_sec`): windows of 10 ms until two in a row
+    /// agree to 10⁻⁵.
     TwoWindows,
-    /// What the kernel converts the counter by (perf_event_open(2), `time_mult` and `time_shift`), else the rate in its log.
+    /// What the kernel converts the counter by (perf_event_open(2), `time_mult` and `time_shift`),
+    /// else the rate in its log.
     Kernel,
 }
 
@@ -53,7 +60,9 @@ impl Recipe {
         match self {
             Self::TenMilliseconds => "10 ms against the clock, in whole ticks a µs (Redis)",
             Self::Declared => "what is declared, else measured (PostgreSQL 19)",
-            Self::Converging => "ten estimates that agree to 1e-4 (PostgreSQL 19, nothing declared)",
+            Self::Converging => {
+                "ten estimates that agree to 1e-4 (PostgreSQL 19, nothing declared)"
+            }
             Self::Quanta => "until the mean error is below 10 ns (quanta)",
             Self::TwoWindows => "two windows of 10 ms that agree to 1e-5 (minstant, fastant)",
             Self::Kernel => "the kernel's own figure (perf_event_open, else its log)",
@@ -66,7 +75,8 @@ impl Recipe {
         Self::ALL.into_iter().find(|recipe| recipe.id() == id)
     }
 
-    /// By how many nanoseconds a tick the program would scale the counter from then on; 0 is possible.
+    /// By how many nanoseconds a tick the program would scale the counter from then on; 0 is
+    /// possible.
     ///
     /// # Errors
     /// Says why the program would do without the counter, or would not start.
@@ -102,7 +112,11 @@ fn ten_milliseconds(machine: &mut dyn Machine) -> Result<f64, String> {
 
 fn declared(machine: &mut dyn Machine) -> Result<f64, String> {
     let khz = machine.declared_hz().map_or(0.0, |hz| (hz / 1e3).floor());
-    if khz >= 1.0 { Ok(1e6 / khz) } else { converging(machine) }
+    if khz >= 1.0 {
+        Ok(1e6 / khz)
+    } else {
+        converging(machine)
+    }
 }
 
 fn converging(machine: &mut dyn Machine) -> Result<f64, String> {
@@ -123,14 +137,20 @@ fn converging(machine: &mut dyn Machine) -> Result<f64, String> {
             continue;
         }
         khz = ticks as f64 / elapsed as f64 * 1e6;
-        agreed = if before != 0.0 && (1.0_f64 - khz / before).abs() < 1e-4 { agreed + 1 } else { 0 };
+        agreed = if before != 0.0 && (1.0_f64 - khz / before).abs() < 1e-4 {
+            agreed + 1
+        } else {
+            0
+        };
         if agreed >= IN_A_ROW {
             break;
         }
         (previous, before) = (counter, khz);
     }
     if agreed < IN_A_ROW || khz < 1.0 {
-        return Err("its estimates did not agree within 50 ms, and it does without the counter".into());
+        return Err(
+            "its estimates did not agree within 50 ms, and it does without the counter".into(),
+        );
     }
     Ok(1e6 / khz.floor())
 }
@@ -154,7 +174,9 @@ fn two_windows(machine: &mut dyn Machine) -> Result<f64, String> {
         }
         before = hz;
     }
-    Err(format!("no two windows of {MOST} agreed: the program would not start"))
+    Err(format!(
+        "no two windows of {MOST} agreed: the program would not start"
+    ))
 }
 
 fn quanta(machine: &mut dyn Machine) -> Result<f64, String> {
@@ -188,10 +210,14 @@ fn quanta(machine: &mut dyn Machine) -> Result<f64, String> {
     Ok(scale.0 as f64 / 2.0_f64.powi(scale.1 as i32))
 }
 
-/// A ratio whose denominator is a power of two. A counter that went back counts for nearly 2⁶⁴, so that the ratio is next to 0.
+/// A ratio whose denominator is a power of two. A counter that went back counts for nearly 2⁶⁴, so
+/// that the ratio is next to 0.
 fn as_fraction(clock: u64, counter: u64) -> (u64, u32) {
     let power = counter.checked_next_power_of_two().unwrap_or(1 << 63);
-    ((clock as f64 * (power as f64 / counter as f64)) as u64, power.trailing_zeros())
+    (
+        (clock as f64 * (power as f64 / counter as f64)) as u64,
+        power.trailing_zeros(),
+    )
 }
 
 /// Mean and its error, as that crate reckons them.
@@ -212,6 +238,10 @@ impl Variance {
 
     fn error(&self) -> f64 {
         let count = self.count as f64;
-        if self.count < 2 { 0.0 } else { (self.squares / (count - 1.0)).sqrt() / count.sqrt() }
+        if self.count < 2 {
+            0.0
+        } else {
+            (self.squares / (count - 1.0)).sqrt() / count.sqrt()
+        }
     }
 }

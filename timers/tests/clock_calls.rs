@@ -13,7 +13,11 @@ fn calls_of_other_threads_are_counted() {
             while !over.load(Ordering::Relaxed) {
                 // SAFETY: the time is written to memory of ours.
                 unsafe {
-                    libc::syscall(libc::SYS_gettimeofday, [0_i64; 2].as_mut_ptr(), std::ptr::null_mut::<u8>())
+                    libc::syscall(
+                        libc::SYS_gettimeofday,
+                        [0_i64; 2].as_mut_ptr(),
+                        std::ptr::null_mut::<u8>(),
+                    )
                 };
                 made.fetch_add(1, Ordering::Relaxed);
             }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::thread;
 
 use timers::{
-    Advance, AffinityError, During, Entry, Fault, RATE_SOURCES, REFERENCES, Subject, allowed_cpus, catalogue,
-    find, floor, pin_to,
+    Advance, AffinityError, During, Entry, Fault, RATE_SOURCES, REFERENCES, Subject, allowed_cpus,
+    catalogue, find, floor, pin_to,
 };
 
 /// Every id that the command line promises.
@@ -77,11 +77,18 @@ const FAST_COUNTERS: [&str; 4] = ["cntvct", "cntvct-isb", "rdtime", "rdtime-fenc
 const PER_CORE: [&str; 3] = ["pmccntr", "rdcycle", "rdinstret"];
 
 fn readable() -> Vec<(Entry, Box<dyn Subject>)> {
-    catalogue().iter().chain([&floor()]).filter_map(|entry| Some((*entry, (entry.open)().ok()?))).collect()
+    catalogue()
+        .iter()
+        .chain([&floor()])
+        .filter_map(|entry| Some((*entry, (entry.open)().ok()?)))
+        .collect()
 }
 
 fn readable_references() -> Vec<&'static str> {
-    REFERENCES.into_iter().filter(|id| find(id).is_some_and(|entry| (entry.availability)().is_ok())).collect()
+    REFERENCES
+        .into_iter()
+        .filter(|id| find(id).is_some_and(|entry| (entry.availability)().is_ok()))
+        .collect()
 }
 
 fn median(mut values: Vec<i64>) -> i64 {
@@ -103,7 +110,9 @@ fn ids_are_unique_and_kebab_case() {
         assert!(seen.insert(id), "{id} twice");
         let words = id.split('-').all(|word| {
             !word.is_empty()
-                && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
+                && word
+                    .chars()
+                    .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
         });
         assert!(words, "{id} is not kebab-case");
         assert!(!entry.info.label.is_empty());
@@ -123,7 +132,9 @@ fn every_timer_opens_or_explains_itself() {
                 println!("{id}: {why}; remedy: {:?}", why.remedy);
                 assert!(!why.reason.trim().is_empty(), "{id} gives no reason");
                 assert!(
-                    why.remedy.as_ref().is_none_or(|remedy| !remedy.trim().is_empty()),
+                    why.remedy
+                        .as_ref()
+                        .is_none_or(|remedy| !remedy.trim().is_empty()),
                     "{id}: empty remedy"
                 );
                 assert_eq!(availability, Err(why), "{id}");
@@ -134,7 +145,8 @@ fn every_timer_opens_or_explains_itself() {
 
 #[test]
 fn monotonic_timers_never_decrease() {
-    // On one CPU: counters of different CPUs may disagree, which is for the prober to find and not for this test.
+    // On one CPU: counters of different CPUs may disagree, which is for the prober to find and not
+    // for this test.
     let _ = pin_to(allowed_cpus().expect("the kernel tells")[0]);
     for (entry, mut subject) in readable() {
         let readings = subject.readings(10_000).expect("readings are given");
@@ -149,12 +161,27 @@ fn monotonic_timers_never_decrease() {
 #[test]
 fn more_work_takes_longer() {
     for (entry, mut subject) in readable() {
-        let rows = subject.intervals(&[0, 100_000], 51).expect("intervals are given");
-        assert_eq!(rows.iter().map(Vec::len).collect::<Vec<_>>(), [51, 51], "{}", entry.info.id);
-        if [&FAST_WALL[..], &FAST_COUNTERS].concat().contains(&entry.info.id) {
-            // Medians: a few of the intervals may hold a moment in which the machine did something else.
+        let rows = subject
+            .intervals(&[0, 100_000], 51)
+            .expect("intervals are given");
+        assert_eq!(
+            rows.iter().map(Vec::len).collect::<Vec<_>>(),
+            [51, 51],
+            "{}",
+            entry.info.id
+        );
+        if [&FAST_WALL[..], &FAST_COUNTERS]
+            .concat()
+            .contains(&entry.info.id)
+        {
+            // Medians: a few of the intervals may hold a moment in which the machine did something
+            // else.
             let [little, much] = [0, 1].map(|row| median(rows[row].clone()));
-            assert!(much > little, "{}: {much} for much work, {little} for none", entry.info.id);
+            assert!(
+                much > little,
+                "{}: {much} for much work, {little} for none",
+                entry.info.id
+            );
         }
     }
 }
@@ -164,7 +191,9 @@ fn batches_come_in_the_number_asked_for() {
     for (entry, mut subject) in readable() {
         for reference in readable_references() {
             for calls in [0, 1, 10] {
-                let batches = subject.batches(reference, calls, 7).expect("batches are given");
+                let batches = subject
+                    .batches(reference, calls, 7)
+                    .expect("batches are given");
                 assert_eq!(batches.len(), 7, "{} by {reference}", entry.info.id);
             }
         }
@@ -175,9 +204,16 @@ fn batches_come_in_the_number_asked_for() {
 #[test]
 fn more_calls_take_longer_even_for_the_floor() {
     for (entry, mut subject) in readable() {
-        let [few, many] =
-            [1, 10_000].map(|calls| subject.batches(RATE_SOURCES[1], calls, 21).expect("batches are given"));
-        assert!(median(many) > median(few), "the loop of {} was removed", entry.info.id);
+        let [few, many] = [1, 10_000].map(|calls| {
+            subject
+                .batches(RATE_SOURCES[1], calls, 21)
+                .expect("batches are given")
+        });
+        assert!(
+            median(many) > median(few),
+            "the loop of {} was removed",
+            entry.info.id
+        );
     }
 }
 
@@ -189,8 +225,13 @@ fn unknown_references_are_refused_by_name() {
             subject.advance("sundial", During::Spin, 1).map(drop),
         ];
         for fault in faults {
-            let Err(Fault::Refused(message)) = fault else { panic!("not refused: {fault:?}") };
-            assert!(message.contains("sundial") && message.contains(RATE_SOURCES[1]), "{message}");
+            let Err(Fault::Refused(message)) = fault else {
+                panic!("not refused: {fault:?}")
+            };
+            assert!(
+                message.contains("sundial") && message.contains(RATE_SOURCES[1]),
+                "{message}"
+            );
         }
     }
 }
@@ -199,10 +240,14 @@ fn unknown_references_are_refused_by_name() {
 fn wall_clocks_move_while_the_thread_spins_sleeps_or_leaves_the_work_to_another() {
     for (entry, mut subject) in readable() {
         for during in [During::Spin, During::Sleep, During::OtherSpin] {
-            let Advance { timer, reference } =
-                subject.advance(RATE_SOURCES[1], during, 5).expect("it can be watched");
+            let Advance { timer, reference } = subject
+                .advance(RATE_SOURCES[1], during, 5)
+                .expect("it can be watched");
             assert!(reference > 0, "{}", entry.info.id);
-            if [&FAST_WALL[..], &FAST_COUNTERS].concat().contains(&entry.info.id) {
+            if [&FAST_WALL[..], &FAST_COUNTERS]
+                .concat()
+                .contains(&entry.info.id)
+            {
                 assert!(timer > 0, "{} stood still in {during:?}", entry.info.id);
             }
         }
@@ -217,7 +262,9 @@ fn handoffs_come_in_the_number_asked_for_and_leave_the_thread_its_cpus() {
             match subject.handoffs(count) {
                 Ok(pairs) => assert_eq!(pairs.len(), count as usize, "{}", entry.info.id),
                 Err(Fault::Refused(_)) => assert!(
-                    [&PER_THREAD[..], &PER_CORE].concat().contains(&entry.info.id),
+                    [&PER_THREAD[..], &PER_CORE]
+                        .concat()
+                        .contains(&entry.info.id),
                     "{}",
                     entry.info.id
                 ),
@@ -256,7 +303,10 @@ fn a_cpu_that_does_not_exist_is_named_and_changes_nothing() {
     let before = allowed_cpus().expect("the kernel tells");
     for absent in [100_000, u32::MAX] {
         let error = pin_to(absent).expect_err("no machine has that many");
-        assert!(matches!(error, AffinityError::Absent(cpu) if cpu == absent), "{error:?}");
+        assert!(
+            matches!(error, AffinityError::Absent(cpu) if cpu == absent),
+            "{error:?}"
+        );
         assert!(error.to_string().contains(&absent.to_string()));
     }
     assert_eq!(allowed_cpus().expect("the kernel tells"), before);
@@ -274,12 +324,14 @@ fn opening_and_dropping_many_times_leaks_no_descriptors() {
     assert!(open_files() < before + 50);
 }
 
-/// Where the TSC faults, the vDSO faults too; a catalogue that found out by trying would take the program down.
+/// Where the TSC faults, the vDSO faults too; a catalogue that found out by trying would take the
+/// program down.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn a_thread_that_may_not_read_the_tsc_is_told_so_instead_of_crashing() {
     let rdtsc = thread::spawn(|| {
-        // SAFETY: this call takes plain integers and concerns the calling thread alone, which ends soon.
+        // SAFETY: this call takes plain integers and concerns the calling thread alone, which ends
+        // soon.
         let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
         assert_eq!(status, 0);
         for entry in catalogue() {
@@ -291,5 +343,8 @@ fn a_thread_that_may_not_read_the_tsc_is_told_so_instead_of_crashing() {
         rdtsc
     });
     let why = rdtsc.join().expect("no panic").expect_err("it would fault");
-    assert!(why.reason.contains("prctl(PR_SET_TSC, PR_TSC_SIGSEGV)") && why.remedy.is_some(), "{why:?}");
+    assert!(
+        why.reason.contains("prctl(PR_SET_TSC, PR_TSC_SIGSEGV)") && why.remedy.is_some(),
+        "{why:?}"
+    );
 }

@@ -1,4 +1,5 @@
-//! A process that may not read the counter of the CPU, by itself: what it takes back is of the whole process.
+//! A process that may not read the counter of the CPU, by itself: what it takes back is of the
+//! whole process.
 
 #![cfg(all(target_os = "linux", any(target_arch = "x86", target_arch = "x86_64")))]
 
@@ -8,7 +9,10 @@ use timers::find;
 use timers::os::machine::regain_counter;
 
 #[test]
-#[allow(clippy::disallowed_methods, reason = "whether it can be read at all is the question")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "whether it can be read at all is the question"
+)]
 fn who_was_refused_the_counter_works_on_and_lists_it_as_refused() {
     // SAFETY: plain integers; nothing reads the counter before it is given back.
     let refused = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) } == 0;
@@ -21,7 +25,13 @@ fn who_was_refused_the_counter_works_on_and_lists_it_as_refused() {
     }
     for id in ["rdtsc", "rdtscp", "rdtsc-lfence", "quanta"] {
         let why = (find(id).expect("known").availability)().expect_err(id);
-        assert!(why.reason.contains("prctl(PR_SET_TSC, PR_TSC_SIGSEGV)"), "{id}: {why:?}");
+        assert!(
+            why.reason.contains("prctl(PR_SET_TSC, PR_TSC_SIGSEGV)"),
+            "{id}: {why:?}"
+        );
     }
-    assert_eq!((find("monotonic-syscall").expect("known").availability)(), Ok(()));
+    assert_eq!(
+        (find("monotonic-syscall").expect("known").availability)(),
+        Ok(())
+    );
 }

@@ -6,7 +6,8 @@ use std::thread;
 
 use timers::Fault;
 use timers::waits::{
-    Answers, FLOOR_ID, Means, REFERENCE_ID, Wait, WaitEntry, WaitRequest, WaitSubject, catalogue, find, floor,
+    Answers, FLOOR_ID, Means, REFERENCE_ID, Wait, WaitEntry, WaitRequest, WaitSubject, catalogue,
+    find, floor,
 };
 
 /// Every id that the command line promises.
@@ -19,8 +20,8 @@ const PROMISED: &str = "
     std-sleep std-park-timeout std-condvar-wait-timeout std-recv-timeout spin yield hybrid spin-sleep
     tokio-sleep tokio-interval";
 
-/// Those that may return before their time: because the clock that they wait for was set, for no reason, or because they go by a tick
-/// that is under way.
+/// Those that may return before their time: because the clock that they wait for was set, for no
+/// reason, or because they go by a tick that is under way.
 const UNPROMISED: [&str; 6] = [
     "clock-nanosleep-realtime-absolute",
     "sem-timedwait",
@@ -39,13 +40,22 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn usable(question: fn(Answers) -> bool) -> impl Iterator<Item = (WaitEntry, Box<dyn WaitSubject>)> {
-    let asked = catalogue().iter().filter(move |entry| question(entry.answers));
+fn usable(
+    question: fn(Answers) -> bool,
+) -> impl Iterator<Item = (WaitEntry, Box<dyn WaitSubject>)> {
+    let asked = catalogue()
+        .iter()
+        .filter(move |entry| question(entry.answers));
     asked.filter_map(|entry| Some((*entry, (entry.open)().ok()?)))
 }
 
 fn request(lengths_ns: &[u64], repeat: u32) -> WaitRequest<'_> {
-    WaitRequest { lengths_ns, repeat, pause_ns: 20_000, break_ns: None }
+    WaitRequest {
+        lengths_ns,
+        repeat,
+        pause_ns: 20_000,
+        break_ns: None,
+    }
 }
 
 fn took(wait: &Wait) -> i64 {
@@ -64,8 +74,15 @@ fn ids_are_unique_and_kebab_case() {
     for entry in catalogue().iter().chain([&floor()]) {
         let id = entry.info.id;
         assert!(seen.insert(id), "{id} twice");
-        assert!(id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{id}");
-        assert!(!entry.info.label.is_empty() && entry.info.unit_ns > 0, "{id}");
+        assert!(
+            id.chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
+            "{id}"
+        );
+        assert!(
+            !entry.info.label.is_empty() && entry.info.unit_ns > 0,
+            "{id}"
+        );
         assert_ne!(entry.answers, Answers::default(), "{id} answers nothing");
         assert_eq!(find(id).map(|found| found.info), Some(entry.info));
     }
@@ -93,7 +110,11 @@ fn every_timer_opens_or_explains_itself() {
 fn who_does_not_answer_a_question_refuses_it() {
     let _alone = alone();
     for (entry, mut subject) in usable(|_| true) {
-        let Answers { waits, arms, periods } = entry.answers;
+        let Answers {
+            waits,
+            arms,
+            periods,
+        } = entry.answers;
         let given = [
             subject.waits(REFERENCE, request(&[0], 1)).map(drop),
             subject.arms(REFERENCE, 1).map(drop),
@@ -114,15 +135,33 @@ fn waits_come_in_the_number_asked_for_and_none_is_too_short() {
     let _alone = alone();
     let unit = find_unit(REFERENCE);
     for (entry, mut subject) in usable(|answers| answers.waits) {
-        let rows = subject.waits(REFERENCE, request(&LENGTHS, 4)).expect("waits are given");
-        assert_eq!(rows.iter().map(Vec::len).collect::<Vec<_>>(), [4; 4], "{}", entry.info.id);
+        let rows = subject
+            .waits(REFERENCE, request(&LENGTHS, 4))
+            .expect("waits are given");
+        assert_eq!(
+            rows.iter().map(Vec::len).collect::<Vec<_>>(),
+            [4; 4],
+            "{}",
+            entry.info.id
+        );
         for (row, asked) in rows.iter().zip(LENGTHS) {
             for wait in row {
-                let least = if UNPROMISED.contains(&entry.info.id) { 0.0 } else { asked as f64 };
+                let least = if UNPROMISED.contains(&entry.info.id) {
+                    0.0
+                } else {
+                    asked as f64
+                };
                 // As much as a step of the reference may be missing.
                 let observed = (took(wait) + 1) as f64 * unit;
-                assert!(observed >= least, "{}: asked for {asked}, took {observed}", entry.info.id);
-                assert!(wait.cpu_ns.is_none_or(|ns| ns >= 0) && wait.run_delay_ns.is_none_or(|ns| ns >= 0));
+                assert!(
+                    observed >= least,
+                    "{}: asked for {asked}, took {observed}",
+                    entry.info.id
+                );
+                assert!(
+                    wait.cpu_ns.is_none_or(|ns| ns >= 0)
+                        && wait.run_delay_ns.is_none_or(|ns| ns >= 0)
+                );
                 assert!(
                     entry.info.means == Means::Blocks || wait.run_delay_ns.is_none(),
                     "{}",
@@ -145,12 +184,21 @@ fn waiting_takes_longer_than_not_waiting_and_computing_takes_cpu_time() {
     };
     let asked = [1_000, 500_000];
     let mut nothing = (floor().open)().expect("everybody has it");
-    let floor = nothing.waits(REFERENCE, request(&asked, 21)).expect("waits are given");
+    let floor = nothing
+        .waits(REFERENCE, request(&asked, 21))
+        .expect("waits are given");
     let mut spin = (find("spin").expect("known").open)().expect("everybody has it");
-    let spun = spin.waits(REFERENCE, request(&asked, 21)).expect("waits are given");
+    let spun = spin
+        .waits(REFERENCE, request(&asked, 21))
+        .expect("waits are given");
     let lengths = |row: &[Wait]| median(row.iter().map(took).collect());
     assert!(lengths(&floor[1]) < lengths(&spun[0]) && lengths(&spun[0]) < lengths(&spun[1]));
-    let cpu = |row: &[Wait]| row.iter().map(|wait| wait.cpu_ns).collect::<Option<Vec<_>>>().map(median);
+    let cpu = |row: &[Wait]| {
+        row.iter()
+            .map(|wait| wait.cpu_ns)
+            .collect::<Option<Vec<_>>>()
+            .map(median)
+    };
     if let (Some(floor), Some(less), Some(more)) = (cpu(&floor[1]), cpu(&spun[0]), cpu(&spun[1])) {
         assert!(floor < more && less < more, "{floor} {less} {more}");
     }
@@ -161,9 +209,15 @@ fn arming_takes_time() {
     let _alone = alone();
     for (entry, mut subject) in usable(|answers| answers.arms) {
         let pairs = subject.arms(REFERENCE, 50).expect("pairs are given");
-        assert!(pairs.len() == 50 && pairs.iter().all(|&ticks| ticks > 0), "{}: {pairs:?}", entry.info.id);
+        assert!(
+            pairs.len() == 50 && pairs.iter().all(|&ticks| ticks > 0),
+            "{}: {pairs:?}",
+            entry.info.id
+        );
         // What was cancelled does not come in between.
-        let rows = subject.waits(REFERENCE, request(&[1_000], 2)).expect("waits are given");
+        let rows = subject
+            .waits(REFERENCE, request(&[1_000], 2))
+            .expect("waits are given");
         assert_eq!(rows[0].len(), 2, "{}", entry.info.id);
     }
 }
@@ -175,20 +229,45 @@ fn periods_come_in_the_number_asked_for_and_missed_ones_are_reported_by_those_th
     let _alone = alone();
     for (entry, mut subject) in usable(|answers| answers.periods) {
         let id = entry.info.id;
-        let ticks = subject.periods(REFERENCE, PERIOD_NS, 12, &[4, 8]).expect("it ticks");
+        let ticks = subject
+            .periods(REFERENCE, PERIOD_NS, 12, &[4, 8])
+            .expect("it ticks");
         assert_eq!(ticks.len(), 12, "{id}");
-        assert!(ticks.is_sorted_by(|earlier, later| earlier.at < later.at), "{id}: {ticks:?}");
+        assert!(
+            ticks.is_sorted_by(|earlier, later| earlier.at < later.at),
+            "{id}: {ticks:?}"
+        );
         if COUNTING.contains(&id) {
             // A stall takes 3.5 periods.
-            assert!([5, 9].iter().all(|&after| ticks[after].expirations >= 3), "{id}: {ticks:?}");
+            assert!(
+                [5, 9].iter().all(|&after| ticks[after].expirations >= 3),
+                "{id}: {ticks:?}"
+            );
         } else {
-            assert!(ticks.iter().all(|tick| tick.expirations == 1), "{id}: {ticks:?}");
+            assert!(
+                ticks.iter().all(|tick| tick.expirations == 1),
+                "{id}: {ticks:?}"
+            );
         }
         // It begins anew.
-        assert_eq!(subject.periods(REFERENCE, PERIOD_NS, 0, &[]), Ok(vec![]), "{id}");
-        assert_eq!(subject.periods(REFERENCE, PERIOD_NS, 1, &[]).expect("it ticks").len(), 1, "{id}");
+        assert_eq!(
+            subject.periods(REFERENCE, PERIOD_NS, 0, &[]),
+            Ok(vec![]),
+            "{id}"
+        );
+        assert_eq!(
+            subject
+                .periods(REFERENCE, PERIOD_NS, 1, &[])
+                .expect("it ticks")
+                .len(),
+            1,
+            "{id}"
+        );
         let refused = subject.periods(REFERENCE, 0, 1, &[]);
-        assert!(matches!(refused, Err(Fault::Refused(_))), "{id}: {refused:?}");
+        assert!(
+            matches!(refused, Err(Fault::Refused(_))),
+            "{id}: {refused:?}"
+        );
     }
 }
 
@@ -196,11 +275,17 @@ fn periods_come_in_the_number_asked_for_and_missed_ones_are_reported_by_those_th
 fn a_wait_that_is_too_late_is_the_last_one() {
     let mut sleep = (find("std-sleep").expect("known").open)().expect("everybody has it");
     let mut waited = |break_ns| {
-        let request = WaitRequest { break_ns, ..request(&[1_000, 2_000], 3) };
+        let request = WaitRequest {
+            break_ns,
+            ..request(&[1_000, 2_000], 3)
+        };
         let rows = sleep.waits(REFERENCE, request).expect("waits are given");
         rows.iter().map(Vec::len).sum::<usize>()
     };
-    assert_eq!([waited(None), waited(Some(u64::MAX)), waited(Some(0))], [6, 6, 1]);
+    assert_eq!(
+        [waited(None), waited(Some(u64::MAX)), waited(Some(0))],
+        [6, 6, 1]
+    );
 }
 
 #[test]
@@ -213,7 +298,9 @@ fn unknown_references_are_refused_by_name() {
             subject.periods("sundial", 1_000, 1, &[]).map(drop),
         ];
         for fault in faults {
-            let Err(Fault::Refused(why)) = fault else { panic!("{}: {fault:?}", entry.info.id) };
+            let Err(Fault::Refused(why)) = fault else {
+                panic!("{}: {fault:?}", entry.info.id)
+            };
             assert!(why.contains("sundial") && why.contains(REFERENCE), "{why}");
         }
     }
@@ -231,7 +318,8 @@ fn the_timer_of_the_process_is_held_by_one() {
     }
 }
 
-/// Its signal goes to the process: to a thread that would be ended by it, unless something is done about that.
+/// Its signal goes to the process: to a thread that would be ended by it, unless something is done
+/// about that.
 #[test]
 fn the_timer_of_the_process_serves_the_thread_that_waits() {
     let _alone = alone();
@@ -245,8 +333,13 @@ fn the_timer_of_the_process_serves_the_thread_that_waits() {
         if let Ok(mut timer) = (find("setitimer").expect("known").open)() {
             // One more, which knows nothing of it yet.
             scope.spawn(linger);
-            let rows = timer.waits(REFERENCE, request(&[100_000], 10)).expect("waits are given");
-            assert!(rows[0].len() == 10 && rows[0].iter().all(|wait| took(wait) >= 100_000), "{rows:?}");
+            let rows = timer
+                .waits(REFERENCE, request(&[100_000], 10))
+                .expect("waits are given");
+            assert!(
+                rows[0].len() == 10 && rows[0].iter().all(|wait| took(wait) >= 100_000),
+                "{rows:?}"
+            );
         }
         drop(done);
     });

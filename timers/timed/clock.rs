@@ -2,15 +2,18 @@
 
 use timers::{Timer, Unavailable};
 
-/// A clock as a measurement reads it. All calls are static: a measurement is compiled for its clock.
+/// A clock as a measurement reads it. All calls are static: a measurement is compiled for its
+/// clock.
 pub trait Clock {
     /// What a read returns, as it comes.
     type Reading: Copy;
 
-    /// Reads the clock, and nothing else. It is the only call in a timed region; implementations are `#[inline(always)]`.
+    /// Reads the clock, and nothing else. It is the only call in a timed region; implementations
+    /// are `#[inline(always)]`.
     fn read(&self) -> Self::Reading;
 
-    /// Nanoseconds from `first` to `second`, negative when the clock went backwards. Never called in a timed region.
+    /// Nanoseconds from `first` to `second`, negative when the clock went backwards. Never called
+    /// in a timed region.
     fn elapsed_ns(&self, first: Self::Reading, second: Self::Reading) -> f64;
 }
 
@@ -38,12 +41,16 @@ pub enum ClockError {
 }
 
 impl<T: Timer> Registered<T> {
-    /// Opens the timer for the calling thread. One that declares no unit is watched for 40 ms to find its rate.
+    /// Opens the timer for the calling thread. One that declares no unit is watched for 40 ms to
+    /// find its rate.
     ///
     /// # Errors
     /// When it cannot be read, or has no rate.
     pub fn open() -> Result<Self, ClockError> {
-        let timer = T::open().map_err(|why| ClockError::Unavailable { id: T::INFO.id, why })?;
+        let timer = T::open().map_err(|why| ClockError::Unavailable {
+            id: T::INFO.id,
+            why,
+        })?;
         Self::of(timer)
     }
 

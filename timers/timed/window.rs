@@ -30,7 +30,8 @@ impl<F: FnMut() -> T, T> Operation for F {
     }
 }
 
-/// An operation that needs something put back before each call, as a sort needs an array that is not sorted.
+/// An operation that needs something put back before each call, as a sort needs an array that is
+/// not sorted.
 #[derive(Debug)]
 pub struct WithSetUp<S, F, D> {
     /// What both work on.
@@ -55,8 +56,9 @@ impl<S: FnMut(&mut D), F: FnMut(&mut D) -> T, D, T> Operation for WithSetUp<S, F
     }
 }
 
-/// Calls of an operation, as a clock sees them. A batch of calls is one call of this, so that what is compiled for a clock need not
-/// be compiled for each operation too (`dyn Calls`); it is in the floor as well.
+/// Calls of an operation, as a clock sees them. A batch of calls is one call of this, so that what
+/// is compiled for a clock need not be compiled for each operation too (`dyn Calls`); it is in the
+/// floor as well.
 pub trait Calls {
     /// A number of calls.
     fn in_a_row(&mut self, calls: u64);
@@ -114,14 +116,15 @@ impl<O: Operation> Calls for O {
     }
 }
 
-/// A clock and an operation that were put together. What instruments ask; each question is compiled for the clock, and the
-/// one dynamic call that asks it lies outside the timed region.
+/// A clock and an operation that were put together. What instruments ask; each question is compiled
+/// for the clock, and the one dynamic call that asks it lies outside the timed region.
 pub trait Timed {
-    /// Nanoseconds between two reads around that many calls. With none it is the floor: the same path without a call.
+    /// Nanoseconds between two reads around that many calls. With none it is the floor: the same
+    /// path without a call.
     fn window(&mut self, calls: u64) -> f64;
 
-    /// Nanoseconds that a number of calls takes when fences keep each apart from what stands around it, as two reads keep a
-    /// single one; the fences themselves are taken off.
+    /// Nanoseconds that a number of calls takes when fences keep each apart from what stands around
+    /// it, as two reads keep a single one; the fences themselves are taken off.
     fn apart(&mut self, calls: u64) -> f64;
 
     /// Whether each call needs a set-up, so that no two calls fit between two reads.
@@ -130,9 +133,10 @@ pub trait Timed {
     /// Puts things back.
     fn set_up(&mut self);
 
-    /// Walks the path of the next window, unmeasured: what ran before left it cold, and the first reads through the kernel
-    /// then take up to a microsecond longer than those whose cost is known, until its branches are predicted again. An
-    /// operation that needs a set-up is left alone, as is one of which no `calls` are wanted.
+    /// Walks the path of the next window, unmeasured: what ran before left it cold, and the first
+    /// reads through the kernel then take up to a microsecond longer than those whose cost is
+    /// known, until its branches are predicted again. An operation that needs a set-up is left
+    /// alone, as is one of which no `calls` are wanted.
     fn warm_up(&mut self, calls: u64) {
         const FEW: u64 = 8;
         const EMPTY: u32 = 16;
@@ -172,8 +176,8 @@ impl<C: Clock, O: Calls + ?Sized> Timed for Pair<'_, C, O> {
     }
 }
 
-/// The timer of that id, opened and put together with an operation; `None` when no timer is called so. What is done with them is
-/// compiled once, and not for each timer and operation.
+/// The timer of that id, opened and put together with an operation; `None` when no timer is called
+/// so. What is done with them is compiled once, and not for each timer and operation.
 ///
 /// # Errors
 /// When the timer cannot be read, or has no rate.
@@ -182,7 +186,12 @@ pub fn timed_by<'a>(
     operation: &'a mut dyn Calls,
 ) -> Option<Result<Box<dyn Timed + 'a>, ClockError>> {
     let entry = timers::find(id)?;
-    let unavailable = |why| Err(ClockError::Unavailable { id: entry.info.id, why });
+    let unavailable = |why| {
+        Err(ClockError::Unavailable {
+            id: entry.info.id,
+            why,
+        })
+    };
     Some(timers::visit(id, Together(operation))?.unwrap_or_else(unavailable))
 }
 
@@ -192,12 +201,15 @@ impl<'a> timers::Visitor for Together<'a> {
     type Output = Result<Box<dyn Timed + 'a>, ClockError>;
 
     fn visit<T: Timer>(self, timer: T) -> Self::Output {
-        Ok(Box::new(Pair { clock: Registered::of(timer)?, operation: self.0 }))
+        Ok(Box::new(Pair {
+            clock: Registered::of(timer)?,
+            operation: self.0,
+        }))
     }
 }
 
-/// Read, call, read. Fences keep the operation from beginning before the first read and from ending after the second,
-/// whatever the clock waits for; they are in the floor as well.
+/// Read, call, read. Fences keep the operation from beginning before the first read and from ending
+/// after the second, whatever the clock waits for; they are in the floor as well.
 #[inline(never)]
 fn timed_region<C: Clock>(clock: &C, calls: u64, run: impl FnOnce(u64)) -> f64 {
     let calls = black_box(calls);

@@ -1,4 +1,5 @@
-//! The list of timers that wait. A new one is a file of its own and one line here, or in the folder of its system.
+//! The list of timers that wait. A new one is a file of its own and one line here, or in the folder
+//! of its system.
 
 use std::sync::LazyLock;
 
@@ -10,12 +11,16 @@ use crate::{Unavailable, os};
 macro_rules! only {
     ($where:literal, $infos:expr) => {
         $infos.iter().map(|&(info, answers)| {
-            os::waits::OWN.iter().find(|entry| entry.info.id == info.id).copied().unwrap_or(WaitEntry {
-                info,
-                answers,
-                availability: || Err(Unavailable::elsewhere(concat!($where, " only"))),
-                open: || Err(Unavailable::elsewhere(concat!($where, " only"))),
-            })
+            os::waits::OWN
+                .iter()
+                .find(|entry| entry.info.id == info.id)
+                .copied()
+                .unwrap_or(WaitEntry {
+                    info,
+                    answers,
+                    availability: || Err(Unavailable::elsewhere(concat!($where, " only"))),
+                    open: || Err(Unavailable::elsewhere(concat!($where, " only"))),
+                })
         })
     };
 }
@@ -36,12 +41,15 @@ const PORTABLE: &[WaitEntry] = methods![
 pub fn catalogue() -> &'static [WaitEntry] {
     static ALL: LazyLock<Vec<WaitEntry>> = LazyLock::new(|| {
         let systems = only!("Linux", linux::ALL).chain(only!("Windows", windows::ALL));
-        systems.chain(PORTABLE.iter().chain(tokio_time::ALL).copied()).collect()
+        systems
+            .chain(PORTABLE.iter().chain(tokio_time::ALL).copied())
+            .collect()
     });
     &ALL
 }
 
-/// The one that does not wait, for what the loop around a wait takes. It is not in the [`catalogue`]: it is never picked.
+/// The one that does not wait, for what the loop around a wait takes. It is not in the
+/// [`catalogue`]: it is never picked.
 #[must_use]
 pub fn floor() -> WaitEntry {
     const FLOOR: &[WaitEntry] = methods![standard::Nothing: waits;];
@@ -51,5 +59,9 @@ pub fn floor() -> WaitEntry {
 /// The timer of that id, the floor included.
 #[must_use]
 pub fn find(id: &str) -> Option<WaitEntry> {
-    catalogue().iter().copied().chain([floor()]).find(|entry| entry.info.id == id)
+    catalogue()
+        .iter()
+        .copied()
+        .chain([floor()])
+        .find(|entry| entry.info.id == id)
 }

@@ -4,7 +4,8 @@ use super::WaitInfo;
 use crate::Unavailable;
 use crate::subject::Answer;
 
-/// What every timer that waits has. What it can be asked is told by the traits below, and by its line in a list.
+/// What every timer that waits has. What it can be asked is told by the traits below, and by its
+/// line in a list.
 pub(crate) trait Method: Sized + 'static {
     /// Name, label, and what it is.
     const INFO: WaitInfo;
@@ -18,7 +19,8 @@ pub(crate) trait Method: Sized + 'static {
 
 /// It returns once a requested time has passed.
 pub(crate) trait Countdown {
-    /// Waits for a number of nanoseconds, rounded up to its unit. A signal that interrupts the wait does not shorten it.
+    /// Waits for a number of nanoseconds, rounded up to its unit. A signal that interrupts the wait
+    /// does not shorten it.
     fn wait(&mut self, nanoseconds: u64);
 }
 
@@ -48,8 +50,8 @@ pub(crate) trait Periodic {
     fn stop(&mut self) {}
 }
 
-/// A countdown that a loop makes periodic, without a look at any clock: each round takes the period and what comes on top, and what
-/// was missed is put off.
+/// A countdown that a loop makes periodic, without a look at any clock: each round takes the period
+/// and what comes on top, and what was missed is put off.
 pub(crate) struct Relative<'a> {
     countdown: &'a mut dyn Countdown,
     period_ns: u64,
@@ -57,7 +59,10 @@ pub(crate) struct Relative<'a> {
 
 impl<'a> Relative<'a> {
     pub(crate) fn of(countdown: &'a mut dyn Countdown) -> Self {
-        Self { countdown, period_ns: 0 }
+        Self {
+            countdown,
+            period_ns: 0,
+        }
     }
 }
 
@@ -72,7 +77,8 @@ impl Periodic for Relative<'_> {
     }
 }
 
-/// What one system has to wait with, as it is known on all of them: name, id, label, unit in nanoseconds, timer slack, answers.
+/// What one system has to wait with, as it is known on all of them: name, id, label, unit in
+/// nanoseconds, timer slack, answers.
 macro_rules! known {
     ($($name:ident, $id:literal, $label:literal, $unit_ns:expr, $slack:ident, $answers:ident;)*) => {
         $(#[allow(dead_code, reason = "other systems than its own know it by the list")]

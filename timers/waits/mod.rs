@@ -1,7 +1,8 @@
-//! Timers that wait: countdown timers, which return once a requested time has passed, and periodic ones, which return again and
-//! again. One file a family.
+//! Timers that wait: countdown timers, which return once a requested time has passed, and periodic
+//! ones, which return again and again. One file a family.
 //!
-//! The prober sees each as a [`WaitSubject`]: something that can be asked to wait, to arm and cancel, and to tick.
+//! The prober sees each as a [`WaitSubject`]: something that can be asked to wait, to arm and
+//! cancel, and to tick.
 
 pub(crate) mod catalogue;
 pub(crate) mod method;
@@ -33,7 +34,8 @@ pub struct WaitInfo {
     pub label: &'static str,
     /// What the calling thread does while it waits.
     pub means: Means,
-    /// Nanoseconds of the unit that a request is told in: 1 for a `timespec`, 1 000 000 for milliseconds.
+    /// Nanoseconds of the unit that a request is told in: 1 for a `timespec`, 1 000 000 for
+    /// milliseconds.
     pub unit_ns: u64,
     /// Whether the kernel's timer slack (`PR_SET_TIMERSLACK`) applies to it, by its documentation.
     pub slack: bool,
@@ -75,11 +77,27 @@ pub struct Answers {
 }
 
 impl Answers {
-    pub(crate) const NONE: Self = Self { waits: false, arms: false, periods: false };
-    pub(crate) const WAITS: Self = Self { waits: true, ..Self::NONE };
-    pub(crate) const LOOP: Self = Self { periods: true, ..Self::WAITS };
-    pub(crate) const ARMED: Self = Self { arms: true, ..Self::WAITS };
-    pub(crate) const ALL: Self = Self { arms: true, ..Self::LOOP };
+    pub(crate) const NONE: Self = Self {
+        waits: false,
+        arms: false,
+        periods: false,
+    };
+    pub(crate) const WAITS: Self = Self {
+        waits: true,
+        ..Self::NONE
+    };
+    pub(crate) const LOOP: Self = Self {
+        periods: true,
+        ..Self::WAITS
+    };
+    pub(crate) const ARMED: Self = Self {
+        arms: true,
+        ..Self::WAITS
+    };
+    pub(crate) const ALL: Self = Self {
+        arms: true,
+        ..Self::LOOP
+    };
 }
 
 /// What is asked of a method to wait.
@@ -87,12 +105,14 @@ impl Answers {
 pub struct WaitRequest<'a> {
     /// How long to wait, in nanoseconds; a row of the answer for each.
     pub lengths_ns: &'a [u64],
-    /// How often: once each length in the order given, or several times, in another random order each time.
+    /// How often: once each length in the order given, or several times, in another random order
+    /// each time.
     pub repeat: u32,
-    /// Before each wait a random time of at most this many nanoseconds passes, so that waits begin at random phases of whatever ticks.
+    /// Before each wait a random time of at most this many nanoseconds passes, so that waits begin
+    /// at random phases of whatever ticks.
     pub pause_ns: u64,
-    /// A wait that is later than this, in nanoseconds, is the last one: the mark `timermeter: …` is written into the
-    /// kernel's trace, where that may be done, and the answer ends there.
+    /// A wait that is later than this, in nanoseconds, is the last one: the mark `timermeter: …` is
+    /// written into the kernel's trace, where that may be done, and the answer ends there.
     pub break_ns: Option<u64>,
 }
 
@@ -103,9 +123,11 @@ pub struct Wait {
     pub before: i64,
     /// The reference after the call, in its ticks.
     pub after: i64,
-    /// CPU time of the calling thread from before to after, in nanoseconds, what reading it costs included.
+    /// CPU time of the calling thread from before to after, in nanoseconds, what reading it costs
+    /// included.
     pub cpu_ns: Option<i64>,
-    /// How long the thread was ready to run meanwhile and did not get a CPU, in nanoseconds; of one that only blocks.
+    /// How long the thread was ready to run meanwhile and did not get a CPU, in nanoseconds; of one
+    /// that only blocks.
     pub run_delay_ns: Option<i64>,
 }
 
@@ -120,7 +142,8 @@ pub struct Expiration {
 
 /// A timer that waits as the prober sees it: a black box that answers three questions.
 pub trait WaitSubject {
-    /// Waits. Answers a row for each length, a wait for each repetition; fewer where a wait was so late that it ended the question.
+    /// Waits. Answers a row for each length, a wait for each repetition; fewer where a wait was so
+    /// late that it ended the question.
     ///
     /// # Errors
     /// Refused by those that only tick, and where the reference is not known.
@@ -129,17 +152,20 @@ pub trait WaitSubject {
         Err(Fault::Refused("this timer is periodic only".into()))
     }
 
-    /// `repeat` times: read the reference, arm the timer for an hour, cancel it, read the reference. Answers second − first.
+    /// `repeat` times: read the reference, arm the timer for an hour, cancel it, read the
+    /// reference. Answers second − first.
     ///
     /// # Errors
     /// Refused by those that cannot be armed without waiting.
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
         let _ = (reference, repeat);
-        Err(Fault::Refused("this timer cannot be armed and cancelled without waiting".into()))
+        Err(Fault::Refused(
+            "this timer cannot be armed and cancelled without waiting".into(),
+        ))
     }
 
-    /// Ticks with the given period until it has woken up `count` times. After each wake-up whose number (from 0) is among `stalls`
-    /// the thread computes for 3.5 periods before it waits again.
+    /// Ticks with the given period until it has woken up `count` times. After each wake-up whose
+    /// number (from 0) is among `stalls` the thread computes for 3.5 periods before it waits again.
     ///
     /// # Errors
     /// Refused by those that do not tick, and where the reference is not known.

@@ -1,4 +1,5 @@
-//! The loops around a wait, compiled for each reference: between its two reads stand the call of the method and nothing else.
+//! The loops around a wait, compiled for each reference: between its two reads stand the call of
+//! the method and nothing else.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,8 +18,8 @@ use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
 use crate::{Ticks, Timer, Visitor};
 
-/// A list of methods, each with how it answers: `waits`, `arms` and `periods` by the trait of that question, `relative` for
-/// periods by a loop of its waits.
+/// A list of methods, each with how it answers: `waits`, `arms` and `periods` by the trait of that
+/// question, `relative` for periods by a loop of its waits.
 macro_rules! methods {
     ($($method:ty: $($how:ident)+;)*) => {
         &[$($crate::waits::WaitEntry {
@@ -55,7 +56,12 @@ pub(crate) struct Ways<T: 'static> {
 }
 
 impl<T> Ways<T> {
-    pub(crate) const NONE: Self = Self { waits: None, arms: None, periods: None, relative: None };
+    pub(crate) const NONE: Self = Self {
+        waits: None,
+        arms: None,
+        periods: None,
+        relative: None,
+    };
 
     pub(crate) const fn answers(&self) -> Answers {
         Answers {
@@ -71,15 +77,31 @@ impl<T: Method> WaitSubject for Observed<T> {
         let Some(way) = self.ways.waits else {
             return Err(Fault::Refused(format!("{} is periodic only", T::INFO.id)));
         };
-        by_reference(reference, Waits { info: &T::INFO, countdown: way(&mut self.method), request })
+        by_reference(
+            reference,
+            Waits {
+                info: &T::INFO,
+                countdown: way(&mut self.method),
+                request,
+            },
+        )
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
         let Some(way) = self.ways.arms else {
-            let why = format!("{} cannot be armed and cancelled without waiting", T::INFO.id);
+            let why = format!(
+                "{} cannot be armed and cancelled without waiting",
+                T::INFO.id
+            );
             return Err(Fault::Refused(why));
         };
-        by_reference(reference, Arms { armed: way(&mut self.method), repeat })
+        by_reference(
+            reference,
+            Arms {
+                armed: way(&mut self.method),
+                repeat,
+            },
+        )
     }
 
     fn periods(
@@ -101,7 +123,15 @@ impl<T: Method> WaitSubject for Observed<T> {
             }
             (None, None) => return Err(Fault::Refused(format!("{} is not periodic", T::INFO.id))),
         };
-        by_reference(reference, Periods { periodic, period_ns, count, stalls })?
+        by_reference(
+            reference,
+            Periods {
+                periodic,
+                period_ns,
+                count,
+                stalls,
+            },
+        )?
     }
 }
 
@@ -115,9 +145,15 @@ impl Visitor for Waits<'_> {
     type Output = Vec<Vec<Wait>>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
-        let Self { info, countdown, request } = self;
+        let Self {
+            info,
+            countdown,
+            request,
+        } = self;
         let meters = Meters::of_this_thread(info.means);
-        let mut limit = request.break_ns.and_then(|ns| Limit::new(ns, rate_of(&reference)?));
+        let mut limit = request
+            .break_ns
+            .and_then(|ns| Limit::new(ns, rate_of(&reference)?));
         let mut random = StdRng::seed_from_u64(reference.ticks(reference.read()).0);
         let mut order: Vec<usize> = (0..request.lengths_ns.len()).collect();
         let mut rows = vec![Vec::new(); order.len()];
@@ -131,7 +167,10 @@ impl Visitor for Waits<'_> {
                 pause(random.random_range(0..=request.pause_ns));
                 let wait = watch(countdown, &reference, &meters, asked);
                 rows[row].push(wait);
-                if limit.as_mut().is_some_and(|limit| limit.exceeded(info.id, &wait, asked)) {
+                if limit
+                    .as_mut()
+                    .is_some_and(|limit| limit.exceeded(info.id, &wait, asked))
+                {
                     return rows;
                 }
             }
@@ -142,7 +181,12 @@ impl Visitor for Waits<'_> {
 
 /// One wait between two reads of the reference.
 #[inline(never)]
-fn watch<R: Timer>(countdown: &mut dyn Countdown, reference: &R, meters: &Meters, asked: u64) -> Wait {
+fn watch<R: Timer>(
+    countdown: &mut dyn Countdown,
+    reference: &R,
+    meters: &Meters,
+    asked: u64,
+) -> Wait {
     let (delay, cpu) = (meters.run_delay_ns(), meters.cpu());
     let before = reference.read();
     countdown.wait(asked);
@@ -152,14 +196,17 @@ fn watch<R: Timer>(countdown: &mut dyn Countdown, reference: &R, meters: &Meters
         before: reference.ticks(before).0 as i64,
         after: reference.ticks(after).0 as i64,
         cpu_ns: meters.nanoseconds(cpu, cpu_later),
-        run_delay_ns: delay.zip(delay_later).map(|(before, after)| after.wrapping_sub(before) as i64),
+        run_delay_ns: delay
+            .zip(delay_later)
+            .map(|(before, after)| after.wrapping_sub(before) as i64),
     }
 }
 
 /// What the kernel counts of the calling thread.
 struct Meters {
     cpu: Option<(ThreadCputime, f64)>,
-    /// Of one that blocks. Where it computes, a delay before the time has come does not make the wait longer.
+    /// Of one that blocks. Where it computes, a delay before the time has come does not make the
+    /// wait longer.
     delay: Option<RunDelay>,
 }
 
@@ -167,7 +214,11 @@ impl Meters {
     fn of_this_thread(means: Means) -> Self {
         Self {
             cpu: ThreadCputime::open().ok().zip(ThreadCputime::ns_per_tick()),
-            delay: if means == Means::Blocks { RunDelay::of_this_thread() } else { None },
+            delay: if means == Means::Blocks {
+                RunDelay::of_this_thread()
+            } else {
+                None
+            },
         }
     }
 
@@ -196,7 +247,11 @@ struct Limit {
 
 impl Limit {
     fn new(late_ns: u64, ns_per_tick: f64) -> Option<Self> {
-        Some(Self { late_ns, ns_per_tick, marks: trace_marker() })
+        Some(Self {
+            late_ns,
+            ns_per_tick,
+            marks: trace_marker(),
+        })
     }
 
     /// Marks a wait that was later than that.
@@ -205,14 +260,16 @@ impl Limit {
         let exceeded = waited > asked.saturating_add(self.late_ns);
         if exceeded && let Some(marks) = &mut self.marks {
             // The trace may have been taken away meanwhile; the answer ends all the same.
-            let _ =
-                marks.write_all(format!("timermeter: {id} waited {waited} ns, asked for {asked}").as_bytes());
+            let _ = marks.write_all(
+                format!("timermeter: {id} waited {waited} ns, asked for {asked}").as_bytes(),
+            );
         }
         exceeded
     }
 }
 
-/// Lets some time pass and ends it computing, so that it ends at any phase of whatever wakes threads.
+/// Lets some time pass and ends it computing, so that it ends at any phase of whatever wakes
+/// threads.
 fn pause(nanoseconds: u64) {
     const SPUN: Duration = Duration::from_micros(200);
     let span = Duration::from_nanos(nanoseconds);
@@ -257,8 +314,8 @@ impl Visitor for Periods<'_> {
     type Output = Answer<Vec<Expiration>>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
-        /// What a stall takes, in halves of a period: long enough for three expirations to be missed, and to see when the next
-        /// one comes.
+        /// What a stall takes, in halves of a period: long enough for three expirations to be
+        /// missed, and to see when the next one comes.
         const STALL_HALVES: u64 = 7;
         let stall = Duration::from_nanos((self.period_ns / 2).saturating_mul(STALL_HALVES));
         let mut expirations = Vec::new();

@@ -1,11 +1,13 @@
 //! Waits that end computing.
 //!
-//! What ticks: the clock that is asked again and again, which is the system's monotonic one ([`Common`]): by the same clock others are
-//! programmed, and it needs no rate found first. At what granularity: that of a read, some 25 ns, or of a call of the scheduler where it
-//! is asked in between (`yield`). Who may use them: any process. Caveats: `spin` takes a whole CPU and, without a pause instruction in its
-//! loop, most of the core from a sibling thread; a thread that the scheduler puts in between makes it late by milliseconds. The margins of
-//! `hybrid` and `spin-sleep` are for a quiet Linux: where sleeps are later than that, so are they.
-//! Source: [spin_sleep], whose margin is 125 µs on Linux and which gives the CPU away between two looks.
+//! What ticks: the clock that is asked again and again, which is the system's monotonic one
+//! ([`Common`]): by the same clock others are programmed, and it needs no rate found first. At what
+//! granularity: that of a read, some 25 ns, or of a call of the scheduler where it is asked in
+//! between (`yield`). Who may use them: any process. Caveats: `spin` takes a whole CPU and, without
+//! a pause instruction in its loop, most of the core from a sibling thread; a thread that the
+//! scheduler puts in between makes it late by milliseconds. The margins of `hybrid` and
+//! `spin-sleep` are for a quiet Linux: where sleeps are later than that, so are they. Source:
+//! [spin_sleep], whose margin is 125 µs on Linux and which gives the CPU away between two looks.
 //!
 //! [spin_sleep]: https://docs.rs/spin_sleep/1.3.3/spin_sleep/
 
@@ -18,8 +20,8 @@ use crate::os::Common;
 use crate::subject::Answer;
 use crate::{Ticks, Timer, Unavailable};
 
-/// How much of a wait `hybrid` computes: sleeps that ask for so much less are back in time, by far most of them. With the kernel's
-/// default slack of 50 µs they come 60 to 100 µs late.
+/// How much of a wait `hybrid` computes: sleeps that ask for so much less are back in time, by far
+/// most of them. With the kernel's default slack of 50 µs they come 60 to 100 µs late.
 const MARGIN_NS: u64 = 120_000;
 
 /// Points in time of the clock.
@@ -34,7 +36,11 @@ impl SpinClock {
     fn open() -> Result<Self, Unavailable> {
         let unknown = || Unavailable::because("the unit of the system's clock is not known");
         let (clock, ns_per_tick) = (Common::open()?, Common::ns_per_tick().ok_or_else(unknown)?);
-        Ok(Self { clock, ns_per_tick, grid: (Ticks(0), 0) })
+        Ok(Self {
+            clock,
+            ns_per_tick,
+            grid: (Ticks(0), 0),
+        })
     }
 
     #[inline(always)]
@@ -116,8 +122,11 @@ impl Periodic for Spin {
 pub(crate) struct Yield(SpinClock);
 
 impl Method for Yield {
-    const INFO: WaitInfo =
-        WaitInfo { id: "yield", label: "a loop of std::thread::yield_now()", ..Spin::INFO };
+    const INFO: WaitInfo = WaitInfo {
+        id: "yield",
+        label: "a loop of std::thread::yield_now()",
+        ..Spin::INFO
+    };
 
     fn open() -> Result<Self, Unavailable> {
         SpinClock::open().map(Self)
@@ -169,7 +178,11 @@ impl Periodic for Hybrid {
 pub(crate) struct SpinSleep;
 
 impl Method for SpinSleep {
-    const INFO: WaitInfo = WaitInfo { id: "spin-sleep", label: "spin_sleep::sleep()", ..Hybrid::INFO };
+    const INFO: WaitInfo = WaitInfo {
+        id: "spin-sleep",
+        label: "spin_sleep::sleep()",
+        ..Hybrid::INFO
+    };
 
     fn open() -> Result<Self, Unavailable> {
         Ok(Self)

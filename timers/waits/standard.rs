@@ -1,9 +1,10 @@
 //! What Rust's standard library offers to wait, on every system.
 //!
-//! What ticks: on Linux the high-resolution timers of the kernel, through `clock_nanosleep` (`sleep`) and a futex (the others); on Windows
-//! a high-resolution waitable timer where there is one (`sleep`), else the tick of 15.625 ms. At what granularity: requests are told in
-//! nanoseconds. Who may use them: any process. Caveats: the kernel's timer slack applies to all of them; `sleep` of nothing returns at once.
-//! Sources: [std::thread], [std::sync].
+//! What ticks: on Linux the high-resolution timers of the kernel, through `clock_nanosleep`
+//! (`sleep`) and a futex (the others); on Windows a high-resolution waitable timer where there is
+//! one (`sleep`), else the tick of 15.625 ms. At what granularity: requests are told in
+//! nanoseconds. Who may use them: any process. Caveats: the kernel's timer slack applies to all of
+//! them; `sleep` of nothing returns at once. Sources: [std::thread], [std::sync].
 //!
 //! [std::thread]: https://doc.rust-lang.org/std/thread/fn.sleep.html
 //! [std::sync]: https://doc.rust-lang.org/std/sync/struct.Condvar.html
@@ -20,7 +21,13 @@ use super::{FLOOR_ID, Means, WaitInfo};
 use crate::Unavailable;
 
 const fn info(id: &'static str, label: &'static str) -> WaitInfo {
-    WaitInfo { id, label, means: Means::Blocks, unit_ns: 1, slack: true }
+    WaitInfo {
+        id,
+        label,
+        means: Means::Blocks,
+        unit_ns: 1,
+        slack: true,
+    }
 }
 
 /// `std::thread::sleep`.
@@ -64,10 +71,16 @@ pub(crate) struct CondvarWaitTimeout {
 }
 
 impl Method for CondvarWaitTimeout {
-    const INFO: WaitInfo = info("std-condvar-wait-timeout", "std::sync::Condvar::wait_timeout()");
+    const INFO: WaitInfo = info(
+        "std-condvar-wait-timeout",
+        "std::sync::Condvar::wait_timeout()",
+    );
 
     fn open() -> Result<Self, Unavailable> {
-        Ok(Self { never: Mutex::new(()), condition: Condvar::new() })
+        Ok(Self {
+            never: Mutex::new(()),
+            condition: Condvar::new(),
+        })
     }
 }
 
@@ -75,7 +88,9 @@ impl Countdown for CondvarWaitTimeout {
     fn wait(&mut self, nanoseconds: u64) {
         // No other thread has the lock, so that it is not poisoned.
         if let Ok(guard) = self.never.lock() {
-            let _ = self.condition.wait_timeout(guard, Duration::from_nanos(nanoseconds));
+            let _ = self
+                .condition
+                .wait_timeout(guard, Duration::from_nanos(nanoseconds));
         }
     }
 }
@@ -87,17 +102,25 @@ pub(crate) struct RecvTimeout {
 }
 
 impl Method for RecvTimeout {
-    const INFO: WaitInfo = info("std-recv-timeout", "std::sync::mpsc::Receiver::recv_timeout()");
+    const INFO: WaitInfo = info(
+        "std-recv-timeout",
+        "std::sync::mpsc::Receiver::recv_timeout()",
+    );
 
     fn open() -> Result<Self, Unavailable> {
         let (sender, receiver) = channel();
-        Ok(Self { _sender: sender, receiver })
+        Ok(Self {
+            _sender: sender,
+            receiver,
+        })
     }
 }
 
 impl Countdown for RecvTimeout {
     fn wait(&mut self, nanoseconds: u64) {
-        let _ = self.receiver.recv_timeout(Duration::from_nanos(nanoseconds));
+        let _ = self
+            .receiver
+            .recv_timeout(Duration::from_nanos(nanoseconds));
     }
 }
 

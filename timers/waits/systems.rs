@@ -1,14 +1,17 @@
-//! The ways to wait that one system alone has, a module a system, known on all of them. The calls stand in `os/`.
+//! The ways to wait that one system alone has, a module a system, known on all of them. The calls
+//! stand in `os/`.
 
 pub(crate) mod linux {
     //! The ways to wait of Linux. Their calls stand in `os/linux/waits/`.
     //!
-    //! What ticks: the kernel's high-resolution timers, each an interrupt at its time, on CLOCK_MONOTONIC unless the id says otherwise;
-    //! where the kernel runs without them (`highres=off`), and for `SO_RCVTIMEO` always, the tick of 1/CONFIG_HZ. At what granularity: in
-    //! the unit of the request, which is what `unit_ns` says; a nanosecond for most. Who may use them: any process, but for `io_uring`,
-    //! which the system may forbid. Caveats: to a wait of a thread of SCHED_OTHER the kernel adds its *timer slack*, 50 µs by default
-    //! (`PR_SET_TIMERSLACK`), where it says so below, and to waits of the `poll` family 0.1 % of the request at least. `poll` and
-    //! `epoll_wait` are asked in milliseconds, rounded up.
+    //! What ticks: the kernel's high-resolution timers, each an interrupt at its time, on
+    //! CLOCK_MONOTONIC unless the id says otherwise; where the kernel runs without them
+    //! (`highres=off`), and for `SO_RCVTIMEO` always, the tick of 1/CONFIG_HZ. At what granularity:
+    //! in the unit of the request, which is what `unit_ns` says; a nanosecond for most. Who may use
+    //! them: any process, but for `io_uring`, which the system may forbid. Caveats: to a wait of a
+    //! thread of SCHED_OTHER the kernel adds its *timer slack*, 50 µs by default
+    //! (`PR_SET_TIMERSLACK`), where it says so below, and to waits of the `poll` family 0.1 % of
+    //! the request at least. `poll` and `epoll_wait` are asked in milliseconds, rounded up.
     //! Sources: the manual pages of the calls, `time(7)`, `PR_SET_TIMERSLACK(2const)`.
 
     use crate::waits::method::known;
@@ -46,14 +49,17 @@ pub(crate) mod linux {
 pub(crate) mod windows {
     //! The ways to wait of Windows. Their calls stand in `os/windows/waits/`.
     //!
-    //! What ticks: the timer interrupt, every 15.625 ms unless some program asks for more by `timeBeginPeriod`, since Windows 10 2004 for
-    //! itself alone; a high-resolution waitable timer has an interrupt of its own. At what granularity: milliseconds for `Sleep`, 100 ns for
-    //! waitable timers. Who may use them: any process; high-resolution timers came with Windows 10 1803; Wine 8.0 takes the flag and makes
-    //! a timer as any other. Caveats: a wait ends with a tick, and may so be shorter than what was asked for by a part of one (`Sleep`).
-    //! Sources: [Sleep], [CreateWaitableTimerExW].
+    //! What ticks: the timer interrupt, every 15.625 ms unless some program asks for more by
+    //! `timeBeginPeriod`, since Windows 10 2004 for itself alone; a high-resolution waitable timer
+    //! has an interrupt of its own. At what granularity: milliseconds for `Sleep`, 100 ns for
+    //! waitable timers. Who may use them: any process; high-resolution timers came with Windows 10
+    //! 1803; Wine 8.0 takes the flag and makes a timer as any other. Caveats: a wait ends with a
+    //! tick, and may so be shorter than what was asked for by a part of one (`Sleep`). Sources:
+    //! [Sleep], [CreateWaitableTimerExW].
     //!
     //! [Sleep]: https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep
-    //! [CreateWaitableTimerExW]: https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createwaitabletimerexw
+    //! [CreateWaitableTimerExW]:
+    //! https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createwaitabletimerexw
 
     use crate::waits::method::known;
 

@@ -1,8 +1,10 @@
 //! The timers of [tokio], where this was built with it.
 //!
-//! What ticks: a wheel that the runtime turns, by `epoll_wait` on Linux. At what granularity: requests are told in nanoseconds and kept
-//! in milliseconds, rounded up. Who may use them: any process. Caveats: the runtime here is that of one thread; what else its tasks do
-//! makes timers late. `interval` catches up with what it missed unless told otherwise (`MissedTickBehavior::Burst`).
+//! What ticks: a wheel that the runtime turns, by `epoll_wait` on Linux. At what granularity:
+//! requests are told in nanoseconds and kept in milliseconds, rounded up. Who may use them: any
+//! process. Caveats: the runtime here is that of one thread; what else its tasks do makes timers
+//! late. `interval` catches up with what it missed unless told otherwise
+//! (`MissedTickBehavior::Burst`).
 //!
 //! [tokio]: https://docs.rs/tokio/latest/tokio/time/
 
@@ -15,7 +17,11 @@ const SLEEP: WaitInfo = WaitInfo {
     unit_ns: 1,
     slack: true,
 };
-const INTERVAL: WaitInfo = WaitInfo { id: "tokio-interval", label: "tokio::time::interval()", ..SLEEP };
+const INTERVAL: WaitInfo = WaitInfo {
+    id: "tokio-interval",
+    label: "tokio::time::interval()",
+    ..SLEEP
+};
 
 pub(crate) use this_build::ALL;
 
@@ -25,15 +31,24 @@ mod this_build {
     use crate::Unavailable;
     use crate::waits::Answers;
 
-    const TICKS: Answers = Answers { periods: true, ..Answers::NONE };
+    const TICKS: Answers = Answers {
+        periods: true,
+        ..Answers::NONE
+    };
     pub(crate) const ALL: &[WaitEntry] = &[absent(SLEEP, Answers::ARMED), absent(INTERVAL, TICKS)];
 
     const fn absent(info: WaitInfo, answers: Answers) -> WaitEntry {
-        WaitEntry { info, answers, availability: || Err(why()), open: || Err(why()) }
+        WaitEntry {
+            info,
+            answers,
+            availability: || Err(why()),
+            open: || Err(why()),
+        }
     }
 
     fn why() -> Unavailable {
-        Unavailable::because("built without the feature `tokio`").remedy("build it with `--features tokio`")
+        Unavailable::because("built without the feature `tokio`")
+            .remedy("build it with `--features tokio`")
     }
 }
 
@@ -70,7 +85,8 @@ mod this_build {
 
     impl Countdown for Sleep {
         fn wait(&mut self, nanoseconds: u64) {
-            self.0.block_on(async { sleep(Duration::from_nanos(nanoseconds)).await });
+            self.0
+                .block_on(async { sleep(Duration::from_nanos(nanoseconds)).await });
         }
     }
 
@@ -97,7 +113,10 @@ mod this_build {
         const INFO: WaitInfo = INTERVAL;
 
         fn open() -> Result<Self, Unavailable> {
-            Ok(Self { runtime: runtime()?, interval: None })
+            Ok(Self {
+                runtime: runtime()?,
+                interval: None,
+            })
         }
     }
 
@@ -105,7 +124,10 @@ mod this_build {
         fn start(&mut self, period_ns: u64) -> Answer<()> {
             let _inside = self.runtime.enter();
             let period = Duration::from_nanos(period_ns);
-            #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
+            #[allow(
+                clippy::disallowed_methods,
+                reason = "this crate is where clocks are read"
+            )]
             let first = Instant::now() + period;
             self.interval = Some(interval_at(first, period));
             Ok(())

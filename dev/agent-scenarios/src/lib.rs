@@ -1,4 +1,5 @@
-//! Whether a program speaks the agent protocol, at length: every question is asked of every timer, and many that are none.
+//! Whether a program speaks the agent protocol, at length: every question is asked of every timer,
+//! and many that are none.
 
 mod partner;
 mod waiting;
@@ -11,8 +12,8 @@ use serde_json::{Value, json};
 use timermeter::prober::connection::objection;
 use timermeter::prober::process::Command;
 use timermeter::prober::protocol::{
-    Adds, Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Ordered, Readings,
-    Refusal, VERSION,
+    Adds, Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Ordered,
+    Readings, Refusal, VERSION,
 };
 use timermeter::text::from_bytes;
 
@@ -20,7 +21,8 @@ use timermeter::text::from_bytes;
 const ROW: u32 = 9;
 /// Work that takes long on every machine and in every language, against the cost of a read.
 const MUCH_WORK: u64 = 100_000;
-/// How often it is made eight times as much where the timer did not move: steps of 100 ms are known.
+/// How often it is made eight times as much where the timer did not move: steps of 100 ms are
+/// known.
 const COARSER: u32 = 4;
 /// More values than a prober ever asks for at once; an agent may refuse so many.
 const LARGE: u32 = 100_000;
@@ -55,16 +57,26 @@ const ERROR: &str = "answer {\"error\":\"why, in one line\"} and go on";
 /// Asks a program everything, each answer within `timeout`.
 #[must_use]
 pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
-    let mut examination =
-        Examination { partner: Partner { command, timeout, process: None }, findings: Vec::new() };
-    let Some(hello) = examination.introduction() else { return examination.findings };
+    let mut examination = Examination {
+        partner: Partner {
+            command,
+            timeout,
+            process: None,
+        },
+        findings: Vec::new(),
+    };
+    let Some(hello) = examination.introduction() else {
+        return examination.findings;
+    };
     let reference = hello
         .timers
         .iter()
         .find(|timer| timer.reference)
         .or(hello.timers.first())
         .map(|timer| timer.id.clone());
-    let Some(reference) = reference else { return examination.findings };
+    let Some(reference) = reference else {
+        return examination.findings;
+    };
     for timer in &hello.timers {
         examination.timer(&timer.id, &reference);
     }
@@ -92,25 +104,44 @@ impl Examination<'_> {
         let kept = hello.as_ref().ok().cloned();
         self.note("hello", hello.map(|_| ()), remedy);
         let hello = kept?;
-        let some = if hello.timers.is_empty() { Err("it names no timer".to_owned()) } else { Ok(()) };
+        let some = if hello.timers.is_empty() {
+            Err("it names no timer".to_owned())
+        } else {
+            Ok(())
+        };
         self.note("hello: timers", some, "name at least one");
         let one = match hello.timers.iter().filter(|timer| timer.reference).count() {
             1 => Ok(()),
             count => Err(format!("{count} timers are marked as the reference")),
         };
-        self.note("hello: a reference", one, "mark the finest timer, and only that, with \"reference\":true");
+        self.note(
+            "hello: a reference",
+            one,
+            "mark the finest timer, and only that, with \"reference\":true",
+        );
         let needed = ["intervals", "batches", "readings"];
-        let lacking: Vec<&str> =
-            needed.into_iter().filter(|op| !hello.ops.iter().any(|offered| offered == op)).collect();
-        let all =
-            if lacking.is_empty() { Ok(()) } else { Err(format!("`ops` lacks {}", lacking.join(", "))) };
-        self.note("hello: ops", all, "serve and name intervals, batches and readings");
+        let lacking: Vec<&str> = needed
+            .into_iter()
+            .filter(|op| !hello.ops.iter().any(|offered| offered == op))
+            .collect();
+        let all = if lacking.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("`ops` lacks {}", lacking.join(", ")))
+        };
+        self.note(
+            "hello: ops",
+            all,
+            "serve and name intervals, batches and readings",
+        );
         Some(hello)
     }
 
     fn timer(&mut self, id: &str, reference: &str) {
         let request = json!({"op":"readings","timer":id,"count":3});
-        let answer = self.ask::<Readings>(&request).and_then(|answer| counted(answer.readings.len(), 3));
+        let answer = self
+            .ask::<Readings>(&request)
+            .and_then(|answer| counted(answer.readings.len(), 3));
         self.note(
             &format!("readings of {id}"),
             answer,
@@ -119,7 +150,10 @@ impl Examination<'_> {
         let request = json!({"op":"intervals","timer":id,"work":[0, 1, 10],"repeat":4});
         let answer = self.ask::<Intervals>(&request).and_then(|answer| {
             counted(answer.intervals.len(), 3)?;
-            answer.intervals.iter().try_for_each(|row| counted(row.len(), 4))
+            answer
+                .intervals
+                .iter()
+                .try_for_each(|row| counted(row.len(), 4))
         });
         self.note(
             &format!("intervals of {id}"),
@@ -127,8 +161,11 @@ impl Examination<'_> {
             "answer {\"intervals\":[[…],…]}: a row for each amount of work, `repeat` integers in each",
         );
         for calls in [0, 5] {
-            let request = json!({"op":"batches","timer":id,"reference":reference,"calls":calls,"repeat":4});
-            let answer = self.ask::<Batches>(&request).and_then(|answer| counted(answer.batches.len(), 4));
+            let request =
+                json!({"op":"batches","timer":id,"reference":reference,"calls":calls,"repeat":4});
+            let answer = self
+                .ask::<Batches>(&request)
+                .and_then(|answer| counted(answer.batches.len(), 4));
             let question = format!("batches of {id} by {reference}, {calls} calls");
             self.note(
                 &question,
@@ -141,14 +178,19 @@ impl Examination<'_> {
     /// None, many, and whether more work takes longer.
     fn amounts(&mut self, id: &str) {
         let request = json!({"op":"readings","timer":id,"count":0});
-        let answer = self.ask::<Readings>(&request).and_then(|answer| counted(answer.readings.len(), 0));
+        let answer = self
+            .ask::<Readings>(&request)
+            .and_then(|answer| counted(answer.readings.len(), 0));
         self.note("count 0", answer, "answer with an empty list");
         let request = json!({"op":"intervals","timer":id,"work":[],"repeat":3});
-        let answer = self.ask::<Intervals>(&request).and_then(|answer| counted(answer.intervals.len(), 0));
+        let answer = self
+            .ask::<Intervals>(&request)
+            .and_then(|answer| counted(answer.intervals.len(), 0));
         self.note("no work amounts", answer, "answer with an empty list");
         let request = json!({"op":"batches","timer":id,"reference":id,"calls":1,"repeat":LARGE});
-        let answer =
-            self.ask_or_refused::<Batches>(&request, |answer| counted(answer.batches.len(), LARGE as usize));
+        let answer = self.ask_or_refused::<Batches>(&request, |answer| {
+            counted(answer.batches.len(), LARGE as usize)
+        });
         self.note(
             &format!("{LARGE} values"),
             answer,
@@ -188,13 +230,21 @@ impl Examination<'_> {
             counted(answer.handoffs.len(), 4)
         });
         let cpus = timers::allowed_cpus().unwrap_or_default();
-        self.offered("handoffs-between", offers("handoffs-between") && cpus.len() > 1, |this| {
-            let request = json!({"op":"handoffs-between","timer":id,"cpus":[&cpus[..2]],"count":4});
-            this.ask_or_refused::<HandoffsBetween>(&request, |answer| {
-                counted(answer.handoffs.len(), 1)?;
-                answer.handoffs.iter().try_for_each(|pair| counted(pair.len(), 4))
-            })
-        });
+        self.offered(
+            "handoffs-between",
+            offers("handoffs-between") && cpus.len() > 1,
+            |this| {
+                let request =
+                    json!({"op":"handoffs-between","timer":id,"cpus":[&cpus[..2]],"count":4});
+                this.ask_or_refused::<HandoffsBetween>(&request, |answer| {
+                    counted(answer.handoffs.len(), 1)?;
+                    answer
+                        .handoffs
+                        .iter()
+                        .try_for_each(|pair| counted(pair.len(), 4))
+                })
+            },
+        );
         self.offered("comparisons", offers("comparisons"), |this| {
             let request = json!({"op":"comparisons","timer":id,"reference":id,"work":3,"count":4});
             this.ask_or_refused::<Comparisons>(&request, |answer| {
@@ -216,37 +266,64 @@ impl Examination<'_> {
             })
         });
         for during in ["spin", "sleep", "other-spin"] {
-            self.offered(&format!("advance during {during}"), offers("advance"), |this| {
-                let request = json!({"op":"advance","timer":id,"reference":id,"during":during,"ms":2});
-                this.ask_or_refused::<Advanced>(&request, |_| Ok(()))
-            });
+            self.offered(
+                &format!("advance during {during}"),
+                offers("advance"),
+                |this| {
+                    let request =
+                        json!({"op":"advance","timer":id,"reference":id,"during":during,"ms":2});
+                    this.ask_or_refused::<Advanced>(&request, |_| Ok(()))
+                },
+            );
         }
     }
 
     /// Asks an optional question, where the agent offers it.
-    fn offered(&mut self, question: &str, offers: bool, ask: impl FnOnce(&mut Self) -> Result<(), String>) {
+    fn offered(
+        &mut self,
+        question: &str,
+        offers: bool,
+        ask: impl FnOnce(&mut Self) -> Result<(), String>,
+    ) {
         if !offers {
             return self.not_offered(question);
         }
         let answer = ask(self);
-        self.note(question, answer, "answer as the protocol says, or take the question out of `ops`");
+        self.note(
+            question,
+            answer,
+            "answer as the protocol says, or take the question out of `ops`",
+        );
     }
 
     fn not_offered(&mut self, question: &str) {
-        self.findings.push(Finding { question: question.into(), verdict: Verdict::NotOffered });
+        self.findings.push(Finding {
+            question: question.into(),
+            verdict: Verdict::NotOffered,
+        });
     }
 
     /// What is no question has to be refused, and must not end the agent.
     fn nonsense(&mut self, id: &str) {
         let unlikely = "no such timer";
         for (question, line) in [
-            ("a timer it does not have", json!({"op":"readings","timer":unlikely,"count":1}).to_string()),
+            (
+                "a timer it does not have",
+                json!({"op":"readings","timer":unlikely,"count":1}).to_string(),
+            ),
             (
                 "a reference it does not have",
-                json!({"op":"batches","timer":id,"reference":unlikely,"calls":1,"repeat":1}).to_string(),
+                json!({"op":"batches","timer":id,"reference":unlikely,"calls":1,"repeat":1})
+                    .to_string(),
             ),
-            ("an op that does not exist", json!({"op":"no such op"}).to_string()),
-            ("a request without its keys", json!({"op":"readings"}).to_string()),
+            (
+                "an op that does not exist",
+                json!({"op":"no such op"}).to_string(),
+            ),
+            (
+                "a request without its keys",
+                json!({"op":"readings"}).to_string(),
+            ),
             ("a line that is no JSON", "{\"op\":".to_owned()),
             ("JSON that is no object", "[1]".to_owned()),
         ] {
@@ -259,21 +336,33 @@ impl Examination<'_> {
         );
         let answers = self.partner.say(&two).and_then(|first| {
             let second = self.partner.receive()?;
-            let length = |line: &[u8]| from_bytes::<Readings>(line).map(|answer| answer.readings.len());
+            let length =
+                |line: &[u8]| from_bytes::<Readings>(line).map(|answer| answer.readings.len());
             match (length(&first), length(&second)) {
                 (Ok(1), Ok(2)) => Ok(()),
-                _ => Err(format!("it answered {} and {}", quoted(&first), quoted(&second))),
+                _ => Err(format!(
+                    "it answered {} and {}",
+                    quoted(&first),
+                    quoted(&second)
+                )),
             }
         });
-        self.note("two requests at once", answers, "answer one request with one line, in order");
+        self.note(
+            "two requests at once",
+            answers,
+            "answer one request with one line, in order",
+        );
     }
 
     /// That it refuses this, and goes on.
     fn refused(&mut self, question: &str, line: &str, id: &str) {
-        let refused = self.partner.say(line).and_then(|answer| match from_bytes::<Refusal>(&answer) {
-            Ok(refusal) if !refusal.error.trim().is_empty() => Ok(()),
-            _ => Err(format!("it answered {}", quoted(&answer))),
-        });
+        let refused =
+            self.partner
+                .say(line)
+                .and_then(|answer| match from_bytes::<Refusal>(&answer) {
+                    Ok(refusal) if !refusal.error.trim().is_empty() => Ok(()),
+                    _ => Err(format!("it answered {}", quoted(&answer))),
+                });
         let request = json!({"op":"readings","timer":id,"count":1});
         let refused = refused.and_then(|()| self.ask::<Readings>(&request).map(|_| ()));
         self.note(question, refused, ERROR);
@@ -281,7 +370,11 @@ impl Examination<'_> {
 
     fn end(&mut self) {
         let ended = self.partner.end();
-        self.note("end of input", ended, "exit with status 0 when standard input ends");
+        self.note(
+            "end of input",
+            ended,
+            "exit with status 0 when standard input ends",
+        );
     }
 
     fn note(&mut self, question: &str, answer: Result<(), String>, remedy: &'static str) {
@@ -289,7 +382,10 @@ impl Examination<'_> {
             Ok(()) => Verdict::Pass,
             Err(cause) => Verdict::Fail { cause, remedy },
         };
-        self.findings.push(Finding { question: question.into(), verdict });
+        self.findings.push(Finding {
+            question: question.into(),
+            verdict,
+        });
     }
 
     fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T, String> {
@@ -297,8 +393,13 @@ impl Examination<'_> {
         if let Ok(Refusal { error }) = from_bytes(&line) {
             return Err(format!("it refused: {}", printable(error.as_bytes())));
         }
-        from_bytes(&line)
-            .map_err(|error| format!("{} in {}", printable(error.to_string().as_bytes()), quoted(&line)))
+        from_bytes(&line).map_err(|error| {
+            format!(
+                "{} in {}",
+                printable(error.to_string().as_bytes()),
+                quoted(&line)
+            )
+        })
     }
 
     fn ask_or_refused<T: DeserializeOwned>(
@@ -310,7 +411,9 @@ impl Examination<'_> {
         if from_bytes::<Refusal>(&line).is_ok() {
             return Ok(());
         }
-        from_bytes(&line).map_err(|error| format!("{error} in {}", quoted(&line))).and_then(judge)
+        from_bytes(&line)
+            .map_err(|error| format!("{error} in {}", quoted(&line)))
+            .and_then(judge)
     }
 }
 
@@ -319,7 +422,11 @@ fn hello_request() -> Value {
 }
 
 fn counted(found: usize, wanted: usize) -> Result<(), String> {
-    if found == wanted { Ok(()) } else { Err(format!("there are {found} values, not {wanted}")) }
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(format!("there are {found} values, not {wanted}"))
+    }
 }
 
 /// Whether the median of the second row lies above that of the first.

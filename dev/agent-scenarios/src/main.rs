@@ -7,7 +7,9 @@ use agent_scenarios::{Verdict, check};
 use timermeter::prober::process::Command;
 
 fn main() -> ExitCode {
-    let words = std::env::args().nth(1).and_then(|command| shell_words::split(&command).ok());
+    let words = std::env::args()
+        .nth(1)
+        .and_then(|command| shell_words::split(&command).ok());
     let Some([program, args @ ..]) = words.as_deref() else {
         eprintln!("usage: agent-scenarios 'COMMAND ARG…'");
         return ExitCode::from(2);
@@ -17,10 +19,16 @@ fn main() -> ExitCode {
     for finding in &findings {
         match &finding.verdict {
             Verdict::Pass => println!("pass  {}", finding.question),
-            Verdict::NotOffered => println!("  –   {}: not offered, and need not be", finding.question),
-            Verdict::Fail { cause, remedy } => println!("FAIL  {}: {cause} → {remedy}", finding.question),
+            Verdict::NotOffered => {
+                println!("  –   {}: not offered, and need not be", finding.question)
+            }
+            Verdict::Fail { cause, remedy } => {
+                println!("FAIL  {}: {cause} → {remedy}", finding.question)
+            }
         }
     }
-    let failed = findings.iter().any(|finding| matches!(finding.verdict, Verdict::Fail { .. }));
+    let failed = findings
+        .iter()
+        .any(|finding| matches!(finding.verdict, Verdict::Fail { .. }));
     ExitCode::from(if failed { 3 } else { 0 })
 }

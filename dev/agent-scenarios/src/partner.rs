@@ -22,19 +22,27 @@ pub(super) struct Partner<'a> {
 }
 
 impl Partner<'_> {
-    /// A line to the agent, and the line that it answers. One that did not survive the last question is started again.
+    /// A line to the agent, and the line that it answers. One that did not survive the last
+    /// question is started again.
     pub(super) fn say(&mut self, line: &str) -> Result<Vec<u8>, String> {
         self.ready()?;
         let process = self.process.as_ref().ok_or("it is gone")?;
         if let Some(Output::Line(line)) = process.pending() {
-            return Err(format!("it wrote something without being asked: {}", quoted(&line)));
+            return Err(format!(
+                "it wrote something without being asked: {}",
+                quoted(&line)
+            ));
         }
         process.send(format!("{line}\n").into_bytes(), LONGEST_ANSWER);
         self.receive()
     }
 
     fn ready(&mut self) -> Result<(), String> {
-        if self.process.as_ref().is_some_and(|process| !process.has_exited()) {
+        if self
+            .process
+            .as_ref()
+            .is_some_and(|process| !process.has_exited())
+        {
             return Ok(());
         }
         self.process = Some(Process::start(self.command, None).map_err(|fault| fault.to_string())?);
@@ -47,7 +55,9 @@ impl Partner<'_> {
         let deadline = Deadline::after(self.timeout);
         let why = loop {
             let left = deadline.remaining().filter(|_| !children::interrupted());
-            let Some(left) = left else { break format!("no answer within {} s", self.timeout.as_secs_f64()) };
+            let Some(left) = left else {
+                break format!("no answer within {} s", self.timeout.as_secs_f64());
+            };
             match process.next(left.min(SLICE)) {
                 Ok(Output::Line(line)) => return Ok(line),
                 Ok(Output::Endless) => break "its answer does not end".into(),
@@ -60,36 +70,50 @@ impl Partner<'_> {
     }
 
     fn obituary(&mut self) -> String {
-        let Some(process) = self.process.as_mut() else { return "it is gone".into() };
+        let Some(process) = self.process.as_mut() else {
+            return "it is gone".into();
+        };
         let deadline = Deadline::after(Duration::from_millis(500));
         while !process.has_exited() && deadline.remaining().is_some() {
             thread::sleep(Duration::from_millis(2));
         }
         let by_itself = process.has_exited();
-        let ended = process.end().filter(|_| by_itself).map_or_else(|| "closed its output".into(), in_words);
-        let words =
-            process.last_words().map_or_else(String::new, |words| format!("; its last words: {words}"));
+        let ended = process
+            .end()
+            .filter(|_| by_itself)
+            .map_or_else(|| "closed its output".into(), in_words);
+        let words = process
+            .last_words()
+            .map_or_else(String::new, |words| format!("; its last words: {words}"));
         format!("it {ended} instead of answering{words}")
     }
 
     /// Ends its input, after which it has to end itself.
     pub(super) fn end(&mut self) -> Result<(), String> {
-        self.ready().map(|()| self.process.take()).and_then(|process| {
-            let mut process = process.ok_or("it is gone")?;
-            process.close();
-            let deadline = Deadline::after(self.timeout);
-            while !process.has_exited() && deadline.remaining().is_some() && !children::interrupted() {
-                thread::sleep(Duration::from_millis(5));
-            }
-            if !process.has_exited() {
-                return Err(format!("it still runs {} s later", self.timeout.as_secs_f64()));
-            }
-            match process.end() {
-                Some(status) if status.success() => Ok(()),
-                Some(status) => Err(format!("it {}", in_words(status))),
-                None => Err("how it ended is not known".into()),
-            }
-        })
+        self.ready()
+            .map(|()| self.process.take())
+            .and_then(|process| {
+                let mut process = process.ok_or("it is gone")?;
+                process.close();
+                let deadline = Deadline::after(self.timeout);
+                while !process.has_exited()
+                    && deadline.remaining().is_some()
+                    && !children::interrupted()
+                {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                if !process.has_exited() {
+                    return Err(format!(
+                        "it still runs {} s later",
+                        self.timeout.as_secs_f64()
+                    ));
+                }
+                match process.end() {
+                    Some(status) if status.success() => Ok(()),
+                    Some(status) => Err(format!("it {}", in_words(status))),
+                    None => Err("how it ended is not known".into()),
+                }
+            })
     }
 }
 

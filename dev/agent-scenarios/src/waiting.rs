@@ -24,7 +24,11 @@ impl Examination<'_> {
         if hello.waiters.is_empty() {
             return;
         }
-        let sound = hello.waiters.iter().find_map(|waiter| misfit(waiter, &hello.ops)).map_or(Ok(()), Err);
+        let sound = hello
+            .waiters
+            .iter()
+            .find_map(|waiter| misfit(waiter, &hello.ops))
+            .map_or(Ok(()), Err);
         self.note(
             "hello: waiters",
             sound,
@@ -40,9 +44,14 @@ impl Examination<'_> {
         for (op, rest) in [
             ("waits", json!({"request_ns":[0],"repeat":1})),
             ("arms", json!({"repeat":1})),
-            ("periods", json!({"period_ns":PERIOD_NS,"count":1,"stalls":[]})),
+            (
+                "periods",
+                json!({"period_ns":PERIOD_NS,"count":1,"stalls":[]}),
+            ),
         ] {
-            let Some(waiter) = hello.waiters.iter().find(|waiter| answers(waiter, op)) else { continue };
+            let Some(waiter) = hello.waiters.iter().find(|waiter| answers(waiter, op)) else {
+                continue;
+            };
             for (what, timer, timed_by) in [
                 ("a timer it does not have", UNLIKELY, reference),
                 ("a clock", reference, reference),
@@ -64,12 +73,24 @@ impl Examination<'_> {
                 "pause_ns":100_000});
             let answer = self.ask::<Waits>(&request).and_then(|answer| {
                 counted(answer.waits.len(), LENGTHS_NS.len())?;
-                answer.waits.iter().try_for_each(|row| counted(row.len(), REPEAT))?;
-                answer.waits.iter().flatten().try_for_each(|wait| sound(wait))?;
+                answer
+                    .waits
+                    .iter()
+                    .try_for_each(|row| counted(row.len(), REPEAT))?;
+                answer
+                    .waits
+                    .iter()
+                    .flatten()
+                    .try_for_each(|wait| sound(wait))?;
                 Ok(answer)
             });
-            let ends_early =
-                |answer: &Waits| if id == timers::waits::FLOOR_ID { 0 } else { early(answer, unit) };
+            let ends_early = |answer: &Waits| {
+                if id == timers::waits::FLOOR_ID {
+                    0
+                } else {
+                    early(answer, unit)
+                }
+            };
             let early = answer.as_ref().map_or(0, ends_early);
             let question = match early {
                 0 => format!("waits of {id}"),
@@ -101,9 +122,18 @@ impl Examination<'_> {
                 "stalls":[1]});
             let answer = self.ask::<Periods>(&request).and_then(|answer| {
                 counted(answer.periods.len(), WAKEUPS)?;
-                answer.periods.windows(2).try_for_each(|pair| ordered(pair[0][0], pair[1][0]))?;
-                match answer.periods.iter().find(|[_, expirations]| *expirations < 0) {
-                    Some([_, expirations]) => Err(format!("a wake-up stands for {expirations} expirations")),
+                answer
+                    .periods
+                    .windows(2)
+                    .try_for_each(|pair| ordered(pair[0][0], pair[1][0]))?;
+                match answer
+                    .periods
+                    .iter()
+                    .find(|[_, expirations]| *expirations < 0)
+                {
+                    Some([_, expirations]) => {
+                        Err(format!("a wake-up stands for {expirations} expirations"))
+                    }
                     None => Ok(()),
                 }
             });
@@ -117,8 +147,11 @@ impl Examination<'_> {
 
     /// No waits, and those that end with the first that is late.
     fn endings(&mut self, id: &str, reference: &str) {
-        let request = json!({"op":"waits","timer":id,"reference":reference,"request_ns":[],"repeat":REPEAT});
-        let answer = self.ask::<Waits>(&request).and_then(|answer| counted(answer.waits.len(), 0));
+        let request =
+            json!({"op":"waits","timer":id,"reference":reference,"request_ns":[],"repeat":REPEAT});
+        let answer = self
+            .ask::<Waits>(&request)
+            .and_then(|answer| counted(answer.waits.len(), 0));
         self.note("no lengths to wait", answer, "answer with an empty list");
         let request = json!({"op":"waits","timer":id,"reference":reference,"request_ns":LENGTHS_NS,"repeat":REPEAT,
             "break_ns":0});
@@ -147,16 +180,27 @@ fn misfit(waiter: &HostedWaiter, ops: &[String]) -> Option<String> {
     if !OPS.iter().any(|op| answers(waiter, op)) {
         return Some(format!("`{id}` answers none of {}", OPS.join(", ")));
     }
-    if let Some(op) = OPS.iter().find(|op| answers(waiter, op) && !ops.iter().any(|offered| offered == *op)) {
-        return Some(format!("`{id}` answers {op}, which the `ops` of the agent lacks"));
+    if let Some(op) = OPS
+        .iter()
+        .find(|op| answers(waiter, op) && !ops.iter().any(|offered| offered == *op))
+    {
+        return Some(format!(
+            "`{id}` answers {op}, which the `ops` of the agent lacks"
+        ));
     }
-    let unit = waiter.unit_ns.filter(|unit| !(unit.is_normal() && *unit > 0.0))?;
+    let unit = waiter
+        .unit_ns
+        .filter(|unit| !(unit.is_normal() && *unit > 0.0))?;
     Some(format!("`{id}` has a unit of {unit} ns"))
 }
 
 /// Nanoseconds in a tick of the reference.
 fn reference_unit(hello: &Hello, reference: &str) -> Option<f64> {
-    hello.timers.iter().find(|timer| timer.id == reference)?.ns_per_tick
+    hello
+        .timers
+        .iter()
+        .find(|timer| timer.id == reference)?
+        .ns_per_tick
 }
 
 fn sound(wait: &[i64]) -> Result<(), String> {
@@ -170,12 +214,21 @@ fn sound(wait: &[i64]) -> Result<(), String> {
 }
 
 fn ordered(first: i64, second: i64) -> Result<(), String> {
-    if first <= second { Ok(()) } else { Err(format!("{second} comes after {first}, and is less")) }
+    if first <= second {
+        Ok(())
+    } else {
+        Err(format!("{second} comes after {first}, and is less"))
+    }
 }
 
 /// How many of the longer waits were early.
 fn early(answer: &Waits, unit: Option<f64>) -> usize {
-    let (Some(unit), [_, longer]) = (unit, &answer.waits[..]) else { return 0 };
+    let (Some(unit), [_, longer]) = (unit, &answer.waits[..]) else {
+        return 0;
+    };
     let took = |wait: &[i64]| wait[1].wrapping_sub(wait[0]) as f64 * unit;
-    longer.iter().filter(|wait| took(wait) < LENGTHS_NS[1] as f64).count()
+    longer
+        .iter()
+        .filter(|wait| took(wait) < LENGTHS_NS[1] as f64)
+        .count()
 }

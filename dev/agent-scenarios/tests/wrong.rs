@@ -25,8 +25,14 @@ fn three_readings_whatever_is_asked() {
         echo '{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","reference":true}],"ops":["intervals","batches","readings"]}'
         while read -r x; do echo '{"readings":[1,2,3]}'; done"#,
     );
-    assert!(!failed(&findings, "hello") && !failed(&findings, "readings of a"), "{findings:?}");
-    assert!(failed(&findings, "count 0") && failed(&findings, "two requests at once"), "{findings:?}");
+    assert!(
+        !failed(&findings, "hello") && !failed(&findings, "readings of a"),
+        "{findings:?}"
+    );
+    assert!(
+        failed(&findings, "count 0") && failed(&findings, "two requests at once"),
+        "{findings:?}"
+    );
     assert!(
         failed(&findings, "JSON that is no object") && !failed(&findings, "end of input"),
         "{findings:?}"
@@ -45,7 +51,16 @@ fn waits_by_a_clock_that_there_is_not() {
         esac; done"#,
     );
     let early = "waits of early (4 of 4 returned before their time, as some timers do)";
-    assert!(failed(&findings, "hello: ops") && !failed(&findings, early), "{findings:?}");
-    assert!(failed(&findings, "waits of a reference it does not have"), "{findings:?}");
-    assert!(!failed(&findings, "waits of a timer it does not have"), "{findings:?}");
+    assert!(
+        failed(&findings, "hello: ops") && !failed(&findings, early),
+        "{findings:?}"
+    );
+    assert!(
+        failed(&findings, "waits of a reference it does not have"),
+        "{findings:?}"
+    );
+    assert!(
+        !failed(&findings, "waits of a timer it does not have"),
+        "{findings:?}"
+    );
 }

@@ -29,10 +29,16 @@ fn traces() -> Vec<(Case, Trace)> {
 
 fn samples(trace: &Trace) -> usize {
     let runs = trace.runs.iter().map(|run| {
-        let batches: usize = [&run.bracket, &run.singles, &run.batches, &run.few, &run.floor]
-            .map(|batches| batches.deltas.len())
-            .iter()
-            .sum();
+        let batches: usize = [
+            &run.bracket,
+            &run.singles,
+            &run.batches,
+            &run.few,
+            &run.floor,
+        ]
+        .map(|batches| batches.deltas.len())
+        .iter()
+        .sum();
         run.readings.values.len() + batches + intervals(&run.intervals)
     });
     runs.sum::<usize>() + intervals(&trace.slow)
@@ -47,9 +53,13 @@ fn a_profile(criterion: &mut Criterion) {
     group.sample_size(10);
     for (case, trace) in traces() {
         group.throughput(Throughput::Elements(samples(&trace) as u64));
-        group.bench_with_input(BenchmarkId::from_parameter(&case.timer.name), &trace, |bencher, trace| {
-            bencher.iter(|| profile(black_box(trace)));
-        });
+        group.bench_with_input(
+            BenchmarkId::from_parameter(&case.timer.name),
+            &trace,
+            |bencher, trace| {
+                bencher.iter(|| profile(black_box(trace)));
+            },
+        );
     }
     group.finish();
 }
@@ -57,18 +67,24 @@ fn a_profile(criterion: &mut Criterion) {
 fn a_shape(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("shape");
     for (case, trace) in traces() {
-        let Some(run) = trace.runs.first() else { continue };
+        let Some(run) = trace.runs.first() else {
+            continue;
+        };
         group.throughput(Throughput::Elements(run.singles.deltas.len() as u64));
-        group.bench_with_input(BenchmarkId::from_parameter(&case.timer.name), run, |bencher, run| {
-            bencher.iter(|| {
-                Fits::of(
-                    black_box(&run.singles.deltas),
-                    trace.reference.step,
-                    Moments::UNKNOWN,
-                    Moments::UNKNOWN,
-                )
-            });
-        });
+        group.bench_with_input(
+            BenchmarkId::from_parameter(&case.timer.name),
+            run,
+            |bencher, run| {
+                bencher.iter(|| {
+                    Fits::of(
+                        black_box(&run.singles.deltas),
+                        trace.reference.step,
+                        Moments::UNKNOWN,
+                        Moments::UNKNOWN,
+                    )
+                });
+            },
+        );
     }
     group.finish();
 }
@@ -76,13 +92,26 @@ fn a_shape(criterion: &mut Criterion) {
 fn a_step(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("resolve");
     for (case, trace) in traces() {
-        let groups: Vec<Intervals> =
-            trace.runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow).cloned().collect();
-        let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings.values)).collect();
+        let groups: Vec<Intervals> = trace
+            .runs
+            .iter()
+            .flat_map(|run| &run.intervals)
+            .chain(&trace.slow)
+            .cloned()
+            .collect();
+        let tight: Vec<Vec<i64>> = trace
+            .runs
+            .iter()
+            .map(|run| successive(&run.readings.values))
+            .collect();
         group.throughput(Throughput::Elements(intervals(&groups) as u64));
-        group.bench_with_input(BenchmarkId::from_parameter(&case.timer.name), &groups, |bencher, groups| {
-            bencher.iter(|| resolve(black_box(groups), black_box(&tight), &Context::default()));
-        });
+        group.bench_with_input(
+            BenchmarkId::from_parameter(&case.timer.name),
+            &groups,
+            |bencher, groups| {
+                bencher.iter(|| resolve(black_box(groups), black_box(&tight), &Context::default()));
+            },
+        );
     }
     group.finish();
 }

@@ -1,4 +1,5 @@
-//! A watch on the core of a simulated machine: it sees the frequency around each window, nearly as it is.
+//! A watch on the core of a simulated machine: it sees the frequency around each window, nearly as
+//! it is.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,8 +13,8 @@ use timermeter::analysis::statistics::mean;
 use timermeter::prober::watch::{Gathered, STEADY, SeenOfCore, Watcher};
 use timermeter::trace::Run;
 
-/// What a look at the frequency is off by, in turns up and down, as a share: chains of additions were seen to repeat to a
-/// tenth of this.
+/// What a look at the frequency is off by, in turns up and down, as a share: chains of additions
+/// were seen to repeat to a tenth of this.
 const LOOK: f64 = 2e-4;
 /// How often a window is taken at most, as in a campaign that has not much credit left.
 const MOST_TRIES: usize = 2;
@@ -27,7 +28,11 @@ pub(super) struct SimulatedCore {
 
 impl SimulatedCore {
     pub(super) fn of(world: Shared, frequencies: &Rc<RefCell<Vec<f64>>>) -> Self {
-        Self { world, frequencies: Rc::clone(frequencies), up: false }
+        Self {
+            world,
+            frequencies: Rc::clone(frequencies),
+            up: false,
+        }
     }
 
     fn look(&mut self) -> f64 {
@@ -37,8 +42,12 @@ impl SimulatedCore {
         hertz
     }
 
-    /// Asks until the frequency stays the same, within limits: the answer that counts, what was seen, and answers that were dropped.
-    fn watched<T>(&mut self, mut question: impl FnMut() -> Answer<T>) -> Answer<(T, SeenOfCore, Vec<T>)> {
+    /// Asks until the frequency stays the same, within limits: the answer that counts, what was
+    /// seen, and answers that were dropped.
+    fn watched<T>(
+        &mut self,
+        mut question: impl FnMut() -> Answer<T>,
+    ) -> Answer<(T, SeenOfCore, Vec<T>)> {
         let mut dropped = Vec::new();
         loop {
             let before = self.look();
@@ -46,7 +55,14 @@ impl SimulatedCore {
             let after = self.look();
             let unstable = (after / before - 1.0).abs() > STEADY;
             if !unstable || dropped.len() + 1 == MOST_TRIES {
-                return Ok((answer, SeenOfCore { core_hz: mean(&[before, after]), unstable }, dropped));
+                return Ok((
+                    answer,
+                    SeenOfCore {
+                        core_hz: mean(&[before, after]),
+                        unstable,
+                    },
+                    dropped,
+                ));
             }
             dropped.push(answer);
         }
@@ -54,9 +70,17 @@ impl SimulatedCore {
 }
 
 impl Watcher for SimulatedCore {
-    fn gather(&mut self, repeat: u32, question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>) -> Answer<Gathered> {
+    fn gather(
+        &mut self,
+        repeat: u32,
+        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
+    ) -> Answer<Gathered> {
         let (values, seen, dropped) = self.watched(|| question(repeat))?;
-        Ok(Gathered { values, seen, dropped })
+        Ok(Gathered {
+            values,
+            seen,
+            dropped,
+        })
     }
 
     fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, SeenOfCore)> {
@@ -64,7 +88,10 @@ impl Watcher for SimulatedCore {
         Ok((run, seen))
     }
 
-    fn once(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<Option<(Run, SeenOfCore)>> {
+    fn once(
+        &mut self,
+        questions: &mut dyn FnMut() -> Answer<Run>,
+    ) -> Answer<Option<(Run, SeenOfCore)>> {
         Ok(Some(self.around(questions)?).filter(|(_, seen)| !seen.unstable))
     }
 

@@ -1,4 +1,5 @@
-//! Whether intervals hold the truth as often as they have to: of each kind of timers, and of all of them.
+//! Whether intervals hold the truth as often as they have to: of each kind of timers, and of all of
+//! them.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
@@ -25,46 +26,72 @@ struct Cell {
     required: f64,
 }
 
-/// The cells that hold the truth too seldom, in words, of rows of kinds by their names and of all timers together. Rows of 500
-/// timers and more fail below what is required; of the others those do that a one-sided binomial test rejects at 1 % over all
-/// of them (S. Holm, *A simple sequentially rejective multiple test procedure*, Scandinavian Journal of Statistics 6, 1979), and so
-/// do figures of all timers.
+/// The cells that hold the truth too seldom, in words, of rows of kinds by their names and of all
+/// timers together. Rows of 500 timers and more fail below what is required; of the others those do
+/// that a one-sided binomial test rejects at 1 % over all of them (S. Holm, *A simple sequentially
+/// rejective multiple test procedure*, Scandinavian Journal of Statistics 6, 1979), and so do
+/// figures of all timers.
 #[must_use]
 pub fn too_seldom(kinds: &[(String, Summary)], all: &[Summary]) -> Vec<String> {
     let of_kinds: Vec<Cell> = kinds
         .iter()
         .flat_map(|(row, summary)| {
-            let cell =
-                move |(name, figure)| Cell { name: format!("{row}: {name}"), figure, required: OF_A_KIND };
+            let cell = move |(name, figure)| Cell {
+                name: format!("{row}: {name}"),
+                figure,
+                required: OF_A_KIND,
+            };
             FIGURES.into_iter().zip(summary.figures()).map(cell)
         })
         .filter(|cell| cell.figure.intervals > 0)
         .collect();
-    let (plain, tested): (Vec<&Cell>, Vec<&Cell>) =
-        of_kinds.iter().partition(|cell| cell.figure.intervals >= ENOUGH);
-    let plain = plain.into_iter().filter(|cell| cell.figure.covered < Some(cell.required));
-    let of_all: Vec<Cell> =
-        FIGURES.into_iter().enumerate().map(|(at, name)| together(name, at, all)).collect();
-    plain.chain(rejected(tested)).chain(rejected(of_all.iter().collect())).map(sentence).collect()
+    let (plain, tested): (Vec<&Cell>, Vec<&Cell>) = of_kinds
+        .iter()
+        .partition(|cell| cell.figure.intervals >= ENOUGH);
+    let plain = plain
+        .into_iter()
+        .filter(|cell| cell.figure.covered < Some(cell.required));
+    let of_all: Vec<Cell> = FIGURES
+        .into_iter()
+        .enumerate()
+        .map(|(at, name)| together(name, at, all))
+        .collect();
+    plain
+        .chain(rejected(tested))
+        .chain(rejected(of_all.iter().collect()))
+        .map(sentence)
+        .collect()
 }
 
 /// A figure of all timers, whatever timed them.
 fn together(name: &str, at: usize, all: &[Summary]) -> Cell {
     let figures = || all.iter().map(|summary| summary.figures()[at]);
     let intervals = figures().map(|figure| figure.intervals).sum::<u32>();
-    let held =
-        figures().map(|figure| figure.covered.unwrap_or(0.0) * f64::from(figure.intervals)).sum::<f64>();
+    let held = figures()
+        .map(|figure| figure.covered.unwrap_or(0.0) * f64::from(figure.intervals))
+        .sum::<f64>();
     let covered = (intervals > 0).then(|| held / f64::from(intervals));
-    let figure = FigureSummary { covered, intervals, ..FigureSummary::default() };
-    Cell { name: format!("all timers: {name}"), figure, required: OF_ALL }
+    let figure = FigureSummary {
+        covered,
+        intervals,
+        ..FigureSummary::default()
+    };
+    Cell {
+        name: format!("all timers: {name}"),
+        figure,
+        required: OF_ALL,
+    }
 }
 
-/// Of cells those that the test rejects: the least likely first, each at its part of the chance, until one is likely enough.
+/// Of cells those that the test rejects: the least likely first, each at its part of the chance,
+/// until one is likely enough.
 fn rejected(mut cells: Vec<&Cell>) -> Vec<&Cell> {
     cells.sort_by(|a, b| likely(a).total_cmp(&likely(b)));
     let count = cells.len();
     let each = cells.into_iter().enumerate();
-    each.take_while(|(at, cell)| likely(cell) < CHANCE / (count - at) as f64).map(|(_, cell)| cell).collect()
+    each.take_while(|(at, cell)| likely(cell) < CHANCE / (count - at) as f64)
+        .map(|(_, cell)| cell)
+        .collect()
 }
 
 /// How often so few intervals or fewer hold the truth where as many do as are required.
@@ -95,18 +122,27 @@ mod tests {
             intervals,
             ..FigureSummary::default()
         };
-        Summary { cost: figure, ..Score::default().summary() }
+        Summary {
+            cost: figure,
+            ..Score::default().summary()
+        }
     }
 
     fn fails(kinds: &[Summary], all: &[Summary]) -> bool {
-        let kinds: Vec<_> = kinds.iter().map(|summary| ("row".to_owned(), summary.clone())).collect();
+        let kinds: Vec<_> = kinds
+            .iter()
+            .map(|summary| ("row".to_owned(), summary.clone()))
+            .collect();
         !too_seldom(&kinds, all).is_empty()
     }
 
     #[test]
     fn a_hundred_timers_can_fail_at_ninety_percent() {
         assert!(fails(&[], &[summary(87, 100)]) && !fails(&[], &[summary(91, 100)]));
-        assert!(fails(&[], &[summary(40, 50), summary(47, 50)]), "half by either reference");
+        assert!(
+            fails(&[], &[summary(40, 50), summary(47, 50)]),
+            "half by either reference"
+        );
         assert!(fails(&[summary(75, 100)], &[]) && !fails(&[summary(86, 100)], &[]));
     }
 

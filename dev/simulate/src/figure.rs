@@ -41,9 +41,10 @@ impl FoundFigure {
         Some(self.low? - slack <= truth && truth <= self.high? + slack)
     }
 
-    /// The interval score (T. Gneiting and A. E. Raftery, *Strictly proper scoring rules, prediction, and estimation*, JASA 102, 2007,
-    /// equation 43; R. L. Winkler, JASA 67, 1972): the width, and forty times as much as the truth lies outside. Least on
-    /// average where intervals hold the truth 95 times in 100 and are no wider than that takes.
+    /// The interval score (T. Gneiting and A. E. Raftery, *Strictly proper scoring rules,
+    /// prediction, and estimation*, JASA 102, 2007, equation 43; R. L. Winkler, JASA 67, 1972): the
+    /// width, and forty times as much as the truth lies outside. Least on average where intervals
+    /// hold the truth 95 times in 100 and are no wider than that takes.
     pub(super) fn score(&self) -> Option<f64> {
         const SHARE_OUTSIDE: f64 = 1.0 - CONFIDENCE;
         let (truth, low, high) = (self.truth?, self.low?, self.high?);
@@ -52,14 +53,21 @@ impl FoundFigure {
 
     /// Right to within `tolerance`; none where there is none.
     pub(super) fn holds(&self, tolerance: f64) -> bool {
-        self.error().map_or(self.truth.is_none() && self.value.is_none(), |error| error <= tolerance)
+        self.error()
+            .map_or(self.truth.is_none() && self.value.is_none(), |error| {
+                error <= tolerance
+            })
     }
 
-    /// How often a normal law with just this 95 % interval is off by more than that and by more than matters: what no exact
-    /// interval can avoid where it is wider than what matters.
+    /// How often a normal law with just this 95 % interval is off by more than that and by more
+    /// than matters: what no exact interval can avoid where it is wider than what matters.
     pub(super) fn unavoidable(&self, matters: f64) -> f64 {
-        let half = self.half_width().filter(|half| half.is_finite() && *half > 0.0);
-        half.map_or(0.0, |half| 2.0 * Normal::standard().sf(Z * (matters / half).max(1.0)))
+        let half = self
+            .half_width()
+            .filter(|half| half.is_finite() && *half > 0.0);
+        half.map_or(0.0, |half| {
+            2.0 * Normal::standard().sf(Z * (matters / half).max(1.0))
+        })
     }
 
     /// Outside of its interval, and off by more than matters.
@@ -83,9 +91,8 @@ pub struct FigureScore {
     remains: Vec<f64>,
 }
 
-/// The mean interval score of exact intervals of a normal law over its mean absolute error: 4 φ(z) / 0.05 deviations over √(2/π) of
-/// them.
-/// *Computed*.
+/// The mean interval score of exact intervals of a normal law over its mean absolute error: 4 φ(z)
+/// / 0.05 deviations over √(2/π) of them. *Computed*.
 const EXACT: f64 = 5.86;
 
 /// The same as shares and medians; null where there is nothing to take them of.
@@ -97,28 +104,38 @@ pub struct FigureSummary {
     pub covered: Option<f64>,
     /// Intervals that there are.
     pub intervals: u32,
-    /// Median half-width of the intervals: relative for accuracy and cost, absolute for spread and Quality.
+    /// Median half-width of the intervals: relative for accuracy and cost, absolute for spread and
+    /// Quality.
     pub half_width: Option<f64>,
     /// Median error, relative or absolute as the half-width.
     pub error: Option<f64>,
     /// Mean interval score, relative or absolute as the half-width.
     pub score: Option<f64>,
-    /// That of exact intervals, as wide as the figure of each timer really scatters around its truth, by a normal law.
+    /// That of exact intervals, as wide as the figure of each timer really scatters around its
+    /// truth, by a normal law.
     pub exact: Option<f64>,
     /// The mean width that would remain with infinitely many single calls and batches.
     pub remains: Option<f64>,
 }
 
 impl FigureScore {
-    /// Counts one more: whether it was right, and whether its interval, which is told relative to the truth or not, holds it.
+    /// Counts one more: whether it was right, and whether its interval, which is told relative to
+    /// the truth or not, holds it.
     pub(super) fn add(&mut self, found: &FoundFigure, right: bool, relative: bool) {
         self.timers += 1;
         self.right += u32::from(right);
-        let Some(covered) = found.covered() else { return };
+        let Some(covered) = found.covered() else {
+            return;
+        };
         self.intervals += 1;
         self.covered += u32::from(covered);
-        let unit = if relative { found.truth.unwrap_or(1.0).abs().max(1e-300) } else { 1.0 };
-        self.half_widths.extend(found.half_width().map(|half| half / unit));
+        let unit = if relative {
+            found.truth.unwrap_or(1.0).abs().max(1e-300)
+        } else {
+            1.0
+        };
+        self.half_widths
+            .extend(found.half_width().map(|half| half / unit));
         self.errors.extend(found.error().map(|error| error / unit));
         self.scores.extend(found.score().map(|score| score / unit));
         self.remains.push(found.remains / unit);

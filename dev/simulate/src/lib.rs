@@ -1,5 +1,5 @@
-//! Judging the estimators: simulated timers of declared truth are probed like any other, and what the report says of them
-//! is held against what is true.
+//! Judging the estimators: simulated timers of declared truth are probed like any other, and what
+//! the report says of them is held against what is true.
 
 mod core;
 pub mod coverage;
@@ -54,7 +54,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// Probes the case in virtual time. Returns what was observed, and the frequency of the core meanwhile, in hertz.
+    /// Probes the case in virtual time. Returns what was observed, and the frequency of the core
+    /// meanwhile, in hertz.
     ///
     /// # Errors
     /// When the reference is useless, which a sound one is not.
@@ -63,14 +64,29 @@ impl Case {
         let frequencies = Rc::new(RefCell::new(Vec::new()));
         let world = self.world(self.seed);
         let mut bench = self.bench(&world);
-        let reference = calibrate(REFERENCE_ID, bench.reference.as_mut(), self.reference.unit, &mut random)?;
-        let mut trace =
-            Trace { ns_per_tick: None, declared: self.timer.declared, reference, ..Trace::default() };
+        let reference = calibrate(
+            REFERENCE_ID,
+            bench.reference.as_mut(),
+            self.reference.unit,
+            &mut random,
+        )?;
+        let mut trace = Trace {
+            ns_per_tick: None,
+            declared: self.timer.declared,
+            reference,
+            ..Trace::default()
+        };
         let (mut slow, mut rates) = (0, Vec::new());
         let mut sketch: Option<Sketch> = None;
-        for process in 1..=self.cut.unwrap_or(u32::MAX).clamp(plan.processes, plan.most_processes) {
-            let (searching, certain) = (plan.processes + plan.searching, plan.processes + plan.brief);
-            let wide = |sketch: &Sketch| goes_on(sketch.scatter(), trace.runs.len(), f64::INFINITY, plan);
+        for process in 1..=self
+            .cut
+            .unwrap_or(u32::MAX)
+            .clamp(plan.processes, plan.most_processes)
+        {
+            let (searching, certain) =
+                (plan.processes + plan.searching, plan.processes + plan.brief);
+            let wide =
+                |sketch: &Sketch| goes_on(sketch.scatter(), trace.runs.len(), f64::INFINITY, plan);
             if asks_before(process, plan) && !sketch.as_ref().is_some_and(wide) {
                 break;
             }
@@ -79,13 +95,19 @@ impl Case {
             let mut bench = self.bench(&world);
             bench.watch = Some(Box::new(SimulatedCore::of(world, &frequencies)));
             if process <= searching {
-                let shortcuts = Shortcuts { brief: true, host: None, slow: slow > 0 && slow + 1 == process };
+                let shortcuts = Shortcuts {
+                    brief: true,
+                    host: None,
+                    slow: slow > 0 && slow + 1 == process,
+                };
                 let found = explore(&mut bench, &trace.reference, plan, &mut random, shortcuts)?;
                 rates.extend(found.ns_per_tick);
                 slow += u32::from(found.slow);
                 trace.runs.push(found.run);
             } else {
-                trace.runs.push(explore_calls(&mut bench, &trace.reference, &mut None)?);
+                trace
+                    .runs
+                    .push(explore_calls(&mut bench, &trace.reference, &mut None)?);
             }
             // As a campaign looks at the timers whose processes agree least.
             let hertz = nine_tenths(&frequencies.borrow()).map_or(FREQUENCY, |hertz| hertz.value);
@@ -96,11 +118,18 @@ impl Case {
                 ..trace.clone()
             };
             match &mut sketch {
-                Some(sketch) => {
-                    sketch.add(&Trace { runs: trace.runs.last().cloned().into_iter().collect(), ..known })
-                }
+                Some(sketch) => sketch.add(&Trace {
+                    runs: trace.runs.last().cloned().into_iter().collect(),
+                    ..known
+                }),
                 None if process == certain && plan.most_processes > process => {
-                    sketch = Sketch::of(&Trace { runs: trace.runs.clone(), ..known }, hertz);
+                    sketch = Sketch::of(
+                        &Trace {
+                            runs: trace.runs.clone(),
+                            ..known
+                        },
+                        hertz,
+                    );
                 }
                 None => {}
             }
@@ -142,7 +171,8 @@ impl Case {
     }
 }
 
-/// Whether it is asked before this process, counted from 1, if the interval of its timer is still too wide.
+/// Whether it is asked before this process, counted from 1, if the interval of its timer is still
+/// too wide.
 fn asks_before(process: u32, plan: &Plan) -> bool {
     let certain = plan.processes + plan.brief;
     process > certain && (process - certain - 1).is_multiple_of(plan.block)

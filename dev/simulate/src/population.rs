@@ -1,4 +1,5 @@
-//! Random populations of simulated timers, on machines as they are. No estimator is tuned to a seed.
+//! Random populations of simulated timers, on machines as they are. No estimator is tuned to a
+//! seed.
 
 mod kinds;
 mod small_steps;
@@ -15,40 +16,58 @@ use super::Case;
 /// Nanoseconds in a tick of a simulated time stamp counter of 2.596 GHz.
 const TSC_TICK: f64 = 1e9 / 2.596e9;
 
-/// Steps that do not fit whole nanoseconds: a 99.85 MHz grid, 24 MHz and 19.2 MHz Arm counters, the 3.58 MHz ACPI timer.
+/// Steps that do not fit whole nanoseconds: a 99.85 MHz grid, 24 MHz and 19.2 MHz Arm counters, the
+/// 3.58 MHz ACPI timer.
 const ODD_STEPS: [f64; 4] = [10.015, 41.667, 52.083, 279.365];
 
-/// How far the frequencies of runs differ from each other, of how far those of one run do (standard deviations): 1.6 and 1.8 % of 2.1 to
-/// 3.6 % in ten quiet and ten busy runs of a virtual machine (docs/selftest.md, real clocks).
+/// How far the frequencies of runs differ from each other, of how far those of one run do (standard
+/// deviations): 1.6 and 1.8 % of 2.1 to 3.6 % in ten quiet and ten busy runs of a virtual machine
+/// (docs/selftest.md, real clocks).
 const BETWEEN_RUNS: f64 = 0.6;
 
-/// By how much they differ where a core steps between two levels: 1.7 % between runs of another virtual machine.
+/// By how much they differ where a core steps between two levels: 1.7 % between runs of another
+/// virtual machine.
 const OF_A_RUN: f64 = 0.017;
 
 /// `count` timers that have a step, each with a fine or a 10 ns reference.
 #[must_use]
 pub fn regular(count: usize, seed: u64) -> Vec<Case> {
     let mut random = StdRng::seed_from_u64(seed);
-    (0..count).map(|_| case(regular_timer(&mut random), &mut random)).collect()
+    (0..count)
+        .map(|_| case(regular_timer(&mut random), &mut random))
+        .collect()
 }
 
 /// `count` timers that have no step to be found: irregular ones and ones that stand still.
 #[must_use]
 pub fn irregular(count: usize, seed: u64) -> Vec<Case> {
     let mut random = StdRng::seed_from_u64(seed ^ 0x1e_60_1a_12);
-    (0..count).map(|_| case(irregular_timer(&mut random), &mut random)).collect()
+    (0..count)
+        .map(|_| case(irregular_timer(&mut random), &mut random))
+        .collect()
 }
 
 fn case(timer: Model, random: &mut StdRng) -> Case {
     let reference = reference(random);
     let surroundings = surroundings(&timer, random);
-    // The budget ends after those processes that each timer has to itself, or some brief ones later.
+    // The budget ends after those processes that each timer has to itself, or some brief ones
+    // later.
     let cut = random.random_bool(0.1).then(|| cut_short(random));
-    Case { timer, reference, surroundings, cut, seed: random.random() }
+    Case {
+        timer,
+        reference,
+        surroundings,
+        cut,
+        seed: random.random(),
+    }
 }
 
 fn reference(random: &mut StdRng) -> Model {
-    if random.random() { grid(random) } else { fine(random) }
+    if random.random() {
+        grid(random)
+    } else {
+        fine(random)
+    }
 }
 
 /// A counter that moves at every tick of 0.4 ns.
@@ -60,7 +79,10 @@ fn fine(random: &mut StdRng) -> Model {
 fn grid(random: &mut StdRng) -> Model {
     let cost = random.random_range(8.0..30.0);
     if random.random() {
-        Model { unique: true, ..Model::regular("10 ns grid", 26.0 * TSC_TICK, TSC_TICK, cost) }
+        Model {
+            unique: true,
+            ..Model::regular("10 ns grid", 26.0 * TSC_TICK, TSC_TICK, cost)
+        }
     } else {
         Model::regular("10 ns grid", 10.015, 1.0, cost)
     }
@@ -69,14 +91,25 @@ fn grid(random: &mut StdRng) -> Model {
 fn regular_timer(random: &mut StdRng) -> Model {
     let cost = log_uniform(3.0, 8_000.0, random);
     let mut model = match random.random_range(0..10) {
-        0 => Model { unique: true, ..Model::regular("counter grid", 26.0 * TSC_TICK, TSC_TICK, cost) },
-        1 => Model { declared: false, ..Model::regular("raw counter", TSC_TICK, TSC_TICK, cost) },
+        0 => Model {
+            unique: true,
+            ..Model::regular("counter grid", 26.0 * TSC_TICK, TSC_TICK, cost)
+        },
+        1 => Model {
+            declared: false,
+            ..Model::regular("raw counter", TSC_TICK, TSC_TICK, cost)
+        },
         2 | 3 => {
             let step = ODD_STEPS[random.random_range(0..ODD_STEPS.len())];
             Model::regular("odd step", step, 1.0, cost)
         }
         4 => Model::regular("unit", log_uniform(0.2, 0.9, random), 1.0, cost),
-        5 => Model::regular("microseconds", log_uniform(1.0, 900.0, random), 1_000.0, cost),
+        5 => Model::regular(
+            "microseconds",
+            log_uniform(1.0, 900.0, random),
+            1_000.0,
+            cost,
+        ),
         6 | 7 => Model::regular("any step", log_uniform(5.0, 200_000.0, random), 1.0, cost),
         8 => {
             let step = [1e6, 4e6, 1e7, 15.625e6][random.random_range(0..4)];
@@ -87,7 +120,11 @@ fn regular_timer(random: &mut StdRng) -> Model {
             let unit = [1.0, 1e9][random.random_range(0..2)];
             Model::regular(
                 "seconds",
-                if unit > 1.0 { 1e9 } else { log_uniform(2e5, 2e7, random) },
+                if unit > 1.0 {
+                    1e9
+                } else {
+                    log_uniform(2e5, 2e7, random)
+                },
                 unit,
                 cost,
             )
@@ -97,7 +134,10 @@ fn regular_timer(random: &mut StdRng) -> Model {
     if model.unit <= 1.0 && model.step > 5.0 && random.random_bool(0.06) {
         model.name.push_str(", backward");
         let by = (model.step / model.unit).ceil() as i64;
-        model.backward = Some((0.01, random.random_range(3..9) * (by + (cost / model.unit) as i64)));
+        model.backward = Some((
+            0.01,
+            random.random_range(3..9) * (by + (cost / model.unit) as i64),
+        ));
     }
     model
 }
@@ -107,14 +147,18 @@ fn vary(model: &mut Model, random: &mut StdRng) {
     model.jitter = kinds::usual(model.base, random);
     model.follows_core = random.random_bool(0.8);
     if random.random_bool(0.3) {
-        model.outliers = Some(Outliers { share: log_uniform(1e-4, 8e-3, random), longest: 1e6 });
+        model.outliers = Some(Outliers {
+            share: log_uniform(1e-4, 8e-3, random),
+            longest: 1e6,
+        });
     }
     if random.random_bool(0.3) {
         model.drift = random.random_range(-500.0..500.0);
     }
 }
 
-/// What machines do: processes that differ or come in two kinds, interruptions by time, a frequency that wanders.
+/// What machines do: processes that differ or come in two kinds, interruptions by time, a frequency
+/// that wanders.
 fn surroundings(timer: &Model, random: &mut StdRng) -> Surroundings {
     let processes = match random.random_range(0..20) {
         0..8 => Processes::Alike,
@@ -123,7 +167,12 @@ fn surroundings(timer: &Model, random: &mut StdRng) -> Surroundings {
     };
     let interruptions = random.random_bool(0.4).then(|| interrupted(timer, random));
     let turn = random.random_range(0.2..0.6);
-    let steady = Surroundings { processes, interruptions, turn, ..Surroundings::default() };
+    let steady = Surroundings {
+        processes,
+        interruptions,
+        turn,
+        ..Surroundings::default()
+    };
     match random.random_range(0..10) {
         0..3 => wandering(steady, random),
         3 => of_two_levels(steady, random),
@@ -138,9 +187,16 @@ fn differing(random: &mut StdRng) -> Processes {
 
 fn in_two_regimes(random: &mut StdRng) -> Processes {
     let apart: f64 = log_uniform(0.03, 0.2, random);
-    let factor = if random.random() { 1.0 + apart } else { 1.0 / (1.0 + apart) };
+    let factor = if random.random() {
+        1.0 + apart
+    } else {
+        1.0 / (1.0 + apart)
+    };
     // Kinds that few processes belong to are met by too few of them to be known.
-    Processes::Regimes { factor, share: random.random_range(0.4..0.6) }
+    Processes::Regimes {
+        factor,
+        share: random.random_range(0.4..0.6),
+    }
 }
 
 fn interrupted(timer: &Model, random: &mut StdRng) -> Interruptions {
@@ -153,13 +209,24 @@ fn interrupted(timer: &Model, random: &mut StdRng) -> Interruptions {
 
 fn wandering(around: Surroundings, random: &mut StdRng) -> Surroundings {
     let wander = log_uniform(0.005, 0.06, random);
-    Surroundings { wander, level: BETWEEN_RUNS * wander * normal(random), apart: 0.0, ..around }
+    Surroundings {
+        wander,
+        level: BETWEEN_RUNS * wander * normal(random),
+        apart: 0.0,
+        ..around
+    }
 }
 
-/// A core that steps between two frequencies, as with a neighbour that comes and goes, and whose frequencies differ from run to run.
+/// A core that steps between two frequencies, as with a neighbour that comes and goes, and whose
+/// frequencies differ from run to run.
 fn of_two_levels(around: Surroundings, random: &mut StdRng) -> Surroundings {
     let apart = log_uniform(0.03, 0.3, random);
-    Surroundings { wander: 0.0, level: OF_A_RUN * normal(random), apart, ..around }
+    Surroundings {
+        wander: 0.0,
+        level: OF_A_RUN * normal(random),
+        apart,
+        ..around
+    }
 }
 
 fn cut_short(random: &mut StdRng) -> u32 {
@@ -175,9 +242,21 @@ fn irregular_timer(random: &mut StdRng) -> Model {
     let step = log_uniform(12.0, 5e6, random);
     let base = Model::regular("", step, 1.0, cost);
     let mut model = match random.random_range(0..3) {
-        0 => Model { name: "uneven".into(), updates: Updates::Uneven(random.random_range(0.3..0.8)), ..base },
-        1 => Model { name: "random".into(), updates: Updates::Random, ..base },
-        _ => Model { name: "stuck".into(), updates: Updates::Stuck, ..base },
+        0 => Model {
+            name: "uneven".into(),
+            updates: Updates::Uneven(random.random_range(0.3..0.8)),
+            ..base
+        },
+        1 => Model {
+            name: "random".into(),
+            updates: Updates::Random,
+            ..base
+        },
+        _ => Model {
+            name: "stuck".into(),
+            updates: Updates::Stuck,
+            ..base
+        },
     };
     if random.random_bool(0.5) {
         model.jitter = Jitter::Exponential(cost * log_uniform(0.005, 0.15, random));

@@ -1,5 +1,5 @@
-//! How the estimators did on many timers: how often each figure is right, how often its interval holds the truth, and how
-//! wide that is.
+//! How the estimators did on many timers: how often each figure is right, how often its interval
+//! holds the truth, and how wide that is.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -38,9 +38,11 @@ pub struct Summary {
     pub order: f64,
     /// Share on which all figures were right.
     pub all: f64,
-    /// Share on which the truth lay outside the interval of cost or Quality, and off by more than 1 % or 0.1 points.
+    /// Share on which the truth lay outside the interval of cost or Quality, and off by more than 1
+    /// % or 0.1 points.
     pub misses: f64,
-    /// The share of such misses that intervals of these widths have at least if each holds the truth 95 times in 100.
+    /// The share of such misses that intervals of these widths have at least if each holds the
+    /// truth 95 times in 100.
     pub unavoidable: f64,
 }
 
@@ -77,18 +79,30 @@ impl Score {
         let [accuracy, cost, spread, quality] = self.figures.each_ref().map(FigureScore::summary);
         let (order, all, misses) = (share(self.order), share(self.all), share(self.misses));
         let unavoidable = self.unavoidable / f64::from(self.timers.max(1));
-        Summary { timers: self.timers, accuracy, cost, spread, quality, order, all, misses, unavoidable }
+        Summary {
+            timers: self.timers,
+            accuracy,
+            cost,
+            spread,
+            quality,
+            order,
+            all,
+            misses,
+            unavoidable,
+        }
     }
 }
 
-/// The group of timers of which any reference [shows the middle](shows_its_middle), and of those the ones whose processes do not differ.
+/// The group of timers of which any reference [shows the middle](shows_its_middle), and of those
+/// the ones whose processes do not differ.
 pub const SHOWN: &str = "shown: all";
 /// See [`SHOWN`].
 pub const SHOWN_ALIKE: &str = "shown: processes alike";
 
 /// A second cost is rare that is met in a smaller share of the calls.
 const RARE: f64 = 0.03;
-/// Nanoseconds in a step of the coarse reference: two costs that lie closer show at the same levels.
+/// Nanoseconds in a step of the coarse reference: two costs that lie closer show at the same
+/// levels.
 const A_STEP: f64 = 10.0;
 
 /// Scores of groups, in the order of [`groups`].
@@ -114,21 +128,25 @@ pub fn kind(case: &Case) -> String {
     }
 }
 
-/// Whether single calls of the timer follow a law of which a coarse reference shows the middle: one cost, however it varies, or two a step or more
-/// apart, on a core that does not step between frequencies, in as many processes as it takes. A figure of others is as good as its interval says:
-/// what several costs within a step are, that reference does not tell.
+/// Whether single calls of the timer follow a law of which a coarse reference shows the middle: one
+/// cost, however it varies, or two a step or more apart, on a core that does not step between
+/// frequencies, in as many processes as it takes. A figure of others is as good as its interval
+/// says: what several costs within a step are, that reference does not tell.
 #[must_use]
 pub fn shows_its_middle(case: &Case) -> bool {
     let steady = case.surroundings.apart == 0.0 && case.cut.is_none();
     steady
         && match case.timer.jitter {
-            Jitter::None | Jitter::Exponential(_) | Jitter::Normal(_) | Jitter::Gamma { .. } => true,
+            Jitter::None | Jitter::Exponential(_) | Jitter::Normal(_) | Jitter::Gamma { .. } => {
+                true
+            }
             Jitter::Bimodal { extra, share } => share >= RARE && extra >= A_STEP,
             Jitter::Trimodal { .. } | Jitter::Pareto { .. } => false,
         }
 }
 
-/// The groups that a timer with a step belongs to: by its step, by how its cost varies, by what surrounds it.
+/// The groups that a timer with a step belongs to: by its step, by how its cost varies, by what
+/// surrounds it.
 fn groups(case: &Case) -> Vec<String> {
     let cost = match case.timer.jitter {
         Jitter::None => "constant",
@@ -146,17 +164,25 @@ fn groups(case: &Case) -> Vec<String> {
         Processes::Factor(_) => "differ",
         Processes::Regimes { .. } => "two regimes",
     };
-    let mut groups =
-        vec![format!("step: {}", kind(case)), format!("cost: {cost}"), format!("processes: {processes}")];
+    let mut groups = vec![
+        format!("step: {}", kind(case)),
+        format!("cost: {cost}"),
+        format!("processes: {processes}"),
+    ];
     if shows_its_middle(case) {
         groups.push(SHOWN.into());
-        groups.extend((case.surroundings.processes == Processes::Alike).then(|| SHOWN_ALIKE.into()));
+        groups
+            .extend((case.surroundings.processes == Processes::Alike).then(|| SHOWN_ALIKE.into()));
     }
     if case.surroundings.interruptions.is_some() {
         groups.push("machine: interrupted".into());
     }
     if case.surroundings.wander > 0.0 {
-        let core_frequency = if case.timer.follows_core { "frequency wanders" } else { "wanders, device" };
+        let core_frequency = if case.timer.follows_core {
+            "frequency wanders"
+        } else {
+            "wanders, device"
+        };
         groups.push(format!("machine: {core_frequency}"));
     }
     if case.surroundings.apart > 0.0 {

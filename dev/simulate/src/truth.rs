@@ -10,7 +10,8 @@ use timermeter::analysis::statistics::bisected;
 pub struct Truth {
     /// Resolution in nanoseconds; `None` when there is none and no number may be given.
     pub accuracy: Option<f64>,
-    /// Median cost of a single invocation in nanoseconds at the nominal frequency of the core: its mean over processes.
+    /// Median cost of a single invocation in nanoseconds at the nominal frequency of the core: its
+    /// mean over processes.
     pub cost: f64,
     /// Share of invocations within ±1 accuracy of the median: its mean over processes.
     pub spread: Option<f64>,
@@ -26,13 +27,23 @@ impl Truth {
     #[must_use]
     pub fn of(timer: &Model, surroundings: &Surroundings) -> Self {
         // A raw counter is told in nanoseconds of the reference, a declared unit in its own.
-        let own = if timer.declared { 1.0 } else { 1.0 + timer.drift * 1e-6 };
-        let accuracy = (timer.updates == Updates::Regular).then_some(timer.step.max(timer.unit) / own);
+        let own = if timer.declared {
+            1.0
+        } else {
+            1.0 + timer.drift * 1e-6
+        };
+        let accuracy =
+            (timer.updates == Updates::Regular).then_some(timer.step.max(timer.unit) / own);
         let processes = factors(surroundings.processes);
         let mean = |figure: &dyn Fn(&Costs) -> f64| {
-            let each = processes
-                .iter()
-                .map(|&(factor, share)| share * figure(&Costs { timer, surroundings, factor }));
+            let each = processes.iter().map(|&(factor, share)| {
+                share
+                    * figure(&Costs {
+                        timer,
+                        surroundings,
+                        factor,
+                    })
+            });
             each.sum::<f64>()
         };
         let spread = accuracy.map(|reach| {
@@ -50,13 +61,22 @@ impl Truth {
     }
 }
 
-/// What calls of a timer take in nanoseconds, each of these as often as the others, the shortest first: without interruptions, in a process whose
-/// factor is one.
+/// What calls of a timer take in nanoseconds, each of these as often as the others, the shortest
+/// first: without interruptions, in a process whose factor is one.
 pub(super) fn calls(timer: &Model) -> Vec<f64> {
     const CALLS: u32 = 500;
-    let undisturbed = Model { outliers: None, ..timer.clone() };
-    let costs = Costs { timer: &undisturbed, surroundings: &Surroundings::default(), factor: 1.0 };
-    (0..CALLS).map(|number| costs.quantile((f64::from(number) + 0.5) / f64::from(CALLS))).collect()
+    let undisturbed = Model {
+        outliers: None,
+        ..timer.clone()
+    };
+    let costs = Costs {
+        timer: &undisturbed,
+        surroundings: &Surroundings::default(),
+        factor: 1.0,
+    };
+    (0..CALLS)
+        .map(|number| costs.quantile((f64::from(number) + 0.5) / f64::from(CALLS)))
+        .collect()
 }
 
 /// Factors of the cost, with the share of processes that draw them.
@@ -68,7 +88,9 @@ pub(super) fn factors(processes: Processes) -> Vec<(f64, f64)> {
             let normal = Normal::standard();
             let of = |number| (f64::from(number) + 0.5) / f64::from(PROCESSES);
             let share = 1.0 / f64::from(PROCESSES);
-            (0..PROCESSES).map(|number| ((deviation * normal.inverse_cdf(of(number))).exp(), share)).collect()
+            (0..PROCESSES)
+                .map(|number| ((deviation * normal.inverse_cdf(of(number))).exp(), share))
+                .collect()
         }
     }
 }
@@ -90,19 +112,24 @@ impl Costs<'_> {
         (1.0 - interrupted) * self.core(above) + late
     }
 
-    /// The share of costs strictly below, which differs from the cumulative share at the atoms only.
+    /// The share of costs strictly below, which differs from the cumulative share at the atoms
+    /// only.
     fn below(&self, cost: f64) -> f64 {
         self.cumulative(cost - 1e-9 * self.timer.base.max(1.0))
     }
 
-    /// The share of invocations that are interrupted, and of those that are so for less than this many nanoseconds.
+    /// The share of invocations that are interrupted, and of those that are so for less than this
+    /// many nanoseconds.
     fn interrupted(&self, beyond: f64) -> (f64, f64) {
-        let shorter =
-            |from: f64, longest: f64| ((beyond.max(1.0) / from).ln() / (longest / from).ln()).clamp(0.0, 1.0);
+        let shorter = |from: f64, longest: f64| {
+            ((beyond.max(1.0) / from).ln() / (longest / from).ln()).clamp(0.0, 1.0)
+        };
         let by_call = self
             .timer
             .outliers
-            .map_or((0.0, 0.0), |Outliers { share, longest }| (share, share * shorter(1e3, longest)));
+            .map_or((0.0, 0.0), |Outliers { share, longest }| {
+                (share, share * shorter(1e3, longest))
+            });
         let by_time = self.surroundings.interruptions.map_or((0.0, 0.0), |which| {
             let share = 1.0 - (-self.factor * self.timer.base / which.every).exp();
             (share, share * shorter(500.0, which.longest))
@@ -112,7 +139,9 @@ impl Costs<'_> {
 
     fn core(&self, above: f64) -> f64 {
         match self.timer.jitter {
-            Jitter::Normal(deviation) => Normal::new(0.0, deviation).map_or(0.0, |law| law.cdf(above)),
+            Jitter::Normal(deviation) => {
+                Normal::new(0.0, deviation).map_or(0.0, |law| law.cdf(above))
+            }
             _ if above < 0.0 => 0.0,
             Jitter::None => 1.0,
             Jitter::Exponential(mean) => 1.0 - (-above / mean).exp(),
@@ -128,7 +157,10 @@ impl Costs<'_> {
             }
             Jitter::Trimodal { extra, share } => {
                 let paths = extra.into_iter().zip(share);
-                1.0 - paths.filter(|(extra, _)| above < *extra).map(|(_, share)| share).sum::<f64>()
+                1.0 - paths
+                    .filter(|(extra, _)| above < *extra)
+                    .map(|(_, share)| share)
+                    .sum::<f64>()
             }
             Jitter::Pareto { shape, scale } => 1.0 - (1.0 + above / scale).powf(-shape),
         }
@@ -148,25 +180,83 @@ mod tests {
     fn truths_that_can_be_worked_out_by_hand() {
         let timer = Model::regular("", 10.0, 1.0, 100.0);
         let of = |jitter, processes| {
-            let surroundings = Surroundings { processes, ..Surroundings::default() };
-            let truth = Truth::of(&Model { jitter, ..timer.clone() }, &surroundings);
+            let surroundings = Surroundings {
+                processes,
+                ..Surroundings::default()
+            };
+            let truth = Truth::of(
+                &Model {
+                    jitter,
+                    ..timer.clone()
+                },
+                &surroundings,
+            );
             (truth.cost, truth.spread.unwrap())
         };
         let near = |(cost, spread): (f64, f64), expected: (f64, f64)| {
-            assert!((cost - expected.0).abs() < 1e-3 * expected.0, "{cost}, not {}", expected.0);
-            assert!((spread - expected.1).abs() < 1e-3, "{spread}, not {}", expected.1);
+            assert!(
+                (cost - expected.0).abs() < 1e-3 * expected.0,
+                "{cost}, not {}",
+                expected.0
+            );
+            assert!(
+                (spread - expected.1).abs() < 1e-3,
+                "{spread}, not {}",
+                expected.1
+            );
         };
         near(of(Jitter::None, Processes::Alike), (100.0, 1.0));
-        near(of(Jitter::Exponential(20.0), Processes::Alike), (100.0 + 20.0 * 2.0_f64.ln(), 0.5211));
-        near(of(Jitter::Gamma { shape: 1.0, scale: 20.0 }, Processes::Alike), (113.863, 0.5211));
+        near(
+            of(Jitter::Exponential(20.0), Processes::Alike),
+            (100.0 + 20.0 * 2.0_f64.ln(), 0.5211),
+        );
+        near(
+            of(
+                Jitter::Gamma {
+                    shape: 1.0,
+                    scale: 20.0,
+                },
+                Processes::Alike,
+            ),
+            (113.863, 0.5211),
+        );
         near(of(Jitter::Normal(10.0), Processes::Alike), (100.0, 0.6827));
-        near(of(Jitter::Bimodal { extra: 30.0, share: 0.3 }, Processes::Alike), (100.0, 0.7));
-        let three = |share| of(Jitter::Trimodal { extra: [5.0, 30.0], share }, Processes::Alike);
+        near(
+            of(
+                Jitter::Bimodal {
+                    extra: 30.0,
+                    share: 0.3,
+                },
+                Processes::Alike,
+            ),
+            (100.0, 0.7),
+        );
+        let three = |share| {
+            of(
+                Jitter::Trimodal {
+                    extra: [5.0, 30.0],
+                    share,
+                },
+                Processes::Alike,
+            )
+        };
         near(three([0.3, 0.15]), (100.0, 0.85));
         near(three([0.15, 0.55]), (130.0, 0.55));
         let scale = 20.0;
-        near(of(Jitter::Pareto { shape: 2.0, scale }, Processes::Alike), (108.284, 0.7271));
-        near(of(Jitter::None, Processes::Regimes { factor: 1.2, share: 0.5 }), (110.0, 1.0));
+        near(
+            of(Jitter::Pareto { shape: 2.0, scale }, Processes::Alike),
+            (108.284, 0.7271),
+        );
+        near(
+            of(
+                Jitter::None,
+                Processes::Regimes {
+                    factor: 1.2,
+                    share: 0.5,
+                },
+            ),
+            (110.0, 1.0),
+        );
         near(of(Jitter::None, Processes::Factor(0.03)), (100.0, 1.0));
     }
 }

@@ -52,16 +52,21 @@ impl Verdict {
     }
 
     fn of(truth: &Truth, case: &Case, hertz: f64, row: TimerRow) -> Self {
-        // What follows the core is told at the frequency of the campaign; in cycles it is the same at any.
+        // What follows the core is told at the frequency of the campaign; in cycles it is the same
+        // at any.
         let follows = case.timer.follows_core;
         let cost_ns = truth.cost * if follows { FREQUENCY / hertz } else { 1.0 };
         let cycles = |ns: f64| Nanos(ns).cycles(Hertz(FREQUENCY));
         let true_quality = match (truth.accuracy, truth.spread) {
             _ if !truth.monotonic => Some(0.0),
-            (Some(accuracy), Some(spread)) => quality(cycles(accuracy), Cycles(cycles(truth.cost).0), spread),
+            (Some(accuracy), Some(spread)) => {
+                quality(cycles(accuracy), Cycles(cycles(truth.cost).0), spread)
+            }
             _ => None,
         };
-        let step = row.accuracy.filter(|accuracy| accuracy.kind == AccuracyKind::Resolved);
+        let step = row
+            .accuracy
+            .filter(|accuracy| accuracy.kind == AccuracyKind::Resolved);
         let cost = row.cost.as_ref();
         let remains = remains(case, truth);
         Self {
@@ -103,13 +108,17 @@ impl Verdict {
     pub fn accuracy_holds(&self) -> bool {
         // Backward steps may hide the step; the timer is useless anyway.
         let hidden = !self.monotonic && self.accuracy.value.is_none();
-        hidden || self.accuracy.holds(0.01 * self.accuracy.truth.unwrap_or(0.0))
+        hidden
+            || self
+                .accuracy
+                .holds(0.01 * self.accuracy.truth.unwrap_or(0.0))
     }
 
     /// Cost within 2 % or half a nanosecond.
     #[must_use]
     pub fn cost_holds(&self) -> bool {
-        self.cost.holds((0.02 * self.cost.truth.unwrap_or(0.0)).max(0.5))
+        self.cost
+            .holds((0.02 * self.cost.truth.unwrap_or(0.0)).max(0.5))
     }
 
     /// Spread within 0.02.
@@ -127,7 +136,11 @@ impl Verdict {
     /// Steps backwards seen exactly where there are some.
     #[must_use]
     pub fn order_holds(&self) -> bool {
-        let seen = self.row.observations.as_ref().map_or(0, |seen| seen.backward_steps);
+        let seen = self
+            .row
+            .observations
+            .as_ref()
+            .map_or(0, |seen| seen.backward_steps);
         (seen == 0) == self.monotonic
     }
 
@@ -141,16 +154,20 @@ impl Verdict {
             && self.order_holds()
     }
 
-    /// The truth lies outside an interval, and is off by what matters: 1 % of cost or 0.1 points of Quality.
+    /// The truth lies outside an interval, and is off by what matters: 1 % of cost or 0.1 points of
+    /// Quality.
     #[must_use]
     pub fn misses(&self) -> bool {
         self.cost.misses(self.matters()) || self.quality.misses(QUALITY_MATTERS)
     }
 
-    /// How often that happens at least where intervals of this width hold the truth 95 times in 100.
+    /// How often that happens at least where intervals of this width hold the truth 95 times in
+    /// 100.
     #[must_use]
     pub fn unavoidable(&self) -> f64 {
-        self.cost.unavoidable(self.matters()).max(self.quality.unavoidable(QUALITY_MATTERS))
+        self.cost
+            .unavoidable(self.matters())
+            .max(self.quality.unavoidable(QUALITY_MATTERS))
     }
 
     fn matters(&self) -> f64 {

@@ -1,4 +1,5 @@
-//! What a read adds to the code around it, found for simulated reads that are chains of multiplications beside work of known shape.
+//! What a read adds to the code around it, found for simulated reads that are chains of
+//! multiplications beside work of known shape.
 
 use simulate::Case;
 use simulate::population::regular;
@@ -17,12 +18,23 @@ fn found(case: &Case) -> Adds {
         let seed = case.seed.wrapping_mul(1_000).wrapping_add(process);
         let world = World::new(&case.timer, &case.reference, &case.surroundings, seed).share();
         let mut timer = world.subject(Role::Timer);
-        let asked = questions(case.timer.base, &Context::USUAL).flat_map(|(contexts, [turns, pairs])| {
-            let of_native: Vec<_> = contexts.iter().map(|&one| timermeter::native::context(one)).collect();
-            let rows = timer.adds(REFERENCE_ID, &of_native, turns, pairs).expect("all are simulated");
-            let rows = contexts.iter().zip(rows);
-            rows.map(|(&context, pairs)| InContext { context, turns, pairs }).collect::<Vec<_>>()
-        });
+        let asked =
+            questions(case.timer.base, &Context::USUAL).flat_map(|(contexts, [turns, pairs])| {
+                let of_native: Vec<_> = contexts
+                    .iter()
+                    .map(|&one| timermeter::native::context(one))
+                    .collect();
+                let rows = timer
+                    .adds(REFERENCE_ID, &of_native, turns, pairs)
+                    .expect("all are simulated");
+                let rows = contexts.iter().zip(rows);
+                rows.map(|(&context, pairs)| InContext {
+                    context,
+                    turns,
+                    pairs,
+                })
+                .collect::<Vec<_>>()
+            });
         asked.collect()
     });
     let reference = Reference {
@@ -30,17 +42,30 @@ fn found(case: &Case) -> Adds {
         step: case.reference.step / case.reference.unit,
         ..Reference::default()
     };
-    adds(&Trace { adds: processes.collect(), reference, ..Trace::default() }).expect("all were asked")
+    adds(&Trace {
+        adds: processes.collect(),
+        reference,
+        ..Trace::default()
+    })
+    .expect("all were asked")
 }
 
-/// Reads that cost nanoseconds rather than microseconds, timed by references as they are, on a core that changes its frequency, with
-/// interruptions. The run as a whole is at the nominal frequency, as what is true is told at that.
+/// Reads that cost nanoseconds rather than microseconds, timed by references as they are, on a core
+/// that changes its frequency, with interruptions. The run as a whole is at the nominal frequency,
+/// as what is true is told at that.
 fn cases(processes: Processes) -> Vec<Case> {
     let soon = |case: &Case| case.timer.base < 700.0;
-    let mut cases: Vec<Case> =
-        [71, 72].into_iter().flat_map(|seed| regular(200, seed)).filter(soon).collect();
+    let mut cases: Vec<Case> = [71, 72]
+        .into_iter()
+        .flat_map(|seed| regular(200, seed))
+        .filter(soon)
+        .collect();
     for case in &mut cases {
-        case.surroundings = Surroundings { level: 0.0, processes, ..case.surroundings };
+        case.surroundings = Surroundings {
+            level: 0.0,
+            processes,
+            ..case.surroundings
+        };
     }
     assert!(cases.len() > 100, "{}", cases.len());
     cases
@@ -55,7 +80,10 @@ fn judged(cases: &[Case], context: Context) -> [usize; 2] {
         let truth = with - without;
         let added = found(case).of(context).expect("it was asked");
         right += usize::from((added.ns - truth).abs() <= (0.03 * truth).max(0.3));
-        let (low, high) = (added.low_ns.expect("ten processes"), added.high_ns.expect("ten processes"));
+        let (low, high) = (
+            added.low_ns.expect("ten processes"),
+            added.high_ns.expect("ten processes"),
+        );
         held += usize::from(low <= truth && truth <= high);
     }
     println!("{context:?}: {right} right, {held} held of {}", cases.len());
@@ -67,8 +95,16 @@ fn what_simulated_reads_add_is_found() {
     let cases = cases(Processes::Alike);
     for context in Context::USUAL {
         let [right, held] = judged(&cases, context);
-        assert!(100 * right >= 95 * cases.len(), "{context:?}: {right} of {} are right", cases.len());
-        assert!(100 * held >= 90 * cases.len(), "{context:?}: {held} of {} intervals hold", cases.len());
+        assert!(
+            100 * right >= 95 * cases.len(),
+            "{context:?}: {right} of {} are right",
+            cases.len()
+        );
+        assert!(
+            100 * held >= 90 * cases.len(),
+            "{context:?}: {held} of {} intervals hold",
+            cases.len()
+        );
     }
 }
 
@@ -77,6 +113,10 @@ fn intervals_hold_what_processes_differ_by() {
     let cases = cases(Processes::Factor(0.05));
     for context in [Context::Throughput, Context::Ahead] {
         let [_, held] = judged(&cases, context);
-        assert!(100 * held >= 90 * cases.len(), "{context:?}: {held} of {} intervals hold", cases.len());
+        assert!(
+            100 * held >= 90 * cases.len(),
+            "{context:?}: {held} of {} intervals hold",
+            cases.len()
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Clocks that are timed by one whose steps are long, as in browsers: what its step is, and what calls cost.
+//! Clocks that are timed by one whose steps are long, as in browsers: what its step is, and what
+//! calls cost.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -14,22 +15,36 @@ const COST_NS: f64 = 60.0;
 /// A clock that times itself, on machines that differ.
 fn cases(step: f64) -> impl Iterator<Item = Case> {
     let clock = Model::regular("coarse", step, 1.0, COST_NS);
-    timed_by_small_steps(SEEDS as usize, 35).into_iter().map(move |case| Case {
-        timer: clock.clone(),
-        reference: clock.clone(),
-        ..case
-    })
+    timed_by_small_steps(SEEDS as usize, 35)
+        .into_iter()
+        .map(move |case| Case {
+            timer: clock.clone(),
+            reference: clock.clone(),
+            ..case
+        })
 }
 
 #[test]
 fn the_step_of_a_coarse_reference_is_known() {
-    for step in [5_000.0, 20_000.0, 100_000.0, 1_000_000.0, 15_625_000.0, 100_000_000.0] {
+    for step in [
+        5_000.0,
+        20_000.0,
+        100_000.0,
+        1_000_000.0,
+        15_625_000.0,
+        100_000_000.0,
+    ] {
         for case in cases(step) {
-            let world = World::new(&case.timer, &case.reference, &case.surroundings, case.seed).share();
+            let world =
+                World::new(&case.timer, &case.reference, &case.surroundings, case.seed).share();
             let mut random = StdRng::seed_from_u64(case.seed);
             let mut subject = world.subject(Role::Reference);
-            let found = calibrate(REFERENCE_ID, subject.as_mut(), 1.0, &mut random).expect("it serves");
-            assert!(found.step_at_most.is_none() && found.step == step, "{step}: {found:?}");
+            let found =
+                calibrate(REFERENCE_ID, subject.as_mut(), 1.0, &mut random).expect("it serves");
+            assert!(
+                found.step_at_most.is_none() && found.step == step,
+                "{step}: {found:?}"
+            );
         }
     }
 }
@@ -47,19 +62,33 @@ fn a_reference_whose_reads_take_long_is_not_coarse() {
     }
 }
 
-/// Whatever the step, the figures of a call are those of calls in a row, and their interval holds the truth.
+/// Whatever the step, the figures of a call are those of calls in a row, and their interval holds
+/// the truth.
 #[test]
 fn calls_are_timed_by_long_batches() {
     for step in [20_000.0, 1_000_000.0] {
-        let judged: Vec<_> =
-            cases(step).take(5).map(|case| case.judge(&Plan::QUICK).expect("it serves")).collect();
-        let covered = judged.iter().filter(|verdict| verdict.cost.covered() == Some(true)).count();
+        let judged: Vec<_> = cases(step)
+            .take(5)
+            .map(|case| case.judge(&Plan::QUICK).expect("it serves"))
+            .collect();
+        let covered = judged
+            .iter()
+            .filter(|verdict| verdict.cost.covered() == Some(true))
+            .count();
         let close = judged.iter().filter(|verdict| {
             let cost = verdict.cost.value.expect("it has one");
             (cost / verdict.cost.truth.expect("it is known") - 1.0).abs() < 0.25
         });
         let close = close.count();
-        assert!(covered == judged.len(), "{step}: {covered} of {} are covered", judged.len());
-        assert!(close + 1 >= judged.len(), "{step}: {close} of {} are close", judged.len());
+        assert!(
+            covered == judged.len(),
+            "{step}: {covered} of {} are covered",
+            judged.len()
+        );
+        assert!(
+            close + 1 >= judged.len(),
+            "{step}: {close} of {} are close",
+            judged.len()
+        );
     }
 }

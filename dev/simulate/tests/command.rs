@@ -5,15 +5,25 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 fn simulate(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_simulate")).args(args).env("COLUMNS", "80").output().expect("it starts")
+    Command::new(env!("CARGO_BIN_EXE_simulate"))
+        .args(args)
+        .env("COLUMNS", "80")
+        .output()
+        .expect("it starts")
 }
 
 #[test]
 fn tables_fit_eighty_columns() {
-    for args in [&["--count", "4", "--quick"][..], &["--waits", "--count", "4", "--quick"]] {
+    for args in [
+        &["--count", "4", "--quick"][..],
+        &["--waits", "--count", "4", "--quick"],
+    ] {
         let text = String::from_utf8(simulate(args).stdout).expect("it prints text");
         let widest = text.lines().map(|line| line.chars().count()).max();
-        assert!(text.lines().count() > 2 && widest <= Some(80), "{args:?}: {text}");
+        assert!(
+            text.lines().count() > 2 && widest <= Some(80),
+            "{args:?}: {text}"
+        );
     }
 }
 
@@ -22,8 +32,15 @@ fn status_agrees_with_outcome() {
     for args in [&["--seed", "2"][..], &["--seed", "3", "--waits"]] {
         let done = simulate(&[args, &["--quick", "--count", "40", "--format", "json"]].concat());
         let found: Value = serde_json::from_slice(&done.stdout).expect("it prints JSON");
-        assert_eq!(done.status.code(), Some(if found["passed"] == true { 0 } else { 1 }), "{found}");
-        assert_eq!(found["failures"].as_array().is_some_and(Vec::is_empty), found["passed"] == true);
+        assert_eq!(
+            done.status.code(),
+            Some(if found["passed"] == true { 0 } else { 1 }),
+            "{found}"
+        );
+        assert_eq!(
+            found["failures"].as_array().is_some_and(Vec::is_empty),
+            found["passed"] == true
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! The estimators against simulated truth, over many timers and several seeds, none of which the rules were chosen on.
+//! The estimators against simulated truth, over many timers and several seeds, none of which the
+//! rules were chosen on.
 
 use rayon::prelude::*;
 use simulate::score::{Score, Summary, shows_its_middle};
@@ -12,10 +13,18 @@ const SEEDS: [u64; 3] = [11, 12, 13];
 const COUNT: usize = 100;
 
 fn verdicts(population: fn(usize, u64) -> Vec<Case>, plan: &Plan) -> Vec<(Case, Verdict)> {
-    let cases: Vec<Case> = SEEDS.into_iter().flat_map(|seed| population(COUNT, seed)).collect();
+    let cases: Vec<Case> = SEEDS
+        .into_iter()
+        .flat_map(|seed| population(COUNT, seed))
+        .collect();
     cases
         .into_par_iter()
-        .map(|case| (case.clone(), case.judge(plan).expect("a sound reference serves")))
+        .map(|case| {
+            (
+                case.clone(),
+                case.judge(plan).expect("a sound reference serves"),
+            )
+        })
         .collect()
 }
 
@@ -30,26 +39,54 @@ fn figures_are_right_and_intervals_hold_them() {
     for plan in [Plan::QUICK, Plan::DEFAULT] {
         let verdicts = verdicts(population::regular, &plan);
         let all = summary(verdicts.iter().map(|(_, verdict)| verdict));
-        // Where processes differ by percents, so do figures; a sample of 300 scatters by a percent or two around what
-        // holds for the population.
+        // Where processes differ by percents, so do figures; a sample of 300 scatters by a percent
+        // or two around what holds for the population.
         let name = plan.name;
-        // Where a longer step cannot be excluded a counter that moves at every tick has a bound and no number.
-        let numbers =
-            verdicts.iter().map(|(_, verdict)| verdict).filter(|told| told.accuracy.value.is_some());
+        // Where a longer step cannot be excluded a counter that moves at every tick has a bound and
+        // no number.
+        let numbers = verdicts
+            .iter()
+            .map(|(_, verdict)| verdict)
+            .filter(|told| told.accuracy.value.is_some());
         let numbers = summary(numbers);
-        assert!(numbers.accuracy.right >= Some(0.99), "{name}: accuracy right on {:?}", numbers.accuracy);
-        assert!(100 * numbers.timers >= 97 * all.timers, "{name}: {} of {} told", numbers.timers, all.timers);
+        assert!(
+            numbers.accuracy.right >= Some(0.99),
+            "{name}: accuracy right on {:?}",
+            numbers.accuracy
+        );
+        assert!(
+            100 * numbers.timers >= 97 * all.timers,
+            "{name}: {} of {} told",
+            numbers.timers,
+            all.timers
+        );
         let shown = || verdicts.iter().filter(|(case, _)| shows_its_middle(case));
-        let seen = summary(shown().map(|(_, verdict)| verdict).filter(|told| told.accuracy.value.is_some()));
-        assert!(seen.spread.right >= Some(0.95), "{name}: spread right on {:?}", seen.spread);
-        assert!(seen.quality.right >= Some(0.95), "{name}: Quality right on {:?}", seen.quality);
+        let seen = summary(
+            shown()
+                .map(|(_, verdict)| verdict)
+                .filter(|told| told.accuracy.value.is_some()),
+        );
+        assert!(
+            seen.spread.right >= Some(0.95),
+            "{name}: spread right on {:?}",
+            seen.spread
+        );
+        assert!(
+            seen.quality.right >= Some(0.95),
+            "{name}: Quality right on {:?}",
+            seen.quality
+        );
         assert!(all.order >= 0.99, "{name}: order right on {:?}", all.order);
         for figure in [all.accuracy, all.cost, all.spread, all.quality] {
             assert!(figure.covered >= Some(0.9), "{name}: covered on {figure:?}");
         }
         let alike = shown().filter(|(case, _)| case.surroundings.processes == Default::default());
         let alike = summary(alike.map(|(_, verdict)| verdict));
-        assert!(alike.cost.right >= Some(0.96), "{name}: cost right on {:?}", alike.cost);
+        assert!(
+            alike.cost.right >= Some(0.96),
+            "{name}: cost right on {:?}",
+            alike.cost
+        );
     }
 }
 
@@ -61,35 +98,60 @@ fn no_cost_lies_above_the_tail_of_its_singles() {
     }
 }
 
-/// A host that answers batches of many calls with nothing measured nothing: its timer has no cost, and so no Quality.
+/// A host that answers batches of many calls with nothing measured nothing: its timer has no cost,
+/// and so no Quality.
 #[test]
 fn batches_that_never_move_are_no_measurement() {
     for case in population::regular(5, 14) {
         let (mut trace, _) = case.probe(&Plan::QUICK).expect("a sound reference serves");
         for run in &mut trace.runs {
-            for batches in [&mut run.bracket, &mut run.singles, &mut run.batches, &mut run.few, &mut run.some]
-            {
+            for batches in [
+                &mut run.bracket,
+                &mut run.singles,
+                &mut run.batches,
+                &mut run.few,
+                &mut run.some,
+            ] {
                 batches.deltas.fill(0);
             }
         }
         let profile = profile(&trace);
         assert_eq!((profile.cost, profile.spread), (None, None), "{case:?}");
-        assert!(profile.no_cost.is_some_and(|why| why.contains("took no time")), "{case:?}");
+        assert!(
+            profile
+                .no_cost
+                .is_some_and(|why| why.contains("took no time")),
+            "{case:?}"
+        );
     }
 }
 
 /// What was dropped is kept beside what counts, for a later version to judge it again.
 #[test]
 fn windows_that_were_dropped_are_kept() {
-    let unstable = Surroundings { wander: 0.06, ..Surroundings::default() };
+    let unstable = Surroundings {
+        wander: 0.06,
+        ..Surroundings::default()
+    };
     let mut kept = 0;
     for case in population::regular(5, 15) {
-        let (trace, _) =
-            Case { surroundings: unstable, ..case }.probe(&Plan::QUICK).expect("a sound reference serves");
-        kept +=
-            trace.runs.iter().flat_map(|run| &run.dropped).filter(|window| !window.values.is_empty()).count();
+        let (trace, _) = Case {
+            surroundings: unstable,
+            ..case
+        }
+        .probe(&Plan::QUICK)
+        .expect("a sound reference serves");
+        kept += trace
+            .runs
+            .iter()
+            .flat_map(|run| &run.dropped)
+            .filter(|window| !window.values.is_empty())
+            .count();
     }
-    assert!(kept > 0, "a frequency that wanders by 6 % changed within no window");
+    assert!(
+        kept > 0,
+        "a frequency that wanders by 6 % changed within no window"
+    );
 }
 
 #[test]
@@ -100,21 +162,39 @@ fn what_has_no_step_gets_no_number() {
     }
 }
 
-/// Where every process was disturbed, intervals reach over all of them and a tenth beyond, as no other tells what disturbed them all.
+/// Where every process was disturbed, intervals reach over all of them and a tenth beyond, as no
+/// other tells what disturbed them all.
 #[test]
 fn figures_of_a_core_that_is_always_shared_are_wide() {
     for case in population::regular(20, 16) {
         let (mut trace, hertz) = case.probe(&Plan::QUICK).expect("a sound reference serves");
         let alone = profile(&trace);
         trace.shared = trace.runs.len() as u32;
-        trace.runs.iter_mut().for_each(|run| run.batches.unstable = true);
+        trace
+            .runs
+            .iter_mut()
+            .for_each(|run| run.batches.unstable = true);
         let shared = profile(&trace);
-        let (Some(cost), Some(spread)) = (shared.cost, shared.spread) else { continue };
+        let (Some(cost), Some(spread)) = (shared.cost, shared.spread) else {
+            continue;
+        };
         for (process, _) in &shared.processes {
-            assert!(cost.low <= 0.9 * process && 1.1 * process <= cost.high, "{cost:?} of {process}");
+            assert!(
+                cost.low <= 0.9 * process && 1.1 * process <= cost.high,
+                "{cost:?} of {process}"
+            );
         }
-        assert!(spread.high >= 1.0 && spread.low <= spread.value, "{spread:?}");
-        let width = |profile: &Profile| scored(profile, hertz).map(|quality| quality.high - quality.low);
-        assert!(width(&shared) > width(&alone), "{:?} {:?}", width(&shared), width(&alone));
+        assert!(
+            spread.high >= 1.0 && spread.low <= spread.value,
+            "{spread:?}"
+        );
+        let width =
+            |profile: &Profile| scored(profile, hertz).map(|quality| quality.high - quality.low);
+        assert!(
+            width(&shared) > width(&alone),
+            "{:?} {:?}",
+            width(&shared),
+            width(&alone)
+        );
     }
 }

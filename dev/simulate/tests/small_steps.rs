@@ -1,4 +1,5 @@
-//! Counters that move by a few ticks at once, whole and broken, raw and in nanoseconds: as timers, and as what times others.
+//! Counters that move by a few ticks at once, whole and broken, raw and in nanoseconds: as timers,
+//! and as what times others.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -13,8 +14,17 @@ const SEEDS: [u64; 2] = [21, 22];
 const COUNT: usize = 60;
 
 fn verdicts(population: fn(usize, u64) -> Vec<Case>) -> Vec<(Case, Verdict)> {
-    let cases: Vec<Case> = SEEDS.into_iter().flat_map(|seed| population(COUNT, seed)).collect();
-    let judged = |case: Case| (case.clone(), case.judge(&Plan::DEFAULT).expect("a sound reference serves"));
+    let cases: Vec<Case> = SEEDS
+        .into_iter()
+        .flat_map(|seed| population(COUNT, seed))
+        .collect();
+    let judged = |case: Case| {
+        (
+            case.clone(),
+            case.judge(&Plan::DEFAULT)
+                .expect("a sound reference serves"),
+        )
+    };
     cases.into_par_iter().map(judged).collect()
 }
 
@@ -27,34 +37,69 @@ fn a_few_ticks_are_told_as_so_many() {
             .filter(|(case, _)| case.reference.name == reference)
             .map(|(_, verdict)| verdict)
             .collect();
-        let told: Vec<&Verdict> =
-            found.iter().copied().filter(|verdict| verdict.accuracy.value.is_some()).collect();
-        let off =
-            |verdict: &&&Verdict| verdict.accuracy.error() > verdict.accuracy.truth.map(|truth| 0.05 * truth);
+        let told: Vec<&Verdict> = found
+            .iter()
+            .copied()
+            .filter(|verdict| verdict.accuracy.value.is_some())
+            .collect();
+        let off = |verdict: &&&Verdict| {
+            verdict.accuracy.error() > verdict.accuracy.truth.map(|truth| 0.05 * truth)
+        };
         let wrong = told.iter().filter(off).count();
-        let covered = told.iter().filter(|verdict| verdict.accuracy.covered() == Some(true)).count();
+        let covered = told
+            .iter()
+            .filter(|verdict| verdict.accuracy.covered() == Some(true))
+            .count();
         // One in a hundred, and what chance does to that number.
-        assert!(wrong <= 2, "{reference}: {wrong} of {} are wrong", told.len());
-        assert!(5 * told.len() >= 4 * found.len(), "{reference}: {} of {} are told", told.len(), found.len());
-        assert!(10 * covered >= 9 * told.len(), "{reference}: {covered} of {} are covered", told.len());
+        assert!(
+            wrong <= 2,
+            "{reference}: {wrong} of {} are wrong",
+            told.len()
+        );
+        assert!(
+            5 * told.len() >= 4 * found.len(),
+            "{reference}: {} of {} are told",
+            told.len(),
+            found.len()
+        );
+        assert!(
+            10 * covered >= 9 * told.len(),
+            "{reference}: {covered} of {} are covered",
+            told.len()
+        );
     }
 }
 
 #[test]
 fn costs_are_covered_where_the_reference_moves_by_a_few_ticks() {
     let all = verdicts(timed_by_small_steps);
-    let covered = all.iter().filter(|(_, verdict)| verdict.cost.covered() == Some(true)).count();
-    assert!(100 * covered >= 92 * all.len(), "{covered} of {} are covered", all.len());
+    let covered = all
+        .iter()
+        .filter(|(_, verdict)| verdict.cost.covered() == Some(true))
+        .count();
+    assert!(
+        100 * covered >= 92 * all.len(),
+        "{covered} of {} are covered",
+        all.len()
+    );
 }
 
 #[test]
 fn a_reference_that_moves_by_a_few_ticks_is_known_to() {
-    let cases: Vec<Case> = SEEDS.into_iter().flat_map(|seed| timed_by_small_steps(COUNT, seed)).collect();
+    let cases: Vec<Case> = SEEDS
+        .into_iter()
+        .flat_map(|seed| timed_by_small_steps(COUNT, seed))
+        .collect();
     let wrong = cases.iter().filter(|case| {
         let world = World::new(&case.timer, &case.reference, &case.surroundings, case.seed).share();
         let mut random = StdRng::seed_from_u64(case.seed);
         let mut subject = world.subject(Role::Reference);
-        let found = calibrate(REFERENCE_ID, subject.as_mut(), case.reference.unit, &mut random);
+        let found = calibrate(
+            REFERENCE_ID,
+            subject.as_mut(),
+            case.reference.unit,
+            &mut random,
+        );
         let found = found.expect("a sound reference serves");
         let ticks = case.reference.step / case.reference.unit;
         found.step_at_most.is_none() && (found.step / ticks - 1.0).abs() > 0.01

@@ -1,4 +1,5 @@
-//! The estimators of timers that wait against simulated truth, over many timers, none of which the rules were chosen on.
+//! The estimators of timers that wait against simulated truth, over many timers, none of which the
+//! rules were chosen on.
 
 use rayon::prelude::*;
 use simulate::waits::population;
@@ -12,18 +13,32 @@ const COUNT: usize = 150;
 fn steps_and_policies_are_right_and_intervals_hold_the_truth() {
     let plan = &WaitPlan::DEFAULT;
     let waits = population::waits(COUNT, SEED);
-    let waits = waits.par_iter().map(|case| Judged::wait(case, &case.figures(plan).expect("it answers")));
+    let waits = waits
+        .par_iter()
+        .map(|case| Judged::wait(case, &case.figures(plan).expect("it answers")));
     let ticks = population::ticks(COUNT, SEED);
     let ticks = ticks.par_iter().map(|case| {
         let (figures, missed) = case.figures(plan).expect("it answers");
         Judged::ticks(case, &figures, missed).expect("it answers")
     });
     let mut score = Score::default();
-    waits.chain(ticks).collect::<Vec<_>>().iter().for_each(|judged| score.add(judged));
+    waits
+        .chain(ticks)
+        .collect::<Vec<_>>()
+        .iter()
+        .for_each(|judged| score.add(judged));
     // Of 150, a share of 97 % is found to 1.4 points.
     let (steps, policies) = (Counts::sum(&score.steps), Counts::sum(&score.policies));
-    assert!(steps.right as usize * 100 >= 95 * COUNT && steps.wrong <= 1, "{:?}", score.steps);
-    assert!(policies.right as usize * 100 >= 96 * COUNT, "{:?}", score.policies);
+    assert!(
+        steps.right as usize * 100 >= 95 * COUNT && steps.wrong <= 1,
+        "{:?}",
+        score.steps
+    );
+    assert!(
+        policies.right as usize * 100 >= 96 * COUNT,
+        "{:?}",
+        score.policies
+    );
     for (name, figure) in score.summary() {
         // Four standard errors of 95 %, of what may be a third of them.
         let least = 0.95 - 4.0 * (0.95 * 0.05 / f64::from(figure.intervals)).sqrt();

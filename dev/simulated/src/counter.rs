@@ -1,7 +1,7 @@
 //! A simulated machine of several CPUs whose counter has known faults.
 //!
-//! What ticks: a counter a CPU, all made of one true time. How it lies: as its [faults](CounterFault) say, and in no other way. Its
-//! kernel's clocks are right.
+//! What ticks: a counter a CPU, all made of one true time. How it lies: as its
+//! [faults](CounterFault) say, and in no other way. Its kernel's clocks are right.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use super::exponential;
 use timers::raw::Machine;
 use timers::{Answer, During, Ordered};
 
-/// What is wrong with a counter. Times are true ones, in nanoseconds; moments are counted from the start of the simulation.
+/// What is wrong with a counter. Times are true ones, in nanoseconds; moments are counted from the
+/// start of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CounterFault {
     /// That of one CPU is ahead of the others, or behind.
@@ -137,7 +138,15 @@ impl CounterMachine {
     pub fn new(model: CounterModel, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let next_move = exponential(model.moved_every_ns, &mut random);
-        Self { model, random, now: 0.0, asleep: 0.0, cpu: 0, pinned: false, next_move }
+        Self {
+            model,
+            random,
+            now: 0.0,
+            asleep: 0.0,
+            cpu: 0,
+            pinned: false,
+            next_move,
+        }
     }
 
     fn spend(&mut self, ns: f64) {
@@ -179,8 +188,12 @@ impl CounterMachine {
         let mut ns = self.stands(cpu);
         for fault in &self.model.faults {
             match *fault {
-                CounterFault::Backward { share, ns: by } if self.random.random_bool(share) => ns -= by,
-                CounterFault::Between { share, ns: by } if follows && self.random.random_bool(share) => {
+                CounterFault::Backward { share, ns: by } if self.random.random_bool(share) => {
+                    ns -= by
+                }
+                CounterFault::Between { share, ns: by }
+                    if follows && self.random.random_bool(share) =>
+                {
                     ns -= by
                 }
                 _ => {}
@@ -211,7 +224,11 @@ impl Machine for CounterMachine {
 
     fn pass(&mut self, span: Duration, during: During) {
         let ns = span.as_nanos() as f64;
-        let ns = if during == During::Spin { ns } else { ns + exponential(5e4, &mut self.random) };
+        let ns = if during == During::Spin {
+            ns
+        } else {
+            ns + exponential(5e4, &mut self.random)
+        };
         self.asleep += if during == During::Spin { 0.0 } else { ns };
         self.now += ns;
         self.spend(0.0);
@@ -242,13 +259,20 @@ impl Machine for CounterMachine {
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
         let mut one = |pair: &[u32; 2], number: u32| {
-            let [from, to] = if number.is_multiple_of(2) { *pair } else { [pair[1], pair[0]] };
+            let [from, to] = if number.is_multiple_of(2) {
+                *pair
+            } else {
+                [pair[1], pair[0]]
+            };
             let first = self.read(from, false);
             let beyond = exponential(0.3 * self.model.handoff_ns, &mut self.random);
             self.spend(self.model.handoff_ns + beyond);
             [first as i64, self.read(to, true) as i64]
         };
-        Ok(cpus.iter().map(|pair| (0..count).map(|number| one(pair, number)).collect()).collect())
+        Ok(cpus
+            .iter()
+            .map(|pair| (0..count).map(|number| one(pair, number)).collect())
+            .collect())
     }
 
     fn handoffs_unfenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {

@@ -1,10 +1,12 @@
 //! Simulated timers: virtual time with declared truth.
 //!
-//! What ticks: a number that only reads and work move forward. Who may read it: the prober, which cannot tell it
-//! from a real timer other than by its numbers. How it lies: as its [`Model`] says, and in no other way.
+//! What ticks: a number that only reads and work move forward. Who may read it: the prober, which
+//! cannot tell it from a real timer other than by its numbers. How it lies: as its [`Model`] says,
+//! and in no other way.
 //!
-//! A [`World`] is one process on a simulated machine: one timer under examination, one reference, the cost of the loops, a core
-//! that may change its frequency, and what interrupts them all. [`World::share`] gives the subjects that live in it.
+//! A [`World`] is one process on a simulated machine: one timer under examination, one reference,
+//! the cost of the loops, a core that may change its frequency, and what interrupts them all.
+//! [`World::share`] gives the subjects that live in it.
 
 mod counter;
 mod model;
@@ -19,7 +21,9 @@ use rand::{RngExt, SeedableRng};
 use timers::{Advance, Answer, Context, During, Fault, Subject};
 
 pub use counter::{CounterFault, CounterMachine, CounterModel};
-pub use model::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates, beside, piece};
+pub use model::{
+    Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates, beside, piece,
+};
 pub use waits::{Delays, Missed, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 
 /// Which of the subjects of a world.
@@ -58,10 +62,12 @@ pub struct World {
 /// A core whose frequency changes every few milliseconds.
 struct Core {
     wander: f64,
-    /// Logarithm of the frequency around which it wanders over the nominal one, and of its frequency over that.
+    /// Logarithm of the frequency around which it wanders over the nominal one, and of its
+    /// frequency over that.
     level: f64,
     speed: f64,
-    /// How far the two levels that it steps between lie from the middle, and whether it is at the upper one.
+    /// How far the two levels that it steps between lie from the middle, and whether it is at the
+    /// upper one.
     step: f64,
     upper: bool,
     next_change: f64,
@@ -74,10 +80,22 @@ impl Core {
     const MEMORY: f64 = 0.8;
 
     fn new(surroundings: &Surroundings, now: f64, random: &mut StdRng) -> Self {
-        let Surroundings { wander, level, apart, .. } = *surroundings;
+        let Surroundings {
+            wander,
+            level,
+            apart,
+            ..
+        } = *surroundings;
         let speed = wander * normal(random);
         let (step, upper) = (apart / 2.0, apart > 0.0 && random.random());
-        Self { wander, level, speed, step, upper, next_change: now + exponential(Self::DWELL, random) }
+        Self {
+            wander,
+            level,
+            speed,
+            step,
+            upper,
+            next_change: now + exponential(Self::DWELL, random),
+        }
     }
 
     fn at(&mut self, now: f64, random: &mut StdRng) -> f64 {
@@ -98,7 +116,10 @@ impl Shared {
     /// One of the subjects.
     #[must_use]
     pub fn subject(&self, role: Role) -> Box<dyn Subject> {
-        Box::new(Simulated { world: Rc::clone(&self.0), role })
+        Box::new(Simulated {
+            world: Rc::clone(&self.0),
+            role,
+        })
     }
 
     /// The frequency of the core at this moment, relative to the nominal one.
@@ -115,11 +136,17 @@ impl World {
     pub fn new(timer: &Model, reference: &Model, surroundings: &Surroundings, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let now = random.random_range(1e9..2e9);
-        let (timer, reference) =
-            (VirtualClock::new(timer, &mut random), VirtualClock::new(reference, &mut random));
+        let (timer, reference) = (
+            VirtualClock::new(timer, &mut random),
+            VirtualClock::new(reference, &mut random),
+        );
         let unit_of_work = random.random_range(0.7..2.9);
         let turn = surroundings.turn;
-        let slow = if random.random() { random.random_range(0.0..0.3) } else { 0.0 };
+        let slow = if random.random() {
+            random.random_range(0.0..0.3)
+        } else {
+            0.0
+        };
         let factor = match surroundings.processes {
             Processes::Alike => 1.0,
             Processes::Factor(deviation) => (deviation * normal(&mut random)).exp(),
@@ -133,8 +160,9 @@ impl World {
         };
         let core = Core::new(surroundings, now, &mut random);
         let interruptions = surroundings.interruptions;
-        let next_interruption =
-            interruptions.map_or(f64::INFINITY, |which| now + exponential(which.every, &mut random));
+        let next_interruption = interruptions.map_or(f64::INFINITY, |which| {
+            now + exponential(which.every, &mut random)
+        });
         Self {
             now,
             timer,
@@ -165,7 +193,9 @@ impl World {
     fn pass(&mut self, ns: f64) {
         self.now += ns;
         while self.now >= self.next_interruption {
-            let Some(Interruptions { every, longest }) = self.interruptions else { return };
+            let Some(Interruptions { every, longest }) = self.interruptions else {
+                return;
+            };
             self.now += 500.0 * (longest / 500.0).powf(self.random.random_range(0.0..1.0));
             self.next_interruption = self.now + exponential(every, &mut self.random);
         }
@@ -178,15 +208,22 @@ impl World {
             Role::Floor => return 0,
         };
         let (extra, interruption) = clock.extra(&mut self.random);
-        let (base, varies_before, follows_core) =
-            (clock.model.base, clock.varies_before, clock.model.follows_core);
+        let (base, varies_before, follows_core) = (
+            clock.model.base,
+            clock.varies_before,
+            clock.model.follows_core,
+        );
         let before = (base * clock.latch + if varies_before { extra } else { 0.0 }).max(0.0);
         let after = (base + extra - before).max(0.0);
         self.spend(factor * before, follows_core);
         if varies_before {
             self.pass(interruption);
         }
-        let clock = if role == Role::Timer { &mut self.timer } else { &mut self.reference };
+        let clock = if role == Role::Timer {
+            &mut self.timer
+        } else {
+            &mut self.reference
+        };
         let value = clock.value(self.now, &mut self.random);
         self.spend(factor * after, follows_core);
         if !varies_before {
@@ -196,12 +233,20 @@ impl World {
     }
 
     fn spend(&mut self, ns: f64, follows_core: bool) {
-        if follows_core { self.compute(ns) } else { self.pass(ns) }
+        if follows_core {
+            self.compute(ns)
+        } else {
+            self.pass(ns)
+        }
     }
 
     fn work(&mut self, amount: u64) {
         // Leaving the loop is mispredicted now and then.
-        let leave = if self.random.random_bool(0.3) { 4.5 } else { 0.0 };
+        let leave = if self.random.random_bool(0.3) {
+            4.5
+        } else {
+            0.0
+        };
         self.compute(amount as f64 * self.unit_of_work + leave);
     }
 
@@ -303,7 +348,9 @@ impl VirtualClock {
         while self.next_update <= own {
             self.shown = self.next_update;
             self.next_update += match self.model.updates {
-                Updates::Uneven(spread) => self.model.step * random.random_range(1.0 - spread..1.0 + spread),
+                Updates::Uneven(spread) => {
+                    self.model.step * random.random_range(1.0 - spread..1.0 + spread)
+                }
                 _ => exponential(self.model.step, random),
             };
         }
@@ -317,11 +364,15 @@ fn exponential(mean: f64, random: &mut StdRng) -> f64 {
 
 /// Standard normal (Box and Muller, 1958).
 fn normal(random: &mut StdRng) -> f64 {
-    let (radius, angle) = (exponential(2.0, random).sqrt(), random.random_range(0.0..std::f64::consts::TAU));
+    let (radius, angle) = (
+        exponential(2.0, random).sqrt(),
+        random.random_range(0.0..std::f64::consts::TAU),
+    );
     radius * angle.cos()
 }
 
-/// Gamma distributed with scale 1, for shapes of 1 and more (Marsaglia and Tsang, ACM TOMS 26, 2000).
+/// Gamma distributed with scale 1, for shapes of 1 and more (Marsaglia and Tsang, ACM TOMS 26,
+/// 2000).
 fn gamma(shape: f64, random: &mut StdRng) -> f64 {
     let d = shape - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();
@@ -351,7 +402,10 @@ impl Subject for Simulated {
             world.store();
             second - first
         };
-        Ok(work.iter().map(|&amount| (0..repeat).map(|_| once(amount)).collect()).collect())
+        Ok(work
+            .iter()
+            .map(|&amount| (0..repeat).map(|_| once(amount)).collect())
+            .collect())
     }
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
@@ -361,7 +415,11 @@ impl Subject for Simulated {
             let first = world.call(Role::Reference);
             for _ in 0..calls {
                 world.call(self.role);
-                world.compute(if self.role == Role::Floor { world.empty_turn } else { world.turn });
+                world.compute(if self.role == Role::Floor {
+                    world.empty_turn
+                } else {
+                    world.turn
+                });
             }
             let second = world.call(Role::Reference);
             world.store();
@@ -380,7 +438,10 @@ impl Subject for Simulated {
         let world = &mut *self.world.borrow_mut();
         let (timer, start) = (world.call(self.role), world.call(Role::Reference));
         world.pass(f64::from(milliseconds) * 1e6);
-        Ok(Advance { timer: world.call(self.role) - timer, reference: world.call(Role::Reference) - start })
+        Ok(Advance {
+            timer: world.call(self.role) - timer,
+            reference: world.call(Role::Reference) - start,
+        })
     }
 
     fn adds(
@@ -396,7 +457,8 @@ impl Subject for Simulated {
         let mut rows = Vec::new();
         for &context in contexts {
             let piece = piece(context, read_ns);
-            let piece = piece.ok_or_else(|| Fault::Refused(format!("{context:?} is not simulated")))?;
+            let piece =
+                piece.ok_or_else(|| Fault::Refused(format!("{context:?} is not simulated")))?;
             let mut row = |ns: f64| {
                 let first = world.call(Role::Reference);
                 (0..turns).for_each(|_| world.compute(ns));
@@ -414,5 +476,7 @@ fn known(reference: &str) -> Answer<()> {
     if reference == REFERENCE_ID {
         return Ok(());
     }
-    Err(Fault::Refused(format!("`{reference}` is no reference here; there is {REFERENCE_ID}")))
+    Err(Fault::Refused(format!(
+        "`{reference}` is no reference here; there is {REFERENCE_ID}"
+    )))
 }

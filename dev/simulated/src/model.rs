@@ -2,7 +2,8 @@
 //!
 //! A simulated clock that is to be had in two ways, one of which may be off.
 //!
-//! Simulated work around a read: a core of known shape, and reads that are chains of multiplications.
+//! Simulated work around a read: a core of known shape, and reads that are chains of
+//! multiplications.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -23,9 +24,11 @@ pub enum Jitter {
         /// How often it is taken, in (0, 1).
         share: f64,
     },
-    /// Normally distributed around the base, with this standard deviation in nanoseconds; at most a quarter of the base.
+    /// Normally distributed around the base, with this standard deviation in nanoseconds; at most a
+    /// quarter of the base.
     Normal(f64),
-    /// An extra that is gamma distributed: as skewed as its shape says, from a tail (1) to nearly normal (large).
+    /// An extra that is gamma distributed: as skewed as its shape says, from a tail (1) to nearly
+    /// normal (large).
     Gamma {
         /// Shape, 1 or more.
         shape: f64,
@@ -39,7 +42,8 @@ pub enum Jitter {
         /// How often each of them is taken, in (0, 1), below 1 together.
         share: [f64; 2],
     },
-    /// An extra with a tail that falls off as a power (Lomax): the share of extras above `x` is (1 + `x`/`scale`)^-`shape`.
+    /// An extra with a tail that falls off as a power (Lomax): the share of extras above `x` is (1
+    /// + `x`/`scale`)^-`shape`.
     Pareto {
         /// The power; above 2 the variance is finite.
         shape: f64,
@@ -85,7 +89,8 @@ pub struct Model {
     pub base: f64,
     /// How that varies.
     pub jitter: Jitter,
-    /// Whether its cost is a number of core cycles; otherwise it waits for a device that has its own frequency.
+    /// Whether its cost is a number of core cycles; otherwise it waits for a device that has its
+    /// own frequency.
     pub follows_core: bool,
     /// Rare interruptions.
     pub outliers: Option<Outliers>,
@@ -137,7 +142,8 @@ pub enum Processes {
     },
 }
 
-/// Interruptions that come by time and not by call, as those of a timer interrupt or of a neighbour do.
+/// Interruptions that come by time and not by call, as those of a timer interrupt or of a neighbour
+/// do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interruptions {
     /// Mean time between two, in nanoseconds.
@@ -153,19 +159,21 @@ pub struct Surroundings {
     pub processes: Processes,
     /// What interrupts them.
     pub interruptions: Option<Interruptions>,
-    /// Standard deviation of the logarithm of the core's frequency, which changes every few milliseconds; 0 for a fixed one.
+    /// Standard deviation of the logarithm of the core's frequency, which changes every few
+    /// milliseconds; 0 for a fixed one.
     pub wander: f64,
     /// Logarithm of the frequency around which it wanders in this run over the nominal one.
     pub level: f64,
-    /// Logarithm of how far two levels lie apart that it steps between besides, half of it to either side; 0 for none.
+    /// Logarithm of how far two levels lie apart that it steps between besides, half of it to
+    /// either side; 0 for none.
     pub apart: f64,
-    /// Nanoseconds of one turn of a loop around its call. An empty loop is slower in some processes, as where its code came to
-    /// lie; loops that wait for a read are not.
+    /// Nanoseconds of one turn of a loop around its call. An empty loop is slower in some
+    /// processes, as where its code came to lie; loops that wait for a read are not.
     pub turn: f64,
 }
 
-/// Readings of one way, the other, and the first again, of a clock of such steps whose reads take so long. The other way is ahead by
-/// `skew_ns`, or behind.
+/// Readings of one way, the other, and the first again, of a clock of such steps whose reads take
+/// so long. The other way is ahead by `skew_ns`, or behind.
 #[must_use]
 pub fn beside(step_ns: i64, read_ns: f64, skew_ns: i64, count: u32, seed: u64) -> Vec<[i64; 3]> {
     let mut random = StdRng::seed_from_u64(seed);
@@ -177,7 +185,15 @@ pub fn beside(step_ns: i64, read_ns: f64, skew_ns: i64, count: u32, seed: u64) -
         now += (1.0 - latch) * read_ns + random.random_range(0.0..0.2 * read_ns);
         shown
     };
-    (0..count).map(|_| [read(0, &mut random), read(skew_ns, &mut random), read(0, &mut random)]).collect()
+    (0..count)
+        .map(|_| {
+            [
+                read(0, &mut random),
+                read(skew_ns, &mut random),
+                read(0, &mut random),
+            ]
+        })
+        .collect()
 }
 
 /// What a multiplication takes that another one waits for, in nanoseconds.
@@ -188,18 +204,22 @@ const WIDTH: f64 = 3.0;
 const CHAIN: f64 = 16.0;
 /// What a miss takes.
 const MISS: f64 = 130.0;
-/// What a row of calls, loads and branches takes where nothing holds it up; and how much of it is under way at any moment.
+/// What a row of calls, loads and branches takes where nothing holds it up; and how much of it is
+/// under way at any moment.
 const AHEAD: [f64; 2] = [25.0, 8.0];
 
-/// How long a piece of work takes on a simulated core without a read, and with one that is a chain of a number of nanoseconds, all in
-/// nanoseconds. In code that the core runs far ahead in the read waits for all before it, and all behind it waits for the read. `None`
-/// for what is not simulated.
+/// How long a piece of work takes on a simulated core without a read, and with one that is a chain
+/// of a number of nanoseconds, all in nanoseconds. In code that the core runs far ahead in the read
+/// waits for all before it, and all behind it waits for the read. `None` for what is not simulated.
 #[must_use]
 pub fn piece(context: Context, read_ns: f64) -> Option<[f64; 2]> {
     // What is not waited for takes no more than its share of the units.
     let share = read_ns / WIDTH;
     Some(match context {
-        Context::Latency => [CHAIN * LINK, (CHAIN * LINK).max(CHAIN * LINK / WIDTH + share)],
+        Context::Latency => [
+            CHAIN * LINK,
+            (CHAIN * LINK).max(CHAIN * LINK / WIDTH + share),
+        ],
         Context::Throughput => {
             let busy = 4.0 * CHAIN * LINK / WIDTH;
             [busy, busy + share]

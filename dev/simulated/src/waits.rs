@@ -1,6 +1,7 @@
 //! Simulated timers that wait: virtual time with declared truth.
 //!
-//! What ticks: a number that only waits, pauses and stalls move forward. Who may read it: the prober. How it lies: as its model says.
+//! What ticks: a number that only waits, pauses and stalls move forward. Who may read it: the
+//! prober. How it lies: as its model says.
 
 use std::f64::consts::TAU;
 
@@ -42,7 +43,8 @@ pub struct WaitModel {
     pub name: String,
     /// Requests are rounded up to multiples of this many nanoseconds.
     pub rounding: Option<f64>,
-    /// Wake-ups lie on a grid of absolute time, of a width in nanoseconds, whose phase is random in each process.
+    /// Wake-ups lie on a grid of absolute time, of a width in nanoseconds, whose phase is random in
+    /// each process.
     pub grid: Option<f64>,
     /// Requests above a length in nanoseconds have steps that are longer by a factor.
     pub grows: Option<(f64, f64)>,
@@ -95,16 +97,21 @@ impl WaitModel {
     /// When a wait of this length is over that begins at `now`, but for what delays it.
     #[must_use]
     pub fn due(&self, now: f64, request_ns: f64, phase: f64) -> f64 {
-        let growth = self.grows.filter(|(from, _)| request_ns > *from).map_or(1.0, |(_, factor)| factor);
+        let growth = self
+            .grows
+            .filter(|(from, _)| request_ns > *from)
+            .map_or(1.0, |(_, factor)| factor);
         let up = |value: f64, step: Option<f64>| {
-            step.map_or(value, |step| (value / (step * growth)).ceil() * step * growth)
+            step.map_or(value, |step| {
+                (value / (step * growth)).ceil() * step * growth
+            })
         };
         let due = now + up(request_ns, self.rounding) * (1.0 + self.ppm * 1e-6);
         up(due - phase, self.grid) + phase
     }
 
-    /// What comes on top in one wait: lateness beyond the base, negative where it returns early, and run delay, part of it where it
-    /// blocks.
+    /// What comes on top in one wait: lateness beyond the base, negative where it returns early,
+    /// and run delay, part of it where it blocks.
     pub fn late(&self, random: &mut StdRng) -> (f64, f64) {
         if let Some((share, by)) = self.early
             && random.random_bool(share)
@@ -115,7 +122,11 @@ impl WaitModel {
             Some((share, mean)) if random.random_bool(share) => exponential(mean, random),
             _ => 0.0,
         };
-        let part = if self.means == Means::Spins { 0.0 } else { waited };
+        let part = if self.means == Means::Spins {
+            0.0
+        } else {
+            waited
+        };
         (self.delays.draw(random) + part, waited)
     }
 
@@ -147,7 +158,13 @@ impl VirtualWaits {
         let base = model.base * (model.processes * normal(&mut random)).exp();
         let phase = random.random_range(0.0..1.0) * model.grid.unwrap_or(0.0);
         let now = random.random_range(1e9..2e9);
-        Self { model: model.clone(), random, now, base, phase }
+        Self {
+            model: model.clone(),
+            random,
+            now,
+            base,
+            phase,
+        }
     }
 
     /// The loop that waits for nothing.
@@ -163,7 +180,9 @@ impl VirtualWaits {
         let (late, waited) = self.model.late(&mut self.random);
         let due = self.model.due(before, request_ns as f64, self.phase);
         let after = (due + self.base + late).max(before) + READ;
-        let cpu = self.model.cpu_time(after - before - READ, waited, &mut self.random);
+        let cpu = self
+            .model
+            .cpu_time(after - before - READ, waited, &mut self.random);
         self.now = after;
         Wait {
             before: before as i64,
@@ -189,7 +208,9 @@ impl WaitSubject for VirtualWaits {
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
         known(reference)?;
-        Ok((0..repeat).map(|_| (self.base * self.random.random_range(0.09..0.11) + READ) as i64).collect())
+        Ok((0..repeat)
+            .map(|_| (self.base * self.random.random_range(0.09..0.11) + READ) as i64)
+            .collect())
     }
 }
 
@@ -198,7 +219,8 @@ impl WaitSubject for VirtualWaits {
 pub enum Missed {
     /// It makes up for all of them.
     Burst,
-    /// It wakes up once for all of them, at once or at the next point of its grid, and counts them or not.
+    /// It wakes up once for all of them, at once or at the next point of its grid, and counts them
+    /// or not.
     Skip {
         /// Whether at once.
         at_once: bool,
@@ -249,17 +271,24 @@ impl VirtualTicks {
     pub fn new(model: &TickModel, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let now = random.random_range(1e9..2e9);
-        Self { model: model.clone(), random, now, missed: Vec::new(), late: Vec::new() }
+        Self {
+            model: model.clone(),
+            random,
+            now,
+            missed: Vec::new(),
+            late: Vec::new(),
+        }
     }
 
-    /// Points of the grid at which nothing woke up, between each wake-up of the last answer and the one before: those that were
-    /// counted, and all.
+    /// Points of the grid at which nothing woke up, between each wake-up of the last answer and the
+    /// one before: those that were counted, and all.
     #[must_use]
     pub fn missed(&self) -> &[[u64; 2]] {
         &self.missed
     }
 
-    /// How late each wake-up of the last answer was for its point of the grid, the last of those that it stands for, in nanoseconds.
+    /// How late each wake-up of the last answer was for its point of the grid, the last of those
+    /// that it stands for, in nanoseconds.
     #[must_use]
     pub fn late(&self) -> &[f64] {
         &self.late
@@ -302,7 +331,10 @@ impl WaitSubject for VirtualTicks {
             let missed = if number > 0 { missed } else { 0 };
             let counted = if counts { missed } else { 0 };
             self.missed.push([counted, missed]);
-            answer.push(Expiration { at: self.now as i64, expirations: counted + 1 });
+            answer.push(Expiration {
+                at: self.now as i64,
+                expirations: counted + 1,
+            });
             let late = self.now - next;
             self.late.push(late);
             next = match self.model.missed {

@@ -14,7 +14,13 @@ const PROGRAM: &str = "timermeter";
 
 /// Packs a folder under its name.
 pub fn pack(folder: &Path, to: &Path) -> Outcome<PathBuf> {
-    fs::write(to, compressed(&tar(folder, folder.file_name().map_or(Path::new("."), Path::new))?)?)?;
+    fs::write(
+        to,
+        compressed(&tar(
+            folder,
+            folder.file_name().map_or(Path::new("."), Path::new),
+        )?)?,
+    )?;
     Ok(to.to_owned())
 }
 
@@ -33,8 +39,14 @@ pub fn tar(folder: &Path, name: &Path) -> Outcome<Vec<u8>> {
 }
 
 fn append(archive: &mut Builder<Vec<u8>>, folder: &Path, name: &Path) -> Outcome<()> {
-    archive.append_data(&mut header(EntryType::Directory, 0o755, 0), name.join(""), std::io::empty())?;
-    let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Outcome<Vec<_>>>()?;
+    archive.append_data(
+        &mut header(EntryType::Directory, 0o755, 0),
+        name.join(""),
+        std::io::empty(),
+    )?;
+    let mut paths = fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Outcome<Vec<_>>>()?;
     paths.sort();
     for path in paths {
         let file_name = path.file_name().unwrap_or_default();
@@ -42,7 +54,11 @@ fn append(archive: &mut Builder<Vec<u8>>, folder: &Path, name: &Path) -> Outcome
             append(archive, &path, &name.join(file_name))?;
             continue;
         }
-        let mode = if file_name == PROGRAM && !name.ends_with("completions") { 0o755 } else { 0o644 };
+        let mode = if file_name == PROGRAM && !name.ends_with("completions") {
+            0o755
+        } else {
+            0o644
+        };
         let mut header = header(EntryType::Regular, mode, fs::metadata(&path)?.len());
         archive.append_data(&mut header, name.join(file_name), File::open(&path)?)?;
     }

@@ -1,4 +1,5 @@
-//! The program, compiled for a target and linked by the linker that comes with Rust: no C compiler is needed.
+//! The program, compiled for a target and linked by the linker that comes with Rust: no C compiler
+//! is needed.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -18,9 +19,12 @@ pub fn can_be_made(target: &str) -> Outcome<()> {
         )
         .into());
     }
-    let own = Path::new(&rustc(&["--print", "target-libdir"])?).with_file_name("bin").join(LINKER);
+    let own = Path::new(&rustc(&["--print", "target-libdir"])?)
+        .with_file_name("bin")
+        .join(LINKER);
     let in_path = || {
-        env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|folder| folder.join(LINKER).is_file())
+        env::split_paths(&env::var_os("PATH").unwrap_or_default())
+            .any(|folder| folder.join(LINKER).is_file())
     };
     if !own.is_file() && !in_path() {
         return Err(format!("{LINKER} is missing; it comes with the Rust of https://rustup.rs, or link one of that name to ld.lld").into());
@@ -47,9 +51,21 @@ const FEATURES: &str = "timermeter/parquet";
 
 /// Compiles the program by the profile `dist`.
 pub fn program(root: &Path, target: &str) -> Outcome<PathBuf> {
-    let linker = format!("CARGO_TARGET_{}_LINKER", target.to_uppercase().replace('-', "_"));
+    let linker = format!(
+        "CARGO_TARGET_{}_LINKER",
+        target.to_uppercase().replace('-', "_")
+    );
     let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--package", "timermeter", "--profile", "dist", "--locked", "--target", target])
+        .args([
+            "build",
+            "--package",
+            "timermeter",
+            "--profile",
+            "dist",
+            "--locked",
+            "--target",
+            target,
+        ])
         .args(["--features", FEATURES])
         .arg("--target-dir")
         .arg(folder(root))

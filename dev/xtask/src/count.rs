@@ -18,7 +18,8 @@ pub struct Count {
     lines: usize,
 }
 
-/// A line for each of these folders and files below `root`, or for each package, and one for all of them.
+/// A line for each of these folders and files below `root`, or for each package, and one for all of
+/// them.
 pub fn tell(root: &Path, named: &[PathBuf]) -> Outcome<()> {
     let mut all = Count::default();
     let packages = PACKAGES.map(PathBuf::from);
@@ -39,8 +40,15 @@ pub fn tell(root: &Path, named: &[PathBuf]) -> Outcome<()> {
 
 impl std::fmt::Display for Count {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { files, small, lines } = self;
-        write!(f, "{lines} lines in {files} files, {small} of them below {SMALL}")
+        let Self {
+            files,
+            small,
+            lines,
+        } = self;
+        write!(
+            f,
+            "{lines} lines in {files} files, {small} of them below {SMALL}"
+        )
     }
 }
 
@@ -65,17 +73,25 @@ fn of(place: &Path) -> Outcome<Count> {
     Ok(count)
 }
 
-/// Lines of a file, as rustfmt sets it: a module of tests ends with the first bracket that stands where it began.
+/// Lines of a file, as rustfmt sets it: a module of tests ends with the first bracket that stands
+/// where it began.
 fn production(text: &str) -> usize {
     let mut lines = text.lines().peekable();
     let mut count = 0;
     while let Some(line) = lines.next() {
         let code = line.trim();
-        if code == "#[cfg(test)]" && lines.peek().is_some_and(|next| next.trim_start().contains("mod ")) {
+        if code == "#[cfg(test)]"
+            && lines
+                .peek()
+                .is_some_and(|next| next.trim_start().contains("mod "))
+        {
             let module = lines.next().unwrap_or_default();
             let end = line.replace("#[cfg(test)]", "}");
             if module.ends_with('{') {
-                lines.by_ref().take_while(|line| *line != end).for_each(drop);
+                lines
+                    .by_ref()
+                    .take_while(|line| *line != end)
+                    .for_each(drop);
             }
             continue;
         }
@@ -92,6 +108,9 @@ mod tests {
     fn tests_comments_and_blanks_are_no_production_code() {
         let text = "//! About.\n\nfn a() {\n    // Why.\n    b();\n}\n\n#[cfg(test)]\nmod tests {\n    fn c() {\n    }\n}\n\nfn d() {}\n";
         assert_eq!(production(text), 4);
-        assert_eq!(production("#[cfg(test)]\nmod tests;\nfn a() {}\n#[cfg(test)]\nfn helper() {}\n"), 3);
+        assert_eq!(
+            production("#[cfg(test)]\nmod tests;\nfn a() {}\n#[cfg(test)]\nfn helper() {}\n"),
+            3
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! A package of Debian: an `ar` archive of two `tar` archives, one of what describes it and one of what it installs (deb(5)).
+//! A package of Debian: an `ar` archive of two `tar` archives, one of what describes it and one of
+//! what it installs (deb(5)).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,10 @@ pub fn package(
     let mut package = Builder::new(fs::File::create(&path)?);
     for (name, content) in [
         ("debian-binary", b"2.0\n".to_vec()),
-        ("control.tar.gz", compressed(&tar(&control, Path::new("."))?)?),
+        (
+            "control.tar.gz",
+            compressed(&tar(&control, Path::new("."))?)?,
+        ),
         ("data.tar.gz", compressed(&tar(&staged, Path::new("."))?)?),
     ] {
         let mut header = Header::new(name.into(), content.len() as u64);
@@ -82,15 +86,25 @@ fn install(root: &Path, program: &Path, documents: &Path, to: &Path) -> Outcome<
     for (shell, place) in [
         ("timermeter.bash", "bash-completion/completions/timermeter"),
         ("_timermeter", "zsh/vendor-completions/_timermeter"),
-        ("timermeter.fish", "fish/vendor_completions.d/timermeter.fish"),
+        (
+            "timermeter.fish",
+            "fish/vendor_completions.d/timermeter.fish",
+        ),
     ] {
-        put(&format!("usr/share/{place}"), fs::read(completions.join(shell))?)?;
+        put(
+            &format!("usr/share/{place}"),
+            fs::read(completions.join(shell))?,
+        )?;
     }
     let doc = "usr/share/doc/timermeter";
     for text in TEXTS.iter().filter(|text| !text.starts_with("LICENSE")) {
-        put(&format!("{doc}/{text}.gz"), compressed(&fs::read(root.join(text))?)?)?;
+        put(
+            &format!("{doc}/{text}.gz"),
+            compressed(&fs::read(root.join(text))?)?,
+        )?;
     }
-    let [mit, apache] = ["LICENSE-MIT", "LICENSE-APACHE"].map(|name| fs::read_to_string(root.join(name)));
+    let [mit, apache] =
+        ["LICENSE-MIT", "LICENSE-APACHE"].map(|name| fs::read_to_string(root.join(name)));
     put(
         &format!("{doc}/copyright"),
         format!("MIT, or Apache 2.0, as you like.\n\n{}\n{}", mit?, apache?).into_bytes(),

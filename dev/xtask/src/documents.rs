@@ -17,7 +17,10 @@ pub fn write(folder: &Path) -> Outcome<()> {
     fs::create_dir_all(&shells)?;
     clap_mangen::generate_to(Cli::command(), man)?;
     for shell in Shell::value_variants() {
-        fs::write(shells.join(shell.file_name("timermeter")), completions::script(*shell))?;
+        fs::write(
+            shells.join(shell.file_name("timermeter")),
+            completions::script(*shell),
+        )?;
     }
     Ok(())
 }
@@ -30,26 +33,43 @@ mod tests {
     fn verbs() -> Vec<(String, Vec<String>)> {
         let mut command = Cli::command();
         command.build();
-        let seen = command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help");
+        let seen = command
+            .get_subcommands()
+            .filter(|verb| !verb.is_hide_set() && verb.get_name() != "help");
         let flags = |verb: &clap::Command| {
             let seen = verb.get_arguments().filter(|flag| !flag.is_hide_set());
-            seen.filter_map(|flag| flag.get_long()).map(str::to_owned).collect()
+            seen.filter_map(|flag| flag.get_long())
+                .map(str::to_owned)
+                .collect()
         };
-        seen.map(|verb| (verb.get_name().to_owned(), flags(verb))).collect()
+        seen.map(|verb| (verb.get_name().to_owned(), flags(verb)))
+            .collect()
     }
 
     #[test]
     fn every_verb_has_a_manual_page_with_its_flags_and_is_completed_in_every_shell() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path()).unwrap();
-        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap().replace('\\', "");
+        let read = |name: &str| {
+            fs::read_to_string(folder.path().join(name))
+                .unwrap()
+                .replace('\\', "")
+        };
         let overview = read("man/timermeter.1");
-        let shells =
-            ["timermeter.bash", "_timermeter", "timermeter.fish", "_timermeter.ps1", "timermeter.elv"];
+        let shells = [
+            "timermeter.bash",
+            "_timermeter",
+            "timermeter.fish",
+            "_timermeter.ps1",
+            "timermeter.elv",
+        ];
         let shells = shells.map(|name| read(&format!("completions/{name}")));
         assert!(verbs().len() > 10, "{:?}", verbs());
         for (verb, flags) in verbs() {
-            assert!(overview.contains(&format!("timermeter-{verb}(1)")), "{verb}");
+            assert!(
+                overview.contains(&format!("timermeter-{verb}(1)")),
+                "{verb}"
+            );
             let page = read(&format!("man/timermeter-{verb}.1"));
             for flag in flags {
                 assert!(page.contains(&format!("--{flag}")), "{verb} --{flag}");

@@ -1,5 +1,6 @@
-//! Machines whose truth is known: an emulator boots a real kernel with the unchanged program, and what that says is held against what the
-//! machine was built to be. docs/truth.md is written from it.
+//! Machines whose truth is known: an emulator boots a real kernel with the unchanged program, and
+//! what that says is held against what the machine was built to be. docs/truth.md is written from
+//! it.
 
 mod answer;
 mod boot;
@@ -22,8 +23,8 @@ use list::{ALL, Machine};
 /// Boots machines whose truth is known.
 #[derive(Args)]
 pub struct Machines {
-    /// A folder per architecture (x86_64, aarch64, riscv64) with what runs there: kernel, busybox, timermeter. What is missing is fetched by
-    /// `apt-get download` and compiled
+    /// A folder per architecture (x86_64, aarch64, riscv64) with what runs there: kernel, busybox,
+    /// timermeter. What is missing is fetched by `apt-get download` and compiled
     #[arg(long, value_name = "FOLDER", default_value = "target/machines/parts")]
     parts: PathBuf,
     /// Where what the machines said is kept, a folder a machine
@@ -42,15 +43,24 @@ pub struct Machines {
     machines: Vec<String>,
 }
 
-/// Boots them, one after the other, holds all that is kept against what is true, and writes docs/truth.md.
+/// Boots them, one after the other, holds all that is kept against what is true, and writes
+/// docs/truth.md.
 ///
 /// # Errors
-/// When a name is unknown, a machine cannot be booted, or was found to be something else than it is.
+/// When a name is unknown, a machine cannot be booted, or was found to be something else than it
+/// is.
 pub fn run(asked: &Machines) -> Outcome<()> {
-    if let Some(unknown) = asked.machines.iter().find(|name| ALL.iter().all(|machine| machine.name != **name))
+    if let Some(unknown) = asked
+        .machines
+        .iter()
+        .find(|name| ALL.iter().all(|machine| machine.name != **name))
     {
         let names: Vec<&str> = ALL.iter().map(|machine| machine.name).collect();
-        return Err(format!("there is no machine `{unknown}`; there are {}", names.join(", ")).into());
+        return Err(format!(
+            "there is no machine `{unknown}`; there are {}",
+            names.join(", ")
+        )
+        .into());
     }
     let is_asked = |machine: &&Machine| {
         asked.machines.is_empty() || asked.machines.iter().any(|name| name == machine.name)
@@ -60,7 +70,9 @@ pub fn run(asked: &Machines) -> Outcome<()> {
     for machine in ALL.iter().filter(is_asked).filter(|_| !asked.judge) {
         let folder = asked.keep.join(machine.name);
         eprintln!("{}: booting", machine.name);
-        let booted = parts.of(machine.emulator).and_then(|parts| boot::boot(machine, &parts, &folder));
+        let booted = parts
+            .of(machine.emulator)
+            .and_then(|parts| boot::boot(machine, &parts, &folder));
         if let Err(error) = booted {
             // What an earlier boot said is no answer of this one.
             let _ = fs::remove_dir_all(&folder);
@@ -68,7 +80,10 @@ pub fn run(asked: &Machines) -> Outcome<()> {
             failed.push(machine.name);
         }
     }
-    let kept: Vec<Option<Found>> = ALL.iter().map(|machine| Found::read(&asked.keep, machine.name)).collect();
+    let kept: Vec<Option<Found>> = ALL
+        .iter()
+        .map(|machine| Found::read(&asked.keep, machine.name))
+        .collect();
     let judged = document::judged(&kept);
     let text = document::written(&judged);
     print!("{text}");

@@ -1,4 +1,5 @@
-//! What is made of timermeter for others. `cargo xtask dist` makes what runs on a machine without a compiler.
+//! What is made of timermeter for others. `cargo xtask dist` makes what runs on a machine without a
+//! compiler.
 
 mod archive;
 mod compiled;
@@ -20,7 +21,13 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What static binaries are made for, unless specified otherwise.
 const TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
 /// What is read beside the program.
-const TEXTS: [&str; 5] = ["README.md", "METHODOLOGY.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
+const TEXTS: [&str; 5] = [
+    "README.md",
+    "METHODOLOGY.md",
+    "CHANGELOG.md",
+    "LICENSE-MIT",
+    "LICENSE-APACHE",
+];
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -28,7 +35,8 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Task {
-    /// Make archives and Debian packages of static binaries, with manual pages, completions and checksums, in target/archives/
+    /// Make archives and Debian packages of static binaries, with manual pages, completions and
+    /// checksums, in target/archives/
     Dist {
         /// Targets of rustc
         #[arg(value_name = "TARGET", default_values = TARGETS)]
@@ -40,7 +48,8 @@ enum Task {
         #[arg(value_name = "PATH")]
         places: Vec<PathBuf>,
     },
-    /// Boot machines whose truth is known in an emulator, and hold the reports of the program against it
+    /// Boot machines whose truth is known in an emulator, and hold the reports of the program
+    /// against it
     #[cfg(unix)]
     Machines(machines::Machines),
 }
@@ -63,12 +72,17 @@ fn main() -> ExitCode {
 
 fn root() -> Outcome<&'static Path> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Ok(folder.ancestors().nth(2).ok_or("dev/xtask has no folder above it")?)
+    Ok(folder
+        .ancestors()
+        .nth(2)
+        .ok_or("dev/xtask has no folder above it")?)
 }
 
 fn dist(targets: &[String]) -> Outcome<()> {
     let root = root()?;
-    targets.iter().try_for_each(|target| compiled::can_be_made(target))?;
+    targets
+        .iter()
+        .try_for_each(|target| compiled::can_be_made(target))?;
     let place = compiled::folder(root).join("archives");
     if place.exists() {
         fs::remove_dir_all(&place)?;
@@ -87,10 +101,19 @@ fn dist(targets: &[String]) -> Outcome<()> {
         }
         copy_all(&root.join("docs"), &folder.join("docs"))?;
         copy_all(&documents, &folder)?;
-        made.push(archive::pack(&folder, &place.join(format!("{name}.tar.gz")))?);
+        made.push(archive::pack(
+            &folder,
+            &place.join(format!("{name}.tar.gz")),
+        )?);
         fs::remove_dir_all(&folder)?;
         if let Some(architecture) = debian::architecture(target) {
-            made.push(debian::package(root, &program, &documents, architecture, &place)?);
+            made.push(debian::package(
+                root,
+                &program,
+                &documents,
+                architecture,
+                &place,
+            )?);
         }
     }
     fs::remove_dir_all(&documents)?;
@@ -119,7 +142,10 @@ fn write_checksums(files: &[PathBuf], to: &Path) -> Outcome<()> {
     for path in files {
         let sum = Sha256::digest(fs::read(path)?);
         let hex: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
-        lines += &format!("{hex}  {}\n", path.file_name().unwrap_or_default().display());
+        lines += &format!(
+            "{hex}  {}\n",
+            path.file_name().unwrap_or_default().display()
+        );
     }
     Ok(fs::write(to, lines)?)
 }

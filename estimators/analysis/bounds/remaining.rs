@@ -5,17 +5,23 @@ use crate::analysis::cells::GAP;
 use crate::analysis::shape::FINE;
 use crate::analysis::statistics::mean;
 
-/// What infinitely many singles and batches leave open of calls that take as long as these, in steps, each as often as the others, in
-/// processes that differ by these factors of what a call takes: what is left of [`open`] without chance. Empty where they vary by so many
-/// steps that they show themselves. `None` without calls.
+/// What infinitely many singles and batches leave open of calls that take as long as these, in
+/// steps, each as often as the others, in processes that differ by these factors of what a call
+/// takes: what is left of [`open`] without chance. Empty where they vary by so many steps that they
+/// show themselves. `None` without calls.
 #[must_use]
 pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<Open> {
-    /// As good as infinitely many: what is left of chance is far below what the shares are off by anyway.
-    /// *Numerical*.
+    /// As good as infinitely many: what is left of chance is far below what the shares are off by
+    /// anyway. *Numerical*.
     const MANY: f64 = 1e12;
     let main = around_median(calls);
     let centre = mean(main)?;
-    let variance = mean(&main.iter().map(|call| (call - centre).powi(2)).collect::<Vec<_>>())?;
+    let variance = mean(
+        &main
+            .iter()
+            .map(|call| (call - centre).powi(2))
+            .collect::<Vec<_>>(),
+    )?;
     if variance > FINE {
         return Some(Open::default());
     }
@@ -30,7 +36,11 @@ pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<Open> {
                 let shown = |call: &f64| (1.0 - (levels(call) - level as f64).abs()).max(0.0);
                 main.iter().map(shown).sum::<f64>() / main.len() as f64
             };
-            (place, first, (first as i64..=last as i64).map(share).collect())
+            (
+                place,
+                first,
+                (first as i64..=last as i64).map(share).collect(),
+            )
         })
         .collect();
     let laid: Vec<Laid> = processes
@@ -45,8 +55,16 @@ pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<Open> {
         .collect();
     let below = calls.partition_point(|call| *call < main[0]) as f64 / calls.len() as f64;
     let mass = main.len() as f64 / calls.len() as f64;
-    let open = left_open(&laid, Some((variance, VARIANCE_OFF)), (0.5 - below) / mass, reach)?;
-    Some(Open { share: open.share.map(|share| share * mass), ..open })
+    let open = left_open(
+        &laid,
+        Some((variance, VARIANCE_OFF)),
+        (0.5 - below) / mass,
+        reach,
+    )?;
+    Some(Open {
+        share: open.share.map(|share| share * mass),
+        ..open
+    })
 }
 
 /// The calls around the median that no gap parts from it, of sorted ones.
@@ -57,7 +75,10 @@ fn around_median(calls: &[f64]) -> &[f64] {
     let parted = |pair: &[f64]| pair[1] - pair[0] > GAP;
     let (low, high) = calls.split_at(calls.len() / 2);
     let from = low.len().saturating_sub(1);
-    let first = (1..=from).rev().find(|at| parted(&calls[at - 1..=*at])).unwrap_or(0);
+    let first = (1..=from)
+        .rev()
+        .find(|at| parted(&calls[at - 1..=*at]))
+        .unwrap_or(0);
     let last = (from + 1..from + high.len()).find(|at| parted(&calls[*at..at + 2]));
     &calls[first..last.map_or(calls.len(), |last| last + 1)]
 }
@@ -79,7 +100,10 @@ mod tests {
         two.extend([5.7; 400]);
         let smooth: Vec<f64> = (0..1000).map(|at| 5.0 + f64::from(at) / 1e3).collect();
         let [constant, two, smooth] = [&vec![5.3; 1000], &two, &smooth].map(|calls| width(calls));
-        assert!(constant < 0.1 && two > constant && smooth > constant, "{constant}, {two}, {smooth}");
+        assert!(
+            constant < 0.1 && two > constant && smooth > constant,
+            "{constant}, {two}, {smooth}"
+        );
     }
 
     #[test]
@@ -89,8 +113,14 @@ mod tests {
         let mean = mean(&three).unwrap();
         let open = remaining(&three, &PLACES, 0.5).unwrap();
         let above = 3.0 - mean;
-        assert!(open.above_mean[0] <= above + 0.01 && above <= open.above_mean[1], "{open:?}");
-        assert!(open.share[0] <= 0.85 && 0.85 <= open.share[1] + 1e-6, "{open:?}");
+        assert!(
+            open.above_mean[0] <= above + 0.01 && above <= open.above_mean[1],
+            "{open:?}"
+        );
+        assert!(
+            open.share[0] <= 0.85 && 0.85 <= open.share[1] + 1e-6,
+            "{open:?}"
+        );
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub struct Between {
     pub handoffs: u64,
     /// By how much at most, in nanoseconds.
     pub largest_ns: f64,
-    /// What the second reading of a handoff is usually ahead by: what goes back by less does not show.
+    /// What the second reading of a handoff is usually ahead by: what goes back by less does not
+    /// show.
     pub usual_ns: f64,
 }
 
@@ -43,8 +44,11 @@ pub(super) fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<Betwe
         return (Vec::new(), None);
     }
     // A pair in which single readings went back tells no offset by its least.
-    let steady: Vec<Pair> =
-        handed.iter().filter(|handed| is_steady(handed)).map(|handed| handed.pair.clone()).collect();
+    let steady: Vec<Pair> = handed
+        .iter()
+        .filter(|handed| is_steady(handed))
+        .map(|handed| handed.pair.clone())
+        .collect();
     let latency = |pair: &Pair| Some(i64::midpoint(pair.least[0]?, pair.least[1]?));
     let latencies = steady.iter().filter_map(latency).min().unwrap_or(0) as f64 * ns;
     let offsets = offsets(&steady, 1.0)
@@ -59,30 +63,61 @@ pub(super) fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<Betwe
         .collect();
     let odd = handed.iter().filter(|handed| !is_steady(handed));
     let (backward, largest) = odd.fold((0, 0), |(count, most), handed| {
-        (count + u64::from(handed.pair.backward), most.max(handed.pair.largest))
+        (
+            count + u64::from(handed.pair.backward),
+            most.max(handed.pair.largest),
+        )
     });
-    let usual = handed.iter().flat_map(|handed| handed.usual).flatten().max().unwrap_or(0);
-    let between =
-        Between { backward, handoffs, largest_ns: largest as f64 * ns, usual_ns: usual as f64 * ns };
+    let usual = handed
+        .iter()
+        .flat_map(|handed| handed.usual)
+        .flatten()
+        .max()
+        .unwrap_or(0);
+    let between = Between {
+        backward,
+        handoffs,
+        largest_ns: largest as f64 * ns,
+        usual_ns: usual as f64 * ns,
+    };
     (offsets, Some(between))
 }
 
 /// What goes back without fences, whatever the reason.
 pub(super) fn unfenced(handed: &[Handed], ns: f64) -> Option<Between> {
-    let handoffs = handed.iter().map(|handed| u64::from(handed.pair.handoffs)).sum();
-    let usual = handed.iter().flat_map(|handed| handed.usual).flatten().max().unwrap_or(0);
+    let handoffs = handed
+        .iter()
+        .map(|handed| u64::from(handed.pair.handoffs))
+        .sum();
+    let usual = handed
+        .iter()
+        .flat_map(|handed| handed.usual)
+        .flatten()
+        .max()
+        .unwrap_or(0);
     (handoffs > 0).then(|| Between {
-        backward: handed.iter().map(|handed| u64::from(handed.pair.backward)).sum(),
+        backward: handed
+            .iter()
+            .map(|handed| u64::from(handed.pair.backward))
+            .sum(),
         handoffs,
-        largest_ns: handed.iter().map(|handed| handed.pair.largest).max().unwrap_or(0) as f64 * ns,
+        largest_ns: handed
+            .iter()
+            .map(|handed| handed.pair.largest)
+            .max()
+            .unwrap_or(0) as f64
+            * ns,
         usual_ns: usual as f64 * ns,
     })
 }
 
-/// Whether its steps backwards, if any, are those of an offset, which moves all handoffs of a direction alike.
+/// Whether its steps backwards, if any, are those of an offset, which moves all handoffs of a
+/// direction alike.
 fn is_steady(handed: &Handed) -> bool {
     let half = |values: [Option<i64>; 2]| Some((values[0]? as f64 - values[1]? as f64) / 2.0);
-    let (Some(least), Some(usual)) = (half(handed.pair.least), half(handed.usual)) else { return true };
+    let (Some(least), Some(usual)) = (half(handed.pair.least), half(handed.usual)) else {
+        return true;
+    };
     // Where both ways went back, no offset explains both.
     let one_way = handed.pair.least.iter().flatten().sum::<i64>() >= 0;
     handed.pair.backward == 0 || (one_way && usual * least.signum() > USUAL * least.abs())

@@ -45,14 +45,15 @@ pub struct Passing {
     pub uncertainty_ns: f64,
 }
 
-/// By how much two oscillators may wander apart while a counter is watched, as a share: what is less is no fault of the counter.
-/// *Judgement*: quartz does so by less than a tenth of that within seconds.
+/// By how much two oscillators may wander apart while a counter is watched, as a share: what is
+/// less is no fault of the counter. *Judgement*: quartz does so by less than a tenth of that within
+/// seconds.
 const WANDER: f64 = 1e-6;
 /// A look that took this many times as long as usual was interrupted and is left out.
 /// *Judgement*.
 const INTERRUPTED: f64 = 4.0;
-/// Largest share of the windows that sudden changes may affect; where more are affected, it is a rate.
-/// *Judgement*.
+/// Largest share of the windows that sudden changes may affect; where more are affected, it is a
+/// rate. *Judgement*.
 const AT_ONCE: f64 = 0.1;
 /// A change lasts if it holds for this share of the time at least, before and after it.
 /// *Judgement*.
@@ -60,7 +61,10 @@ const LASTS: f64 = 0.125;
 
 /// What passed from look to look, for each CPU; `ns` is the length of a tick.
 pub(super) fn series(looks: &[CounterLook], ns: f64) -> Vec<Vec<Passing>> {
-    cpus(looks).into_iter().map(|cpu| of_cpu(looks, cpu, ns)).collect()
+    cpus(looks)
+        .into_iter()
+        .map(|cpu| of_cpu(looks, cpu, ns))
+        .collect()
 }
 
 fn cpus(looks: &[CounterLook]) -> Vec<u32> {
@@ -80,9 +84,15 @@ fn width(look: &CounterLook) -> f64 {
 
 /// Those of a CPU that were not interrupted.
 fn undisturbed(looks: &[CounterLook], cpu: u32) -> Vec<CounterLook> {
-    let all: Vec<CounterLook> = looks.iter().filter(|look| look.cpu == cpu).copied().collect();
+    let all: Vec<CounterLook> = looks
+        .iter()
+        .filter(|look| look.cpu == cpu)
+        .copied()
+        .collect();
     let usual = median(&all.iter().map(width).collect::<Vec<_>>()).unwrap_or(0.0);
-    all.into_iter().filter(|look| width(look) <= INTERRUPTED * usual.max(1.0)).collect()
+    all.into_iter()
+        .filter(|look| width(look) <= INTERRUPTED * usual.max(1.0))
+        .collect()
 }
 
 fn of_cpu(looks: &[CounterLook], cpu: u32, ns: f64) -> Vec<Passing> {
@@ -105,17 +115,31 @@ fn of_cpu(looks: &[CounterLook], cpu: u32, ns: f64) -> Vec<Passing> {
 /// How much faster each further CPU counts than the first one.
 pub(super) fn cpu_rates(looks: &[CounterLook]) -> Vec<CpuRate> {
     let of = |cpu: u32| {
-        let looks: Vec<[i64; 3]> = undisturbed(looks, cpu).iter().map(|look| look.values).collect();
+        let looks: Vec<[i64; 3]> = undisturbed(looks, cpu)
+            .iter()
+            .map(|look| look.values)
+            .collect();
         by_looks(&looks, 1.0)
     };
     let all = cpus(looks);
-    let Some((first, others)) = all.split_first() else { return Vec::new() };
-    let Some(first) = of(*first) else { return Vec::new() };
+    let Some((first, others)) = all.split_first() else {
+        return Vec::new();
+    };
+    let Some(first) = of(*first) else {
+        return Vec::new();
+    };
     let against_first = |&cpu: &u32| {
         let rate = of(cpu)?;
         let uncertainty = 1e6 * (rate.uncertainty + first.uncertainty + WANDER);
         let value = 1e6 * (first.ns_per_tick / rate.ns_per_tick - 1.0);
-        Some(CpuRate { cpu, tested: Tested { value, uncertainty, sees: 2.0 * uncertainty } })
+        Some(CpuRate {
+            cpu,
+            tested: Tested {
+                value,
+                uncertainty,
+                sees: 2.0 * uncertainty,
+            },
+        })
     };
     others.iter().filter_map(against_first).collect()
 }
@@ -123,17 +147,25 @@ pub(super) fn cpu_rates(looks: &[CounterLook]) -> Vec<CpuRate> {
 /// How much slower it counts asleep, in ppm.
 pub(super) fn asleep(series: &[Vec<Passing>]) -> Option<Tested> {
     let middle = |slept: bool, of: fn(&Passing) -> f64| {
-        let all = series.iter().flatten().filter(|passing| passing.slept == slept && passing.passed_ns > 0.0);
+        let all = series
+            .iter()
+            .flatten()
+            .filter(|passing| passing.slept == slept && passing.passed_ns > 0.0);
         median(&all.map(of).collect::<Vec<_>>())
     };
     let gained = |passing: &Passing| passing.gained_ns / passing.passed_ns;
     let reads = |passing: &Passing| passing.uncertainty_ns / passing.passed_ns;
     let value = 1e6 * (middle(false, gained)? - middle(true, gained)?);
     let uncertainty = 1e6 * (middle(false, reads)? + middle(true, reads)? + WANDER);
-    Some(Tested { value, uncertainty, sees: 2.0 * uncertainty })
+    Some(Tested {
+        value,
+        uncertainty,
+        sees: 2.0 * uncertainty,
+    })
 }
 
-/// The largest gain and the largest loss that came at once, in nanoseconds; `rate` is what the rate is known to.
+/// The largest gain and the largest loss that came at once, in nanoseconds; `rate` is what the rate
+/// is known to.
 pub(super) fn leaps(series: &[Vec<Passing>], rate: f64) -> (Option<Tested>, Option<Tested>) {
     let most = |sign: f64| {
         let of = |passing: &Passing| Tested {
@@ -148,13 +180,18 @@ pub(super) fn leaps(series: &[Vec<Passing>], rate: f64) -> (Option<Tested>, Opti
             let largest = all.into_iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
             let at_once = beyond <= (AT_ONCE * run.len() as f64).max(1.0);
             let value = if at_once { largest.value.max(0.0) } else { 0.0 };
-            Some(Tested { value, sees, ..largest })
+            Some(Tested {
+                value,
+                sees,
+                ..largest
+            })
         };
         let all: Vec<Tested> = series.iter().filter_map(largest).collect();
         let sees = all.iter().map(|one| one.sees).fold(f64::INFINITY, f64::min);
         // What comes at once comes on all CPUs.
-        let worst =
-            all.into_iter().max_by(|a, b| (a.value - a.uncertainty).total_cmp(&(b.value - b.uncertainty)))?;
+        let worst = all
+            .into_iter()
+            .max_by(|a, b| (a.value - a.uncertainty).total_cmp(&(b.value - b.uncertainty)))?;
         Some(Tested { sees, ..worst })
     };
     (most(1.0), most(-1.0))
@@ -180,7 +217,11 @@ pub(super) fn change(series: &[Vec<Passing>]) -> Option<Tested> {
         let uncertainty = 1e6 * (reads + WANDER);
         sees = sees.max(2.0 * uncertainty);
         if best.is_none_or(|best| value.abs() / uncertainty > best.value.abs() / best.uncertainty) {
-            best = Some(Tested { value, uncertainty, sees: 0.0 });
+            best = Some(Tested {
+                value,
+                uncertainty,
+                sees: 0.0,
+            });
         }
     }
     best.map(|best| Tested { sees, ..best })

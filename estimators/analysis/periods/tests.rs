@@ -8,28 +8,51 @@ use crate::trace::Reference;
 const PERIOD: u64 = 1_000_000;
 
 fn reference() -> Reference {
-    Reference { ns_per_tick: 1.0, step: 1.0, ..Reference::default() }
+    Reference {
+        ns_per_tick: 1.0,
+        step: 1.0,
+        ..Reference::default()
+    }
 }
 
-/// What is found of a timer in three processes of 400 wake-ups, and the points it missed: counted ones and all.
+/// What is found of a timer in three processes of 400 wake-ups, and the points it missed: counted
+/// ones and all.
 fn found(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64; 2]) {
-    let mut trace = PeriodTrace { reference: reference(), period_ns, runs: Vec::new() };
+    let mut trace = PeriodTrace {
+        reference: reference(),
+        period_ns,
+        runs: Vec::new(),
+    };
     let mut missed = [0, 0];
     for process in 0..3 {
         let mut ticks = VirtualTicks::new(model, seed * 100 + process);
         let stalls = vec![130, 200, 270];
         let wakeups = ticks.periods("reference", period_ns, 400, &stalls).unwrap();
-        let wakeups = wakeups.iter().map(|wakeup| (wakeup.at, wakeup.expirations)).collect();
+        let wakeups = wakeups
+            .iter()
+            .map(|wakeup| (wakeup.at, wakeup.expirations))
+            .collect();
         trace.runs.push(PeriodRun { wakeups, stalls });
         let told = &ticks.missed()[..ticks.missed().len() - UNTOLD];
-        missed = [0, 1].map(|which| missed[which] + told.iter().map(|missed| missed[which]).sum::<u64>());
+        missed = [0, 1]
+            .map(|which| missed[which] + told.iter().map(|missed| missed[which]).sum::<u64>());
     }
     (figures(&trace), missed)
 }
 
 fn model(missed: Missed, deviation: f64) -> TickModel {
-    let delays = Delays { median: 40_000.0, deviation, tail: None };
-    TickModel { name: String::new(), missed, ppm: 7.0, delays, lost: 0.0 }
+    let delays = Delays {
+        median: 40_000.0,
+        deviation,
+        tail: None,
+    };
+    TickModel {
+        name: String::new(),
+        missed,
+        ppm: 7.0,
+        delays,
+        lost: 0.0,
+    }
 }
 
 #[test]
@@ -46,37 +69,67 @@ fn policies_and_missed_expirations_are_exact() {
     ];
     for (missed, policy) in policies {
         for (seed, deviation) in [(1, 0.1), (2, 0.5), (3, 1.2)] {
-            let lost = if policy == MissedPolicy::Delay { 0.0 } else { 0.01 };
-            let model = TickModel { lost, ..model(missed, deviation) };
+            let lost = if policy == MissedPolicy::Delay {
+                0.0
+            } else {
+                0.01
+            };
+            let model = TickModel {
+                lost,
+                ..model(missed, deviation)
+            };
             let (found, truth) = found(&model, PERIOD, seed);
             assert_eq!(found.policy, Some(policy), "{model:?} {found:?}");
-            assert_eq!([found.missed_reported, found.missed], truth, "{model:?} {found:?}");
+            assert_eq!(
+                [found.missed_reported, found.missed],
+                truth,
+                "{model:?} {found:?}"
+            );
         }
     }
 }
 
-/// A loop to points of absolute time that gets no CPU for most of the time makes up for them in bursts, and keeps its rate.
+/// A loop to points of absolute time that gets no CPU for most of the time makes up for them in
+/// bursts, and keeps its rate.
 #[test]
 fn a_burst_beside_a_busy_thread_keeps_its_rate() {
     for (slice, phase) in [(3_300_000, 0), (6_000_000, 700_000), (6_000_000, 2_900_000)] {
         let run = |process: i64| {
             // It runs in the last 100 us of each slice, or in its second half.
-            let held = if slice == 3_300_000 { 3_200_000 } else { slice / 2 };
+            let held = if slice == 3_300_000 {
+                3_200_000
+            } else {
+                slice / 2
+            };
             let due = (1..=400).map(|point| point * 1_000_000 + process);
             let wakes = due.scan(0, |last, due| {
                 let within = (due + phase) % slice;
-                let free = if within < held { due + held - within } else { due };
+                let free = if within < held {
+                    due + held - within
+                } else {
+                    due
+                };
                 *last = free.max(*last + 2_000);
                 Some((*last, 1))
             });
-            PeriodRun { wakeups: wakes.collect(), stalls: Vec::new() }
+            PeriodRun {
+                wakeups: wakes.collect(),
+                stalls: Vec::new(),
+            }
         };
-        let trace =
-            PeriodTrace { reference: reference(), period_ns: PERIOD, runs: (0..3).map(run).collect() };
+        let trace = PeriodTrace {
+            reference: reference(),
+            period_ns: PERIOD,
+            runs: (0..3).map(run).collect(),
+        };
         let found = figures(&trace);
         let rate = found.rate_error_ppm.unwrap().value;
         assert!(rate.abs() < 20_000.0, "{slice} {phase}: {rate} ppm");
-        assert!(found.missed < 20, "{slice} {phase}: {} missed", found.missed);
+        assert!(
+            found.missed < 20,
+            "{slice} {phase}: {} missed",
+            found.missed
+        );
     }
 }
 
@@ -88,13 +141,25 @@ fn a_loop_that_is_slow_by_a_seventh_delays() {
         let (found, _) = found(&model, PERIOD, 4);
         assert_eq!(found.policy, Some(MissedPolicy::Delay), "{late}");
         let rate = found.rate_error_ppm.unwrap().value;
-        assert!((rate / (late * 1e6) - 1.0).abs() < 0.1, "{late}: {rate} ppm");
+        assert!(
+            (rate / (late * 1e6) - 1.0).abs() < 0.1,
+            "{late}: {rate} ppm"
+        );
     }
 }
 
 #[test]
 fn lost_ticks_are_no_drift() {
-    let model = TickModel { lost: 0.005, ..model(Missed::Skip { at_once: true, counted: false }, 0.1) };
+    let model = TickModel {
+        lost: 0.005,
+        ..model(
+            Missed::Skip {
+                at_once: true,
+                counted: false,
+            },
+            0.1,
+        )
+    };
     let (found, truth) = found(&model, PERIOD, 5);
     assert!(truth[1] > 0);
     let rate = found.rate_error_ppm.unwrap().value;
@@ -104,10 +169,25 @@ fn lost_ticks_are_no_drift() {
 #[test]
 fn what_never_ticked_has_no_figures() {
     assert_eq!(figures(&PeriodTrace::default()), PeriodFigures::default());
-    let stuck = PeriodRun { wakeups: vec![(5, 1); 20], stalls: vec![3] };
-    let trace = PeriodTrace { reference: reference(), period_ns: PERIOD, runs: vec![stuck] };
+    let stuck = PeriodRun {
+        wakeups: vec![(5, 1); 20],
+        stalls: vec![3],
+    };
+    let trace = PeriodTrace {
+        reference: reference(),
+        period_ns: PERIOD,
+        runs: vec![stuck],
+    };
     let found = figures(&trace);
-    assert_eq!((found.wakeups, found.expirations, found.policy, found.rate_error_ppm), (20, 20, None, None));
+    assert_eq!(
+        (
+            found.wakeups,
+            found.expirations,
+            found.policy,
+            found.rate_error_ppm
+        ),
+        (20, 20, None, None)
+    );
 }
 
 proptest! {

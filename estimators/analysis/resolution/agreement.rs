@@ -1,8 +1,10 @@
-//! Do the processes agree about the step? Pooled intervals hide one that changes: a few processes with another step are outvoted,
-//! and where one step divides the other all of them lie on multiples of the shorter one.
+//! Do the processes agree about the step? Pooled intervals hide one that changes: a few processes
+//! with another step are outvoted, and where one step divides the other all of them lie on
+//! multiples of the shorter one.
 //!
-//! The test is light: intervals are looked at in short portions, each of one process and in the order in which they were taken.
-//! Only portions that do not look like the rest are searched for a step of their own.
+//! The test is light: intervals are looked at in short portions, each of one process and in the
+//! order in which they were taken. Only portions that do not look like the rest are searched for a
+//! step of their own.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +13,12 @@ use crate::analysis::lattice;
 use crate::analysis::statistics::{median, sorted};
 use crate::trace::{Intervals, Trace};
 
-/// Intervals in a portion. This many multiples of an ordinary step are not all even by chance (once in 2⁴⁷ portions), while a process
-/// has several portions.
-/// *Chance*.
+/// Intervals in a portion. This many multiples of an ordinary step are not all even by chance (once
+/// in 2⁴⁷ portions), while a process has several portions. *Chance*.
 const PORTION: usize = 48;
 
-/// The share of the intervals of a portion that has to be multiples of the step. Pooled 5 % may be anything, mostly interruptions,
-/// and these come in bursts.
-/// *Default*: moves no figure.
+/// The share of the intervals of a portion that has to be multiples of the step. Pooled 5 % may be
+/// anything, mostly interruptions, and these come in bursts. *Default*: moves no figure.
 const MULTIPLES: f64 = 0.8;
 
 /// A portion with a smaller share of multiples than this was not only interrupted.
@@ -34,45 +34,80 @@ const STRANGE_PORTIONS: usize = 4;
 pub struct Process<'a>(&'a [Intervals]);
 
 impl<'a> Process<'a> {
-    /// All processes of a trace, and the long observations of a slow timer, which are of one as well.
+    /// All processes of a trace, and the long observations of a slow timer, which are of one as
+    /// well.
     pub fn all(trace: &'a Trace) -> impl Iterator<Item = Self> {
-        trace.runs.iter().map(|run| &run.intervals).chain([&trace.slow]).map(|intervals| Self(intervals))
+        trace
+            .runs
+            .iter()
+            .map(|run| &run.intervals)
+            .chain([&trace.slow])
+            .map(|intervals| Self(intervals))
     }
 
-    /// Intervals with random work that are not negative, in the order in which they were taken. The same work again and again
-    /// shows one or two multiples only, whatever the step.
+    /// Intervals with random work that are not negative, in the order in which they were taken. The
+    /// same work again and again shows one or two multiples only, whatever the step.
     fn random(&self) -> Vec<i64> {
         let groups = self.0.iter().filter(|group| group.deltas.len() < REPEATED);
-        groups.flat_map(|group| group.deltas.iter().copied()).filter(|&delta| delta >= 0).collect()
+        groups
+            .flat_map(|group| group.deltas.iter().copied())
+            .filter(|&delta| delta >= 0)
+            .collect()
     }
 }
 
 /// The step that all intervals together have, unless processes disagree with it.
 #[must_use]
 pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Resolution {
-    let Resolution::Resolved { step, rule } = &pooled else { return pooled };
+    let Resolution::Resolved { step, rule } = &pooled else {
+        return pooled;
+    };
     let (value, on_lattice) = (step.value, matches!(rule, Rule::Jump | Rule::Lattice));
     if on_lattice && value < lattice::SHORTEST {
         return pooled;
     }
     let portions: Vec<Portions> = processes
         .iter()
-        .map(|process| if on_lattice { Portions::beside(process, value) } else { Portions::halves(process) })
+        .map(|process| {
+            if on_lattice {
+                Portions::beside(process, value)
+            } else {
+                Portions::halves(process)
+            }
+        })
         .collect();
-    let mut own: Vec<Vec<f64>> = portions.iter().map(|portions| portions.steps(work_unit)).collect();
-    let lost = |(portions, own): (&Portions, &Vec<f64>)| if own.is_empty() { portions.strange } else { 0 };
+    let mut own: Vec<Vec<f64>> = portions
+        .iter()
+        .map(|portions| portions.steps(work_unit))
+        .collect();
+    let lost =
+        |(portions, own): (&Portions, &Vec<f64>)| if own.is_empty() { portions.strange } else { 0 };
     let strange: usize = portions.iter().zip(&own).map(lost).sum();
-    let alike: Vec<f64> = own.iter().flatten().copied().filter(|step| !differ(*step, value)).collect();
-    own.iter_mut().for_each(|steps| steps.retain(|step| differ(*step, value)));
+    let alike: Vec<f64> = own
+        .iter()
+        .flatten()
+        .copied()
+        .filter(|step| !differ(*step, value))
+        .collect();
+    own.iter_mut()
+        .for_each(|steps| steps.retain(|step| differ(*step, value)));
     if !on_lattice {
         leave_out_single(&mut own);
     }
-    let at_most = |bound, reason: String| Resolution::AtMost { bound, reason: reason.into() };
+    let at_most = |bound, reason: String| Resolution::AtMost {
+        bound,
+        reason: reason.into(),
+    };
     if own.iter().all(Vec::is_empty) {
         return match on_lattice {
             true if strange >= STRANGE_PORTIONS => {
-                let all: Vec<Intervals> = processes.iter().flat_map(|process| process.0).cloned().collect();
-                let reason = format!("it moves in steps of {value:.1} ticks at times, and not at others");
+                let all: Vec<Intervals> = processes
+                    .iter()
+                    .flat_map(|process| process.0)
+                    .cloned()
+                    .collect();
+                let reason =
+                    format!("it moves in steps of {value:.1} ticks at times, and not at others");
                 at_most(bound(&all).max(value), reason)
             }
             true => widened(pooled, processes, &alike),
@@ -80,13 +115,26 @@ pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Reso
         };
     }
     let usual = portions.iter().any(|portions| portions.usual > 0);
-    let steps = sorted(&own.iter().flatten().copied().chain(usual.then_some(value)).collect::<Vec<_>>());
+    let steps = sorted(
+        &own.iter()
+            .flatten()
+            .copied()
+            .chain(usual.then_some(value))
+            .collect::<Vec<_>>(),
+    );
     let (shortest, longest) = (steps[0], steps[steps.len() - 1]);
-    let how = match portions.iter().zip(&own).any(|(portions, own)| portions.change(own)) {
+    let how = match portions
+        .iter()
+        .zip(&own)
+        .any(|(portions, own)| portions.change(own))
+    {
         true => "changes while it is watched",
         false => "differs between processes",
     };
-    at_most(longest, format!("its step {how}: {shortest:.1} and {longest:.1} ticks"))
+    at_most(
+        longest,
+        format!("its step {how}: {shortest:.1} and {longest:.1} ticks"),
+    )
 }
 
 /// How a portion differs from the others.
@@ -112,7 +160,12 @@ struct Portions<'a> {
 
 impl<'a> Portions<'a> {
     fn beside(process: &Process<'a>, step: f64) -> Self {
-        let mut portions = Self { process: *process, odd: BTreeMap::new(), usual: 0, strange: 0 };
+        let mut portions = Self {
+            process: *process,
+            odd: BTreeMap::new(),
+            usual: 0,
+            strange: 0,
+        };
         let random = process.random();
         let mut rest = random.as_slice();
         while let Some(portion) = first_portion(rest, step) {
@@ -130,20 +183,29 @@ impl<'a> Portions<'a> {
     fn halves(process: &Process<'a>) -> Self {
         let random = process.random();
         let (first, second) = random.split_at(random.len() / 2);
-        let halves = [(AgreementKind::Half(1), first), (AgreementKind::Half(2), second)];
+        let halves = [
+            (AgreementKind::Half(1), first),
+            (AgreementKind::Half(2), second),
+        ];
         let odd = halves.into_iter().filter(|(_, half)| half.len() >= PORTION);
-        let odd = odd.map(|(kind, half)| (kind, half[..PORTION].to_vec())).collect();
-        Self { process: *process, odd, usual: 1, strange: 0 }
+        let odd = odd
+            .map(|(kind, half)| (kind, half[..PORTION].to_vec()))
+            .collect();
+        Self {
+            process: *process,
+            odd,
+            usual: 1,
+            strange: 0,
+        }
     }
 
     /// The steps that the odd ones have.
     fn steps(&self, work_unit: f64) -> Vec<f64> {
-        /// Where nothing but the search speaks for a step it has to be this many units of work: few intervals may show these.
-        /// *Default*: moves no figure.
+        /// Where nothing but the search speaks for a step it has to be this many units of work: few
+        /// intervals may show these. *Default*: moves no figure.
         const OF_WORK: f64 = 3.0;
-        /// This many multiples of it have to be there. Where hardly any work is done, a cost of two modes shows the three sums of two
-        /// reads at equal distances.
-        /// *Judgement*.
+        /// This many multiples of it have to be there. Where hardly any work is done, a cost of two
+        /// modes shows the three sums of two reads at equal distances. *Judgement*.
         const LEVELS: usize = 4;
         let own = self.odd.iter().filter_map(|(kind, intervals)| {
             let mut sorted = intervals.clone();
@@ -165,11 +227,15 @@ impl<'a> Portions<'a> {
     }
 }
 
-/// How many multiples of the step there are among these intervals, which are sorted. Of interruptions there is one of a length.
+/// How many multiples of the step there are among these intervals, which are sorted. Of
+/// interruptions there is one of a length.
 fn levels(intervals: &[i64], step: f64) -> usize {
     let level = |delta: &i64| (*delta as f64 / step).round();
     let few = (intervals.len() / 100).max(2);
-    intervals.chunk_by(|a, b| level(a) == level(b)).filter(|same| same.len() >= few).count()
+    intervals
+        .chunk_by(|a, b| level(a) == level(b))
+        .filter(|same| same.len() >= few)
+        .count()
 }
 
 /// A step that no other half has is none: a cost of two modes may look like one.
@@ -181,15 +247,19 @@ fn leave_out_single(own: &mut [Vec<f64>]) {
 
 /// As many intervals as hold [`PORTION`] that moved.
 fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
-    let mut moved = intervals.iter().enumerate().filter(|(_, delta)| **delta as f64 >= 0.5 * step);
+    let mut moved = intervals
+        .iter()
+        .enumerate()
+        .filter(|(_, delta)| **delta as f64 >= 0.5 * step);
     let (last, _) = moved.nth(PORTION - 1)?;
     Some(&intervals[..=last])
 }
 
-/// How a portion differs from the others, if it does, and which share of it are multiples of the step.
+/// How a portion differs from the others, if it does, and which share of it are multiples of the
+/// step.
 fn look(portion: &[i64], step: f64) -> (Option<AgreementKind>, f64) {
-    /// A step several times as long is so by a prime factor. Longer ones have hardly two multiples in the range of the work.
-    /// *Computed*.
+    /// A step several times as long is so by a prime factor. Longer ones have hardly two multiples
+    /// in the range of the work. *Computed*.
     const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
     /// The share of multiples that has to lie on the longer lattice: as of a lattice of its own.
     /// *Default*: moves no figure.
@@ -206,30 +276,44 @@ fn look(portion: &[i64], step: f64) -> (Option<AgreementKind>, f64) {
         }
     }
     let share = on / PORTION as f64;
-    let kind = match PRIMES.into_iter().zip(longer).find(|(_, times)| *times >= LONGER * on) {
+    let kind = match PRIMES
+        .into_iter()
+        .zip(longer)
+        .find(|(_, times)| *times >= LONGER * on)
+    {
         _ if share < MULTIPLES => Some(AgreementKind::Beside),
         longer => longer.map(|(prime, _)| AgreementKind::Multiples(prime)),
     };
     (kind, share)
 }
 
-/// The same step with an interval that holds those that are nearly alike, and what each half of a process makes of it, where they
-/// differ by more than their own scatter.
+/// The same step with an interval that holds those that are nearly alike, and what each half of a
+/// process makes of it, where they differ by more than their own scatter.
 fn widened(pooled: Resolution, processes: &[Process], alike: &[f64]) -> Resolution {
-    /// Standard errors. Twenty halves or more are compared at once, and their scatter is not quite normal.
-    /// *Default*: moves no figure.
+    /// Standard errors. Twenty halves or more are compared at once, and their scatter is not quite
+    /// normal. *Default*: moves no figure.
     const BEYOND: f64 = 4.0;
-    let Resolution::Resolved { mut step, rule } = pooled else { return pooled };
+    let Resolution::Resolved { mut step, rule } = pooled else {
+        return pooled;
+    };
     step.low = alike.iter().copied().fold(step.low, f64::min);
     step.high = alike.iter().copied().fold(step.high, f64::max);
     let mut told: Vec<(f64, f64)> = Vec::new();
     for random in processes.iter().map(Process::random) {
-        // Readings made unique shorten intervals, those of little work more often: halves differ by that.
-        if random.iter().any(|&delta| delta > 0 && (delta as f64) < lattice::UNIQUE * step.value) {
+        // Readings made unique shorten intervals, those of little work more often: halves differ by
+        // that.
+        if random
+            .iter()
+            .any(|&delta| delta > 0 && (delta as f64) < lattice::UNIQUE * step.value)
+        {
             return Resolution::Resolved { step, rule };
         }
         let (first, second) = random.split_at(random.len() / 2);
-        told.extend([first, second].into_iter().filter_map(|half| slope(half, step.value)));
+        told.extend(
+            [first, second]
+                .into_iter()
+                .filter_map(|half| slope(half, step.value)),
+        );
     }
     let middle = median(&told.iter().map(|told| told.0).collect::<Vec<_>>()).unwrap_or(step.value);
     for (own, error) in told {
@@ -261,7 +345,17 @@ fn slope(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
     let level = on.iter().map(|on| on.0).sum::<f64>() / count;
     let off = on.iter().map(|on| on.1).sum::<f64>() / count;
     let square = on.iter().map(|on| (on.0 - level).powi(2)).sum::<f64>();
-    let slope = on.iter().map(|on| (on.0 - level) * (on.1 - off)).sum::<f64>() / square;
-    let residual = on.iter().map(|on| (on.1 - off - slope * (on.0 - level)).powi(2)).sum::<f64>() / count;
-    slope.is_finite().then(|| (step + slope, (residual.max(TRUNCATION) / square).sqrt()))
+    let slope = on
+        .iter()
+        .map(|on| (on.0 - level) * (on.1 - off))
+        .sum::<f64>()
+        / square;
+    let residual = on
+        .iter()
+        .map(|on| (on.1 - off - slope * (on.0 - level)).powi(2))
+        .sum::<f64>()
+        / count;
+    slope
+        .is_finite()
+        .then(|| (step + slope, (residual.max(TRUNCATION) / square).sqrt()))
 }

@@ -3,28 +3,39 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 
-/// A counter that moves by 26 ticks at once and returns one more when it did not move since the last read, as that of
-/// AMD's CPUs does; a read takes 23 ticks, the way from one interval to the next 3.
+/// A counter that moves by 26 ticks at once and returns one more when it did not move since the
+/// last read, as that of AMD's CPUs does; a read takes 23 ticks, the way from one interval to the
+/// next 3.
 fn unique(seed: u64) -> Vec<Intervals> {
     let mut random = StdRng::seed_from_u64(seed);
     let (mut now, mut last) = (random.random_range(0..26_i64), 0);
     let mut read = |passed: i64| {
         now += passed;
-        last = if now / 26 * 26 > last { now / 26 * 26 } else { last + 1 };
+        last = if now / 26 * 26 > last {
+            now / 26 * 26
+        } else {
+            last + 1
+        };
         last
     };
     let mut groups: Vec<Intervals> = (0..2_000)
         .map(|at| {
             let work = at * 7 % 12;
             let first = read(40);
-            Intervals { work, deltas: vec![read(23 + 5 * work as i64) - first].into() }
+            Intervals {
+                work,
+                deltas: vec![read(23 + 5 * work as i64) - first].into(),
+            }
         })
         .collect();
     let again = (0..2_000).map(|_| {
         let first = read(4);
         read(23) - first
     });
-    groups.push(Intervals { work: 0, deltas: again.collect::<Vec<_>>().into() });
+    groups.push(Intervals {
+        work: 0,
+        deltas: again.collect::<Vec<_>>().into(),
+    });
     groups
 }
 
@@ -41,8 +52,8 @@ fn readings_made_unique_do_not_shorten_the_step() {
     }
 }
 
-/// Successive readings of a counter that moves by `step` and makes readings unique; a read takes `cost` and a random rest,
-/// three in a thousand are interrupted for 20 µs and more.
+/// Successive readings of a counter that moves by `step` and makes readings unique; a read takes
+/// `cost` and a random rest, three in a thousand are interrupted for 20 µs and more.
 fn successive(step: f64, cost: f64, seed: u64) -> Vec<i64> {
     let mut random = StdRng::seed_from_u64(seed);
     let (mut now, mut last) = (0.0, -1);
@@ -51,7 +62,11 @@ fn successive(step: f64, cost: f64, seed: u64) -> Vec<i64> {
             let interrupted = random.random_bool(0.003);
             now += cost
                 + random.random_range(0.0..2.0)
-                + if interrupted { random.random_range(2e4..2e5) } else { 0.0 };
+                + if interrupted {
+                    random.random_range(2e4..2e5)
+                } else {
+                    0.0
+                };
             let shown = ((now / step).floor() * step).floor() as i64;
             last = if shown > last { shown } else { last + 1 };
             last
@@ -62,49 +77,76 @@ fn successive(step: f64, cost: f64, seed: u64) -> Vec<i64> {
 
 #[test]
 fn successive_readings_tell_the_step_of_unique_ones() {
-    for (step, cost) in [(26.0, 23.0), (26.05, 9.0), (26.05, 31.0), (1_000.0, 30.0), (1_000.0, 38.0)] {
+    for (step, cost) in [
+        (26.0, 23.0),
+        (26.05, 9.0),
+        (26.05, 31.0),
+        (1_000.0, 30.0),
+        (1_000.0, 38.0),
+    ] {
         let series: Vec<Vec<i64>> = (0..10).map(|seed| successive(step, cost, seed)).collect();
         // Known to two digits.
-        let roughly = lattice::Lattice { step: 0.997 * step, error: 0.003 * step };
+        let roughly = lattice::Lattice {
+            step: 0.997 * step,
+            error: 0.003 * step,
+        };
         let found = roughly.told_by(&series).expect("there are many steps");
         let off = (found.step - step).abs();
-        assert!(off <= 3.0 * found.error && off < 3e-4 * step, "{step} by {cost}: {found:?}");
+        assert!(
+            off <= 3.0 * found.error && off < 3e-4 * step,
+            "{step} by {cost}: {found:?}"
+        );
     }
 }
 
 #[test]
 fn the_bound_of_uneven_steps_is_that_of_long_ones() {
-    // Time of a thread that the kernel adds up once in 4 ms, and whenever it is asked to; one interval is interrupted.
+    // Time of a thread that the kernel adds up once in 4 ms, and whenever it is asked to; one
+    // interval is interrupted.
     let lengths = [4_000, 60, 3_900, 250, 1_100, 90, 4_000, 630, 2_200, 3_000];
     let mut groups: Vec<Intervals> = (0..4_000)
         .map(|at| Intervals {
             work: at % 50,
-            deltas: vec![if at % 40 == 0 { lengths[at as usize / 40 % 10] } else { 0 }].into(),
+            deltas: vec![if at % 40 == 0 {
+                lengths[at as usize / 40 % 10]
+            } else {
+                0
+            }]
+            .into(),
         })
         .collect();
     groups[77].deltas[0] = 250_000;
     // Much work crosses many steps.
-    groups.extend(
-        (0..900).map(|at| Intervals { work: 9_000 + at, deltas: vec![20_000 + 60 * at as i64].into() }),
-    );
+    groups.extend((0..900).map(|at| Intervals {
+        work: 9_000 + at,
+        deltas: vec![20_000 + 60 * at as i64].into(),
+    }));
     match resolve(&groups, &[], &Context::default()) {
         Resolution::AtMost { bound, .. } => assert_eq!(bound, 4_000.0),
         other => panic!("{other:?}"),
     }
 }
 
-/// A machine in which an instruction takes two ticks: a read takes 8, a unit of work 8, and what is before it 12. Nothing tells that the counter
-/// does not move by 4.
+/// A machine in which an instruction takes two ticks: a read takes 8, a unit of work 8, and what is
+/// before it 12. Nothing tells that the counter does not move by 4.
 #[test]
 fn what_all_intervals_are_multiples_of_is_within_the_bound() {
     let mut random = StdRng::seed_from_u64(1);
     let deltas = |work: u64| if work == 0 { 16 } else { 20 + 8 * work as i64 };
     let groups: Vec<Intervals> = (0..3_000)
         .map(|_| random.random_range(0..60))
-        .map(|work| Intervals { work, deltas: vec![deltas(work)].into() })
+        .map(|work| Intervals {
+            work,
+            deltas: vec![deltas(work)].into(),
+        })
         .collect();
     let tight = vec![vec![8; 500]; 3];
-    let context = Context { cost: 9.0, work_unit: 8.0, reference_step: 1.0, ..Context::default() };
+    let context = Context {
+        cost: 9.0,
+        work_unit: 8.0,
+        reference_step: 1.0,
+        ..Context::default()
+    };
     match resolve(&groups, &tight, &context) {
         Resolution::AtMost { bound, .. } => assert!(bound >= 4.0, "{bound}"),
         Resolution::Resolved { step, .. } => assert!(step.high >= 4.0, "{step:?}"),
@@ -115,14 +157,28 @@ fn what_all_intervals_are_multiples_of_is_within_the_bound() {
 #[test]
 fn one_step_of_one_tick_is_enough_and_one_of_two_is_not() {
     let seen = |step: i64| {
-        let mut groups: Vec<Intervals> =
-            (0..400).map(|at| Intervals { work: at % 40, deltas: vec![0].into() }).collect();
+        let mut groups: Vec<Intervals> = (0..400)
+            .map(|at| Intervals {
+                work: at % 40,
+                deltas: vec![0].into(),
+            })
+            .collect();
         groups[123].deltas = vec![step].into();
         resolve(&groups, &[], &Context::default())
     };
-    let Resolution::Resolved { step, rule: Rule::Unit } = seen(1) else { panic!("{:?}", seen(1)) };
+    let Resolution::Resolved {
+        step,
+        rule: Rule::Unit,
+    } = seen(1)
+    else {
+        panic!("{:?}", seen(1))
+    };
     assert_eq!((step.value, step.low), (1.0, 1.0));
     // A step of 1.5 ticks shows one tick half of the time.
     assert!(step.high > 1.5 && step.high < 2.0, "{step:?}");
-    assert!(matches!(seen(2), Resolution::AtMost { .. }), "{:?}", seen(2));
+    assert!(
+        matches!(seen(2), Resolution::AtMost { .. }),
+        "{:?}",
+        seen(2)
+    );
 }

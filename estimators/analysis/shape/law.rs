@@ -1,5 +1,5 @@
-//! The laws that costs of single invocations are taken to follow, in steps of the clock that shows them: one or two costs, each
-//! blurred by a normal law and by an exponential tail.
+//! The laws that costs of single invocations are taken to follow, in steps of the clock that shows
+//! them: one or two costs, each blurred by a normal law and by an exponential tail.
 
 use statrs::function::erf::erfc;
 
@@ -16,22 +16,34 @@ pub(super) struct Law {
     pub tail: f64,
 }
 
-/// A blur shorter than this part of a step, or of the other blur, does not show: the closed form with it would cancel.
-/// *Numerical*.
+/// A blur shorter than this part of a step, or of the other blur, does not show: the closed form
+/// with it would cancel. *Numerical*.
 const NO_BLUR: f64 = 0.02;
 
 impl Law {
     /// A single cost that does not vary.
     pub(super) fn constant(place: f64) -> Self {
-        Self { place: [place; 2], weight: 0.0, normal: 0.0, tail: 0.0 }
+        Self {
+            place: [place; 2],
+            weight: 0.0,
+            normal: 0.0,
+            tail: 0.0,
+        }
     }
 
-    /// One cost of this mean, standard deviation and skewness, which is kept between 0 (normal) and 2 (a tail).
+    /// One cost of this mean, standard deviation and skewness, which is kept between 0 (normal) and
+    /// 2 (a tail).
     pub(super) fn one(mean: f64, deviation: f64, skewness: f64) -> Self {
-        // The third central moment of a normal law with an exponential tail is twice the cube of the tail.
+        // The third central moment of a normal law with an exponential tail is twice the cube of
+        // the tail.
         let tail = deviation * (skewness.clamp(0.0, 2.0) / 2.0).cbrt();
         let normal = (deviation * deviation - tail * tail).max(0.0).sqrt();
-        Self { place: [mean - tail; 2], weight: 0.0, normal, tail }
+        Self {
+            place: [mean - tail; 2],
+            weight: 0.0,
+            normal,
+            tail,
+        }
     }
 
     /// Two costs of this mean, standard deviation and skewness together.
@@ -40,7 +52,12 @@ impl Law {
         let weight = 0.5 - skewness / (2.0 * (4.0 + skewness * skewness).sqrt());
         let apart = deviation / (weight * (1.0 - weight)).sqrt();
         let first = mean - weight * apart;
-        Self { place: [first, first + apart], weight, normal: 0.0, tail: 0.0 }
+        Self {
+            place: [first, first + apart],
+            weight,
+            normal: 0.0,
+            tail: 0.0,
+        }
     }
 
     pub(super) fn mean(&self) -> f64 {
@@ -49,7 +66,9 @@ impl Law {
 
     pub(super) fn variance(&self) -> f64 {
         let apart = self.place[1] - self.place[0];
-        self.weight * (1.0 - self.weight) * apart * apart + self.normal * self.normal + self.tail * self.tail
+        self.weight * (1.0 - self.weight) * apart * apart
+            + self.normal * self.normal
+            + self.tail * self.tail
     }
 
     /// The third central moment.
@@ -61,7 +80,10 @@ impl Law {
 
     /// The same elsewhere.
     pub(super) fn shifted(self, by: f64) -> Self {
-        Self { place: self.place.map(|place| place + by), ..self }
+        Self {
+            place: self.place.map(|place| place + by),
+            ..self
+        }
     }
 
     /// The share of costs up to `level`.
@@ -76,7 +98,11 @@ impl Law {
 
     fn of_both(&self, of: impl Fn(f64) -> f64) -> f64 {
         let first = of(self.place[0]);
-        if self.weight == 0.0 { first } else { first + self.weight * (of(self.place[1]) - first) }
+        if self.weight == 0.0 {
+            first
+        } else {
+            first + self.weight * (of(self.place[1]) - first)
+        }
     }
 
     /// Cumulative share and its integral at `above` a single place.
@@ -84,25 +110,40 @@ impl Law {
         let least = NO_BLUR.max(NO_BLUR * (self.normal + self.tail));
         let (normal, tail) = (self.normal, self.tail);
         let (share, integral) = if normal < least {
-            if above < 0.0 { (0.0, 0.0) } else { (1.0, above) }
+            if above < 0.0 {
+                (0.0, 0.0)
+            } else {
+                (1.0, above)
+            }
         } else {
             let reduced = above / normal;
-            let (share, density) =
-                (standard(reduced), (-reduced * reduced / 2.0).exp() / std::f64::consts::TAU.sqrt());
+            let (share, density) = (
+                standard(reduced),
+                (-reduced * reduced / 2.0).exp() / std::f64::consts::TAU.sqrt(),
+            );
             (share, normal * (reduced * share + density))
         };
         if tail < least {
             return (share, integral);
         }
-        // With an exponential tail the density is (share before − share after) over its mean: so both follow.
+        // With an exponential tail the density is (share before − share after) over its mean: so
+        // both follow.
         let later = if normal < least {
-            if above < 0.0 { 0.0 } else { 1.0 - (-above / tail).exp() }
+            if above < 0.0 {
+                0.0
+            } else {
+                1.0 - (-above / tail).exp()
+            }
         } else {
             let ratio = normal / tail;
             let shift = above / normal - ratio;
             // Far below, the product of a huge and a tiny number; there it is all but nothing.
             let exponent = ratio * ratio / 2.0 - above / tail;
-            let product = if shift < -7.0 { 0.0 } else { exponent.min(700.0).exp() * standard(shift) };
+            let product = if shift < -7.0 {
+                0.0
+            } else {
+                exponent.min(700.0).exp() * standard(shift)
+            };
             (share - product).clamp(0.0, share)
         };
         (later, (integral - tail * later).max(0.0))
@@ -132,7 +173,12 @@ mod tests {
             Law::one(2.0, 0.7, 0.8),
             Law::one(2.0, 0.7, 2.0),
             Law::two(2.0, 0.7, 0.6),
-            Law { place: [1.0, 3.0], weight: 0.3, normal: 0.2, tail: 0.5 },
+            Law {
+                place: [1.0, 3.0],
+                weight: 0.3,
+                normal: 0.2,
+                tail: 0.5,
+            },
         ];
         for law in laws {
             for level in [-0.5, 1.3, 2.0, 2.9, 6.0] {
@@ -153,7 +199,10 @@ mod tests {
     fn moments_and_medians_are_those_asked_for() {
         for skewness in [0.0, 0.5, 1.0, 2.0] {
             for law in [Law::one(5.0, 0.5, skewness), Law::two(5.0, 0.5, skewness)] {
-                assert!((law.mean() - 5.0).abs() < 1e-9 && (law.variance() - 0.25).abs() < 1e-9, "{law:?}");
+                assert!(
+                    (law.mean() - 5.0).abs() < 1e-9 && (law.variance() - 0.25).abs() < 1e-9,
+                    "{law:?}"
+                );
                 assert!((law.third() / 0.125 - skewness).abs() < 1e-9, "{law:?}");
             }
         }

@@ -1,5 +1,5 @@
-//! How late waits of one length were, what they took of the CPU, and what grows with the length: Theil and Sen's slope, the median of the
-//! slopes of all pairs, over fresh processes.
+//! How late waits of one length were, what they took of the CPU, and what grows with the length:
+//! Theil and Sen's slope, the median of the slopes of all pairs, over fresh processes.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -23,18 +23,32 @@ const FOR_P99: usize = 500;
 /// *Default*: moves no figure.
 const FOR_P999: usize = 5_000;
 
-/// A row for each length but those that tell the floor. Long waits, which were made beside others, tell what nothing else does.
+/// A row for each length but those that tell the floor. Long waits, which were made beside others,
+/// tell what nothing else does.
 pub(super) fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
     let lengths = by_length(trace, |run| &run.lengths);
     let mut all = by_length(trace, |run| &run.long);
     all.retain(|request, _| !lengths.contains_key(request));
-    let beside = all.into_iter().map(|(request, waits)| (request, waits, true));
-    let alone = lengths.into_iter().filter(|(request, _)| *request > SHORTEST);
-    let mut rows: Vec<(u64, Vec<Vec<&Wait>>, bool)> =
-        alone.map(|(request, waits)| (request, waits, false)).chain(beside).collect();
+    let beside = all
+        .into_iter()
+        .map(|(request, waits)| (request, waits, true));
+    let alone = lengths
+        .into_iter()
+        .filter(|(request, _)| *request > SHORTEST);
+    let mut rows: Vec<(u64, Vec<Vec<&Wait>>, bool)> = alone
+        .map(|(request, waits)| (request, waits, false))
+        .chain(beside)
+        .collect();
     rows.sort_by_key(|(request, ..)| *request);
     rows.iter()
-        .map(|(request, waits, beside)| LengthRow { trace, waits, beside: *beside }.told(*request, hertz))
+        .map(|(request, waits, beside)| {
+            LengthRow {
+                trace,
+                waits,
+                beside: *beside,
+            }
+            .told(*request, hertz)
+        })
         .collect()
 }
 
@@ -46,17 +60,22 @@ fn by_length<'a>(
     let mut lengths = BTreeMap::<u64, Vec<Vec<&Wait>>>::new();
     for (index, run) in trace.runs.iter().enumerate() {
         for wait in of(run) {
-            let processes =
-                lengths.entry(wait.request_ns).or_insert_with(|| vec![Vec::new(); trace.runs.len()]);
+            let processes = lengths
+                .entry(wait.request_ns)
+                .or_insert_with(|| vec![Vec::new(); trace.runs.len()]);
             processes[index].push(wait);
         }
     }
     lengths
 }
 
-/// Where no wait returns early no quantile lies below zero: an interval that few waits leave wide does not, either.
+/// Where no wait returns early no quantile lies below zero: an interval that few waits leave wide
+/// does not, either.
 fn not_early(known: Figure) -> Figure {
-    Figure { low: known.low.map(|low| low.max(known.value.min(0.0))), ..known }
+    Figure {
+        low: known.low.map(|low| low.max(known.value.min(0.0))),
+        ..known
+    }
 }
 
 /// Waits of one length, a list for each process of the trace.
@@ -72,18 +91,28 @@ impl LengthRow<'_> {
         let reference = &self.trace.reference;
         let late = self.each(|wait| Some(late_ns(wait, reference)));
         let all = late.concat();
-        let early: Vec<f64> =
-            all.iter().copied().filter(|late| *late < -self.uncertainty(request_ns)).collect();
+        let early: Vec<f64> = all
+            .iter()
+            .copied()
+            .filter(|late| *late < -self.uncertainty(request_ns))
+            .collect();
         // What a wait costs beside others is not what it costs.
         let cpu_ns = if self.beside { None } else { self.cpu() };
-        let accuracy_ns = median(&all.iter().map(|late| late.abs()).collect::<Vec<_>>()).unwrap_or(0.0);
+        let accuracy_ns =
+            median(&all.iter().map(|late| late.abs()).collect::<Vec<_>>()).unwrap_or(0.0);
         Lateness {
             request_ns,
             waits: all.len() as u64,
             beside_others: self.beside,
             p50_ns: agreed_median(&late)
                 .filter(|_| all.len() >= FOR_P50)
-                .map(|p50| if early.is_empty() { not_early(p50) } else { p50 }),
+                .map(|p50| {
+                    if early.is_empty() {
+                        not_early(p50)
+                    } else {
+                        p50
+                    }
+                }),
             p90_ns: agreed_quantile(&late, 0.9, FOR_P90, 1.0),
             p99_ns: agreed_quantile(&late, 0.99, FOR_P99, 1.0),
             p999_ns: agreed_quantile(&late, 0.999, FOR_P999, 1.0),
@@ -91,7 +120,9 @@ impl LengthRow<'_> {
             timers_part_ns: self.timers_part(),
             early: early.len() as f64 / all.len().max(1) as f64,
             earliest_ns: -early.iter().copied().fold(0.0, f64::min),
-            cpu_cycles: cpu_ns.zip(hertz).map(|(cpu, hertz)| cpu.value * hertz * 1e-9),
+            cpu_cycles: cpu_ns
+                .zip(hertz)
+                .map(|(cpu, hertz)| cpu.value * hertz * 1e-9),
             cpu_ns,
             accuracy_ns,
             spread: self.spread(accuracy_ns),
@@ -102,10 +133,14 @@ impl LengthRow<'_> {
 
     /// Something of each wait that has it, a list for each process.
     fn each(&self, of: impl Fn(&Wait) -> Option<f64>) -> Vec<Vec<f64>> {
-        self.waits.iter().map(|waits| waits.iter().filter_map(|wait| of(wait)).collect()).collect()
+        self.waits
+            .iter()
+            .map(|waits| waits.iter().filter_map(|wait| of(wait)).collect())
+            .collect()
     }
 
-    /// What the clock that saw it can be off by, in nanoseconds: its step, what reading it takes, its rate.
+    /// What the clock that saw it can be off by, in nanoseconds: its step, what reading it takes,
+    /// its rate.
     fn uncertainty(&self, request_ns: u64) -> f64 {
         let reference = &self.trace.reference;
         let brackets: Vec<f64> = self
@@ -121,8 +156,8 @@ impl LengthRow<'_> {
         if sum.is_finite() { sum.max(0.0) } else { 0.0 }
     }
 
-    /// Median lateness less the time that the thread was ready to run and had no CPU. Where it spins that time may be long over
-    /// before the deadline.
+    /// Median lateness less the time that the thread was ready to run and had no CPU. Where it
+    /// spins that time may be long over before the deadline.
     fn timers_part(&self) -> Option<Figure> {
         let reference = &self.trace.reference;
         let part = |wait: &Wait| Some(late_ns(wait, reference) - wait.run_delay_ns? as f64);
@@ -132,11 +167,20 @@ impl LengthRow<'_> {
     /// CPU time of a wait less that of the loop that waits for nothing, in nanoseconds.
     fn cpu(&self) -> Option<Figure> {
         let cpu = |waits: &mut dyn Iterator<Item = &Wait>| {
-            median(&waits.filter_map(|wait| wait.cpu_ns).map(|ns| ns as f64).collect::<Vec<_>>())
+            median(
+                &waits
+                    .filter_map(|wait| wait.cpu_ns)
+                    .map(|ns| ns as f64)
+                    .collect::<Vec<_>>(),
+            )
         };
-        let each = self.waits.iter().zip(&self.trace.runs).filter_map(|(waits, run)| {
-            Some(cpu(&mut waits.iter().copied())? - cpu(&mut run.empty.iter()).unwrap_or(0.0))
-        });
+        let each = self
+            .waits
+            .iter()
+            .zip(&self.trace.runs)
+            .filter_map(|(waits, run)| {
+                Some(cpu(&mut waits.iter().copied())? - cpu(&mut run.empty.iter()).unwrap_or(0.0))
+            });
         // None takes less than nothing: what the loop takes is known no better than that.
         agreed(&each.collect::<Vec<_>>()).map(|cpu| Figure {
             value: cpu.value.max(0.0),
@@ -147,9 +191,14 @@ impl LengthRow<'_> {
 
     /// Share of waits within ±1 accuracy of the median observed length.
     fn spread(&self, accuracy_ns: f64) -> Option<f64> {
-        let late = self.each(|wait| Some(late_ns(wait, &self.trace.reference))).concat();
+        let late = self
+            .each(|wait| Some(late_ns(wait, &self.trace.reference)))
+            .concat();
         let middle = median(&late)?;
-        let within = late.iter().filter(|late| (**late - middle).abs() <= accuracy_ns).count();
+        let within = late
+            .iter()
+            .filter(|late| (**late - middle).abs() <= accuracy_ns)
+            .count();
         Some(within as f64 / late.len() as f64)
     }
 }
@@ -157,12 +206,16 @@ impl LengthRow<'_> {
 fn histogram(late: &[f64]) -> LatenessHistogram {
     let mut histogram = LatenessHistogram::default();
     for late in late {
-        *histogram.bins.entry(LatenessHistogram::bin(*late)).or_default() += 1;
+        *histogram
+            .bins
+            .entry(LatenessHistogram::bin(*late))
+            .or_default() += 1;
     }
     histogram
 }
 
-/// Lengths that tell the proportional error, in nanoseconds: below, what does not grow outweighs it.
+/// Lengths that tell the proportional error, in nanoseconds: below, what does not grow outweighs
+/// it.
 const TELLING: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 /// Shortest length that tells how CPU time grows, in nanoseconds.
 /// *Judgement*: what a hybrid timer computes at the end is shorter.
@@ -176,14 +229,20 @@ const REACHES: f64 = 0.5;
 
 /// Lateness over length, a share.
 pub(super) fn proportional(trace: &WaitTrace) -> Option<Figure> {
-    // Long waits are made in processes of their own, which may be late by something else throughout.
+    // Long waits are made in processes of their own, which may be late by something else
+    // throughout.
     let any_long = trace.runs.iter().any(|run| !run.long.is_empty());
     let tells = |wait: &&Wait| TELLING.contains(&wait.request_ns);
     let of = |run: &WaitRun| -> Vec<(f64, f64)> {
-        let scans = run.scans.iter().filter(|scan| scan.iter().all(|wait| tells(&wait)));
+        let scans = run
+            .scans
+            .iter()
+            .filter(|scan| scan.iter().all(|wait| tells(&wait)));
         let lengths = if any_long { &run.long } else { &run.lengths };
         let waits = lengths.iter().chain(scans.flatten()).filter(tells);
-        waits.map(|wait| (wait.request_ns as f64, late_ns(wait, &trace.reference))).collect()
+        waits
+            .map(|wait| (wait.request_ns as f64, late_ns(wait, &trace.reference)))
+            .collect()
     };
     over_runs(trace, of)
 }
@@ -191,9 +250,14 @@ pub(super) fn proportional(trace: &WaitTrace) -> Option<Figure> {
 /// CPU time over length, a share.
 pub(super) fn cpu(trace: &WaitTrace) -> Option<Figure> {
     let of = |run: &WaitRun| -> Vec<(f64, f64)> {
-        let waits = run.lengths.iter().chain(run.scans.iter().flatten()).chain(&run.long);
+        let waits = run
+            .lengths
+            .iter()
+            .chain(run.scans.iter().flatten())
+            .chain(&run.long);
         let told = waits.filter(|wait| wait.request_ns >= CPU_FROM);
-        told.filter_map(|wait| Some((wait.request_ns as f64, wait.cpu_ns? as f64))).collect()
+        told.filter_map(|wait| Some((wait.request_ns as f64, wait.cpu_ns? as f64)))
+            .collect()
     };
     over_runs(trace, of)
 }
@@ -201,15 +265,30 @@ pub(super) fn cpu(trace: &WaitTrace) -> Option<Figure> {
 fn over_runs(trace: &WaitTrace, of: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Figure> {
     let runs: Vec<Vec<(f64, f64)>> = trace.runs.iter().map(of).collect();
     let longest = |points: &[(f64, f64)]| points.iter().map(|point| point.0).fold(0.0, f64::max);
-    let reach = REACHES * runs.iter().map(|points| longest(points)).fold(0.0, f64::max);
+    let reach = REACHES
+        * runs
+            .iter()
+            .map(|points| longest(points))
+            .fold(0.0, f64::max);
     let telling = runs.iter().filter(|points| longest(points) >= reach);
-    agreed(&telling.filter_map(|points| theil_sen(points)).collect::<Vec<_>>())
+    agreed(
+        &telling
+            .filter_map(|points| theil_sen(points))
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// The median of the slopes of all pairs of points. `None` where all have the same abscissa.
 fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
-    let few: Vec<(f64, f64)> = points.iter().step_by(points.len().div_ceil(MOST).max(1)).copied().collect();
-    let pairs = few.iter().enumerate().flat_map(|(at, from)| few[..at].iter().map(move |to| (from, to)));
+    let few: Vec<(f64, f64)> = points
+        .iter()
+        .step_by(points.len().div_ceil(MOST).max(1))
+        .copied()
+        .collect();
+    let pairs = few
+        .iter()
+        .enumerate()
+        .flat_map(|(at, from)| few[..at].iter().map(move |to| (from, to)));
     let slopes: Vec<f64> = pairs
         .filter(|(from, to)| from.0 != to.0)
         .map(|(from, to)| (from.1 - to.1) / (from.0 - to.0))

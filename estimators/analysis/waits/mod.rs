@@ -16,7 +16,8 @@ const SHORTEST: u64 = 1;
 /// *Default*: moves no figure.
 const POINTS: usize = 400;
 
-/// What was found out of a timer that waits. `hertz` turns CPU time into cycles. Formula (1) is left to the caller.
+/// What was found out of a timer that waits. `hertz` turns CPU time into cycles. Formula (1) is
+/// left to the caller.
 #[must_use]
 pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let hertz = hertz.filter(|hertz| hertz.is_finite() && *hertz > 0.0);
@@ -28,12 +29,16 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         agreed_median(&each.collect::<Vec<Vec<f64>>>())
     };
     let arms = |run: &WaitRun| {
-        let each: Vec<f64> =
-            run.arms.iter().map(|&arm| finite(arm as f64 * trace.reference.ns_per_tick)).collect();
+        let each: Vec<f64> = run
+            .arms
+            .iter()
+            .map(|&arm| finite(arm as f64 * trace.reference.ns_per_tick))
+            .collect();
         median(&each)
     };
-    let all =
-        |run: &WaitRun| run.lengths.len() + run.long.len() + run.scans.iter().map(Vec::len).sum::<usize>();
+    let all = |run: &WaitRun| {
+        run.lengths.len() + run.long.len() + run.scans.iter().map(Vec::len).sum::<usize>()
+    };
     WaitFigures {
         steps: steps::steps(&trace.runs, &trace.reference),
         floor_ns: observed(SHORTEST),
@@ -58,14 +63,18 @@ pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
     })
 }
 
-/// The longest step that processes show, of rounding or of a grid, in nanoseconds, where they show one.
+/// The longest step that processes show, of rounding or of a grid, in nanoseconds, where they show
+/// one.
 #[must_use]
 pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     let scales = steps::steps(runs, reference);
-    let known = scales.iter().flat_map(Steps::known).filter_map(|told| match told {
-        Granularity::Step(known) => Some(known.value),
-        _ => None,
-    });
+    let known = scales
+        .iter()
+        .flat_map(Steps::known)
+        .filter_map(|told| match told {
+            Granularity::Step(known) => Some(known.value),
+            _ => None,
+        });
     known.max_by(f64::total_cmp)
 }
 
@@ -86,12 +95,20 @@ fn finite(ns: f64) -> f64 {
 
 /// Observed over asked: as many points of each list of random lengths, evenly spread over it.
 fn staircase(trace: &WaitTrace) -> Vec<[f64; 2]> {
-    let scans: Vec<&Vec<Wait>> =
-        trace.runs.iter().flat_map(|run| &run.scans).filter(|scan| !scan.is_empty()).collect();
+    let scans: Vec<&Vec<Wait>> = trace
+        .runs
+        .iter()
+        .flat_map(|run| &run.scans)
+        .filter(|scan| !scan.is_empty())
+        .collect();
     let most = (POINTS / scans.len().max(1)).max(1);
     let point = |wait: &Wait| [wait.request_ns as f64, observed_ns(wait, &trace.reference)];
-    let of =
-        |scan: &&Vec<Wait>| scan.iter().step_by(scan.len().div_ceil(most)).map(point).collect::<Vec<_>>();
+    let of = |scan: &&Vec<Wait>| {
+        scan.iter()
+            .step_by(scan.len().div_ceil(most))
+            .map(point)
+            .collect::<Vec<_>>()
+    };
     scans.iter().take(POINTS).flat_map(of).collect()
 }
 

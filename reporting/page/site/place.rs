@@ -1,5 +1,6 @@
-//! How a site takes the place of the one before, so that a reader finds one of them, whole; and what others put there stays. What a
-//! site is made of is written down in it: that is replaced by the next one.
+//! How a site takes the place of the one before, so that a reader finds one of them, whole; and
+//! what others put there stays. What a site is made of is written down in it: that is replaced by
+//! the next one.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
@@ -14,9 +15,13 @@ use crate::scratch::{Remains, ScratchFolder};
 
 /// Moves a site to `place`. Returns whether there was one at any moment, if there was one before.
 pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<bool, SiteError> {
-    let explain = |source| SiteError::Write { path: place.to_owned(), source };
+    let explain = |source| SiteError::Write {
+        path: place.to_owned(),
+        source,
+    };
     if fs::symlink_metadata(place).is_err() {
-        let moved = made.become_what_it_shall(|made| Ok((fs::rename(made, place)?, Remains::Nothing)));
+        let moved =
+            made.become_what_it_shall(|made| Ok((fs::rename(made, place)?, Remains::Nothing)));
         return moved.map(|()| true).map_err(explain);
     }
     let Foreign { added, changed } = foreign(place).map_err(explain)?;
@@ -36,16 +41,26 @@ pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<bool, SiteError>
                 let _ = keep(&path, made, place);
             }
         }
-        Ok((at_once, if at_once { Remains::Rubbish } else { Remains::Nothing }))
+        Ok((
+            at_once,
+            if at_once {
+                Remains::Rubbish
+            } else {
+                Remains::Nothing
+            },
+        ))
     })
     .map_err(explain)
 }
 
-/// Has the new site hold what was put into the old one: the same file under a second name, so that neither a copy nor a
-/// moment without it is needed.
+/// Has the new site hold what was put into the old one: the same file under a second name, so that
+/// neither a copy nor a moment without it is needed.
 fn keep(path: &Path, old: &Path, new: &Path) -> Result<(), SiteError> {
     let (from, to) = (old.join(path), new.join(path));
-    let failed = |source| SiteError::Keep { path: from.clone(), source };
+    let failed = |source| SiteError::Keep {
+        path: from.clone(),
+        source,
+    };
     if fs::symlink_metadata(&to).is_ok() {
         return Err(SiteError::Taken(from));
     }
@@ -69,7 +84,8 @@ fn folder_like(from: &Path, to: &Path) -> io::Result<()> {
     fs::set_permissions(to, mode)
 }
 
-/// Exchanges both folders at once. Where the file system cannot, one after the other, and then says no.
+/// Exchanges both folders at once. Where the file system cannot, one after the other, and then says
+/// no.
 fn exchange(new: &Path, place: &Path) -> io::Result<bool> {
     let at_once = files::exchange(new, place)?;
     if !at_once {
@@ -78,7 +94,8 @@ fn exchange(new: &Path, place: &Path) -> io::Result<bool> {
     Ok(at_once)
 }
 
-/// The old site lies beside its place until the new one is there, under a name that is not removed as rubbish.
+/// The old site lies beside its place until the new one is there, under a name that is not removed
+/// as rubbish.
 fn in_two_steps(new: &Path, place: &Path) -> io::Result<()> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     let free = |number: &u32| {
@@ -86,8 +103,8 @@ fn in_two_steps(new: &Path, place: &Path) -> io::Result<()> {
         fs::symlink_metadata(&aside).is_err().then_some(aside)
     };
     let aside = (1..1_000).find_map(|number| free(&number));
-    let aside =
-        aside.ok_or_else(|| io::Error::other(format!("too many folders {name}.old-… lie beside it")))?;
+    let aside = aside
+        .ok_or_else(|| io::Error::other(format!("too many folders {name}.old-… lie beside it")))?;
     fs::rename(place, &aside)?;
     if let Err(error) = fs::rename(new, place) {
         fs::rename(&aside, place)?;
@@ -96,7 +113,8 @@ fn in_two_steps(new: &Path, place: &Path) -> io::Result<()> {
     fs::remove_dir_all(&aside)
 }
 
-const HEAD: &str = "Made by `timermeter publish`, which replaces what is listed here, and keeps the rest.";
+const HEAD: &str =
+    "Made by `timermeter publish`, which replaces what is listed here, and keeps the rest.";
 
 /// A file as it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +179,11 @@ pub(super) fn foreign(site: &Path) -> io::Result<Foreign> {
 
 /// The files of the list.
 fn listed(text: &str) -> BTreeMap<&str, Made> {
-    text.lines().skip_while(|line| *line != HEAD).skip(1).filter_map(entry).collect()
+    text.lines()
+        .skip_while(|line| *line != HEAD)
+        .skip(1)
+        .filter_map(entry)
+        .collect()
 }
 
 /// A line of the list: its check, its length, its name.
@@ -181,7 +203,11 @@ fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
             let entry = entry?;
             is_empty = false;
             let path = below.join(entry.file_name());
-            if entry.file_type()?.is_dir() { folders.push(path) } else { found.push(path) }
+            if entry.file_type()?.is_dir() {
+                folders.push(path)
+            } else {
+                found.push(path)
+            }
         }
         if is_empty && !below.as_os_str().is_empty() {
             found.push(below);
@@ -196,7 +222,12 @@ fn made(path: &Path) -> io::Result<Made> {
     let mut bytes = 0;
     loop {
         match file.read(&mut buffer)? {
-            0 => return Ok(Made { check: crc.sum(), bytes }),
+            0 => {
+                return Ok(Made {
+                    check: crc.sum(),
+                    bytes,
+                });
+            }
             read => {
                 crc.update(&buffer[..read]);
                 bytes += read as u64;
@@ -218,7 +249,14 @@ mod tests {
             fs::write(folder.join("name"), folder.to_str().unwrap()).unwrap();
         }
         in_two_steps(&new, &place).unwrap();
-        assert_eq!(fs::read_to_string(place.join("name")).unwrap(), new.to_str().unwrap());
-        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 1, "nothing else is left");
+        assert_eq!(
+            fs::read_to_string(place.join("name")).unwrap(),
+            new.to_str().unwrap()
+        );
+        assert_eq!(
+            fs::read_dir(base.path()).unwrap().count(),
+            1,
+            "nothing else is left"
+        );
     }
 }

@@ -56,12 +56,18 @@ fn a_missing_folder_and_a_folder_are_refused_before_anything_is_measured() {
     assert!(matches!(missing, OutputError::NoFolder { .. }), "{missing}");
     assert!(missing.to_string().contains("create it"), "{missing}");
     let is_folder = prepare(folder.path()).unwrap_err();
-    assert!(matches!(is_folder, OutputError::IsFolder { .. }), "{is_folder}");
+    assert!(
+        matches!(is_folder, OutputError::IsFolder { .. }),
+        "{is_folder}"
+    );
     let slash = prepare(&folder.path().join("r.json/")).unwrap_err();
     assert!(matches!(slash, OutputError::IsFolder { .. }), "{slash}");
     fs::write(folder.path().join("file"), "").unwrap();
     let under_a_file = prepare(&folder.path().join("file/r.json")).unwrap_err();
-    assert!(matches!(under_a_file, OutputError::NoFolder { .. }), "{under_a_file}");
+    assert!(
+        matches!(under_a_file, OutputError::NoFolder { .. }),
+        "{under_a_file}"
+    );
 }
 
 #[test]
@@ -85,7 +91,10 @@ mod unix {
     #[test]
     fn permissions_are_those_of_any_new_file() {
         let folder = tempfile::tempdir().unwrap();
-        let (plain, written) = (folder.path().join("plain"), folder.path().join("written.json"));
+        let (plain, written) = (
+            folder.path().join("plain"),
+            folder.path().join("written.json"),
+        );
         fs::write(&plain, "").unwrap();
         prepare(&written).unwrap().commit(b"x").unwrap();
         assert_eq!(mode(&written), mode(&plain));
@@ -105,11 +114,19 @@ mod unix {
     fn a_link_stays_a_link() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("deep")).unwrap();
-        let (link, target) = (folder.path().join("link.json"), folder.path().join("deep/target.json"));
+        let (link, target) = (
+            folder.path().join("link.json"),
+            folder.path().join("deep/target.json"),
+        );
         symlink("deep/target.json", &link).unwrap();
         for bytes in [b"dangling at first", b"then it is there "] {
             prepare(&link).unwrap().commit(bytes).unwrap();
-            assert!(fs::symlink_metadata(&link).unwrap().file_type().is_symlink());
+            assert!(
+                fs::symlink_metadata(&link)
+                    .unwrap()
+                    .file_type()
+                    .is_symlink()
+            );
             assert_eq!(fs::read(&target).unwrap(), bytes);
         }
         assert_eq!(names_in(&folder.path().join("deep")), ["target.json"]);
@@ -120,7 +137,10 @@ mod unix {
 
     #[test]
     fn a_device_is_written_to_and_stays_a_device() {
-        prepare(Path::new("/dev/null")).unwrap().commit(b"x").unwrap();
+        prepare(Path::new("/dev/null"))
+            .unwrap()
+            .commit(b"x")
+            .unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 
@@ -131,10 +151,17 @@ mod unix {
         use std::os::fd::AsRawFd;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("held");
-        let mut held = fs::OpenOptions::new().create(true).append(true).open(&path).unwrap();
+        let mut held = fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .unwrap();
         held.write_all(b"before ").unwrap();
         let descriptor = format!("/proc/self/fd/{}", held.as_raw_fd());
-        prepare(Path::new(&descriptor)).unwrap().commit(b"report").unwrap();
+        prepare(Path::new(&descriptor))
+            .unwrap()
+            .commit(b"report")
+            .unwrap();
         held.write_all(b" after").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"before report after");
     }
@@ -142,7 +169,10 @@ mod unix {
     #[test]
     fn what_must_not_be_written_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let (locked, kept) = (folder.path().join("locked"), folder.path().join("kept.json"));
+        let (locked, kept) = (
+            folder.path().join("locked"),
+            folder.path().join("kept.json"),
+        );
         fs::create_dir(&locked).unwrap();
         fs::write(&kept, "kept").unwrap();
         fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap();

@@ -1,5 +1,5 @@
-//! The three figures of a timer: what is drawn, apart from how. [`svg`] draws it for papers and pages, [`terminal`] with
-//! characters.
+//! The three figures of a timer: what is drawn, apart from how. [`svg`] draws it for papers and
+//! pages, [`terminal`] with characters.
 
 pub mod ranking;
 pub mod svg;
@@ -25,7 +25,8 @@ pub struct Plot {
     pub up: Axis,
     /// The observations.
     pub data: Data,
-    /// Multiples of the step; lines from left to right on a staircase, from top to bottom on a histogram.
+    /// Multiples of the step; lines from left to right on a staircase, from top to bottom on a
+    /// histogram.
     pub levels: Vec<f64>,
     /// The median.
     pub median: Option<f64>,
@@ -84,19 +85,36 @@ pub enum Data {
 }
 
 impl Plot {
-    /// The figures that there are of a timer: staircase, intervals against the lattice, single costs.
+    /// The figures that there are of a timer: staircase, intervals against the lattice, single
+    /// costs.
     #[must_use]
     pub fn all_of(row: &TimerRow) -> Vec<Self> {
-        let Some(figures) = row.figures.as_ref().and_then(Bulk::get) else { return Vec::new() };
-        let staircase = figures.staircase.as_ref().and_then(|figure| staircase(row, figure));
-        let intervals = figures.intervals.as_ref().and_then(|figure| intervals(row, figure));
-        let singles = figures.singles.as_ref().and_then(|figure| costs(row, figure));
-        [staircase, intervals, singles].into_iter().flatten().filter(Self::is_sound).collect()
+        let Some(figures) = row.figures.as_ref().and_then(Bulk::get) else {
+            return Vec::new();
+        };
+        let staircase = figures
+            .staircase
+            .as_ref()
+            .and_then(|figure| staircase(row, figure));
+        let intervals = figures
+            .intervals
+            .as_ref()
+            .and_then(|figure| intervals(row, figure));
+        let singles = figures
+            .singles
+            .as_ref()
+            .and_then(|figure| costs(row, figure));
+        [staircase, intervals, singles]
+            .into_iter()
+            .flatten()
+            .filter(Self::is_sound)
+            .collect()
     }
 
     /// Whether it can be drawn: a report may come from anywhere.
     fn is_sound(&self) -> bool {
-        let sound = |axis: &Axis| axis.from.is_finite() && axis.to.is_finite() && axis.from < axis.to;
+        let sound =
+            |axis: &Axis| axis.from.is_finite() && axis.to.is_finite() && axis.from < axis.to;
         sound(&self.across) && sound(&self.up)
     }
 }
@@ -124,21 +142,29 @@ fn interval_unit(row: &TimerRow, ticks: f64) -> (&'static str, f64) {
 
 /// The step in ticks, where it is known.
 fn step(row: &TimerRow) -> Option<f64> {
-    let resolved = row.accuracy.filter(|accuracy| accuracy.kind == AccuracyKind::Resolved)?;
+    let resolved = row
+        .accuracy
+        .filter(|accuracy| accuracy.kind == AccuracyKind::Resolved)?;
     Some(resolved.ticks).filter(|ticks| ticks.is_finite() && *ticks > 0.0)
 }
 
 /// Multiples of the step between two ends, unless there are too many to be told apart.
 fn levels(step: Option<f64>, from: f64, to: f64) -> Vec<f64> {
     const MOST: f64 = 40.0;
-    let Some(step) = step.filter(|step| (to - from) / step <= MOST) else { return Vec::new() };
+    let Some(step) = step.filter(|step| (to - from) / step <= MOST) else {
+        return Vec::new();
+    };
     let first = (from / step).ceil();
     let count = ((to / step).floor() - first + 1.0).clamp(0.0, MOST + 1.0) as usize;
-    (0..count).map(|level| (first + level as f64) * step).collect()
+    (0..count)
+        .map(|level| (first + level as f64) * step)
+        .collect()
 }
 
 fn step_sentence(row: &TimerRow, levels: &[f64]) -> String {
-    let Some(step) = step(row) else { return "No step was found.".to_owned() };
+    let Some(step) = step(row) else {
+        return "No step was found.".to_owned();
+    };
     let length = match row.accuracy.and_then(|accuracy| accuracy.ns) {
         Some(ns) => time(Some(ns)),
         None => format!("{step:.2} ticks"),
@@ -161,13 +187,19 @@ fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
     let most = *figure.ticks.iter().max()? as f64;
     let least = *figure.ticks.iter().min()? as f64;
     // A read far more expensive than the step would leave the lower half empty.
-    let least = if least > most / 2.0 { least - 0.1 * (most - least) } else { least.min(0.0) };
+    let least = if least > most / 2.0 {
+        least - 0.1 * (most - least)
+    } else {
+        least.min(0.0)
+    };
     let longest = *figure.work.iter().max()? as f64 * figure.ns_per_work;
     let (unit_up, a_tick) = interval_unit(row, most.abs().max(least.abs()));
     let (unit_across, nanoseconds) = unit(longest);
     let a_work = figure.ns_per_work / nanoseconds;
     let points = figure.work.iter().zip(&figure.ticks);
-    let points = points.map(|(&work, &ticks)| (work as f64 * a_work, ticks as f64 * a_tick)).collect();
+    let points = points
+        .map(|(&work, &ticks)| (work as f64 * a_work, ticks as f64 * a_tick))
+        .collect();
     let to = (most.max(least + 1.0) + 0.04 * (most - least)) * a_tick;
     let levels = levels(step(row).map(|step| step * a_tick), least * a_tick, to);
     Some(Plot {
@@ -184,7 +216,12 @@ fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
             to: (longest / nanoseconds).max(1.0),
             scale: Scale::Linear,
         },
-        up: Axis { label: format!("interval ({unit_up})"), from: least * a_tick, to, scale: Scale::Linear },
+        up: Axis {
+            label: format!("interval ({unit_up})"),
+            from: least * a_tick,
+            to,
+            scale: Scale::Linear,
+        },
         data: Data::Points(points),
         levels,
         median: None,
@@ -201,7 +238,10 @@ fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Option<Plot> {
     let (from, to) = (first * a_tick, last * a_tick);
     let levels = levels(step(row).map(|step| step * a_tick), from, to);
     let highest = *figure.counts.iter().max()?;
-    let counted: u64 = figure.counts.iter().fold(0, |sum, &count| sum.saturating_add(count));
+    let counted: u64 = figure
+        .counts
+        .iter()
+        .fold(0, |sum, &count| sum.saturating_add(count));
     Some(Plot {
         name: "intervals",
         title: "Intervals against the lattice",
@@ -210,14 +250,24 @@ fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Option<Plot> {
             step_sentence(row, &levels),
             outside(figure.below, figure.above)
         ),
-        across: Axis { label: format!("interval ({unit})"), from, to, scale: Scale::Linear },
+        across: Axis {
+            label: format!("interval ({unit})"),
+            from,
+            to,
+            scale: Scale::Linear,
+        },
         up: Axis {
             label: "intervals".to_owned(),
             from: 0.0,
             to: (highest as f64 * 1.05).max(1.0),
             scale: Scale::Linear,
         },
-        data: Data::Bars { first: from, width: width * a_tick, blank: 0.0, counts: figure.counts.clone() },
+        data: Data::Bars {
+            first: from,
+            width: width * a_tick,
+            blank: 0.0,
+            counts: figure.counts.clone(),
+        },
         levels,
         median: None,
         band: None,
@@ -226,21 +276,37 @@ fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Option<Plot> {
 
 fn costs(row: &TimerRow, figure: &CostHistogram) -> Option<Plot> {
     let cost = row.cost.as_ref();
-    let median = cost.and_then(|cost| cost.median_ns).filter(|ns| ns.is_finite());
-    let accuracy = row.accuracy.filter(|accuracy| accuracy.kind == AccuracyKind::Resolved);
-    let accuracy = accuracy.and_then(|accuracy| accuracy.ns).filter(|ns| ns.is_finite());
-    let (mut from, mut to) =
-        (figure.first_ns, figure.first_ns + figure.width_ns * figure.counts.len() as f64);
+    let median = cost
+        .and_then(|cost| cost.median_ns)
+        .filter(|ns| ns.is_finite());
+    let accuracy = row
+        .accuracy
+        .filter(|accuracy| accuracy.kind == AccuracyKind::Resolved);
+    let accuracy = accuracy
+        .and_then(|accuracy| accuracy.ns)
+        .filter(|ns| ns.is_finite());
+    let (mut from, mut to) = (
+        figure.first_ns,
+        figure.first_ns + figure.width_ns * figure.counts.len() as f64,
+    );
     let wide = to - from;
-    let margin = accuracy.filter(|accuracy| *accuracy < wide).map_or(0.0, |accuracy| 1.1 * accuracy);
+    let margin = accuracy
+        .filter(|accuracy| *accuracy < wide)
+        .map_or(0.0, |accuracy| 1.1 * accuracy);
     if let Some(median) = median {
         (from, to) = (from.min(median - margin), to.max(median + margin));
     }
     let (unit, length) = unit(to.abs().max(from.abs()));
     let band = median.zip(accuracy).map(|(median, accuracy)| {
-        ((median - accuracy).max(from) / length, (median + accuracy).min(to) / length)
+        (
+            (median - accuracy).max(from) / length,
+            (median + accuracy).min(to) / length,
+        )
     });
-    let counted: u64 = figure.counts.iter().fold(0, |sum, &count| sum.saturating_add(count));
+    let counted: u64 = figure
+        .counts
+        .iter()
+        .fold(0, |sum, &count| sum.saturating_add(count));
     let seen = SeenPoints::of(row, figure);
     let within = match band {
         Some(_) => format!(
@@ -298,19 +364,33 @@ impl SeenPoints {
         let step_ns = if figure.own_readings {
             row.accuracy.and_then(|accuracy| accuracy.ns)
         } else {
-            row.observations.as_ref().and_then(|seen| seen.reference_accuracy_ns)
+            row.observations
+                .as_ref()
+                .and_then(|seen| seen.reference_accuracy_ns)
         };
         let step_ns = step_ns.filter(|ns| ns.is_finite() && *ns > 0.0);
-        let steps = step_ns.map(|ns| (figure.width_ns / ns).round()).filter(|steps| *steps >= 1.0);
-        let reference =
-            row.cost.as_ref().map_or_else(|| "the reference".into(), |cost| plain(&cost.reference));
-        Self { own_readings: figure.own_readings, reference, step_ns, steps }
+        let steps = step_ns
+            .map(|ns| (figure.width_ns / ns).round())
+            .filter(|steps| *steps >= 1.0);
+        let reference = row
+            .cost
+            .as_ref()
+            .map_or_else(|| "the reference".into(), |cost| plain(&cost.reference));
+        Self {
+            own_readings: figure.own_readings,
+            reference,
+            step_ns,
+            steps,
+        }
     }
 
     /// What a bar shows of a call.
     fn sentence(&self) -> String {
         let (seen_by, whose) = if self.own_readings {
-            ("as its own successive readings show them".to_owned(), "its own".to_owned())
+            (
+                "as its own successive readings show them".to_owned(),
+                "its own".to_owned(),
+            )
         } else {
             (
                 format!("as {} shows them, its own cost taken off", self.reference),
@@ -318,7 +398,9 @@ impl SeenPoints {
             )
         };
         let Some(step) = self.step_ns else {
-            return format!("{seen_by}: in whole steps, so that a bar may stand beside what the call costs.");
+            return format!(
+                "{seen_by}: in whole steps, so that a bar may stand beside what the call costs."
+            );
         };
         let wide = match self.steps {
             Some(steps) if steps > 1.0 => format!(" A bar holds {steps:.0} such steps."),

@@ -1,4 +1,5 @@
-//! All timers of a report at a glance: what a read costs over the step, both in cycles and in time, with lines of equal Quality.
+//! All timers of a report at a glance: what a read costs over the step, both in cycles and in time,
+//! with lines of equal Quality.
 
 use std::ops::Range;
 
@@ -22,7 +23,8 @@ const NAME: &str = "ranking";
 /// Its width and height, in pixels.
 pub const SIZE: (u32, u32) = (760, 470);
 const FONT_SIZE: u32 = 15;
-/// The Qualities whose lines are drawn, in percent: those of timers whose single calls all cost the same.
+/// The Qualities whose lines are drawn, in percent: those of timers whose single calls all cost the
+/// same.
 const LINES: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0];
 /// Timers whose steps and whose costs differ by less than this factor share a mark.
 const ONE_MARK: f64 = 1.25;
@@ -72,10 +74,22 @@ pub fn ranking(report: &Report) -> Result<Option<Ranking>, DrawError> {
         return Ok(None);
     }
     let mut svg = String::new();
-    // Axes in time are left out where a cycle takes what none does: their ticks are counted in factors of ten, from a number that must not be 0.
-    let ns_per_cycle = report.frequency.cycles_hz.filter(|hz| CORES_HZ.contains(hz)).map(|hz| 1e9 / hz);
-    let drawn = draw(&marks, ns_per_cycle, &SVGBackend::with_string(&mut svg, SIZE).into_drawing_area());
-    let unnamed = drawn.map_err(|error| DrawError { figure: NAME, reason: error.to_string() })?;
+    // Axes in time are left out where a cycle takes what none does: their ticks are counted in
+    // factors of ten, from a number that must not be 0.
+    let ns_per_cycle = report
+        .frequency
+        .cycles_hz
+        .filter(|hz| CORES_HZ.contains(hz))
+        .map(|hz| 1e9 / hz);
+    let drawn = draw(
+        &marks,
+        ns_per_cycle,
+        &SVGBackend::with_string(&mut svg, SIZE).into_drawing_area(),
+    );
+    let unnamed = drawn.map_err(|error| DrawError {
+        figure: NAME,
+        reason: error.to_string(),
+    })?;
     let timers: usize = marks.iter().map(|mark| mark.ids.len()).sum();
     let unnamed = match unnamed {
         0 => String::new(),
@@ -92,11 +106,16 @@ pub fn ranking(report: &Report) -> Result<Option<Ranking>, DrawError> {
 fn marks(timers: &[TimerRow]) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for row in timers {
-        let step = row.accuracy.filter(|step| step.kind == AccuracyKind::Resolved);
-        let pair =
-            step.and_then(|step| step.cycles).zip(row.cost.as_ref().and_then(|cost| cost.median_cycles));
+        let step = row
+            .accuracy
+            .filter(|step| step.kind == AccuracyKind::Resolved);
+        let pair = step
+            .and_then(|step| step.cycles)
+            .zip(row.cost.as_ref().and_then(|cost| cost.median_cycles));
         // Formula (1) takes less than a cycle for one.
-        let Some((accuracy, cost)) = pair.map(|(accuracy, cost)| (accuracy.max(1.0), cost.max(1.0))) else {
+        let Some((accuracy, cost)) =
+            pair.map(|(accuracy, cost)| (accuracy.max(1.0), cost.max(1.0)))
+        else {
             continue;
         };
         if !(accuracy.is_finite() && cost.is_finite()) {
@@ -104,19 +123,33 @@ fn marks(timers: &[TimerRow]) -> Vec<Mark> {
         }
         let near = |a: f64, b: f64| a < ONE_MARK * b && b < ONE_MARK * a;
         let id = clipped(&row.id, LONGEST_ID);
-        match marks.iter_mut().find(|mark| near(mark.accuracy, accuracy) && near(mark.cost, cost)) {
+        match marks
+            .iter_mut()
+            .find(|mark| near(mark.accuracy, accuracy) && near(mark.cost, cost))
+        {
             Some(mark) => mark.ids.push(id),
-            None => marks.push(Mark { accuracy, cost, ids: vec![id] }),
+            None => marks.push(Mark {
+                accuracy,
+                cost,
+                ids: vec![id],
+            }),
         }
     }
     marks
 }
 
-/// With room around all figures, so that marks stand as far apart as they can, and with a power of ten to be told by.
+/// With room around all figures, so that marks stand as far apart as they can, and with a power of
+/// ten to be told by.
 fn range(figures: impl Iterator<Item = f64> + Clone) -> Range<f64> {
     const AROUND: f64 = 2.0;
-    let (least, most) = (figures.clone().fold(f64::INFINITY, f64::min), figures.fold(1.0, f64::max));
-    let (from, to) = ((least / AROUND).clamp(1.0, 1e300), (most * AROUND).clamp(10.0, 1e301));
+    let (least, most) = (
+        figures.clone().fold(f64::INFINITY, f64::min),
+        figures.fold(1.0, f64::max),
+    );
+    let (from, to) = (
+        (least / AROUND).clamp(1.0, 1e300),
+        (most * AROUND).clamp(10.0, 1e301),
+    );
     if from.log10().ceil() < to.log10().floor() {
         from..to
     } else {
@@ -142,12 +175,17 @@ fn draw<'a>(
         .right_y_label_area_size(if ns_per_cycle.is_some() { 66 } else { 20 })
         .build_cartesian_2d(across.clone().log_scale(), up.clone().log_scale())?
         .set_secondary_coord(second(&across), second(&up));
-    let small = |colour: &'static plotters::style::RGBColor| (FONT, FONT_SIZE - 2).into_font().color(colour);
+    let small = |colour: &'static plotters::style::RGBColor| {
+        (FONT, FONT_SIZE - 2).into_font().color(colour)
+    };
     for percent in LINES {
-        let Some([from, to]) = line(percent, &across, &up) else { continue };
+        let Some([from, to]) = line(percent, &across, &up) else {
+            continue;
+        };
         chart.draw_series([PathElement::new(vec![from, to], LEVEL.stroke_width(1))])?;
         let style: TextStyle = small(&LEVEL).pos(Pos::new(HPos::Left, VPos::Bottom));
-        let end = EmptyElement::at(to) + Text::new(format!("{percent:.0} %"), (2 - BESIDE, -BESIDE), style);
+        let end = EmptyElement::at(to)
+            + Text::new(format!("{percent:.0} %"), (2 - BESIDE, -BESIDE), style);
         chart.draw_series([end])?;
     }
     chart
@@ -173,8 +211,10 @@ fn draw<'a>(
             .axis_desc_style((FONT, FONT_SIZE).into_font().color(&INK))
             .draw()?;
     }
-    let places: Vec<(i32, i32)> =
-        marks.iter().map(|mark| chart.backend_coord(&(mark.accuracy, mark.cost))).collect();
+    let places: Vec<(i32, i32)> = marks
+        .iter()
+        .map(|mark| chart.backend_coord(&(mark.accuracy, mark.cost)))
+        .collect();
     let mut labels = Labels::around(&places, chart.plotting_area().get_pixel_range().0);
     let mut unnamed = 0;
     for (mark, at) in marks.iter().zip(&places) {
@@ -185,13 +225,16 @@ fn draw<'a>(
             continue;
         };
         let style: TextStyle = small(&INK).pos(Pos::new(side, VPos::Center));
-        chart.draw_series([EmptyElement::at(place) + Text::new(mark.label(), (beside, down), style)])?;
+        chart.draw_series([
+            EmptyElement::at(place) + Text::new(mark.label(), (beside, down), style)
+        ])?;
     }
     area.present()?;
     Ok(unnamed)
 }
 
-/// Where labels may stand without covering each other or a mark: left, right, top and bottom, in pixels.
+/// Where labels may stand without covering each other or a mark: left, right, top and bottom, in
+/// pixels.
 struct Labels {
     taken: Vec<[i32; 4]>,
     /// From the axis on the left to that on the right.
@@ -201,19 +244,28 @@ struct Labels {
 impl Labels {
     fn around(marks: &[(i32, i32)], across: Range<i32>) -> Self {
         const RADIUS: i32 = 4;
-        let taken = marks.iter().map(|(x, y)| [x - RADIUS, x + RADIUS, y - RADIUS, y + RADIUS]);
-        Self { taken: taken.collect(), across }
+        let taken = marks
+            .iter()
+            .map(|(x, y)| [x - RADIUS, x + RADIUS, y - RADIUS, y + RADIUS]);
+        Self {
+            taken: taken.collect(),
+            across,
+        }
     }
 
-    /// Beside a mark, on the right of it if that is free, else where it is; how far off, to the side and down. `None` where it would cover
-    /// another one or a mark.
+    /// Beside a mark, on the right of it if that is free, else where it is; how far off, to the
+    /// side and down. `None` where it would cover another one or a mark.
     fn place(&mut self, (x, y): (i32, i32), characters: usize) -> Option<(HPos, i32, i32)> {
         /// Of letters of this size, generously, and of a line.
         const LETTER: i32 = 7;
         const LINE: i32 = 13;
         let width = LETTER * characters as i32;
         let boxed = |right: bool, down: i32| {
-            let from = if right { x + BESIDE } else { x - BESIDE - width };
+            let from = if right {
+                x + BESIDE
+            } else {
+                x - BESIDE - width
+            };
             [from, from + width, y + down - LINE / 2, y + down + LINE / 2]
         };
         let is_free = |[left, right, top, bottom]: [i32; 4]| {
@@ -223,10 +275,16 @@ impl Labels {
                     right <= taken[0] || left >= taken[1] || bottom <= taken[2] || top >= taken[3]
                 })
         };
-        let mut places = [0, -9, 9, -16, 16].into_iter().flat_map(|down| [(true, down), (false, down)]);
+        let mut places = [0, -9, 9, -16, 16]
+            .into_iter()
+            .flat_map(|down| [(true, down), (false, down)]);
         let (right, down) = places.find(|(right, down)| is_free(boxed(*right, *down)))?;
         self.taken.push(boxed(right, down));
-        Some(if right { (HPos::Left, BESIDE, down) } else { (HPos::Right, -BESIDE, down) })
+        Some(if right {
+            (HPos::Left, BESIDE, down)
+        } else {
+            (HPos::Right, -BESIDE, down)
+        })
     }
 }
 
@@ -236,7 +294,8 @@ fn scaled(cycles: &Range<f64>, ns_per_cycle: Option<f64>) -> Range<f64> {
     cycles.start * ns..cycles.end * ns
 }
 
-/// Where the line of a Quality enters and leaves the figure: the product of accuracy and cost is the same on all of it.
+/// Where the line of a Quality enters and leaves the figure: the product of accuracy and cost is
+/// the same on all of it.
 fn line(percent: f64, across: &Range<f64>, up: &Range<f64>) -> Option<[(f64, f64); 2]> {
     // Both exponents are the same, or it were no straight line.
     const { assert!(ACCURACY_EXPONENT == COST_EXPONENT) };
@@ -258,7 +317,10 @@ mod tests {
         for percent in LINES {
             for (accuracy, cost) in line(percent, &across, &up).unwrap() {
                 let found = quality(Cycles(accuracy), Cycles(cost), 1.0).unwrap();
-                assert!((found - percent / 100.0).abs() < 1e-9, "{percent} % at {accuracy}, {cost}: {found}");
+                assert!(
+                    (found - percent / 100.0).abs() < 1e-9,
+                    "{percent} % at {accuracy}, {cost}: {found}"
+                );
             }
         }
         assert_eq!(line(1.0, &across, &up), None, "beyond the figure");
@@ -269,9 +331,15 @@ mod tests {
         let marks = [(100, 100), (100, 112), (130, 100)];
         let mut labels = Labels::around(&marks, 0..400);
         let beside = marks.map(|at| labels.place(at, 10).map(|(_, beside, _)| beside));
-        assert!(beside[0] < Some(0), "on the right stands another mark: {beside:?}");
+        assert!(
+            beside[0] < Some(0),
+            "on the right stands another mark: {beside:?}"
+        );
         assert!(beside.iter().all(Option::is_some), "{beside:?}");
-        assert!(labels.place((105, 105), 60).is_none(), "wherever it stood it would cover something");
+        assert!(
+            labels.place((105, 105), 60).is_none(),
+            "wherever it stood it would cover something"
+        );
         assert_eq!(labels.taken.len(), 6);
         assert_eq!(labels.taken.len(), 6);
         for (at, one) in labels.taken.iter().enumerate().skip(3) {

@@ -1,5 +1,5 @@
-//! A figure drawn with characters: points with Braille dots, two wide and four high a character; bars with eighths of
-//! blocks.
+//! A figure drawn with characters: points with Braille dots, two wide and four high a character;
+//! bars with eighths of blocks.
 
 use super::svg::written;
 use super::{Axis, Data, Plot};
@@ -14,7 +14,8 @@ const MOST_RULES: usize = 4;
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 impl Plot {
-    /// The figure in lines of at most `width` characters (at least 40), its title above and its caption below.
+    /// The figure in lines of at most `width` characters (at least 40), its title above and its
+    /// caption below.
     #[must_use]
     pub fn terminal(&self, width: usize) -> String {
         let width = width.max(40);
@@ -22,9 +23,12 @@ impl Plot {
         let mut grid = Grid::new(columns);
         match &self.data {
             Data::Points(points) => self.scatter(&mut grid, points),
-            Data::Bars { first, width, blank, counts } => {
-                self.bars(&mut grid, *first, *width, *blank, counts)
-            }
+            Data::Bars {
+                first,
+                width,
+                blank,
+                counts,
+            } => self.bars(&mut grid, *first, *width, *blank, counts),
         }
         let mut out = format!("{}\n", self.title);
         for (at, line) in grid.lines().enumerate() {
@@ -34,7 +38,11 @@ impl Plot {
                 at if at == HEIGHT - 1 => self.up.from,
                 _ => f64::NAN,
             };
-            let label = if height.is_finite() { rounded(height, &self.up) } else { String::new() };
+            let label = if height.is_finite() {
+                rounded(height, &self.up)
+            } else {
+                String::new()
+            };
             out += format!("{label:>7} │{line}").trim_end();
             out.push('\n');
         }
@@ -55,7 +63,10 @@ impl Plot {
             }
         }
         for &(x, y) in points {
-            let dots = (place(x, &self.across, 2 * grid.columns), place(y, &self.up, 4 * HEIGHT));
+            let dots = (
+                place(x, &self.across, 2 * grid.columns),
+                place(y, &self.up, 4 * HEIGHT),
+            );
             if let (Some(x), Some(y)) = dots {
                 grid.dot(x, 4 * HEIGHT - 1 - y);
             }
@@ -65,9 +76,14 @@ impl Plot {
     fn bars(&self, grid: &mut Grid, first: f64, width: f64, blank: f64, counts: &[u64]) {
         let mut heights = vec![0.0_f64; grid.columns];
         let columns = grid.columns as f64;
-        let column = |x: f64| (x - self.across.from) / (self.across.to - self.across.from) * columns;
+        let column =
+            |x: f64| (x - self.across.from) / (self.across.to - self.across.from) * columns;
         // Columns are coarse: what is left blank beside narrow bars would be uneven.
-        let blank = if column(first + width) - column(first) < 4.0 { 0.0 } else { blank };
+        let blank = if column(first + width) - column(first) < 4.0 {
+            0.0
+        } else {
+            blank
+        };
         for (at, &count) in counts.iter().enumerate() {
             let side = |share: f64| column(first + width * (at as f64 + share));
             let (from, to) = (side(blank), side(1.0 - blank));
@@ -99,10 +115,17 @@ impl Plot {
             out += format!("{:GUTTER$}{marks}", "").trim_end();
             out.push('\n');
         }
-        let numbers = [self.across.from, f64::midpoint(self.across.from, self.across.to), self.across.to]
-            .map(|at| rounded(at, &self.across));
+        let numbers = [
+            self.across.from,
+            f64::midpoint(self.across.from, self.across.to),
+            self.across.to,
+        ]
+        .map(|at| rounded(at, &self.across));
         let room = columns.saturating_sub(numbers[0].chars().count() + numbers[2].chars().count());
-        out += &format!("{:GUTTER$}{}{:^room$}{}\n", "", numbers[0], numbers[1], numbers[2]);
+        out += &format!(
+            "{:GUTTER$}{}{:^room$}{}\n",
+            "", numbers[0], numbers[1], numbers[2]
+        );
         out += format!("{:GUTTER$}{:^columns$}", "", self.across.label).trim_end();
         out.push('\n');
         out
@@ -112,8 +135,10 @@ impl Plot {
         let median = place(self.median?, &self.across, columns)?;
         let mut marks = vec![' '; columns];
         if let Some((from, to)) = self.band
-            && let (Some(from), Some(to)) =
-                (place(from, &self.across, columns), place(to, &self.across, columns))
+            && let (Some(from), Some(to)) = (
+                place(from, &self.across, columns),
+                place(to, &self.across, columns),
+            )
         {
             marks[from..=to].fill('╌');
             (marks[from], marks[to]) = ('├', '┤');
@@ -122,22 +147,36 @@ impl Plot {
         let text: String = marks.into_iter().collect();
         // Where there is room, it says what it is.
         let end = text.trim_end().chars().count();
-        let legend = if self.band.is_some() { " median ± accuracy" } else { " median" };
+        let legend = if self.band.is_some() {
+            " median ± accuracy"
+        } else {
+            " median"
+        };
         let fits = end + legend.chars().count() <= columns;
-        Some(if fits { format!("{}{legend}", text.trim_end()) } else { text })
+        Some(if fits {
+            format!("{}{legend}", text.trim_end())
+        } else {
+            text
+        })
     }
 }
 
 /// Which of `places` equal parts of an axis `value` lies in.
 fn place(value: f64, axis: &Axis, places: usize) -> Option<usize> {
     let share = (value - axis.from) / (axis.to - axis.from);
-    (0.0..=1.0).contains(&share).then(|| ((share * places as f64) as usize).min(places - 1))
+    (0.0..=1.0)
+        .contains(&share)
+        .then(|| ((share * places as f64) as usize).min(places - 1))
 }
 
 /// A number on the axis, at most seven characters long where that is possible.
 fn rounded(value: f64, axis: &Axis) -> String {
     let text = written(value, axis);
-    if text.chars().count() <= 7 { text } else { format!("{value:.1e}") }
+    if text.chars().count() <= 7 {
+        text
+    } else {
+        format!("{value:.1e}")
+    }
 }
 
 /// Characters in rows, the highest first.
@@ -150,7 +189,11 @@ struct Grid {
 
 impl Grid {
     fn new(columns: usize) -> Self {
-        Self { columns, dots: vec![0; columns * HEIGHT], drawn: vec![' '; columns * HEIGHT] }
+        Self {
+            columns,
+            dots: vec![0; columns * HEIGHT],
+            drawn: vec![' '; columns * HEIGHT],
+        }
     }
 
     fn rule(&mut self, row: usize) {

@@ -1,4 +1,5 @@
-//! Timers that wait, as tables: what the terminal, the Markdown page and the spreadsheet share. And conditions of a wait in a few words.
+//! Timers that wait, as tables: what the terminal, the Markdown page and the spreadsheet share. And
+//! conditions of a wait in a few words.
 //!
 //! Which timers that wait there is no reason to pass over: no other is both less late and cheaper.
 
@@ -9,7 +10,8 @@ pub use facts::{facts_of_period, facts_of_waits};
 
 use super::notes::Notes;
 use crate::model::{
-    BackgroundLoad, Figure, Lateness, Report, USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow, beats,
+    BackgroundLoad, Figure, Lateness, Report, USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow,
+    beats,
 };
 use crate::table::{Format, Style, Table, escape_markdown};
 use crate::text::numbers::short_time;
@@ -38,7 +40,10 @@ pub fn is_read(report: &Report) -> bool {
 
 /// Shows `see` what was found at each length; nothing, once, where there are no figures.
 pub fn each_length<'a>(row: &'a WaitRow, mut see: impl FnMut(Option<&'a Lateness>)) {
-    let lengths = row.figures.as_ref().map_or(&[][..], |figures| &figures.lateness);
+    let lengths = row
+        .figures
+        .as_ref()
+        .map_or(&[][..], |figures| &figures.lateness);
     lengths.iter().for_each(|late| see(Some(late)));
     if lengths.is_empty() {
         see(None);
@@ -53,15 +58,22 @@ pub fn for_page(report: &Report) -> Vec<Section> {
 
 /// The tables of timers that wait.
 pub(super) fn sections(report: &Report, notes: &Notes) -> Vec<Section> {
-    [tables::waits(report, notes), tables::lengths(report), tables::periods(report, notes)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        tables::waits(report, notes),
+        tables::lengths(report),
+        tables::periods(report, notes),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 impl Section {
     pub(super) fn on_terminal(&self, style: Style) -> String {
-        let style = Style { width: Some(style.columns() as u16), ..style };
+        let style = Style {
+            width: Some(style.columns() as u16),
+            ..style
+        };
         let mut out = String::from("\n");
         hang(&mut out, "", "", &self.caption, style.columns());
         let fitting = self.tables.iter().find(|table| table.fits(style));
@@ -72,8 +84,16 @@ impl Section {
     }
 
     pub(super) fn markdown(&self) -> String {
-        let table = self.tables.first().map(|table| table.render(Format::Markdown)).unwrap_or_default();
-        format!("## {}\n\n{}\n\n{table}\n", self.title, escape_markdown(&self.caption))
+        let table = self
+            .tables
+            .first()
+            .map(|table| table.render(Format::Markdown))
+            .unwrap_or_default();
+        format!(
+            "## {}\n\n{}\n\n{table}\n",
+            self.title,
+            escape_markdown(&self.caption)
+        )
     }
 }
 
@@ -85,12 +105,15 @@ fn parts(conditions: &WaitConditions) -> [String; 4] {
         BackgroundLoad::OtherCpu => "other CPU busy",
     };
     [
-        conditions
-            .slack_ns
-            .map_or_else(|| "no slack".into(), |ns| format!("slack {}", short_time(ns as f64))),
+        conditions.slack_ns.map_or_else(
+            || "no slack".into(),
+            |ns| format!("slack {}", short_time(ns as f64)),
+        ),
         format!("policy {}", clipped(&conditions.policy, 40)),
         load.into(),
-        conditions.cpu.map_or_else(|| "any CPU".into(), |cpu| format!("CPU {cpu}")),
+        conditions
+            .cpu
+            .map_or_else(|| "any CPU".into(), |cpu| format!("CPU {cpu}")),
     ]
 }
 
@@ -104,11 +127,15 @@ pub fn in_short(own: &WaitConditions, among: &[&WaitConditions], shared: bool) -
         |a, b| a.cpu != b.cpu,
     ];
     let differs = differ.map(|differ| among.iter().any(|other| differ(own, other)));
-    let told = parts(own).into_iter().zip(differs).filter(|(_, differs)| *differs != shared);
+    let told = parts(own)
+        .into_iter()
+        .zip(differs)
+        .filter(|(_, differs)| *differs != shared);
     told.map(|(part, _)| part).collect::<Vec<_>>().join(", ")
 }
 
-/// An id with those of its conditions by which some of `among` differ. One that is not among them could not be asked, and so has none.
+/// An id with those of its conditions by which some of `among` differ. One that is not among them
+/// could not be asked, and so has none.
 #[must_use]
 pub fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> String {
     match in_short(own, among, false) {
@@ -120,8 +147,11 @@ pub fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> Strin
 /// A quantile of lateness: its name, and where it stands.
 pub type Tail = (&'static str, fn(&Lateness) -> Option<Figure>);
 
-const TAILS: [Tail; 3] =
-    [("p99", |late| late.p99_ns), ("p90", |late| late.p90_ns), ("p50", |late| late.p50_ns)];
+const TAILS: [Tail; 3] = [
+    ("p99", |late| late.p99_ns),
+    ("p90", |late| late.p90_ns),
+    ("p50", |late| late.p50_ns),
+];
 
 /// The timers of a report that wait, ranked at one length.
 pub struct Ranking<'a> {
@@ -129,7 +159,8 @@ pub struct Ranking<'a> {
     pub request_ns: u64,
     /// The rarest latenesses that were seen often enough.
     pub tail: Tail,
-    /// Those on the front first, then the others, each by their tail; what was not determined comes last.
+    /// Those on the front first, then the others, each by their tail; what was not determined comes
+    /// last.
     pub rows: Vec<Ranked<'a>>,
 }
 
@@ -145,31 +176,50 @@ pub struct Ranked<'a> {
 }
 
 impl<'a> Ranking<'a> {
-    /// Of all rows that have figures, at the usual length or the one nearest to it. `None` where there are none.
+    /// Of all rows that have figures, at the usual length or the one nearest to it. `None` where
+    /// there are none.
     #[must_use]
     pub fn of(report: &'a Report) -> Option<Self> {
-        let rows = || report.waits.iter().filter_map(|row| Some((row, row.figures.as_ref()?)));
+        let rows = || {
+            report
+                .waits
+                .iter()
+                .filter_map(|row| Some((row, row.figures.as_ref()?)))
+        };
         let lengths = rows().flat_map(|(_, figures)| figures.by_length());
         let request_ns = Lateness::nearest(lengths, USUAL_WAIT_NS)?.request_ns;
         let ranked = |(row, figures): (&'a WaitRow, &'a WaitFigures)| Ranked {
             row,
-            lateness: figures.lateness.iter().find(|late| late.request_ns == request_ns),
+            lateness: figures
+                .lateness
+                .iter()
+                .find(|late| late.request_ns == request_ns),
             front: false,
         };
         let mut all: Vec<Ranked> = rows().map(ranked).collect();
-        let determined =
-            |tail: &Tail| all.iter().filter(|row| row.lateness.and_then(tail.1).is_some()).count();
+        let determined = |tail: &Tail| {
+            all.iter()
+                .filter(|row| row.lateness.and_then(tail.1).is_some())
+                .count()
+        };
         let most = determined(&TAILS[2]);
-        let common = TAILS.into_iter().position(|tail| 2 * determined(&tail) > most).unwrap_or(2);
+        let common = TAILS
+            .into_iter()
+            .position(|tail| 2 * determined(&tail) > most)
+            .unwrap_or(2);
         let mut tail = TAILS[common];
         mark_front(&mut all, tail);
-        // Those that others beat are waited for less often: a rarer one that all the rest have tells these apart.
+        // Those that others beat are waited for less often: a rarer one that all the rest have
+        // tells these apart.
         let rarer = TAILS[..common].iter().find(|tail| {
             let front = || all.iter().filter(|ranked| ranked.front);
             front().count() > 0 && front().all(|ranked| ranked.lateness.and_then(tail.1).is_some())
         });
         let late = |ranked: &Ranked, tail: Tail| {
-            ranked.lateness.and_then(tail.1).map_or(f64::INFINITY, |known| known.value)
+            ranked
+                .lateness
+                .and_then(tail.1)
+                .map_or(f64::INFINITY, |known| known.value)
         };
         let others = tail;
         if let Some(&rarer) = rarer {
@@ -180,7 +230,11 @@ impl<'a> Ranking<'a> {
             let by = |tail| late(a, tail).total_cmp(&late(b, tail));
             b.front.cmp(&a.front).then(by(tail)).then(by(others))
         });
-        Some(Self { request_ns, tail, rows: all })
+        Some(Self {
+            request_ns,
+            tail,
+            rows: all,
+        })
     }
 }
 
@@ -188,24 +242,43 @@ impl<'a> Ranking<'a> {
 fn mark_front(all: &mut [Ranked], tail: Tail) {
     // What waits beside a busy thread is not up against what waits alone.
     let beside = |ranked: &Ranked| (ranked.row.conditions.load, ranked.row.conditions.cpu);
-    let known: Vec<_> = all.iter().map(|ranked| (beside(ranked), ranked.late_and_cost(tail))).collect();
+    let known: Vec<_> = all
+        .iter()
+        .map(|ranked| (beside(ranked), ranked.late_and_cost(tail)))
+        .collect();
     for (ranked, (own_beside, own)) in all.iter_mut().zip(&known) {
-        let rivals = known.iter().filter(|(beside, _)| beside == own_beside).filter_map(|(_, other)| *other);
+        let rivals = known
+            .iter()
+            .filter(|(beside, _)| beside == own_beside)
+            .filter_map(|(_, other)| *other);
         ranked.front = own.is_some_and(|own| !rivals.into_iter().any(|other| beats(other, own)));
     }
 }
 
-/// How late each timer that waits was, at the median and in nanoseconds, at the usual length or the one nearest to it: named with its
-/// conditions where they differ.
+/// How late each timer that waits was, at the median and in nanoseconds, at the usual length or the
+/// one nearest to it: named with its conditions where they differ.
 #[must_use]
 pub fn usual_lateness(report: &Report) -> Vec<(String, f64)> {
-    let rows = || report.waits.iter().filter_map(|row| Some((row, row.figures.as_ref()?)));
+    let rows = || {
+        report
+            .waits
+            .iter()
+            .filter_map(|row| Some((row, row.figures.as_ref()?)))
+    };
     let lengths = rows().flat_map(|(_, figures)| figures.by_length());
-    let Some(usual) = Lateness::nearest(lengths, USUAL_WAIT_NS) else { return Vec::new() };
+    let Some(usual) = Lateness::nearest(lengths, USUAL_WAIT_NS) else {
+        return Vec::new();
+    };
     let among: Vec<&WaitConditions> = rows().map(|(row, _)| &row.conditions).collect();
     let late = rows().filter_map(|(row, figures)| {
-        let lateness = figures.lateness.iter().find(|late| late.request_ns == usual.request_ns)?;
-        let median = lateness.p50_ns.map(|known| known.value).filter(|median| median.is_finite())?;
+        let lateness = figures
+            .lateness
+            .iter()
+            .find(|late| late.request_ns == usual.request_ns)?;
+        let median = lateness
+            .p50_ns
+            .map(|known| known.value)
+            .filter(|median| median.is_finite())?;
         Some((named(&row.id, &row.conditions, &among), median))
     });
     late.collect()

@@ -61,7 +61,13 @@ pub(super) fn write(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::
 
 macro_rules! of {
     ($kind:ident) => {
-        |cell| if let Value::$kind(value) = cell { Some(*value) } else { None }
+        |cell| {
+            if let Value::$kind(value) = cell {
+                Some(*value)
+            } else {
+                None
+            }
+        }
     };
 }
 
@@ -93,6 +99,8 @@ fn put<'a, T: DataType>(
         levels.push(i16::from(value.is_some()));
         values.extend(value);
     }
-    column.typed::<T>().write_batch(&values, Some(&levels), None)?;
+    column
+        .typed::<T>()
+        .write_batch(&values, Some(&levels), None)?;
     Ok(())
 }

@@ -23,25 +23,35 @@ pub(super) struct Gate {
 
 /// All that conditions can name.
 fn named(comparison: &Comparison) -> impl Iterator<Item = &str> {
-    let figures = comparison.figures.iter().map(|compared| compared.timer.as_str());
+    let figures = comparison
+        .figures
+        .iter()
+        .map(|compared| compared.timer.as_str());
     comparison.timers.iter().map(String::as_str).chain(figures)
 }
 
 /// A condition on a timer that no report has would never hold.
-fn check<'t>(args: &CompareArgs, timers: impl Iterator<Item = &'t str>) -> Result<(), CommandError> {
+fn check<'t>(
+    args: &CompareArgs,
+    timers: impl Iterator<Item = &'t str>,
+) -> Result<(), CommandError> {
     let timers: Vec<&str> = timers.collect();
     let unmet = args.fail_if.iter().find_map(|condition| {
-        condition.meets_none(timers.iter().copied()).map(|glob| (condition.text(), glob))
+        condition
+            .meets_none(timers.iter().copied())
+            .map(|glob| (condition.text(), glob))
     });
-    let Some((text, glob)) = unmet else { return Ok(()) };
+    let Some((text, glob)) = unmet else {
+        return Ok(());
+    };
     let mut names: Vec<&str> = Vec::new();
     timers.into_iter().for_each(|timer| {
         if !names.contains(&timer) {
             names.push(timer);
         }
     });
-    let why =
-        select(&[glob.to_owned()], &names).map_or_else(|unknown| unknown.among(&names), |_| String::new());
+    let why = select(&[glob.to_owned()], &names)
+        .map_or_else(|unknown| unknown.among(&names), |_| String::new());
     Err(CommandError::Usage(format!("--fail-if '{text}': {why}")))
 }
 
@@ -63,13 +73,19 @@ impl Gate {
                 None => untold.extend(self::untold(condition, comparison)),
             }
         }
-        Ok(Self { held, untold, complete })
+        Ok(Self {
+            held,
+            untold,
+            complete,
+        })
     }
 
     fn exit_status(&self) -> u8 {
         match self {
             Self { held, .. } if !held.is_empty() => 3,
-            Self { untold, complete, .. } if !untold.is_empty() || !complete => 4,
+            Self {
+                untold, complete, ..
+            } if !untold.is_empty() || !complete => 4,
             _ => 0,
         }
     }
@@ -87,9 +103,16 @@ impl Gate {
         if (self.held.is_empty() && self.untold.is_empty()) || args.format == CompareFormat::Json {
             return Ok(());
         }
-        let mark = if args.format == CompareFormat::Markdown { escape } else { plain };
+        let mark = if args.format == CompareFormat::Markdown {
+            escape
+        } else {
+            plain
+        };
         writeln!(output)?;
-        self.held.iter().chain(&self.untold).try_for_each(|told| writeln!(output, "{}", mark(told)))
+        self.held
+            .iter()
+            .chain(&self.untold)
+            .try_for_each(|told| writeln!(output, "{}", mark(told)))
     }
 
     /// Whether no condition holds.
@@ -101,11 +124,12 @@ impl Gate {
             0 => Ok(true),
             3 => Ok(false),
             _ => Err(CommandError::Untold(match self.untold.len() {
-                0 => {
-                    "not all reports could be compared, so that it could not be told what changed".to_owned()
-                }
+                0 => "not all reports could be compared, so that it could not be told what changed"
+                    .to_owned(),
                 1 => "of a condition it could not be told whether it holds".to_owned(),
-                several => format!("of {several} conditions it could not be told whether they hold"),
+                several => {
+                    format!("of {several} conditions it could not be told whether they hold")
+                }
             })),
         }
     }
@@ -113,5 +137,8 @@ impl Gate {
 
 fn untold(condition: &Condition, comparison: &Comparison) -> Option<String> {
     let why = condition.untold(comparison)?;
-    Some(format!("condition could not be told: {} ({why})", condition.text()))
+    Some(format!(
+        "condition could not be told: {} ({why})",
+        condition.text()
+    ))
 }

@@ -35,16 +35,30 @@ pub(super) fn offer(
     let connection = Connection::start(&command, settings.cpu, settings.timeout)?;
     let hello = connection.hello();
     let prefix = prefix.map_or_else(|| as_prefix(&hello.runtime.name), str::to_owned);
-    let runtime = format!("{} {}", hello.runtime.name, hello.runtime.version).trim().to_owned();
-    let hosted: Vec<HostedTimer> =
-        hello.timers.iter().filter(|timer| timer.id != timers::FLOOR_ID).cloned().collect();
-    let waiters: Vec<HostedWaiter> =
-        hello.waiters.iter().filter(|waiter| waiter.id != timers::waits::FLOOR_ID).cloned().collect();
+    let runtime = format!("{} {}", hello.runtime.name, hello.runtime.version)
+        .trim()
+        .to_owned();
+    let hosted: Vec<HostedTimer> = hello
+        .timers
+        .iter()
+        .filter(|timer| timer.id != timers::FLOOR_ID)
+        .cloned()
+        .collect();
+    let waiters: Vec<HostedWaiter> = hello
+        .waiters
+        .iter()
+        .filter(|waiter| waiter.id != timers::waits::FLOOR_ID)
+        .cloned()
+        .collect();
     let not_hosted = |missing: &&Missing| !hosted.iter().any(|timer| timer.id == missing.id);
-    let (missing_waiters, unavailable): (Vec<_>, Vec<_>) =
-        hello.unavailable.iter().cloned().partition(|missing| !missing.ops.is_empty());
+    let (missing_waiters, unavailable): (Vec<_>, Vec<_>) = hello
+        .unavailable
+        .iter()
+        .cloned()
+        .partition(|missing| !missing.ops.is_empty());
     let rows = unavailable.iter().filter(not_hosted).map(|missing| {
-        let mut row = TimerRow::unmeasured(&missing.id, &missing.label, &runtime, Status::Unavailable);
+        let mut row =
+            TimerRow::unmeasured(&missing.id, &missing.label, &runtime, Status::Unavailable);
         row.reason = Some(missing.reason.clone());
         row.remedy = missing.remedy.clone();
         row
@@ -52,13 +66,32 @@ pub(super) fn offer(
     let rows = rows.collect();
     let compares = hello.ops.iter().any(|op| op == "comparisons");
     let answers_for_many = answers_for_many(hello);
-    let host = Host { command, takes_ids, timers: hosted, waiters, compares, answers_for_many, log };
-    Ok(Offer { host, name: HostName { prefix: Some(prefix), runtime }, rows, missing_waiters })
+    let host = Host {
+        command,
+        takes_ids,
+        timers: hosted,
+        waiters,
+        compares,
+        answers_for_many,
+        log,
+    };
+    Ok(Offer {
+        host,
+        name: HostName {
+            prefix: Some(prefix),
+            runtime,
+        },
+        rows,
+        missing_waiters,
+    })
 }
 
 /// How an agent of the command line is started.
 pub(in crate::commands) fn command(spec: &AgentSpec) -> Command {
-    let (program, args) = spec.command.split_first().expect("the command line refuses an empty command");
+    let (program, args) = spec
+        .command
+        .split_first()
+        .expect("the command line refuses an empty command");
     Command::new(program, program, args.iter().map(Into::into).collect())
 }
 
@@ -80,8 +113,18 @@ fn as_prefix(name: &str) -> String {
     let joined: String = name
         .to_lowercase()
         .chars()
-        .map(|c| if c.is_alphanumeric() || matches!(c, '.' | '_' | '#' | '+') { c } else { '-' })
+        .map(|c| {
+            if c.is_alphanumeric() || matches!(c, '.' | '_' | '#' | '+') {
+                c
+            } else {
+                '-'
+            }
+        })
         .collect();
     let trimmed = joined.trim_matches('-');
-    if trimmed.is_empty() { "agent".into() } else { trimmed.into() }
+    if trimmed.is_empty() {
+        "agent".into()
+    } else {
+        trimmed.into()
+    }
 }

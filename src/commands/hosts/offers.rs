@@ -42,27 +42,44 @@ impl Offers {
         crate::prober::process::make_room_for_files().map_err(CommandError::Failed)?;
         let mut all = vec![native()?];
         let mut lost = Vec::new();
-        let Installed { folder, missing_by_name, unnamed } =
-            runtimes::add(runtimes, settings, &mut all, &mut lost)?;
+        let Installed {
+            folder,
+            missing_by_name,
+            unnamed,
+        } = runtimes::add(runtimes, settings, &mut all, &mut lost)?;
         for spec in agents {
             match offer(command(spec), spec.name.as_deref(), false, None, settings) {
                 Ok(offer) => all.push(offer),
                 Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
-                Err(fault) => lost.push(unreachable_agent(&prefix_of(spec), &spec.command.join(" "), &fault)),
+                Err(fault) => lost.push(unreachable_agent(
+                    &prefix_of(spec),
+                    &spec.command.join(" "),
+                    &fault,
+                )),
             }
         }
         make_names_unique(&mut all);
         for Offer { name, rows, .. } in &mut all {
             rows.iter_mut().for_each(|row| row.id = name.id(&row.id));
         }
-        Ok(Self { all, lost, missing_by_name, unnamed, folder: folder.map(Rc::new) })
+        Ok(Self {
+            all,
+            lost,
+            missing_by_name,
+            unnamed,
+            folder: folder.map(Rc::new),
+        })
     }
 
-    /// Adds the timers of this program that wait. To find out whether they work is to open each of them, which is not for those who
-    /// only read clocks.
+    /// Adds the timers of this program that wait. To find out whether they work is to open each of
+    /// them, which is not for those who only read clocks.
     #[must_use]
     pub fn with_native_waiters(mut self) -> Self {
-        if let Some(native) = self.all.iter_mut().find(|offer| offer.name.prefix.is_none()) {
+        if let Some(native) = self
+            .all
+            .iter_mut()
+            .find(|offer| offer.name.prefix.is_none())
+        {
             for entry in timers::waits::catalogue() {
                 match (entry.availability)() {
                     Ok(()) => native.host.waiters.push(HostedWaiter::native(entry)),
@@ -73,22 +90,33 @@ impl Offers {
         self
     }
 
-    /// Which of the timers are meant, among the `ids` that all hosts have; all of them without `patterns`.
-    pub fn select(&self, patterns: &[String], mut ids: Vec<String>) -> Result<Vec<String>, CommandError> {
+    /// Which of the timers are meant, among the `ids` that all hosts have; all of them without
+    /// `patterns`.
+    pub fn select(
+        &self,
+        patterns: &[String],
+        mut ids: Vec<String>,
+    ) -> Result<Vec<String>, CommandError> {
         ids.extend(self.lost.iter().map(|row| row.id.clone()));
-        // The timers of an agent that is not there cannot be known: its row stays, and names under it are not refused.
+        // The timers of an agent that is not there cannot be known: its row stays, and names under
+        // it are not refused.
         let of_lost = |pattern: &String| {
             self.lost.iter().any(|row| {
                 let prefix = row.id.trim_end_matches('*');
                 pattern.starts_with(prefix)
             })
         };
-        let known: Vec<String> = patterns.iter().filter(|pattern| !of_lost(pattern)).cloned().collect();
+        let known: Vec<String> = patterns
+            .iter()
+            .filter(|pattern| !of_lost(pattern))
+            .cloned()
+            .collect();
         if !patterns.is_empty() && known.is_empty() {
             return Ok(Vec::new());
         }
         let all: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let wanted = select(&known, &all).map_err(|error| CommandError::Usage(elsewhere(&error)))?;
+        let wanted =
+            select(&known, &all).map_err(|error| CommandError::Usage(elsewhere(&error)))?;
         Ok(wanted.into_iter().map(str::to_owned).collect())
     }
 }
@@ -106,10 +134,14 @@ fn native() -> Result<Offer, CommandError> {
         let info = entry.info;
         match (entry.availability)() {
             Ok(()) => {
-                hosted.push(HostedTimer { reference: best == Some(&info.id), ..HostedTimer::native(entry) });
+                hosted.push(HostedTimer {
+                    reference: best == Some(&info.id),
+                    ..HostedTimer::native(entry)
+                });
             }
             Err(why) => {
-                let mut row = TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
+                let mut row =
+                    TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
                 row.ns_per_tick = (entry.ns_per_tick)().or(info.ns_per_tick);
                 row.properties = Some(native::properties(info.properties));
                 row.reason = Some(why.reason);
@@ -127,8 +159,16 @@ fn native() -> Result<Offer, CommandError> {
         answers_for_many: true,
         log: None,
     };
-    let name = HostName { prefix: None, runtime: "native".into() };
-    Ok(Offer { host, name, rows, missing_waiters: Vec::new() })
+    let name = HostName {
+        prefix: None,
+        runtime: "native".into(),
+    };
+    Ok(Offer {
+        host,
+        name,
+        rows,
+        missing_waiters: Vec::new(),
+    })
 }
 
 /// Why nothing is called so; where that is a timer for another command, which.
@@ -148,8 +188,11 @@ fn elsewhere(error: &UnknownTimer) -> String {
 fn make_names_unique(offers: &mut [Offer]) {
     for index in 1..offers.len() {
         let (before, rest) = offers.split_at_mut(index);
-        let taken = |prefix: &Option<String>| before.iter().any(|offer| offer.name.prefix == *prefix);
-        let Some(wanted) = rest[0].name.prefix.clone() else { continue };
+        let taken =
+            |prefix: &Option<String>| before.iter().any(|offer| offer.name.prefix == *prefix);
+        let Some(wanted) = rest[0].name.prefix.clone() else {
+            continue;
+        };
         let mut number = 2;
         while taken(&rest[0].name.prefix) {
             rest[0].name.prefix = Some(format!("{wanted}-{number}"));

@@ -32,7 +32,8 @@ pub struct Unnamed {
 impl Unnamed {
     /// Whether a row stands for one that is not here.
     pub fn is_row_of(&self, id: &str) -> bool {
-        id.strip_suffix(":*").is_some_and(|name| self.missing.contains(&name))
+        id.strip_suffix(":*")
+            .is_some_and(|name| self.missing.contains(&name))
     }
 
     /// In a line, unless none was meant.
@@ -42,9 +43,11 @@ impl Unnamed {
             ([], []) => None,
             (here, []) => Some(format!("runtimes: all {} are here", here.len())),
             ([], _) => Some(format!("runtimes: none is here; {HOW}")),
-            (here, missing) => {
-                Some(format!("runtimes: {}; not here: {} ({HOW})", here.join(", "), missing.join(", ")))
-            }
+            (here, missing) => Some(format!(
+                "runtimes: {}; not here: {} ({HOW})",
+                here.join(", "),
+                missing.join(", ")
+            )),
         }
     }
 }
@@ -56,17 +59,28 @@ pub(super) fn add(
     offers: &mut Vec<Offer>,
     lost: &mut Vec<TimerRow>,
 ) -> Result<Installed, CommandError> {
-    let settings_of_browsers: Vec<String> =
-        wanted.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let settings_of_browsers: Vec<String> = wanted
+        .settings
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
     let wanted = wanted.wanted();
-    if !settings_of_browsers.is_empty() && !wanted.iter().any(|(runtime, _)| takes_settings(runtime)) {
-        return Err(CommandError::Usage("--firefox-setting needs --runtime firefox".into()));
+    if !settings_of_browsers.is_empty()
+        && !wanted.iter().any(|(runtime, _)| takes_settings(runtime))
+    {
+        return Err(CommandError::Usage(
+            "--firefox-setting needs --runtime firefox".into(),
+        ));
     }
     let (folder, prepared) = prepare(&wanted, &settings_of_browsers)?;
     let (mut missing_by_name, mut unnamed) = (false, Unnamed::default());
     for ((runtime, named), prepared) in wanted.into_iter().zip(prepared) {
         if !named {
-            let here = if prepared.is_ok() { &mut unnamed.here } else { &mut unnamed.missing };
+            let here = if prepared.is_ok() {
+                &mut unnamed.here
+            } else {
+                &mut unnamed.missing
+            };
             here.push(runtime.name);
         }
         let ready = prepared.unwrap_or_else(|why| {
@@ -74,7 +88,12 @@ pub(super) fn add(
             lost.push(missing(runtime, &why));
             Vec::new()
         });
-        for Ready { prefix, command, log } in ready {
+        for Ready {
+            prefix,
+            command,
+            log,
+        } in ready
+        {
             let label = command.name.clone();
             match offer(command, Some(prefix), true, log, settings) {
                 Ok(offer) => offers.push(offer),
@@ -83,14 +102,22 @@ pub(super) fn add(
             }
         }
     }
-    Ok(Installed { folder, missing_by_name, unnamed })
+    Ok(Installed {
+        folder,
+        missing_by_name,
+        unnamed,
+    })
 }
 
 /// A private folder, and for each runtime its hosts or why there are none.
 type Prepared = (Option<ScratchFolder>, Vec<Result<Vec<Ready>, NotThere>>);
 
-/// Makes hosts ready, all at once: nothing is measured yet. They live in a private folder that goes with its owner.
-fn prepare(wanted: &[(&'static Runtime, bool)], settings: &[String]) -> Result<Prepared, CommandError> {
+/// Makes hosts ready, all at once: nothing is measured yet. They live in a private folder that goes
+/// with its owner.
+fn prepare(
+    wanted: &[(&'static Runtime, bool)],
+    settings: &[String],
+) -> Result<Prepared, CommandError> {
     if wanted.is_empty() {
         return Ok((None, Vec::new()));
     }
@@ -105,10 +132,20 @@ fn prepare(wanted: &[(&'static Runtime, bool)], settings: &[String]) -> Result<P
             .iter()
             .map(|&(runtime, _)| scope.spawn(move || runtimes::prepare(runtime, place, settings)))
             .collect();
-        let broken = || NotThere { reason: "its preparation broke off".into(), remedy: "try again".into() };
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(broken()))).collect()
+        let broken = || NotThere {
+            reason: "its preparation broke off".into(),
+            remedy: "try again".into(),
+        };
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(broken())))
+            .collect()
     });
-    if children::interrupted() { Err(CommandError::Interrupted) } else { Ok((Some(folder), prepared)) }
+    if children::interrupted() {
+        Err(CommandError::Interrupted)
+    } else {
+        Ok((Some(folder), prepared))
+    }
 }
 
 /// The one line of a runtime that is not there.

@@ -38,10 +38,19 @@ impl Waiters {
     /// # Errors
     /// When a pattern fits nothing.
     pub fn of(offers: &Offers, patterns: &[String]) -> Result<Self, CommandError> {
-        let ids = offers.all.iter().flat_map(|Offer { host, name, missing_waiters, .. }| {
-            let hosted = host.waiters.iter().map(|waiter| &waiter.id);
-            hosted.chain(missing_waiters.iter().map(|missing| &missing.id)).map(|id| name.id(id))
-        });
+        let ids = offers.all.iter().flat_map(
+            |Offer {
+                 host,
+                 name,
+                 missing_waiters,
+                 ..
+             }| {
+                let hosted = host.waiters.iter().map(|waiter| &waiter.id);
+                hosted
+                    .chain(missing_waiters.iter().map(|missing| &missing.id))
+                    .map(|id| name.id(id))
+            },
+        );
         let wanted = offers.select(patterns, ids.collect())?;
         let mut waiters = Self {
             hosts: Vec::new(),
@@ -52,13 +61,25 @@ impl Waiters {
             of_runtimes: None,
             _folder: offers.folder.clone(),
         };
-        for Offer { host, name, missing_waiters, .. } in &offers.all {
+        for Offer {
+            host,
+            name,
+            missing_waiters,
+            ..
+        } in &offers.all
+        {
             let (index, before) = (waiters.hosts.len(), waiters.usable.len());
             let is_wanted = |id: &str| wanted.contains(&name.id(id));
             let picked = host.waiters.iter().filter(|waiter| is_wanted(&waiter.id));
-            waiters.usable.extend(picked.map(|waiter| (index, waiter.clone())));
-            let missing = missing_waiters.iter().filter(|missing| is_wanted(&missing.id));
-            waiters.missing.extend(missing.map(|missing| MissingWaiter::of(missing, name)));
+            waiters
+                .usable
+                .extend(picked.map(|waiter| (index, waiter.clone())));
+            let missing = missing_waiters
+                .iter()
+                .filter(|missing| is_wanted(&missing.id));
+            waiters
+                .missing
+                .extend(missing.map(|missing| MissingWaiter::of(missing, name)));
             if waiters.usable.len() > before {
                 waiters.hosts.push(host.clone());
                 waiters.names.push(name.clone());
@@ -69,9 +90,11 @@ impl Waiters {
 
     /// Leaves out timers that only other systems have.
     pub fn leave_out_elsewhere(&mut self) {
-        let elsewhere =
-            |entry: timers::waits::WaitEntry| (entry.availability)().is_err_and(|why| why.elsewhere);
-        self.missing.retain(|missing| !timers::waits::find(&missing.id).is_some_and(elsewhere));
+        let elsewhere = |entry: timers::waits::WaitEntry| {
+            (entry.availability)().is_err_and(|why| why.elsewhere)
+        };
+        self.missing
+            .retain(|missing| !timers::waits::find(&missing.id).is_some_and(elsewhere));
     }
 }
 
@@ -126,8 +149,8 @@ impl MissingWaiter {
     }
 }
 
-/// Asks every host which timers it has that answer the question `op`, and picks those that were asked for, all of them without
-/// `patterns`.
+/// Asks every host which timers it has that answer the question `op`, and picks those that were
+/// asked for, all of them without `patterns`.
 ///
 /// # Errors
 /// When a pattern fits nothing, or this program cannot start itself.
@@ -142,10 +165,14 @@ pub fn gather(
     let answers = |ops: &[String]| ops.iter().any(|offered| offered == op);
     for offer in &mut offers.all {
         offer.host.waiters.retain(|waiter| answers(&waiter.ops));
-        offer.missing_waiters.retain(|missing| answers(&missing.ops));
+        offer
+            .missing_waiters
+            .retain(|missing| answers(&missing.ops));
     }
     let mut waiters = Waiters::of(&offers, patterns)?;
-    waiters.missing.retain(|missing| !offers.unnamed.is_row_of(&missing.id));
+    waiters
+        .missing
+        .retain(|missing| !offers.unnamed.is_row_of(&missing.id));
     waiters.of_runtimes = offers.unnamed.line();
     Ok(waiters)
 }

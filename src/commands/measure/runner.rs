@@ -1,4 +1,5 @@
-//! Runs of commands that are measured: on a CPU, in a process group of their own, not for longer than the limit.
+//! Runs of commands that are measured: on a CPU, in a process group of their own, not for longer
+//! than the limit.
 
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -55,7 +56,11 @@ impl Runner {
         if let Some(cpu) = cpu {
             timers::pin_to(cpu).map_err(|error| format!("--cpu {cpu}: {error}"))?;
         }
-        Ok(Self { limit, running, _watched })
+        Ok(Self {
+            limit,
+            running,
+            _watched,
+        })
     }
 
     /// One run; what it prints is thrown away.
@@ -63,16 +68,28 @@ impl Runner {
     /// # Errors
     /// When it cannot be started, or goes on for longer than the limit.
     pub(super) fn once(&self, command: &[String]) -> Result<Ended, String> {
-        let (program, arguments) = command.split_first().ok_or("there is no command behind `--`")?;
+        let (program, arguments) = command
+            .split_first()
+            .ok_or("there is no command behind `--`")?;
         let mut process = Command::new(program);
-        process.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        process
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let mut run = children::start_timed(&mut process)
             .map_err(|error| format!("`{}` cannot be run: {error}", clipped(program, 60)))?;
         let deadline = Deadline::after(self.limit);
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some((run.group(), deadline));
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((run.group(), deadline));
         // It keeps its number until its status is taken: only then no other group is ended.
         run.until_it_exits();
-        let was_late = self.running.lock().unwrap_or_else(PoisonError::into_inner).take().is_none();
+        let was_late = self
+            .running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+            .is_none();
         let status = run.end_group().ok_or("how it ended is not known")?;
         if was_late {
             let (shown, limit) = (shown(command), self.limit.as_secs());
@@ -80,7 +97,10 @@ impl Runner {
                 "`{shown}` went on for longer than the limit of {limit} s: allow more with --limit"
             ));
         }
-        Ok(Ended { status, cpu: run.cpu_time() })
+        Ok(Ended {
+            status,
+            cpu: run.cpu_time(),
+        })
     }
 }
 

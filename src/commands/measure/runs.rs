@@ -33,8 +33,12 @@ const MOST: u32 = 10_000;
 ///
 /// # Errors
 /// When the clock cannot be read, or the command does not exist or fails.
-pub(super) fn measure(args: &MeasureArgs, clock: &ClockFigures) -> Result<Measurement, CommandError> {
-    let runner = Runner::new(args.cpu, Duration::from_secs(args.limit)).map_err(CommandError::Failed)?;
+pub(super) fn measure(
+    args: &MeasureArgs,
+    clock: &ClockFigures,
+) -> Result<Measurement, CommandError> {
+    let runner =
+        Runner::new(args.cpu, Duration::from_secs(args.limit)).map_err(CommandError::Failed)?;
     let warmup = args.warmup.unwrap_or(1);
     for _ in 0..warmup {
         once(args, &runner).map_err(CommandError::Failed)?;
@@ -51,7 +55,8 @@ pub(super) fn measure(args: &MeasureArgs, clock: &ClockFigures) -> Result<Measur
     let goal = Goal {
         error: args.error,
         confidence: args.confidence,
-        // A run of a command is interrupted somewhere; without those that are, what is left would be too short.
+        // A run of a command is interrupted somewhere; without those that are, what is left would
+        // be too short.
         watched: false,
         ..Goal::default()
     };
@@ -68,13 +73,24 @@ pub(super) fn measure(args: &MeasureArgs, clock: &ClockFigures) -> Result<Measur
         };
         wanted && runs.borrow().last().is_none_or(Result::is_ok)
     });
-    let ended = runs.take().into_iter().collect::<Result<Vec<Ended>, _>>().map_err(CommandError::Failed)?;
+    let ended = runs
+        .take()
+        .into_iter()
+        .collect::<Result<Vec<Ended>, _>>()
+        .map_err(CommandError::Failed)?;
     let outcome = match measured {
         Ok(found) => MeasurementOutcome::Measured(Box::new(MeasuredRow::of("runs", found, &goal))),
-        Err(error) => MeasurementOutcome::Failed { reason: error.to_string() },
+        Err(error) => MeasurementOutcome::Failed {
+            reason: error.to_string(),
+        },
     };
     let operation = clipped(&shell_words::join(&args.command), 60);
-    Ok(Measurement { operation, size: None, outcome, command: Some(described(args, warmup, &ended)) })
+    Ok(Measurement {
+        operation,
+        size: None,
+        outcome,
+        command: Some(described(args, warmup, &ended)),
+    })
 }
 
 /// One run, which has to succeed unless failures are ignored.
@@ -93,7 +109,13 @@ fn once(args: &MeasureArgs, runner: &Runner) -> Result<Ended, String> {
 fn described(args: &MeasureArgs, warmup: u32, ended: &[Ended]) -> Runs {
     let times: Option<Vec<CpuTime>> = ended.iter().map(|ended| ended.cpu).collect();
     let of = |part: fn(&CpuTime) -> Duration| {
-        mean(&times.iter().flatten().map(|time| part(time).as_nanos() as f64).collect::<Vec<_>>())
+        mean(
+            &times
+                .iter()
+                .flatten()
+                .map(|time| part(time).as_nanos() as f64)
+                .collect::<Vec<_>>(),
+        )
     };
     Runs {
         words: args.command.clone(),

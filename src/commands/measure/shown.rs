@@ -47,7 +47,11 @@ pub(super) struct Runs {
 impl Measurement {
     /// What it came to, if it did.
     fn row(&self) -> Option<&MeasuredRow> {
-        if let MeasurementOutcome::Measured(row) = &self.outcome { Some(row) } else { None }
+        if let MeasurementOutcome::Measured(row) = &self.outcome {
+            Some(row)
+        } else {
+            None
+        }
     }
 
     /// Whether it came to nothing.
@@ -56,7 +60,9 @@ impl Measurement {
     }
 
     fn cpu_ns(&self) -> [Option<f64>; 2] {
-        self.command.as_ref().map_or([None; 2], |runs| [runs.user_ns, runs.system_ns])
+        self.command
+            .as_ref()
+            .map_or([None; 2], |runs| [runs.user_ns, runs.system_ns])
     }
 
     fn name(&self) -> String {
@@ -125,7 +131,11 @@ impl ShownMeasurements<'_> {
     pub(super) fn render(&self, style: Style) -> Result<String, CommandError> {
         Ok(match self.args.format {
             MeasureFormat::Table => {
-                let head = if self.args.verbose { self.head(style) } else { self.head_in_short(style) };
+                let head = if self.args.verbose {
+                    self.head(style)
+                } else {
+                    self.head_in_short(style)
+                };
                 head + "\n" + &self.table(style).on_terminal(style, &|_| "") + &self.remarks(style)
             }
             MeasureFormat::Json => crate::commands::pretty(&self.document())? + "\n",
@@ -157,28 +167,42 @@ impl ShownMeasurements<'_> {
         let clock = self.clock;
         let [step, read] = [clock.step_ns, clock.cost_ns].map(|ns| time(Some(ns)));
         let at_most = if clock.resolved { "" } else { "≤ " };
-        head.push(("clock", format!("{}, step {at_most}{step}, a read takes {read}", clock.id)));
+        head.push((
+            "clock",
+            format!("{}, step {at_most}{step}, a read takes {read}", clock.id),
+        ));
         let intervals = if self.measurements.iter().any(|one| one.command.is_some()) {
             "intervals hold what the runs vary by, too, within this campaign"
         } else {
             "intervals are of this campaign and hold what its samples vary by, not what another run finds"
         };
         let (error, confidence) = (self.args.error * 100.0, self.args.confidence * 100.0);
-        head.push(("error", format!("{error} % of the clock at {confidence} % confidence; {intervals}")));
+        head.push((
+            "error",
+            format!("{error} % of the clock at {confidence} % confidence; {intervals}"),
+        ));
         if let Some((row, runs)) = self.runs() {
             let (count, warmup) = (row.summary.samples, runs.warmup);
-            head.push(("runs", format!("{count} of the command; {warmup} before, not timed")));
+            head.push((
+                "runs",
+                format!("{count} of the command; {warmup} before, not timed"),
+            ));
         }
         machine(&head, style)
     }
 
     /// The same in two lines.
     fn head_in_short(&self, style: Style) -> String {
-        let mut out = format!("# {}\n", in_a_line(self.report, style.columns().saturating_sub(2)));
+        let mut out = format!(
+            "# {}\n",
+            in_a_line(self.report, style.columns().saturating_sub(2))
+        );
         let clock = self.clock;
         let [step, read] = [clock.step_ns, clock.cost_ns].map(|ns| time(Some(ns)));
         let at_most = if clock.resolved { "" } else { "at most " };
-        let runs = self.runs().map(|(row, _)| format!("{} runs", row.summary.samples));
+        let runs = self
+            .runs()
+            .map(|(row, _)| format!("{} runs", row.summary.samples));
         let runs = runs.unwrap_or_else(|| "of this campaign".to_owned());
         let (error, confidence) = (self.args.error * 100.0, self.args.confidence * 100.0);
         let told = format!(
@@ -192,7 +216,11 @@ impl ShownMeasurements<'_> {
     /// The columns that the terminal has room for.
     fn table(&self, style: Style) -> Table<'static> {
         let commands = self.measurements.iter().any(|one| one.command.is_some());
-        let mut wide = if commands { self.of_commands() } else { self.of_operations() };
+        let mut wide = if commands {
+            self.of_commands()
+        } else {
+            self.of_operations()
+        };
         if !wide.fits(style) {
             // The last is not worth a line that folds.
             wide.columns.pop();
@@ -213,7 +241,10 @@ impl ShownMeasurements<'_> {
             TableColumn::right("a second", Notation::Count),
         ]);
         for measurement in self.measurements {
-            let mut row = vec![measurement.operation.as_str().into(), whole(measurement.size)];
+            let mut row = vec![
+                measurement.operation.as_str().into(),
+                whole(measurement.size),
+            ];
             match &measurement.outcome {
                 MeasurementOutcome::Measured(found) => {
                     let summary = &found.summary;
@@ -237,7 +268,10 @@ impl ShownMeasurements<'_> {
     }
 
     fn of_commands(&self) -> Table<'static> {
-        let mut columns = vec![TableColumn { folds: true, ..TableColumn::left("command") }];
+        let mut columns = vec![TableColumn {
+            folds: true,
+            ..TableColumn::left("command")
+        }];
         let headings = ["mean", "SD", "min", "max", "user", "system", "median"];
         columns.extend(headings.map(|heading| TableColumn::right(heading, Notation::Time)));
         columns.insert(2, TableColumn::right("±%", Notation::Fixed(2)));
@@ -246,7 +280,11 @@ impl ShownMeasurements<'_> {
             let mut row = vec![measurement.operation.as_str().into()];
             if let Some(MeasuredRow { summary, .. }) = measurement.row() {
                 row.extend([summary.mean_ns.into(), Value::from(100.0 * summary.error)]);
-                row.extend([summary.deviation_ns.into(), summary.min_ns.into(), summary.max_ns.into()]);
+                row.extend([
+                    summary.deviation_ns.into(),
+                    summary.min_ns.into(),
+                    summary.max_ns.into(),
+                ]);
                 row.extend(measurement.cpu_ns().map(Value::from));
                 row.push(summary.median_ns.into());
             }
@@ -258,7 +296,10 @@ impl ShownMeasurements<'_> {
     fn csv(&self) -> Table<'static> {
         let mut table = Table::new(COLUMNS.map(TableColumn::left).to_vec());
         for measurement in self.measurements {
-            let mut row = vec![measurement.operation.as_str().into(), whole(measurement.size)];
+            let mut row = vec![
+                measurement.operation.as_str().into(),
+                whole(measurement.size),
+            ];
             match &measurement.outcome {
                 MeasurementOutcome::Measured(found) => {
                     let (summary, stability) = (&found.summary, &found.stability);
@@ -278,7 +319,10 @@ impl ShownMeasurements<'_> {
                     row.extend([Value::Nothing, summary.min_ns.into(), summary.max_ns.into()]);
                     row.extend([summary.median_low_ns.into(), summary.median_high_ns.into()]);
                     row.extend(measurement.cpu_ns().map(Value::from));
-                    row.extend([whole(Some(stability.stable)), whole(Some(stability.outliers))]);
+                    row.extend([
+                        whole(Some(stability.stable)),
+                        whole(Some(stability.outliers)),
+                    ]);
                     row.push(whole(stability.samples_needed));
                 }
                 MeasurementOutcome::Allocated { instances, bytes } => {
@@ -298,14 +342,23 @@ impl ShownMeasurements<'_> {
     fn remarks(&self, style: Style) -> String {
         let mut out = String::new();
         let mut say = |one: &Measurement, text: &str| {
-            hang(&mut out, "", "  ", &format!("{}: {text}", one.name()), style.columns());
+            hang(
+                &mut out,
+                "",
+                "  ",
+                &format!("{}: {text}", one.name()),
+                style.columns(),
+            );
         };
         for one in self.measurements {
             let Some(row) = one.row() else { continue };
             let codes = one.command.iter().flat_map(|runs| &runs.exit_codes);
             let failed = codes.filter(|code| **code != Some(0)).count();
             if failed > 0 {
-                say(one, &format!("{failed} of {} runs failed", row.summary.samples));
+                say(
+                    one,
+                    &format!("{failed} of {} runs failed", row.summary.samples),
+                );
             }
             if let Some(text) = self.remark(row) {
                 say(one, &text);
@@ -316,7 +369,11 @@ impl ShownMeasurements<'_> {
                 say(one, reason);
             }
         }
-        if out.is_empty() { out } else { format!("\n{out}") }
+        if out.is_empty() {
+            out
+        } else {
+            format!("\n{out}")
+        }
     }
 
     /// What keeps a measurement from being as good as was asked for.
@@ -324,17 +381,26 @@ impl ShownMeasurements<'_> {
         let (stability, summary) = (&row.stability, &row.summary);
         let mut parts = Vec::new();
         if let Some(share) = stability.deviation.filter(|_| !stability.stable) {
-            parts.push(format!("not stable, the SD is {} % of the mean", significant(share * 100.0, 2)));
+            parts.push(format!(
+                "not stable, the SD is {} % of the mean",
+                significant(share * 100.0, 2)
+            ));
         }
         // In thousands of runs some always do.
         if 20 * stability.outliers > summary.samples {
-            parts.push(format!("{} of {} lie far off", stability.outliers, summary.samples));
+            parts.push(format!(
+                "{} of {} lie far off",
+                stability.outliers, summary.samples
+            ));
         }
         if stability.slow_start {
             parts.push("the first was slow (more --warmup?)".into());
         }
         let goal = self.args.error * 100.0;
-        if let Some(needed) = stability.samples_needed.filter(|needed| *needed > summary.samples) {
+        if let Some(needed) = stability
+            .samples_needed
+            .filter(|needed| *needed > summary.samples)
+        {
             parts.push(format!(
                 "known to ±{} %; some {} --samples would make it ±{goal} %",
                 significant(summary.error * 100.0, 2),
@@ -347,7 +413,10 @@ impl ShownMeasurements<'_> {
 
 /// With two digits.
 fn roughly(number: usize) -> usize {
-    let unit = 10_usize.pow((number as f64).log10() as u32).div_ceil(10).max(1);
+    let unit = 10_usize
+        .pow((number as f64).log10() as u32)
+        .div_ceil(10)
+        .max(1);
     number.div_ceil(unit) * unit
 }
 
@@ -362,6 +431,9 @@ mod tests {
 
     #[test]
     fn counts_are_told_with_two_digits() {
-        assert_eq!([2, 99, 104, 8_575, 100_000].map(roughly), [2, 99, 110, 8_600, 100_000]);
+        assert_eq!(
+            [2, 99, 104, 8_575, 100_000].map(roughly),
+            [2, 99, 110, 8_600, 100_000]
+        );
     }
 }

@@ -17,8 +17,8 @@ const TRIES: u32 = 3;
 /// A look that takes longer, in nanoseconds, is taken again.
 /// *Judgement*: ten times what four reads take where none is a system call.
 const LONG_NS: i64 = 5_000;
-/// A look that comes later than this, in nanoseconds, waits so long for what the process may have been told.
-/// *Judgement*: half a period, and some turns of a scheduler.
+/// A look that comes later than this, in nanoseconds, waits so long for what the process may have
+/// been told. *Judgement*: half a period, and some turns of a scheduler.
 const LATE_NS: i64 = 50_000_000;
 const GRACE: Duration = Duration::from_millis(20);
 
@@ -52,14 +52,27 @@ impl Clocks {
         let monotonic = open("monotonic")
             .ok_or_else(|| failed("CLOCK_MONOTONIC cannot be read here, by which all is told"))?;
         let [boottime, raw, realtime] = ["boottime", "monotonic-raw", "realtime"].map(&mut open);
-        // The first that the processor has, unless it is one of a timer method that stands for others.
+        // The first that the processor has, unless it is one of a timer method that stands for
+        // others.
         let counters = timers::catalogue()
             .iter()
             .filter(|entry| entry.info.properties.family == Some(Family::CpuCounter));
-        let counter = counters.map(|entry| entry.info.id).find_map(|id| Some((id, reader(id)?.ok()?)));
+        let counter = counters
+            .map(|entry| entry.info.id)
+            .find_map(|id| Some((id, reader(id)?.ok()?)));
         let cpu_time = reader("process-cputime").and_then(Result::ok);
         let run_queue = RunQueueDelay::of_this_thread(&root);
-        Ok(Self { root, run_queue, monotonic, boottime, raw, realtime, counter, cpu_time, unread })
+        Ok(Self {
+            root,
+            run_queue,
+            monotonic,
+            boottime,
+            raw,
+            realtime,
+            counter,
+            cpu_time,
+            unread,
+        })
     }
 
     /// By id, those that cannot be read.
@@ -93,7 +106,8 @@ impl Clocks {
                 best = again;
             }
         }
-        // The signal that lets a stopped process go on may reach another thread, which a busy machine runs after this one.
+        // The signal that lets a stopped process go on may reach another thread, which a busy
+        // machine runs after this one.
         if best.monotonic - planned > LATE_NS {
             thread::sleep(GRACE);
         }
@@ -113,7 +127,16 @@ impl Clocks {
         let boottime = self.boottime.as_ref().map(|read| read() as i64);
         let realtime = self.realtime.as_ref().map(|read| read() as i64);
         let took = self.monotonic() - began;
-        Look { planned, monotonic, boottime, raw, realtime, counter, took, ..Look::default() }
+        Look {
+            planned,
+            monotonic,
+            boottime,
+            raw,
+            realtime,
+            counter,
+            took,
+            ..Look::default()
+        }
     }
 
     /// What the machine says of itself.

@@ -12,7 +12,11 @@ fn requirement() -> Requirement {
 }
 
 fn row<'a>(report: &'a mut Report, id: &str) -> &'a mut TimerRow {
-    report.timers.iter_mut().find(|row| row.id == id).expect("it is there")
+    report
+        .timers
+        .iter_mut()
+        .find(|row| row.id == id)
+        .expect("it is there")
 }
 
 fn picked(choice: &ClockChoice) -> &Candidate {
@@ -20,7 +24,12 @@ fn picked(choice: &ClockChoice) -> &Candidate {
 }
 
 fn reason<'a>(choice: &'a ClockChoice, id: &str) -> &'a str {
-    &choice.others.iter().find(|other| other.id == id).expect("it lost").reason
+    &choice
+        .others
+        .iter()
+        .find(|other| other.id == id)
+        .expect("it lost")
+        .reason
 }
 
 #[test]
@@ -55,7 +64,10 @@ fn clocks_that_differ_between_threads_are_for_one_thread() {
         "{:?}",
         picked(&choice).notes
     );
-    let threads = Requirement { needs: vec![Need::Threads], ..requirement() };
+    let threads = Requirement {
+        needs: vec![Need::Threads],
+        ..requirement()
+    };
     let choice = choose(&report, &threads).unwrap();
     assert_ne!(picked(&choice).id, best);
     assert_eq!(reason(&choice, &best), "CPU 1 is behind");
@@ -65,11 +77,31 @@ fn clocks_that_differ_between_threads_are_for_one_thread() {
 fn what_a_clock_was_found_to_count_decides() {
     let mut report = report();
     let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
-    row(&mut report, &best).verdicts.as_mut().unwrap().counts.found = Some(Counted::SomethingElse);
+    row(&mut report, &best)
+        .verdicts
+        .as_mut()
+        .unwrap()
+        .counts
+        .found = Some(Counted::SomethingElse);
     let choice = choose(&report, &requirement()).unwrap();
-    assert_eq!(reason(&choice, &best), "it counts something else, not wall time");
-    row(&mut report, "boottime").verdicts.as_mut().unwrap().counts.found = Some(Counted::ThreadCpu);
-    let choice = choose(&report, &Requirement { counts: Counts::Thread, ..requirement() }).unwrap();
+    assert_eq!(
+        reason(&choice, &best),
+        "it counts something else, not wall time"
+    );
+    row(&mut report, "boottime")
+        .verdicts
+        .as_mut()
+        .unwrap()
+        .counts
+        .found = Some(Counted::ThreadCpu);
+    let choice = choose(
+        &report,
+        &Requirement {
+            counts: Counts::Thread,
+            ..requirement()
+        },
+    )
+    .unwrap();
     assert_eq!(picked(&choice).id, "boottime");
 }
 
@@ -78,9 +110,20 @@ fn a_tsc_that_is_not_invariant_is_for_one_thread() {
     let mut report = report();
     report.platform.cpu.invariant_tsc = Some(false);
     for need in [Need::Threads, Need::NoSlew] {
-        let choice = choose(&report, &Requirement { needs: vec![need], ..requirement() }).unwrap();
+        let choice = choose(
+            &report,
+            &Requirement {
+                needs: vec![need],
+                ..requirement()
+            },
+        )
+        .unwrap();
         for id in ["rdtsc", "rdtsc-lfence", "rdtscp", "quanta", "quanta-raw"] {
-            assert!(reason(&choice, id).contains("not invariant"), "{id}: {}", reason(&choice, id));
+            assert!(
+                reason(&choice, id).contains("not invariant"),
+                "{id}: {}",
+                reason(&choice, id)
+            );
         }
     }
 }
@@ -90,21 +133,47 @@ fn harnesses_with_a_clock_of_the_wrong_kind_do_not_suffice() {
     let report = report();
     let advice = |requirement: &Requirement, name: &str| {
         let all = choose(&report, requirement).unwrap().harnesses;
-        all.into_iter().find(|advice| advice.harness.starts_with(name)).expect("it is known")
+        all.into_iter()
+            .find(|advice| advice.harness.starts_with(name))
+            .expect("it is known")
     };
     let wall = advice(&requirement(), "google/benchmark (CPU time");
-    assert_eq!((wall.single_suffices, wall.smallest_batch), (Some(false), None));
-    assert_eq!(wall.message, "does not suffice: it counts CPU time of the thread, not wall time");
-    let steady = advice(&Requirement { needs: vec![Need::NoSlew], ..requirement() }, "criterion");
-    assert!(steady.message.starts_with("does not suffice: its rate is slewed"), "{}", steady.message);
-    assert!(advice(&requirement(), "criterion").message.starts_with("suffices"));
+    assert_eq!(
+        (wall.single_suffices, wall.smallest_batch),
+        (Some(false), None)
+    );
+    assert_eq!(
+        wall.message,
+        "does not suffice: it counts CPU time of the thread, not wall time"
+    );
+    let steady = advice(
+        &Requirement {
+            needs: vec![Need::NoSlew],
+            ..requirement()
+        },
+        "criterion",
+    );
+    assert!(
+        steady
+            .message
+            .starts_with("does not suffice: its rate is slewed"),
+        "{}",
+        steady.message
+    );
+    assert!(
+        advice(&requirement(), "criterion")
+            .message
+            .starts_with("suffices")
+    );
 }
 
 #[test]
 fn of_two_campaigns_of_the_same_length_the_cheaper_read_wins() {
     let mut report = report();
     let requirement = Requirement::new(Nanos(3.5e12), 0.01, 0.95).expect("it makes sense");
-    report.timers.retain(|row| ["monotonic", "instant"].contains(&row.id.as_str()));
+    report
+        .timers
+        .retain(|row| ["monotonic", "instant"].contains(&row.id.as_str()));
     for [cheap, dear] in [["monotonic", "instant"], ["instant", "monotonic"]] {
         for (id, ns) in [(cheap, 1e-6), (dear, 2e-6)] {
             row(&mut report, id).cost.as_mut().unwrap().median_ns = Some(ns);
@@ -117,22 +186,37 @@ fn of_two_campaigns_of_the_same_length_the_cheaper_read_wins() {
 #[test]
 fn clocks_that_can_be_set_are_picked_where_they_are_asked_for_only() {
     let mut report = report();
-    report.timers.retain(|row| ["realtime", "system-time", "monotonic"].contains(&row.id.as_str()));
+    report
+        .timers
+        .retain(|row| ["realtime", "system-time", "monotonic"].contains(&row.id.as_str()));
     // However expensive the other one is.
-    row(&mut report, "monotonic").cost.as_mut().unwrap().median_ns = Some(400.0);
+    row(&mut report, "monotonic")
+        .cost
+        .as_mut()
+        .unwrap()
+        .median_ns = Some(400.0);
     let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(picked(&choice).id, "monotonic");
     for id in ["realtime", "system-time"] {
         assert!(reason(&choice, id).contains("--settable"));
     }
-    let choice = choose(&report, &Requirement { settable: true, ..requirement() }).unwrap();
+    let choice = choose(
+        &report,
+        &Requirement {
+            settable: true,
+            ..requirement()
+        },
+    )
+    .unwrap();
     assert_ne!(picked(&choice).id, "monotonic");
 }
 
 #[test]
 fn campaigns_that_are_about_as_short_leave_it_to_what_is_on_every_platform() {
     let mut report = report();
-    report.timers.retain(|row| ["monotonic", "monotonic-raw"].contains(&row.id.as_str()));
+    report
+        .timers
+        .retain(|row| ["monotonic", "monotonic-raw"].contains(&row.id.as_str()));
     let cost = |report: &mut Report, id: &str, [low, median, high]: [f64; 3]| {
         let cost = row(report, id).cost.as_mut().unwrap();
         (cost.low_ns, cost.median_ns, cost.high_ns) = (Some(low), Some(median), Some(high));
@@ -144,8 +228,14 @@ fn campaigns_that_are_about_as_short_leave_it_to_what_is_on_every_platform() {
     let why = reason(&choice, "monotonic-raw");
     assert!(why.ends_with("monotonic is on every platform"), "{why}");
     // Unless another is asked for, or it takes far longer.
-    let kept = Requirement { needs: vec![Need::NoSlew], ..requirement() };
+    let kept = Requirement {
+        needs: vec![Need::NoSlew],
+        ..requirement()
+    };
     assert_eq!(picked(&choose(&report, &kept).unwrap()).id, "monotonic-raw");
     cost(&mut report, "monotonic", [24_900.0, 25_000.0, 25_100.0]);
-    assert_eq!(picked(&choose(&report, &requirement()).unwrap()).id, "monotonic-raw");
+    assert_eq!(
+        picked(&choose(&report, &requirement()).unwrap()).id,
+        "monotonic-raw"
+    );
 }

@@ -4,11 +4,16 @@ use crate::model::Status;
 
 /// What the native timer of that id declares.
 fn native(id: &str) -> Facts {
-    Facts::of(&native::properties(timers::find(id).expect("it is known").info.properties))
+    Facts::of(&native::properties(
+        timers::find(id).expect("it is known").info.properties,
+    ))
 }
 
 fn row(runtime: &str, properties: Option<Properties>) -> TimerRow {
-    TimerRow { properties, ..TimerRow::unmeasured("sundial", "shadow()", runtime, Status::Ok) }
+    TimerRow {
+        properties,
+        ..TimerRow::unmeasured("sundial", "shadow()", runtime, Status::Ok)
+    }
 }
 
 #[test]
@@ -28,10 +33,21 @@ fn every_native_timer_declares_what_decides() {
 #[test]
 fn variants_through_the_system_call_are_timers_and_make_it() {
     for entry in timers::catalogue() {
-        let Some(variant) = entry.info.properties.syscall_variant else { continue };
+        let Some(variant) = entry.info.properties.syscall_variant else {
+            continue;
+        };
         let variant = timers::find(variant).expect("it is in the catalogue").info;
-        assert_eq!(variant.properties.reads_by, Some(timers::ReadsBy::SystemCall), "{}", entry.info.id);
-        assert_eq!(variant.properties.syscall_variant, None, "{}", entry.info.id);
+        assert_eq!(
+            variant.properties.reads_by,
+            Some(timers::ReadsBy::SystemCall),
+            "{}",
+            entry.info.id
+        );
+        assert_eq!(
+            variant.properties.syscall_variant, None,
+            "{}",
+            entry.info.id
+        );
     }
 }
 
@@ -54,10 +70,23 @@ fn what_nobody_declared_is_unknown() {
     let facts = Facts::of_row(&row("native", None), &platform);
     assert_eq!(facts, Facts::UNKNOWN);
     let older = TimerRow::unmeasured("realtime", "r()", "native", Status::Ok);
-    assert_eq!(Facts::of_row(&older, &platform), native("realtime"), "this program declares it");
+    assert_eq!(
+        Facts::of_row(&older, &platform),
+        native("realtime"),
+        "this program declares it"
+    );
     let older = TimerRow::unmeasured("realtime", "r()", "Mine 1.0", Status::Ok);
-    assert_eq!(Facts::of_row(&older, &platform), Facts { ordered: true, ..Facts::UNKNOWN });
-    assert!(Facts::of_row(&row("Java", None), &platform).ordered, "its callers have no fence");
+    assert_eq!(
+        Facts::of_row(&older, &platform),
+        Facts {
+            ordered: true,
+            ..Facts::UNKNOWN
+        }
+    );
+    assert!(
+        Facts::of_row(&row("Java", None), &platform).ordered,
+        "its callers have no fence"
+    );
     assert_eq!(facts.meets(Need::Threads), None);
 }
 
@@ -65,11 +94,17 @@ fn what_nobody_declared_is_unknown() {
 fn what_was_found_comes_before_what_is_declared() {
     let declared = native("monotonic");
     assert_eq!(declared.counting(Counted::Wall), declared);
-    assert_eq!(declared.counting(Counted::ThreadCpu).counts, Some(Counts::Thread));
+    assert_eq!(
+        declared.counting(Counted::ThreadCpu).counts,
+        Some(Counts::Thread)
+    );
     assert_eq!(declared.counting(Counted::ThreadCpu).threads, Some(false));
     assert_eq!(declared.counting(Counted::SomethingElse).counts, None);
     let unknown = Facts::UNKNOWN.counting(Counted::Wall);
-    assert_eq!((unknown.counts, unknown.monotonic), (Some(Counts::Wall), None));
+    assert_eq!(
+        (unknown.counts, unknown.monotonic),
+        (Some(Counts::Wall), None)
+    );
 }
 
 #[test]
@@ -77,8 +112,13 @@ fn only_an_invariant_tsc_agrees_between_cpus_and_keeps_its_rate() {
     let mut platform = Platform::default();
     platform.cpu.architecture = "x86_64".into();
     let facts = |platform: &Platform| {
-        let facts =
-            Facts::of_row(&row("native", Some(native::properties(timers::Properties::COUNTER))), platform);
+        let facts = Facts::of_row(
+            &row(
+                "native",
+                Some(native::properties(timers::Properties::COUNTER)),
+            ),
+            platform,
+        );
         (facts.threads, facts.no_slew)
     };
     assert_eq!(facts(&platform), (None, None));

@@ -1,8 +1,9 @@
-//! Many single calls under a coarse clock: most show nothing, some a whole step, and their mean is right.
+//! Many single calls under a coarse clock: most show nothing, some a whole step, and their mean is
+//! right.
 
 use super::{
-    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, Plan, Shortfall, affordable, room, too_dear,
-    variation,
+    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, Plan, Shortfall, affordable, room,
+    too_dear, variation,
 };
 use crate::analysis::statistics::normal_quantile;
 use crate::method::clock_figures::Budget;
@@ -19,21 +20,40 @@ pub fn edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Result<
     }
     let spread = Spread::of(clock, requirement)?;
     let z = normal_quantile(requirement.confidence);
-    let room = room(requirement, clock.pipeline_ns(true))
-        .map_err(|shortfall| Shortfall { nearest: least(clock, requirement), ..shortfall })?;
-    let needed =
-        (z / (requirement.shortest_ns() * room)).powi(2) * (spread.call + spread.floor / spread.ratio);
-    // The normal law needs that many edges, or as many intervals without one where nearly all cross.
+    let room = room(requirement, clock.pipeline_ns(true)).map_err(|shortfall| Shortfall {
+        nearest: least(clock, requirement),
+        ..shortfall
+    })?;
+    let needed = (z / (requirement.shortest_ns() * room)).powi(2)
+        * (spread.call + spread.floor / spread.ratio);
+    // The normal law needs that many edges, or as many intervals without one where nearly all
+    // cross.
     let edges = FEWEST_SAMPLES / (spread.gap_ns / clock.step_ns).min(1.0);
-    sampled(clock, requirement, needed.max(edges).max(FEWEST_SAMPLES).ceil(), &spread)
+    sampled(
+        clock,
+        requirement,
+        needed.max(edges).max(FEWEST_SAMPLES).ceil(),
+        &spread,
+    )
 }
 
 /// What is possible where no number of calls brings the wanted error.
 fn least(clock: &ClockFigures, requirement: &Requirement) -> Option<Plan> {
     let error = 1.2 * (DRIFT + clock.pipeline_ns(true) / requirement.shortest_ns());
-    let possible = Requirement { error, ..requirement.clone() };
-    let plan = if error < 1.0 { edge_crossing(clock, &possible).ok()? } else { return None };
-    if plan.campaign_ns <= LONGEST_CAMPAIGN_NS { Some(plan) } else { affordable(clock, requirement, &plan) }
+    let possible = Requirement {
+        error,
+        ..requirement.clone()
+    };
+    let plan = if error < 1.0 {
+        edge_crossing(clock, &possible).ok()?
+    } else {
+        return None;
+    };
+    if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
+        Some(plan)
+    } else {
+        affordable(clock, requirement, &plan)
+    }
 }
 
 /// What one sample varies by, and how the effort is shared between calls and empty intervals.
@@ -46,7 +66,8 @@ pub(super) struct Spread {
     floor: f64,
     /// The part of both that the steps bring.
     steps: [f64; 2],
-    /// Empty intervals for each measured call: as many as give the best result in a given time (Neyman).
+    /// Empty intervals for each measured call: as many as give the best result in a given time
+    /// (Neyman).
     pub(super) ratio: f64,
 }
 
@@ -59,19 +80,30 @@ impl Spread {
         let [call, floor] = steps.map(|steps| steps + variation.powi(2) / 4.0);
         let cost_ratio = spacing(clock, requirement.duration_ns) / spacing(clock, 0.0).max(0.1);
         let ratio = (floor / call * cost_ratio).sqrt().clamp(1e-6, 1e6);
-        Ok(Self { gap_ns, call, floor, steps, ratio })
+        Ok(Self {
+            gap_ns,
+            call,
+            floor,
+            steps,
+            ratio,
+        })
     }
 }
 
-/// The variance of a difference of two readings around the length of the interval, over random phases. Where the length is
-/// more than half a step it is not known well enough to tell where in the step it ends, and the most is taken.
+/// The variance of a difference of two readings around the length of the interval, over random
+/// phases. Where the length is more than half a step it is not known well enough to tell where in
+/// the step it ends, and the most is taken.
 fn edge_variance(length_ns: f64, step_ns: f64) -> f64 {
     let part = length_ns / step_ns;
-    if part < 0.5 { part * (1.0 - part) * step_ns.powi(2) } else { step_ns.powi(2) / 4.0 }
+    if part < 0.5 {
+        part * (1.0 - part) * step_ns.powi(2)
+    } else {
+        step_ns.powi(2) / 4.0
+    }
 }
 
-/// How far apart samples start on average: two reads, the call, and a random wait of up to a step or as long again,
-/// whichever is less, so that the loop does not keep in step with the clock.
+/// How far apart samples start on average: two reads, the call, and a random wait of up to a step
+/// or as long again, whichever is less, so that the loop does not keep in step with the clock.
 pub(super) fn spacing(clock: &ClockFigures, call_ns: f64) -> f64 {
     let busy = call_ns + 2.0 * clock.read_ns();
     busy + busy.min(clock.step_ns) / 2.0
@@ -112,9 +144,20 @@ pub(super) fn sampled(
         Some(rate) => samples * every * 1e9 / rate,
         None => samples * spacing(clock, requirement.duration_ns),
     };
-    let [samples, floor_samples, every] = [samples, floor_samples, every].map(|count| count.min(9e15) as u64);
-    let method = Method::EdgeCrossing { samples, floor_samples, every };
+    let [samples, floor_samples, every] =
+        [samples, floor_samples, every].map(|count| count.min(9e15) as u64);
+    let method = Method::EdgeCrossing {
+        samples,
+        floor_samples,
+        every,
+    };
     let campaign_ns = sampling_ns + floor_ns;
-    let plan = Plan { method, error: budget.total(), budget, overhead, campaign_ns };
+    let plan = Plan {
+        method,
+        error: budget.total(),
+        budget,
+        overhead,
+        campaign_ns,
+    };
     too_dear(requirement, &plan).map_or(Ok(plan), Err)
 }

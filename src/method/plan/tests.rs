@@ -9,9 +9,15 @@ fn requirement(duration_ns: f64, error: f64) -> Requirement {
 #[test]
 fn a_long_call_needs_no_batch() {
     let fine = clock("monotonic", 10.0, 22.0);
-    assert_eq!(fastest(&fine, &requirement(1e5, 0.01)).unwrap().method, Method::Single);
-    let Method::Batch { calls } = fastest(&fine, &requirement(250.0, 0.01)).unwrap().method else { panic!() };
-    // Step 10, variation 10, uncertainty of the cost 0.44, pipeline 50: 70.44 ns are 0.95 % of 33.0 calls of 225 ns.
+    assert_eq!(
+        fastest(&fine, &requirement(1e5, 0.01)).unwrap().method,
+        Method::Single
+    );
+    let Method::Batch { calls } = fastest(&fine, &requirement(250.0, 0.01)).unwrap().method else {
+        panic!()
+    };
+    // Step 10, variation 10, uncertainty of the cost 0.44, pipeline 50: 70.44 ns are 0.95 % of 33.0
+    // calls of 225 ns.
     assert_eq!(calls, 33);
 }
 
@@ -29,12 +35,20 @@ fn budgets_keep_the_error_and_add_up() {
                 ] {
                     let Ok(plan) = plan else { continue };
                     assert!(plan.error <= error * (1.0 + 1e-6), "{plan:?}");
-                    let Budget { quantisation, invocation_cost, drift, pipeline } = plan.budget;
+                    let Budget {
+                        quantisation,
+                        invocation_cost,
+                        drift,
+                        pipeline,
+                    } = plan.budget;
                     assert!(
-                        (quantisation + invocation_cost + drift + pipeline - plan.error).abs() < 1e-12,
+                        (quantisation + invocation_cost + drift + pipeline - plan.error).abs()
+                            < 1e-12,
                         "{plan:?}"
                     );
-                    assert!(quantisation > 0.0 && invocation_cost >= 0.0 && plan.campaign_ns > duration);
+                    assert!(
+                        quantisation > 0.0 && invocation_cost >= 0.0 && plan.campaign_ns > duration
+                    );
                 }
                 batch(&clock, &requirement).expect("a batch always does");
             }
@@ -44,11 +58,13 @@ fn budgets_keep_the_error_and_add_up() {
 
 #[test]
 fn edges_are_counted_as_the_binomial_law_says() {
-    // 0.009 ms under a clock of 1 ms: nine calls in a thousand cross an edge. For 4.84 % (5 % less drift and pipeline) at 95 %
-    // some 1 640 × 0.991 edges are needed, hence a bit more than 180 000 calls.
+    // 0.009 ms under a clock of 1 ms: nine calls in a thousand cross an edge. For 4.84 % (5 % less
+    // drift and pipeline) at 95 % some 1 640 × 0.991 edges are needed, hence a bit more than 180
+    // 000 calls.
     let coarse = clock("monotonic-coarse", 1e6, 0.1);
-    let Method::EdgeCrossing { samples, .. } =
-        edge_crossing(&coarse, &requirement(1e4, 0.05)).unwrap().method
+    let Method::EdgeCrossing { samples, .. } = edge_crossing(&coarse, &requirement(1e4, 0.05))
+        .unwrap()
+        .method
     else {
         panic!()
     };
@@ -63,8 +79,13 @@ fn who_cannot_repeat_takes_no_batch() {
     assert_eq!(plan.method.name(), "edge-crossing");
     // Two reads of 4 ns, each with a fence of up to 20 ns.
     assert!((plan.overhead - 4.8e-4).abs() < 1e-9, "{plan:?}");
-    let sparing = Requirement { overhead: Some(1e-5), ..requirement };
-    let Method::EdgeCrossing { every, .. } = fastest(&coarse, &sparing).unwrap().method else { panic!() };
+    let sparing = Requirement {
+        overhead: Some(1e-5),
+        ..requirement
+    };
+    let Method::EdgeCrossing { every, .. } = fastest(&coarse, &sparing).unwrap().method else {
+        panic!()
+    };
     assert_eq!(every, 48);
 }
 
@@ -74,7 +95,10 @@ fn overhead_makes_batches_longer() {
     let requirement = requirement(1e3, 0.10);
     let free = batch(&fine, &requirement).unwrap();
     let bound = batch(&fine, &requirement.clone().overhead(Some(0.02)).unwrap()).unwrap();
-    assert!(bound.overhead <= 0.02 && free.overhead > 0.02, "{free:?} {bound:?}");
+    assert!(
+        bound.overhead <= 0.02 && free.overhead > 0.02,
+        "{free:?} {bound:?}"
+    );
 }
 
 #[test]
@@ -85,14 +109,18 @@ fn what_cannot_be_kept_says_why_and_what_is_possible() {
     let slow = clock("time", 1e9, 2.0);
     let shortfall = fastest(&slow, &requirement(250.0, 0.0006)).unwrap_err();
     let nearest = shortfall.nearest.expect("an hour is worth something");
-    assert!(nearest.error < 0.01 && nearest.campaign_ns <= LONGEST_CAMPAIGN_NS, "{nearest:?}");
+    assert!(
+        nearest.error < 0.01 && nearest.campaign_ns <= LONGEST_CAMPAIGN_NS,
+        "{nearest:?}"
+    );
 }
 
 #[test]
 fn an_unfenced_read_pays_for_its_fence() {
     let [fenced, bare] = ["rdtscp", "rdtsc"].map(|id| clock(id, 1.0, 10.0));
     for planner in [single, batch] {
-        let [fenced, bare] = [&fenced, &bare].map(|clock| planner(clock, &requirement(1e5, 0.05)).unwrap());
+        let [fenced, bare] =
+            [&fenced, &bare].map(|clock| planner(clock, &requirement(1e5, 0.05)).unwrap());
         let more = bare.budget.invocation_cost - fenced.budget.invocation_cost;
         assert!((more - 20.0 / 0.9e5).abs() < 1e-9, "{bare:?}");
         assert!(bare.overhead > fenced.overhead && bare.campaign_ns > fenced.campaign_ns);
@@ -106,9 +134,21 @@ fn a_single_call_may_be_too_short_for_any_clock() {
     for planner in [single, edge_crossing] {
         let shortfall = planner(&fine, &requirement(100.0, 0.05)).unwrap_err();
         let nearest = shortfall.nearest.expect("something is possible");
-        assert!((nearest.budget.pipeline - 1.0 / 9.0).abs() < 1e-9, "{nearest:?}");
+        assert!(
+            (nearest.budget.pipeline - 1.0 / 9.0).abs() < 1e-9,
+            "{nearest:?}"
+        );
     }
     let shortfall = edge_crossing(&fine, &requirement(100.0, 0.05)).unwrap_err();
-    assert!(shortfall.reason.contains("what the reads do to the core"), "{shortfall:?}");
-    assert_eq!(fastest(&fine, &requirement(100.0, 0.05)).unwrap().method.name(), "batch");
+    assert!(
+        shortfall.reason.contains("what the reads do to the core"),
+        "{shortfall:?}"
+    );
+    assert_eq!(
+        fastest(&fine, &requirement(100.0, 0.05))
+            .unwrap()
+            .method
+            .name(),
+        "batch"
+    );
 }

@@ -1,4 +1,5 @@
-//! How exactly one can wait so long: by what blocks and is least late, and by what is late by next to nothing and computes for it.
+//! How exactly one can wait so long: by what blocks and is least late, and by what is late by next
+//! to nothing and computes for it.
 //!
 //! The report of timers that wait in a sentence.
 
@@ -22,9 +23,11 @@ pub struct Exactness {
     pub schema: &'static str,
     /// How long was waited, in nanoseconds.
     pub length_ns: u64,
-    /// Of those that leave the CPU to others, the one whose median lateness is least; null where there is none.
+    /// Of those that leave the CPU to others, the one whose median lateness is least; null where
+    /// there is none.
     pub blocks: Option<ExactWait>,
-    /// Of those that compute at the end and are late by next to nothing, the one that takes the least CPU time; null where there is none.
+    /// Of those that compute at the end and are late by next to nothing, the one that takes the
+    /// least CPU time; null where there is none.
     pub punctual: Option<ExactWait>,
     /// The others, the least late first.
     pub others: Vec<ExactWait>,
@@ -57,37 +60,61 @@ pub struct ExactWait {
     means: Means,
 }
 
-/// How exactly one can wait, at the length of the report that is nearest to this many nanoseconds. `None` where nothing waited.
+/// How exactly one can wait, at the length of the report that is nearest to this many nanoseconds.
+/// `None` where nothing waited.
 #[must_use]
 pub fn exactness(report: &Report, length_ns: f64) -> Option<Exactness> {
     let figures = report.waits.iter().filter_map(|row| row.figures.as_ref());
-    let nearest = Lateness::nearest(figures.flat_map(|figures| &figures.lateness), length_ns)?.request_ns;
-    let mut others: Vec<ExactWait> =
-        report.waits.iter().filter_map(|row| ExactWait::at(row, nearest)).collect();
+    let nearest =
+        Lateness::nearest(figures.flat_map(|figures| &figures.lateness), length_ns)?.request_ns;
+    let mut others: Vec<ExactWait> = report
+        .waits
+        .iter()
+        .filter_map(|row| ExactWait::at(row, nearest))
+        .collect();
     // Too early is as far off as too late.
     let off = |waited: &ExactWait| waited.p50_ns.abs();
     others.sort_by(|a, b| off(a).total_cmp(&off(b)));
-    let blocks = others.iter().position(|waited| waited.means == Means::Blocks);
+    let blocks = others
+        .iter()
+        .position(|waited| waited.means == Means::Blocks);
     let blocks = blocks.map(|at| others.remove(at));
-    let most = blocks.as_ref().map_or(f64::INFINITY, |waited| PUNCTUAL * off(waited));
+    let most = blocks
+        .as_ref()
+        .map_or(f64::INFINITY, |waited| PUNCTUAL * off(waited));
     let cpu = |waited: &ExactWait| waited.cpu_ns.unwrap_or(f64::INFINITY);
     let able = others.iter().enumerate();
     let able = able.filter(|(_, waited)| waited.means != Means::Blocks && off(waited) <= most);
-    let punctual = able.min_by(|a, b| cpu(a.1).total_cmp(&cpu(b.1))).map(|(at, _)| at);
+    let punctual = able
+        .min_by(|a, b| cpu(a.1).total_cmp(&cpu(b.1)))
+        .map(|(at, _)| at);
     let punctual = punctual.map(|at| others.remove(at));
-    Some(Exactness { schema: SCHEMA, length_ns: nearest, blocks, punctual, others })
+    Some(Exactness {
+        schema: SCHEMA,
+        length_ns: nearest,
+        blocks,
+        punctual,
+        others,
+    })
 }
 
 impl ExactWait {
     /// What is known of its waits of that length; `None` where no median is.
     fn at(row: &WaitRow, length_ns: u64) -> Option<Self> {
-        let late = row.figures.as_ref()?.by_length().find(|late| late.request_ns == length_ns)?;
+        let late = row
+            .figures
+            .as_ref()?
+            .by_length()
+            .find(|late| late.request_ns == length_ns)?;
         Some(Self {
             id: row.id.clone(),
             label: row.label.clone(),
             slack_ns: row.conditions.slack_ns,
             policy: row.conditions.policy.clone(),
-            p50_ns: late.p50_ns.map(|known| known.value).filter(|median| median.is_finite())?,
+            p50_ns: late
+                .p50_ns
+                .map(|known| known.value)
+                .filter(|median| median.is_finite())?,
             p90_ns: late.p90_ns.map(|known| known.value),
             p99_ns: late.p99_ns.map(|known| known.value),
             max_ns: late.max_ns,
@@ -102,12 +129,18 @@ impl ExactWait {
 const COARSE_NS: f64 = 5e5;
 const LONGEST_ID: usize = 60;
 
-/// What blocks and is least late, what is later by nothing and computes, and what rounds. `None` where it has none.
+/// What blocks and is least late, what is later by nothing and computes, and what rounds. `None`
+/// where it has none.
 #[must_use]
 pub fn in_a_sentence(report: &Report) -> Option<String> {
     let found = exactness(report, USUAL_WAIT_NS)?;
     let mut parts: Vec<String> = found.blocks.iter().map(told).collect();
-    parts.extend(found.punctual.iter().map(|other| format!("where it must not be late: {}", told(other))));
+    parts.extend(
+        found
+            .punctual
+            .iter()
+            .map(|other| format!("where it must not be late: {}", told(other))),
+    );
     if parts.is_empty() {
         return None;
     }
@@ -118,20 +151,32 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
         format!(". Caveat: coarse steps of {}", coarse.join(", "))
     };
     let length = short_time(found.length_ns as f64);
-    Some(format!("To wait {length} on this machine: {}{beware}.", parts.join("; ")))
+    Some(format!(
+        "To wait {length} on this machine: {}{beware}.",
+        parts.join("; ")
+    ))
 }
 
 fn told(waited: &ExactWait) -> String {
-    let cpu = waited.cpu_ns.map_or_else(String::new, |cpu| format!(", {} of CPU", time(Some(cpu))));
+    let cpu = waited
+        .cpu_ns
+        .map_or_else(String::new, |cpu| format!(", {} of CPU", time(Some(cpu))));
     let when = if waited.p50_ns < 0.0 { "early" } else { "late" };
-    format!("{} ({} {when}{cpu})", clipped(&waited.id, LONGEST_ID), time(Some(waited.p50_ns.abs())))
+    format!(
+        "{} ({} {when}{cpu})",
+        clipped(&waited.id, LONGEST_ID),
+        time(Some(waited.p50_ns.abs()))
+    )
 }
 
 /// Those whose waits go in coarse steps, each with the first of its steps; those of an id once.
 fn coarse(report: &Report) -> Vec<String> {
     let rounding = report.waits.iter().filter_map(|row| {
         let steps = row.figures.as_ref()?.steps.first()?;
-        let step = steps.known().filter_map(Granularity::step).find(|step| step.value >= COARSE_NS)?;
+        let step = steps
+            .known()
+            .filter_map(Granularity::step)
+            .find(|step| step.value >= COARSE_NS)?;
         Some((clipped(&row.id, LONGEST_ID), short_time(step.value)))
     });
     let mut coarse: Vec<String> = Vec::new();

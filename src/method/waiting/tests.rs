@@ -2,7 +2,10 @@ use super::*;
 use crate::model::Bulk;
 
 fn late(counts: &[(f64, u64)]) -> Lateness {
-    let bins = counts.iter().map(|&(ns, count)| (LatenessHistogram::bin(ns), count)).collect();
+    let bins = counts
+        .iter()
+        .map(|&(ns, count)| (LatenessHistogram::bin(ns), count))
+        .collect();
     Lateness {
         request_ns: 1_000_000,
         waits: counts.iter().map(|(_, count)| count).sum(),
@@ -27,7 +30,10 @@ fn late(counts: &[(f64, u64)]) -> Lateness {
 #[test]
 fn a_bin_that_reaches_beyond_the_bound_does_not_count() {
     let late = late(&[(10_000.0, 90), (49_000.0, 5), (60_000.0, 5)]);
-    assert!((within(&late, 50_000.0) - 0.9).abs() < 1e-9, "the bin of 49 us goes on to 50.1 us");
+    assert!(
+        (within(&late, 50_000.0) - 0.9).abs() < 1e-9,
+        "the bin of 49 us goes on to 50.1 us"
+    );
     assert!((within(&late, 52_000.0) - 0.95).abs() < 1e-9);
 }
 
@@ -41,7 +47,12 @@ fn few_waits_prove_little() {
 #[test]
 fn what_few_waits_do_not_exclude_is_worth_more_of_them() {
     let asked = Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).expect("it makes sense");
-    let waiter = |share: f64, waits, overhead| Waiter { share, waits, overhead, ..Waiter::default() };
+    let waiter = |share: f64, waits, overhead| Waiter {
+        share,
+        waits,
+        overhead,
+        ..Waiter::default()
+    };
     for (waiter, may) in [
         (waiter(1.0, 24, Some(0.01)), true),
         (waiter(23.0 / 24.0, 24, Some(0.01)), true),
@@ -49,7 +60,13 @@ fn what_few_waits_do_not_exclude_is_worth_more_of_them() {
         (waiter(0.98, 10_000, Some(0.01)), false),
         (waiter(1.0, 24, Some(0.03)), false),
         (waiter(1.0, 24, None), true),
-        (Waiter { too_coarse: true, ..waiter(1.0, 24, Some(0.01)) }, false),
+        (
+            Waiter {
+                too_coarse: true,
+                ..waiter(1.0, 24, Some(0.01))
+            },
+            false,
+        ),
     ] {
         assert_eq!(waiter.may_suffice(&asked), may, "{waiter:?}");
     }
@@ -58,9 +75,12 @@ fn what_few_waits_do_not_exclude_is_worth_more_of_them() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     assert!(Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).is_ok());
-    for (every, within, share, overhead) in
-        [(1e6, 1e6, 0.9, None), (1e6, 1e3, 1.0, None), (1e6, 1e3, 0.0, None), (1e6, 1e3, 0.9, Some(0.0))]
-    {
+    for (every, within, share, overhead) in [
+        (1e6, 1e6, 0.9, None),
+        (1e6, 1e3, 1.0, None),
+        (1e6, 1e3, 0.0, None),
+        (1e6, 1e3, 0.9, Some(0.0)),
+    ] {
         assert!(Punctuality::new(every, within, share, overhead).is_err());
     }
 }
@@ -72,7 +92,10 @@ fn what_waits_prove_is_found_for_any_number_of_them() {
         for missed in [1.0, 0.5, 1e-2, 1e-4, 1e-6, 0.0] {
             let share = 1.0 - missed;
             let least = at_least(share, waits);
-            assert!((before..=1.0).contains(&least) && least <= share, "{share} of {waits}: {least}");
+            assert!(
+                (before..=1.0).contains(&least) && least <= share,
+                "{share} of {waits}: {least}"
+            );
             before = least;
         }
     }

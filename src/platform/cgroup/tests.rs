@@ -3,7 +3,8 @@ use proptest::prelude::*;
 use super::super::made_up;
 use super::*;
 
-const V2_MOUNT: &str = "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+const V2_MOUNT: &str =
+    "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
 
 fn found(files: &[(&str, &str)]) -> Limits {
     let (_folder, root) = made_up(files);
@@ -18,13 +19,27 @@ fn the_least_quota_of_all_groups_counts() {
         ("sys/fs/cgroup/cgroup.controllers", "cpuset cpu memory\n"),
         ("sys/fs/cgroup/box/cpu.max", "150000 100000\n"),
         ("sys/fs/cgroup/box/inner/cpu.max", "max 100000\n"),
-        ("sys/fs/cgroup/box/inner/cpu.stat", "usage_usec 5\nnr_periods 10\nnr_throttled 3\n"),
+        (
+            "sys/fs/cgroup/box/inner/cpu.stat",
+            "usage_usec 5\nnr_periods 10\nnr_throttled 3\n",
+        ),
         ("sys/fs/cgroup/box/memory.max", "134217728\n"),
         ("sys/fs/cgroup/box/cpuset.cpus.effective", "0-1\n"),
     ]);
     assert_eq!(found.cgroup, Some(2));
-    assert_eq!(found.cpu, Some(CpuQuota { cpus: Some(1.5), throttled_periods: Some(3) }));
-    assert_eq!(found.memory, Some(MemoryLimit { bytes: Some(128 << 20) }));
+    assert_eq!(
+        found.cpu,
+        Some(CpuQuota {
+            cpus: Some(1.5),
+            throttled_periods: Some(3)
+        })
+    );
+    assert_eq!(
+        found.memory,
+        Some(MemoryLimit {
+            bytes: Some(128 << 20)
+        })
+    );
     assert_eq!(found.cpuset.as_deref(), Some("0-1"));
     assert_eq!(found.container, None);
 }
@@ -32,21 +47,49 @@ fn the_least_quota_of_all_groups_counts() {
 #[test]
 fn a_time_namespace_is_one_where_it_shifts_clocks() {
     let told = |offsets| found(&[("proc/self/timens_offsets", offsets)]).time_namespace;
-    assert_eq!(told("monotonic           0         0\nboottime            0         0\n"), None);
-    let shifted = TimeNamespace { monotonic_ns: 86_400_500_000_000, boottime_ns: -6_999_999_999 };
-    assert_eq!(told("monotonic 86400 500000000\nboottime -7 1\n"), Some(shifted));
-    assert_eq!(told("monotonic 9223372036854775807 0\nboottime 0 0\n"), None, "no such time");
+    assert_eq!(
+        told("monotonic           0         0\nboottime            0         0\n"),
+        None
+    );
+    let shifted = TimeNamespace {
+        monotonic_ns: 86_400_500_000_000,
+        boottime_ns: -6_999_999_999,
+    };
+    assert_eq!(
+        told("monotonic 86400 500000000\nboottime -7 1\n"),
+        Some(shifted)
+    );
+    assert_eq!(
+        told("monotonic 9223372036854775807 0\nboottime 0 0\n"),
+        None,
+        "no such time"
+    );
     assert_eq!(found(&[]).time_namespace, None);
 }
 
 #[test]
 fn no_limit_is_not_the_same_as_not_knowing() {
-    let mounted = [("proc/self/mountinfo", V2_MOUNT), ("proc/self/cgroup", "0::/\n")];
-    let unlimited = found(&[&mounted[..], &[("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")]].concat());
+    let mounted = [
+        ("proc/self/mountinfo", V2_MOUNT),
+        ("proc/self/cgroup", "0::/\n"),
+    ];
+    let unlimited = found(
+        &[
+            &mounted[..],
+            &[("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")],
+        ]
+        .concat(),
+    );
     assert_eq!(unlimited.cpu, Some(CpuQuota::default()));
     assert_eq!(unlimited.memory, Some(MemoryLimit::default()));
     // The controllers may be those of version 1, mounted where they cannot be seen from here.
-    let elsewhere = found(&[&mounted[..], &[("sys/fs/cgroup/cgroup.controllers", "io\n")]].concat());
+    let elsewhere = found(
+        &[
+            &mounted[..],
+            &[("sys/fs/cgroup/cgroup.controllers", "io\n")],
+        ]
+        .concat(),
+    );
     assert_eq!((elsewhere.cpu, elsewhere.memory), (None, None));
     assert_eq!(found(&[]), Limits::default());
 }
@@ -59,22 +102,42 @@ fn version_1_with_a_group_of_its_own() {
             "40 31 0:29 /docker/ab /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n\
              41 31 0:32 / /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
         ),
-        ("proc/self/cgroup", "5:memory:/docker/ab\n4:cpu,cpuacct:/docker/ab\n0::/docker/ab\n"),
+        (
+            "proc/self/cgroup",
+            "5:memory:/docker/ab\n4:cpu,cpuacct:/docker/ab\n0::/docker/ab\n",
+        ),
         ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "50000\n"),
         ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
-        ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+        (
+            "sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "9223372036854771712\n",
+        ),
     ]);
     assert_eq!(found.cgroup, Some(1));
-    assert_eq!(found.cpu, Some(CpuQuota { cpus: Some(0.5), throttled_periods: None }));
+    assert_eq!(
+        found.cpu,
+        Some(CpuQuota {
+            cpus: Some(0.5),
+            throttled_periods: None
+        })
+    );
     assert_eq!(found.memory, Some(MemoryLimit { bytes: None }));
     assert_eq!(found.container.as_deref(), Some("docker"));
 }
 
 #[test]
 fn without_proc_the_usual_place_is_looked_at() {
-    let found =
-        found(&[("sys/fs/cgroup/cgroup.controllers", "cpu\n"), ("sys/fs/cgroup/cpu.max", "20000 100000\n")]);
-    assert_eq!(found.cpu, Some(CpuQuota { cpus: Some(0.2), throttled_periods: None }));
+    let found = found(&[
+        ("sys/fs/cgroup/cgroup.controllers", "cpu\n"),
+        ("sys/fs/cgroup/cpu.max", "20000 100000\n"),
+    ]);
+    assert_eq!(
+        found.cpu,
+        Some(CpuQuota {
+            cpus: Some(0.2),
+            throttled_periods: None
+        })
+    );
     assert_eq!((found.memory, found.cpuset), (None, None));
 }
 
@@ -93,10 +156,19 @@ fn paths_that_lead_out_are_not_followed() {
 #[test]
 fn kinds_of_containers() {
     for (files, kind) in [
-        (&[("run/systemd/container", "systemd-nspawn\n")][..], "systemd-nspawn"),
+        (
+            &[("run/systemd/container", "systemd-nspawn\n")][..],
+            "systemd-nspawn",
+        ),
         (&[("run/.containerenv", "")], "podman"),
-        (&[(".dockerenv", ""), ("proc/self/cgroup", "0::/\n")], "docker"),
-        (&[("proc/self/cgroup", "0::/kubepods.slice/x\n")], "kubernetes"),
+        (
+            &[(".dockerenv", ""), ("proc/self/cgroup", "0::/\n")],
+            "docker",
+        ),
+        (
+            &[("proc/self/cgroup", "0::/kubepods.slice/x\n")],
+            "kubernetes",
+        ),
     ] {
         assert_eq!(found(files).container.as_deref(), Some(kind));
     }
@@ -104,9 +176,21 @@ fn kinds_of_containers() {
 
 #[test]
 fn rubbish_is_no_limit_that_is_known() {
-    for rubbish in ["", "max", "a b", "-5 100000", "0 100000", "1000 0", "1000 -1", "1000 nan", "\u{0}\u{0}"]
-    {
-        let found = found(&[("sys/fs/cgroup/cgroup.controllers", "io"), ("sys/fs/cgroup/cpu.max", rubbish)]);
+    for rubbish in [
+        "",
+        "max",
+        "a b",
+        "-5 100000",
+        "0 100000",
+        "1000 0",
+        "1000 -1",
+        "1000 nan",
+        "\u{0}\u{0}",
+    ] {
+        let found = found(&[
+            ("sys/fs/cgroup/cgroup.controllers", "io"),
+            ("sys/fs/cgroup/cpu.max", rubbish),
+        ]);
         assert_eq!(found.cpu, None, "{rubbish:?}");
     }
 }

@@ -1,7 +1,8 @@
 //! The frequency at which a core really runs.
 //!
-//! A chain of additions, each of which waits for the one before, takes one cycle of the core an addition. No
-//! privilege is needed for that, and it holds in virtual machines, where the counters of cycles often cannot be read.
+//! A chain of additions, each of which waits for the one before, takes one cycle of the core an
+//! addition. No privilege is needed for that, and it holds in virtual machines, where the counters
+//! of cycles often cannot be read.
 
 use std::thread;
 
@@ -14,8 +15,8 @@ use crate::model::Hertz;
 const CHAINS: u32 = 60;
 /// Chains that give the ratio of a multiplication to an addition.
 const WITNESSES: u32 = 15;
-/// What a chain should last: long against the step of the clock (up to 1 µs) and its reads, short against the ticks of
-/// the kernel, which interrupt it.
+/// What a chain should last: long against the step of the clock (up to 1 µs) and its reads, short
+/// against the ticks of the kernel, which interrupt it.
 const CHAIN_NS: f64 = 100_000.0;
 /// Additions in a chain before its length is known: 0.1 to 1 ms on cores of 5 to 0.5 GHz.
 const WARM_UP: u64 = 1 << 19;
@@ -27,11 +28,11 @@ const SHORTEST: u64 = 16;
 /// What chains of dependent instructions told about a core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chains {
-    /// Additions a second, at the median of all chains: interruptions and stolen time make a chain longer only, so that
-    /// the mean would be too low a frequency.
+    /// Additions a second, at the median of all chains: interruptions and stolen time make a chain
+    /// longer only, so that the mean would be too low a frequency.
     pub hertz: Hertz,
-    /// Lower end of the 95 % interval of the median. It covers the scatter of these chains, which followed each other
-    /// within milliseconds, not what the core does later.
+    /// Lower end of the 95 % interval of the median. It covers the scatter of these chains, which
+    /// followed each other within milliseconds, not what the core does later.
     pub low: Hertz,
     /// Upper end of the 95 % interval of the median.
     pub high: Hertz,
@@ -42,16 +43,18 @@ pub struct Chains {
 }
 
 impl Chains {
-    /// Whether an addition can be believed to take one cycle: a multiplication takes three on x86-64 and two to four
-    /// on 64-bit Arm, and the chain may hold one more simple operation. Emulators show other ratios.
+    /// Whether an addition can be believed to take one cycle: a multiplication takes three on
+    /// x86-64 and two to four on 64-bit Arm, and the chain may hold one more simple operation.
+    /// Emulators show other ratios.
     #[must_use]
     pub fn plausible(&self) -> bool {
-        self.multiplication_cycles.is_none_or(|ratio| (1.8..=5.5).contains(&ratio))
+        self.multiplication_cycles
+            .is_none_or(|ratio| (1.8..=5.5).contains(&ratio))
     }
 }
 
-/// The frequency of a core while it computes; takes some 30 ms. It is measured by a thread of its own on that CPU, or
-/// wherever the kernel likes it to run when none is given.
+/// The frequency of a core while it computes; takes some 30 ms. It is measured by a thread of its
+/// own on that CPU, or wherever the kernel likes it to run when none is given.
 ///
 /// `None` when the clock cannot be read, the thread may not run there, or the chains make no sense.
 #[must_use]
@@ -62,7 +65,12 @@ pub fn effective(cpu: Option<u32>) -> Option<Chains> {
         }
         measure()
     };
-    thread::Builder::new().name("chains".into()).spawn(measure).ok()?.join().ok()?
+    thread::Builder::new()
+        .name("chains".into())
+        .spawn(measure)
+        .ok()?
+        .join()
+        .ok()?
 }
 
 fn measure() -> Option<Chains> {
@@ -78,21 +86,28 @@ fn measure() -> Option<Chains> {
     let chains = from_chains(count - SHORTEST, empty, &additions)?;
     let multiplication_ns = (median(&multiplications)? - empty) / (fewer - SHORTEST) as f64;
     let ratio = multiplication_ns * chains.hertz.0 * 1e-9;
-    Some(Chains { multiplication_cycles: (ratio > 0.0).then_some(ratio), ..chains })
+    Some(Chains {
+        multiplication_cycles: (ratio > 0.0).then_some(ratio),
+        ..chains
+    })
 }
 
 /// How many additions last `wanted_ns`, when a chain of [`WARM_UP`] of them lasts `warm_ns`.
 fn additions_for(wanted_ns: f64, warm_ns: f64) -> Option<u64> {
     let count = WARM_UP as f64 * wanted_ns / warm_ns;
     // Beyond these, no core: less than 10 MHz, more than 100 GHz.
-    (1e3..=1e7).contains(&count).then(|| (count as u64).next_multiple_of(SHORTEST))
+    (1e3..=1e7)
+        .contains(&count)
+        .then(|| (count as u64).next_multiple_of(SHORTEST))
 }
 
-/// The frequency from chains of `additions` each, of which every one also holds `empty_ns` of reading the clock.
+/// The frequency from chains of `additions` each, of which every one also holds `empty_ns` of
+/// reading the clock.
 fn from_chains(additions: u64, empty_ns: f64, chains_ns: &[i64]) -> Option<Chains> {
     let mut sorted = chains_ns.to_vec();
     sorted.sort_unstable();
-    let frequency = |ns: f64| (ns > empty_ns).then(|| Hertz(additions as f64 / (ns - empty_ns) * 1e9));
+    let frequency =
+        |ns: f64| (ns > empty_ns).then(|| Hertz(additions as f64 / (ns - empty_ns) * 1e9));
     let (first, last) = median_ranks(sorted.len())?;
     Some(Chains {
         hertz: frequency(median(&sorted)?)?,
@@ -103,9 +118,10 @@ fn from_chains(additions: u64, empty_ns: f64, chains_ns: &[i64]) -> Option<Chain
     })
 }
 
-/// Positions, in a sorted sample of that size, of the two values between which the median lies with 95 % confidence or
-/// a little more, whatever the distribution: as many of the values lie below it as coins show heads. `None` for samples
-/// of fewer than six, of which not even the extremes will do.
+/// Positions, in a sorted sample of that size, of the two values between which the median lies with
+/// 95 % confidence or a little more, whatever the distribution: as many of the values lie below it
+/// as coins show heads. `None` for samples of fewer than six, of which not even the extremes will
+/// do.
 fn median_ranks(size: usize) -> Option<(usize, usize)> {
     let mut log_probability = -(size as f64) * std::f64::consts::LN_2;
     let mut tail = 0.0;
@@ -137,7 +153,8 @@ mod tests {
 
     #[test]
     fn ranks_of_the_median() {
-        // Conover, Practical Nonparametric Statistics, 3rd edition, table A3: the ranks are one higher there.
+        // Conover, Practical Nonparametric Statistics, 3rd edition, table A3: the ranks are one
+        // higher there.
         assert_eq!(median_ranks(5), None);
         assert_eq!(median_ranks(6), Some((0, 5)));
         assert_eq!(median_ranks(9), Some((1, 7)));
@@ -145,7 +162,10 @@ mod tests {
         assert_eq!(median_ranks(60), Some((21, 38)));
         // For large samples n/2 ± 0.98 √n.
         let (first, last) = median_ranks(1_000_000).expect("a large sample");
-        assert!((first.abs_diff(499_020) < 2) && (last.abs_diff(500_980) < 2), "{first} {last}");
+        assert!(
+            (first.abs_diff(499_020) < 2) && (last.abs_diff(500_980) < 2),
+            "{first} {last}"
+        );
     }
 
     #[test]
@@ -163,7 +183,10 @@ mod tests {
             *stolen += 5_000_000;
         }
         let found = from_chains(260_000, 30.0, &chains).expect("they make sense");
-        assert_eq!((found.hertz, found.high, found.samples), (Hertz(2.6e9), Hertz(2.6e9), 60));
+        assert_eq!(
+            (found.hertz, found.high, found.samples),
+            (Hertz(2.6e9), Hertz(2.6e9), 60)
+        );
         assert_eq!(found.low, Hertz(2.6e9));
     }
 
@@ -195,7 +218,12 @@ mod tests {
             multiplication_cycles,
             samples: 60,
         };
-        for (cycles, plausible) in [(None, true), (Some(3.0), true), (Some(4.0), true), (Some(1.0), false)] {
+        for (cycles, plausible) in [
+            (None, true),
+            (Some(3.0), true),
+            (Some(4.0), true),
+            (Some(1.0), false),
+        ] {
             assert_eq!(ratio(cycles).plausible(), plausible, "{cycles:?}");
         }
     }
@@ -204,7 +232,10 @@ mod tests {
     fn this_machine_has_a_frequency_or_none() {
         for cpu in [None, Some(0)] {
             if let Some(chains) = effective(cpu) {
-                assert!(chains.low <= chains.hertz && chains.hertz <= chains.high, "{chains:?}");
+                assert!(
+                    chains.low <= chains.hertz && chains.hertz <= chains.high,
+                    "{chains:?}"
+                );
                 assert!(chains.low.0 > 0.0);
             }
         }

@@ -1,4 +1,5 @@
-//! How fast the CPU runs: what is declared, what its time stamp counter does, what a core really does.
+//! How fast the CPU runs: what is declared, what its time stamp counter does, what a core really
+//! does.
 //!
 //! The frequency that the vendor declares.
 //!
@@ -16,25 +17,33 @@ use timers::Subject;
 use super::cpu;
 use crate::model::Hertz;
 
-/// The nominal frequency and where it was found: in CPUID leaf 0x16, else in the brand string. Most AMD and Arm
-/// processors declare none.
+/// The nominal frequency and where it was found: in CPUID leaf 0x16, else in the brand string. Most
+/// AMD and Arm processors declare none.
 #[must_use]
 pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
     let asked = timers::arch::identity().base_hz;
     asked
         .map(|hertz| (Hertz(hertz), "CPUID leaf 0x16".into()))
         .or_else(|| Some((in_brand(&cpu::brand()?)?, "brand string".into())))
-        .or_else(|| timers::os::machine::told(None).nominal.map(|(hertz, by)| (Hertz(hertz), by.into())))
+        .or_else(|| {
+            timers::os::machine::told(None)
+                .nominal
+                .map(|(hertz, by)| (Hertz(hertz), by.into()))
+        })
 }
 
 /// A frequency as people write it: `2.8GHz`, `2600 MHz`; it has to be positive.
 #[must_use]
 pub fn parse_frequency(text: &str) -> Option<Hertz> {
     let text = text.trim();
-    let number = text.len().checked_sub(2).filter(|&at| text.is_char_boundary(at)).and_then(|at| {
-        let (number, unit) = text.split_at(at);
-        unit.eq_ignore_ascii_case("hz").then_some(number)
-    })?;
+    let number = text
+        .len()
+        .checked_sub(2)
+        .filter(|&at| text.is_char_boundary(at))
+        .and_then(|at| {
+            let (number, unit) = text.split_at(at);
+            unit.eq_ignore_ascii_case("hz").then_some(number)
+        })?;
     let (number, factor) = match number.as_bytes().last()?.to_ascii_lowercase() {
         b'k' => (&number[..number.len() - 1], 1e3),
         b'm' => (&number[..number.len() - 1], 1e6),
@@ -43,7 +52,9 @@ pub fn parse_frequency(text: &str) -> Option<Hertz> {
     };
     let number = number.trim_end();
     // `parse` alone would take "inf" and "1e3" too.
-    let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let plain = number
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
     let hertz = number.parse::<f64>().ok().filter(|_| plain)? * factor;
     (hertz.is_finite() && hertz > 0.0).then_some(Hertz(hertz))
 }
@@ -62,7 +73,8 @@ fn in_brand(brand: &str) -> Option<Hertz> {
 /// Looks at the time stamp counter and a clock, of which the tightest counts.
 const LOOKS: u32 = 9;
 
-/// The time stamp counter and a clock of the kernel (one of [`timers::RATE_SOURCES`]), seen at the beginning of a run.
+/// The time stamp counter and a clock of the kernel (one of [`timers::RATE_SOURCES`]), seen at the
+/// beginning of a run.
 pub struct TscWatch {
     counter: Box<dyn Subject>,
     reference: &'static str,
@@ -77,11 +89,17 @@ impl TscWatch {
         let ns_per_tick = (timers::find(reference)?.ns_per_tick)()?;
         let mut counter = (timers::find("rdtsc-lfence")?.open)().ok()?;
         let begun = look(counter.as_mut(), reference)?;
-        Some(Self { counter, reference, ns_per_tick, begun })
+        Some(Self {
+            counter,
+            reference,
+            ns_per_tick,
+            begun,
+        })
     }
 
-    /// Hertz of the counter since it began, by that clock. A look can be some 50 ns off, so that a second gives the rate to 0.1 ppm; that of
-    /// `monotonic` itself may be slewed by up to 500 ppm (adjtimex(2)).
+    /// Hertz of the counter since it began, by that clock. A look can be some 50 ns off, so that a
+    /// second gives the rate to 0.1 ppm; that of `monotonic` itself may be slewed by up to 500 ppm
+    /// (adjtimex(2)).
     #[must_use]
     pub fn end(mut self) -> Option<Hertz> {
         let ended = look(self.counter.as_mut(), self.reference)?;
@@ -94,7 +112,9 @@ impl TscWatch {
 /// The clock, the counter, the clock again, by the look whose reads lie closest together.
 fn look(counter: &mut dyn Subject, reference: &str) -> Option<[i64; 3]> {
     let looks = counter.comparisons(reference, 0, LOOKS).ok()?;
-    looks.into_iter().min_by_key(|[before, _, after]| after.wrapping_sub(*before))
+    looks
+        .into_iter()
+        .min_by_key(|[before, _, after]| after.wrapping_sub(*before))
 }
 
 fn rate(ticks: i64, nanoseconds: f64) -> Option<f64> {
@@ -111,7 +131,10 @@ mod tests {
     fn brands() {
         for (brand, hertz) in [
             ("Intel(R) Xeon(R) CPU E5-2680 v3 @ 2.50GHz", Some(2.5e9)),
-            ("Intel(R) Core(TM)2 Duo CPU     T5450  @ 1.66GHz  ", Some(1.66e9)),
+            (
+                "Intel(R) Core(TM)2 Duo CPU     T5450  @ 1.66GHz  ",
+                Some(1.66e9),
+            ),
             ("Intel(R) Pentium(R) III CPU 866MHz", Some(866e6)),
             ("Something 3.2 GHz 8-core", Some(3.2e9)),
             ("1.2GHz, now @ 2GHz", Some(2e9)),
@@ -177,6 +200,9 @@ mod tests {
             assert!(hertz.is_none_or(|hertz| hertz.0.is_finite() && hertz.0 > 0.0));
         }
         assert!(TscWatch::begin("no such clock").is_none());
-        assert!(TscWatch::begin("rdtsc").is_none(), "its unit is not declared");
+        assert!(
+            TscWatch::begin("rdtsc").is_none(),
+            "its unit is not declared"
+        );
     }
 }

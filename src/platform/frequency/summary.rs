@@ -8,12 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::{Chains, parse_frequency};
 use crate::model::{Estimate, Frequency, Hertz, Warning};
 
-/// Effective frequencies before and after a measurement that differ by more than this share are a warning.
-/// *Judgement*.
+/// Effective frequencies before and after a measurement that differ by more than this share are a
+/// warning. *Judgement*.
 const STEADY: f64 = 0.01;
-/// So are frequencies during a measurement that lie farther apart: times at one frequency then lean on the rule that they
-/// follow the core.
-/// *Judgement*.
+/// So are frequencies during a measurement that lie farther apart: times at one frequency then lean
+/// on the rule that they follow the core. *Judgement*.
 const WANDERING: f64 = 0.03;
 
 /// Which frequency turns time into cycles.
@@ -31,7 +30,9 @@ pub enum CyclesFrom {
 
 /// A choice of [`CyclesFrom`] that is not understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no frequency to count cycles by; give `effective`, `nominal` or a value like `2.8GHz`")]
+#[error(
+    "`{0}` is no frequency to count cycles by; give `effective`, `nominal` or a value like `2.8GHz`"
+)]
 pub struct UnknownCycles(String);
 
 impl FromStr for CyclesFrom {
@@ -41,7 +42,9 @@ impl FromStr for CyclesFrom {
         match text {
             "effective" => Ok(Self::Effective),
             "nominal" => Ok(Self::Nominal),
-            value => parse_frequency(value).map(Self::Given).ok_or_else(|| UnknownCycles(value.to_owned())),
+            value => parse_frequency(value)
+                .map(Self::Given)
+                .ok_or_else(|| UnknownCycles(value.to_owned())),
         }
     }
 }
@@ -61,8 +64,8 @@ pub struct Parts {
     pub before: Option<Chains>,
     /// The effective frequency after the measurement.
     pub after: Option<Chains>,
-    /// The effective frequency in hertz while the timers were measured: the median of all windows, and what nine tenths of
-    /// them lay between.
+    /// The effective frequency in hertz while the timers were measured: the median of all windows,
+    /// and what nine tenths of them lay between.
     pub during: Option<Estimate>,
     /// The rate of the time stamp counter.
     pub tsc: Option<Hertz>,
@@ -70,30 +73,46 @@ pub struct Parts {
     pub nominal: Option<(Hertz, Cow<'static, str>)>,
 }
 
-/// The frequencies as the report shows them, with what the reader should know about them. The effective one is what was
-/// seen during the measurement, or midway between that before and that after; its range covers all of these.
+/// The frequencies as the report shows them, with what the reader should know about them. The
+/// effective one is what was seen during the measurement, or midway between that before and that
+/// after; its range covers all of these.
 ///
 /// # Errors
-/// When `from` is the nominal frequency and it is unknown. That can be found out before anything is measured, with
-/// parts that hold nothing else.
-pub fn summarise(parts: &Parts, from: CyclesFrom) -> Result<(Frequency, Vec<Warning>), NominalUnknown> {
+/// When `from` is the nominal frequency and it is unknown. That can be found out before anything is
+/// measured, with parts that hold nothing else.
+pub fn summarise(
+    parts: &Parts,
+    from: CyclesFrom,
+) -> Result<(Frequency, Vec<Warning>), NominalUnknown> {
     let chains: Vec<Chains> = parts.before.into_iter().chain(parts.after).collect();
     let effective = (!chains.is_empty())
         .then(|| chains.iter().map(|each| each.hertz.0).sum::<f64>() / chains.len() as f64);
     // Frequencies wander; what was seen many times in between says more than the two ends.
     let effective = parts.during.map(|hertz| hertz.value).or(effective);
-    let low = chains.iter().map(|each| each.low.0).chain(parts.during.map(|hertz| hertz.low));
-    let high = chains.iter().map(|each| each.high.0).chain(parts.during.map(|hertz| hertz.high));
+    let low = chains
+        .iter()
+        .map(|each| each.low.0)
+        .chain(parts.during.map(|hertz| hertz.low));
+    let high = chains
+        .iter()
+        .map(|each| each.high.0)
+        .chain(parts.during.map(|hertz| hertz.high));
     let (cycles_from, cycles_hz) = match from {
         CyclesFrom::Effective => ("effective", effective),
-        CyclesFrom::Nominal => ("nominal", Some(parts.nominal.as_ref().ok_or(NominalUnknown)?.0.0)),
+        CyclesFrom::Nominal => (
+            "nominal",
+            Some(parts.nominal.as_ref().ok_or(NominalUnknown)?.0.0),
+        ),
         CyclesFrom::Given(hertz) => ("given", Some(hertz.0)),
     };
     // A user of the clock meets one of the frequencies that the core was seen at.
     let interval = parts.during.filter(|_| from == CyclesFrom::Effective);
     let frequency = Frequency {
         nominal_hz: parts.nominal.as_ref().map(|(hertz, _)| hertz.0),
-        nominal_source: parts.nominal.as_ref().map(|(_, source)| source.clone().into_owned()),
+        nominal_source: parts
+            .nominal
+            .as_ref()
+            .map(|(_, source)| source.clone().into_owned()),
         tsc_hz: parts.tsc.map(|hertz| hertz.0),
         effective_hz: effective,
         effective_hz_low: low.min_by(f64::total_cmp),
@@ -107,13 +126,21 @@ pub fn summarise(parts: &Parts, from: CyclesFrom) -> Result<(Frequency, Vec<Warn
     };
     let mut warnings = Vec::new();
     warnings.extend(changed(parts));
-    warnings.extend(chains.iter().find(|each| !each.plausible()).and_then(implausible));
+    warnings.extend(
+        chains
+            .iter()
+            .find(|each| !each.plausible())
+            .and_then(implausible),
+    );
     warnings.extend((from == CyclesFrom::Effective && effective.is_none()).then(unknown));
     Ok((frequency, warnings))
 }
 
 fn changed(parts: &Parts) -> Option<Warning> {
-    if let Some(Estimate { value, low, high, .. }) = parts.during {
+    if let Some(Estimate {
+        value, low, high, ..
+    }) = parts.during
+    {
         return ((high - low) / value > WANDERING).then(|| Warning {
             code: "frequency-changed".into(),
             message: format!(
@@ -187,35 +214,70 @@ mod tests {
 
     #[test]
     fn before_and_after_together() {
-        let parts =
-            Parts { before: chains(3.0), after: chains(3.02), tsc: Some(Hertz(2.6e9)), ..Parts::default() };
+        let parts = Parts {
+            before: chains(3.0),
+            after: chains(3.02),
+            tsc: Some(Hertz(2.6e9)),
+            ..Parts::default()
+        };
         let (frequency, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
         assert_eq!(warnings, []);
         assert_eq!(frequency.effective_hz, Some(3.01e9));
         assert_eq!(frequency.cycles_hz, frequency.effective_hz);
         assert_eq!(frequency.cycles_from, "effective");
-        assert_eq!((frequency.effective_hz_before, frequency.effective_hz_after), (Some(3e9), Some(3.02e9)));
+        assert_eq!(
+            (frequency.effective_hz_before, frequency.effective_hz_after),
+            (Some(3e9), Some(3.02e9))
+        );
         assert_eq!(frequency.effective_hz_low, Some((3.0 - 0.01) * 1e9));
         assert_eq!(frequency.effective_hz_high, Some((3.02 + 0.01) * 1e9));
         assert_eq!(frequency.tsc_hz, Some(2.6e9));
-        assert_eq!((frequency.nominal_hz, frequency.nominal_source), (None, None));
+        assert_eq!(
+            (frequency.nominal_hz, frequency.nominal_source),
+            (None, None)
+        );
     }
 
     #[test]
     fn a_change_of_more_than_one_percent_is_told() {
         for (after, told) in [(3.029, false), (3.031, true), (2.971, false), (2.969, true)] {
-            let parts = Parts { before: chains(3.0), after: chains(after), ..Parts::default() };
-            assert_eq!(codes(&parts, CyclesFrom::Effective) == ["frequency-changed"], told, "{after}");
+            let parts = Parts {
+                before: chains(3.0),
+                after: chains(after),
+                ..Parts::default()
+            };
+            assert_eq!(
+                codes(&parts, CyclesFrom::Effective) == ["frequency-changed"],
+                told,
+                "{after}"
+            );
         }
-        let parts = Parts { before: chains(3.0), after: chains(2.4), ..Parts::default() };
+        let parts = Parts {
+            before: chains(3.0),
+            after: chains(2.4),
+            ..Parts::default()
+        };
         let (_, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
-        assert!(warnings[0].message.contains("3.000 GHz") && warnings[0].message.contains("2.400 GHz"));
-        assert!(warnings[0].message.contains("-20.0 %"), "{}", warnings[0].message);
+        assert!(
+            warnings[0].message.contains("3.000 GHz") && warnings[0].message.contains("2.400 GHz")
+        );
+        assert!(
+            warnings[0].message.contains("-20.0 %"),
+            "{}",
+            warnings[0].message
+        );
     }
 
     #[test]
     fn what_was_seen_in_between_counts() {
-        let during = |low: f64, high: f64| Some(Estimate { value: 2.6e9, low, high, samples: 900 });
+        let during = |low: f64, high: f64| {
+            Some(Estimate {
+                value: 2.6e9,
+                low,
+                high,
+                samples: 900,
+            })
+        };
         let parts = Parts {
             before: chains(3.0),
             after: chains(2.5),
@@ -225,33 +287,69 @@ mod tests {
         let (frequency, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
         assert_eq!(warnings, [], "the ends do not count");
         assert_eq!(frequency.effective_hz, Some(2.6e9));
-        assert_eq!((frequency.effective_hz_low, frequency.effective_hz_high), (Some(2.49e9), Some(3.01e9)));
-        let parts = Parts { during: during(2.4e9, 2.8e9), ..parts };
+        assert_eq!(
+            (frequency.effective_hz_low, frequency.effective_hz_high),
+            (Some(2.49e9), Some(3.01e9))
+        );
+        let parts = Parts {
+            during: during(2.4e9, 2.8e9),
+            ..parts
+        };
         assert_eq!(codes(&parts, CyclesFrom::Effective), ["frequency-changed"]);
     }
 
     #[test]
     fn the_chosen_frequency() {
-        let parts = Parts { nominal: Some((Hertz(2.5e9), "brand string".into())), ..Parts::default() };
+        let parts = Parts {
+            nominal: Some((Hertz(2.5e9), "brand string".into())),
+            ..Parts::default()
+        };
         let chosen = |from| summarise(&parts, from).map(|(f, _)| (f.cycles_from, f.cycles_hz));
-        assert_eq!(chosen(CyclesFrom::Nominal), Ok(("nominal".into(), Some(2.5e9))));
-        assert_eq!(chosen(CyclesFrom::Given(Hertz(1e9))), Ok(("given".into(), Some(1e9))));
-        assert_eq!(chosen(CyclesFrom::Effective), Ok(("effective".into(), None)));
-        assert_eq!(codes(&parts, CyclesFrom::Effective), ["effective-frequency-unknown"]);
+        assert_eq!(
+            chosen(CyclesFrom::Nominal),
+            Ok(("nominal".into(), Some(2.5e9)))
+        );
+        assert_eq!(
+            chosen(CyclesFrom::Given(Hertz(1e9))),
+            Ok(("given".into(), Some(1e9)))
+        );
+        assert_eq!(
+            chosen(CyclesFrom::Effective),
+            Ok(("effective".into(), None))
+        );
+        assert_eq!(
+            codes(&parts, CyclesFrom::Effective),
+            ["effective-frequency-unknown"]
+        );
         assert_eq!(codes(&parts, CyclesFrom::Nominal), [""; 0]);
     }
 
     #[test]
     fn an_unknown_nominal_frequency_is_an_error_with_a_remedy() {
-        let error = summarise(&Parts::default(), CyclesFrom::Nominal).expect_err("it is unknown").to_string();
-        assert!(error.contains("--cycles effective") && error.contains("--cycles 2.8GHz"), "{error}");
+        let error = summarise(&Parts::default(), CyclesFrom::Nominal)
+            .expect_err("it is unknown")
+            .to_string();
+        assert!(
+            error.contains("--cycles effective") && error.contains("--cycles 2.8GHz"),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_core_on_which_additions_are_odd_is_told() {
-        let odd = chains(3.0).map(|each| Chains { multiplication_cycles: Some(1.0), ..each });
-        let parts = Parts { before: odd, after: odd, ..Parts::default() };
-        assert_eq!(codes(&parts, CyclesFrom::Effective), ["effective-frequency-doubtful"]);
+        let odd = chains(3.0).map(|each| Chains {
+            multiplication_cycles: Some(1.0),
+            ..each
+        });
+        let parts = Parts {
+            before: odd,
+            after: odd,
+            ..Parts::default()
+        };
+        assert_eq!(
+            codes(&parts, CyclesFrom::Effective),
+            ["effective-frequency-doubtful"]
+        );
     }
 
     #[test]
@@ -259,7 +357,13 @@ mod tests {
         assert_eq!("effective".parse(), Ok(CyclesFrom::Effective));
         assert_eq!("nominal".parse(), Ok(CyclesFrom::Nominal));
         assert_eq!("2.5GHz".parse(), Ok(CyclesFrom::Given(Hertz(2.5e9))));
-        let error = "fast".parse::<CyclesFrom>().expect_err("no frequency").to_string();
-        assert!(error.contains("`fast`") && error.contains("2.8GHz"), "{error}");
+        let error = "fast"
+            .parse::<CyclesFrom>()
+            .expect_err("no frequency")
+            .to_string();
+        assert!(
+            error.contains("`fast`") && error.contains("2.8GHz"),
+            "{error}"
+        );
     }
 }

@@ -15,7 +15,8 @@ use crate::prober::children::{self, Running};
 
 /// The pipes of the protocol are the files 3 and 4.
 const WITH_PIPES: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
-/// Nothing is loaded, nothing asked at first start, nothing told to anybody, and timers are those of a page that is looked at.
+/// Nothing is loaded, nothing asked at first start, nothing told to anybody, and timers are those
+/// of a page that is looked at.
 const FLAGS: &[&str] = &[
     "--headless=new",
     "--remote-debugging-pipe",
@@ -57,17 +58,31 @@ pub(super) fn start(program: &Path, profile: &Path, url: &str) -> Result<Chromiu
     let version = product.rsplit('/').next().unwrap_or_default();
     let version = format!(
         "{version}{}",
-        if has_sandbox { "" } else { ", without its sandbox, which it cannot have here" }
+        if has_sandbox {
+            ""
+        } else {
+            ", without its sandbox, which it cannot have here"
+        }
     );
     let target = connection.call("Target.createTarget", &json!({ "url": url }), None)?;
     let target = json!({ "targetId": target["targetId"], "flatten": true });
     let session = connection.call("Target.attachToTarget", &target, None)?;
-    let session = session["sessionId"].as_str().ok_or("it has no page")?.to_owned();
-    let mut browser = Chromium { connection, session, version };
+    let session = session["sessionId"]
+        .as_str()
+        .ok_or("it has no page")?
+        .to_owned();
+    let mut browser = Chromium {
+        connection,
+        session,
+        version,
+    };
     let deadline = Deadline::after(START);
     while browser.evaluate("typeof answer") != Ok("function".into()) {
         if deadline.remaining().is_none() {
-            return Err(format!("its page was not there within {} s", START.as_secs()));
+            return Err(format!(
+                "its page was not there within {} s",
+                START.as_secs()
+            ));
         }
         thread::sleep(POLL);
     }
@@ -77,15 +92,31 @@ pub(super) fn start(program: &Path, profile: &Path, url: &str) -> Result<Chromiu
 /// Starts it and asks for its name and version.
 fn connect(program: &Path, profile: &Path, flags: &[&str]) -> Result<(Connection, Value), String> {
     let mut command = command("sh".as_ref(), profile)?;
-    command.args(["-c", WITH_PIPES, "sh"]).arg(program).args(FLAGS).args(flags);
+    command
+        .args(["-c", WITH_PIPES, "sh"])
+        .arg(program)
+        .args(FLAGS)
+        .args(flags);
     let mut folder = std::ffi::OsString::from("--user-data-dir=");
     folder.push(profile);
-    command.arg(folder).arg("about:blank").stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+        .arg(folder)
+        .arg("about:blank")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     let mut running = children::start(command, None).map_err(|error| error.to_string())?;
     let (input, output, _) = running.pipes();
-    let (Some(input), Some(output)) = (input, output) else { return Err("it has no pipes".into()) };
+    let (Some(input), Some(output)) = (input, output) else {
+        return Err("it has no pipes".into());
+    };
     let output = BufReader::new(output);
-    let mut connection = Connection { _running: running, input, output, last: 0, profile: profile.into() };
+    let mut connection = Connection {
+        _running: running,
+        input,
+        output,
+        last: 0,
+        profile: profile.into(),
+    };
     let version = connection.call("Browser.getVersion", &json!({}), None)?;
     Ok((connection, version))
 }
@@ -102,11 +133,17 @@ impl Browser for Chromium {
 
 impl Chromium {
     fn evaluate(&mut self, expression: &str) -> Result<String, String> {
-        let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
-        let told = self.connection.call("Runtime.evaluate", &params, Some(&self.session))?;
+        let params =
+            json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
+        let told = self
+            .connection
+            .call("Runtime.evaluate", &params, Some(&self.session))?;
         match told["result"]["value"].as_str() {
             Some(text) => Ok(text.to_owned()),
-            None => Err(format!("the page does not answer: {}", told["result"]["description"])),
+            None => Err(format!(
+                "the page does not answer: {}",
+                told["result"]["description"]
+            )),
         }
     }
 }
@@ -121,22 +158,34 @@ struct Connection {
 
 impl Connection {
     /// Calls a method; what else the browser tells meanwhile is not looked at.
-    fn call(&mut self, method: &str, params: &Value, session: Option<&str>) -> Result<Value, String> {
+    fn call(
+        &mut self,
+        method: &str,
+        params: &Value,
+        session: Option<&str>,
+    ) -> Result<Value, String> {
         self.last += 1;
         let mut message = json!({ "id": self.last, "method": method, "params": params });
         if let (Some(session), Some(message)) = (session, message.as_object_mut()) {
             message.insert("sessionId".into(), session.into());
         }
         let message = format!("{message}\0");
-        let sent = self.input.write_all(message.as_bytes()).and_then(|()| self.input.flush());
+        let sent = self
+            .input
+            .write_all(message.as_bytes())
+            .and_then(|()| self.input.flush());
         sent.map_err(|_| last_words(&self.profile))?;
         loop {
             let mut message = Vec::new();
-            let read = (&mut self.output).take(LONGEST_MESSAGE).read_until(0, &mut message);
+            let read = (&mut self.output)
+                .take(LONGEST_MESSAGE)
+                .read_until(0, &mut message);
             if read.is_err() || message.pop() != Some(0) {
                 return Err(last_words(&self.profile));
             }
-            let Ok(mut told) = serde_json::from_slice::<Value>(&message) else { continue };
+            let Ok(mut told) = serde_json::from_slice::<Value>(&message) else {
+                continue;
+            };
             if told["id"] != self.last {
                 continue;
             }

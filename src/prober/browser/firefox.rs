@@ -34,12 +34,16 @@ const SETTINGS: &[(&str, &str)] = &[
     ("network.captive-portal-service.enabled", "false"),
     ("network.connectivity-service.enabled", "false"),
     ("network.proxy.type", "0"),
-    ("services.settings.server", "\"data:,#remote-settings-dummy/v1\""),
+    (
+        "services.settings.server",
+        "\"data:,#remote-settings-dummy/v1\"",
+    ),
     ("toolkit.telemetry.enabled", "false"),
 ];
 /// The longest that a page may take to answer, in milliseconds: the runner gives up earlier.
 const LONGEST_MS: u64 = 3_600_000;
-const ASK: &str = "const [line, done] = arguments; window.answer(line).then(done, (why) => done(`!${why}`));";
+const ASK: &str =
+    "const [line, done] = arguments; window.answer(line).then(done, (why) => done(`!${why}`));";
 const POLL: Duration = Duration::from_millis(20);
 
 pub(super) struct Firefox {
@@ -56,13 +60,18 @@ pub(super) fn start(
     url: &str,
     settings: &[(String, String)],
 ) -> Result<Firefox, String> {
-    let own = SETTINGS.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let lines =
-        own.chain(settings.iter().cloned()).map(|(name, value)| format!("user_pref({name:?}, {value});\n"));
+    let own = SETTINGS
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let lines = own
+        .chain(settings.iter().cloned())
+        .map(|(name, value)| format!("user_pref({name:?}, {value});\n"));
     let written = fs::write(profile.join("user.js"), lines.collect::<String>());
     written.map_err(|error| format!("its profile: {error}"))?;
     let mut command = command(program.as_os_str(), profile)?;
-    command.args(["--headless", "--no-remote", "--marionette", "--profile"]).arg(profile);
+    command
+        .args(["--headless", "--no-remote", "--marionette", "--profile"])
+        .arg(profile);
     let running = children::start(command, None).map_err(|error| error.to_string())?;
     let port = port(&running, profile)?;
     let failed = |error: std::io::Error| format!("its socket: {error}");
@@ -77,16 +86,26 @@ pub(super) fn start(
     };
     browser.receive()?;
     let session = browser.call("WebDriver:NewSession", &json!({}))?;
-    browser.version = session["capabilities"]["browserVersion"].as_str().unwrap_or_default().to_owned();
+    browser.version = session["capabilities"]["browserVersion"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
     // What is measured is not what others get.
-    browser.version.extend(settings.iter().map(|(name, value)| format!(", {name}={value}")));
+    browser.version.extend(
+        settings
+            .iter()
+            .map(|(name, value)| format!(", {name}={value}")),
+    );
     browser.call("WebDriver:SetTimeouts", &json!({ "script": LONGEST_MS }))?;
     browser.call("WebDriver:Navigate", &json!({ "url": url }))?;
     let deadline = Deadline::after(START);
     let is_there = json!({ "script": "return typeof window.answer", "args": [] });
     while browser.call("WebDriver:ExecuteScript", &is_there)?["value"] != "function" {
         if deadline.remaining().is_none() {
-            return Err(format!("its page was not there within {} s", START.as_secs()));
+            return Err(format!(
+                "its page was not there within {} s",
+                START.as_secs()
+            ));
         }
         thread::sleep(POLL);
     }
@@ -114,8 +133,14 @@ impl Browser for Firefox {
     }
 
     fn ask(&mut self, line: &str) -> Result<String, String> {
-        let told = self.call("WebDriver:ExecuteAsyncScript", &json!({ "script": ASK, "args": [line] }))?;
-        told["value"].as_str().map(str::to_owned).ok_or_else(|| "the page does not answer".into())
+        let told = self.call(
+            "WebDriver:ExecuteAsyncScript",
+            &json!({ "script": ASK, "args": [line] }),
+        )?;
+        told["value"]
+            .as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| "the page does not answer".into())
     }
 }
 
@@ -142,20 +167,28 @@ impl Firefox {
         let mut length: u64 = 0;
         loop {
             let mut byte = [0];
-            self.socket.read_exact(&mut byte).map_err(|_| last_words(&self.profile))?;
+            self.socket
+                .read_exact(&mut byte)
+                .map_err(|_| last_words(&self.profile))?;
             match byte[0] {
                 b':' => break,
                 digit @ b'0'..=b'9' => {
-                    length = length.saturating_mul(10).saturating_add((digit - b'0').into())
+                    length = length
+                        .saturating_mul(10)
+                        .saturating_add((digit - b'0').into())
                 }
                 _ => return Err("the browser does not speak Marionette".into()),
             }
         }
         if length > LONGEST_MESSAGE {
-            return Err(format!("the browser answers with {length} bytes, which no answer needs"));
+            return Err(format!(
+                "the browser answers with {length} bytes, which no answer needs"
+            ));
         }
         let mut message = vec![0; length as usize];
-        self.socket.read_exact(&mut message).map_err(|_| last_words(&self.profile))?;
+        self.socket
+            .read_exact(&mut message)
+            .map_err(|_| last_words(&self.profile))?;
         serde_json::from_slice(&message)
             .map_err(|error| format!("the browser does not speak Marionette: {error}"))
     }

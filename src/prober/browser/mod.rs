@@ -1,7 +1,9 @@
-//! The host of a browser: it stands between the runner and a page, and is a process of its own, so that the browser ends with it. A line of
-//! words comes in, the page answers it, the answer goes out.
+//! The host of a browser: it stands between the runner and a page, and is a process of its own, so
+//! that the browser ends with it. A line of words comes in, the page answers it, the answer goes
+//! out.
 //!
-//! A browser has a profile of its own, in the folder of its host. It loads pages from this process only.
+//! A browser has a profile of its own, in the folder of its host. It loads pages from this process
+//! only.
 
 mod chromium;
 mod firefox;
@@ -92,21 +94,34 @@ pub fn serve(
             std::process::exit(0);
         }
     };
-    thread::Builder::new().spawn(listen).map_err(|error| format!("no thread to listen: {error}"))?;
+    thread::Builder::new()
+        .spawn(listen)
+        .map_err(|error| format!("no thread to listen: {error}"))?;
     let server = pages::serve(&wanted.folder)?;
     let url = format!("http://127.0.0.1:{server}/{}", wanted.page.name());
     let mut browser: Box<dyn Browser> = match wanted.kind {
         BrowserKind::Chromium => Box::new(chromium::start(&wanted.program, profile.path(), &url)?),
-        BrowserKind::Firefox => {
-            Box::new(firefox::start(&wanted.program, profile.path(), &url, &wanted.settings)?)
-        }
+        BrowserKind::Firefox => Box::new(firefox::start(
+            &wanted.program,
+            profile.path(),
+            &url,
+            &wanted.settings,
+        )?),
     };
     while let Ok(line) = requests.recv() {
         let line = String::from_utf8_lossy(&line);
         let told = browser.ask(line.trim())?;
-        let told = if line.trim() == "hello" { named(&told, &browser.version()) } else { told };
+        let told = if line.trim() == "hello" {
+            named(&told, &browser.version())
+        } else {
+            told
+        };
         let told = told.replace('\n', " ") + "\n";
-        if output.write_all(told.as_bytes()).and_then(|()| output.flush()).is_err() {
+        if output
+            .write_all(told.as_bytes())
+            .and_then(|()| output.flush())
+            .is_err()
+        {
             break;
         }
     }
@@ -125,12 +140,22 @@ fn named(told: &str, version: &str) -> String {
     words.join("\t")
 }
 
-/// A command whose temporary files and settings are all in the profile, and whose complaints are too.
+/// A command whose temporary files and settings are all in the profile, and whose complaints are
+/// too.
 fn command(program: &OsStr, profile: &Path) -> Result<Command, String> {
-    let complaints = File::create(complaints(profile)).map_err(|error| format!("its profile: {error}"))?;
+    let complaints =
+        File::create(complaints(profile)).map_err(|error| format!("its profile: {error}"))?;
     let mut command = Command::new(program);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(complaints);
-    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"] {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(complaints);
+    for name in [
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_CACHE_HOME",
+        "XDG_RUNTIME_DIR",
+    ] {
         command.env(name, profile);
     }
     // Browsers make sockets there, whose paths have to be short (`unix(7)`).
@@ -145,9 +170,16 @@ fn complaints(profile: &Path) -> PathBuf {
 /// Why it went away, as far as it said so.
 fn last_words(profile: &Path) -> String {
     let said = std::fs::read(complaints(profile)).unwrap_or_default();
-    let mut lines = said.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    let fatal = lines.clone().rfind(|line| line.windows(5).any(|word| word == b"FATAL"));
+    let mut lines = said
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty());
+    let fatal = lines
+        .clone()
+        .rfind(|line| line.windows(5).any(|word| word == b"FATAL"));
     let last = fatal.or_else(|| lines.next_back());
-    let words = last.map_or_else(|| "without a word".into(), |line| printable(line, COMPLAINT));
+    let words = last.map_or_else(
+        || "without a word".into(),
+        |line| printable(line, COMPLAINT),
+    );
     format!("the browser went away: {words}")
 }

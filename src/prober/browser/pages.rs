@@ -13,7 +13,8 @@ const LONGEST_HEAD: u64 = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const PLAIN: &str = "<!doctype html><title>timermeter</title><script src=\"/words.js\"></script>";
-const WITH_WORKER: &str = "<!doctype html><title>timermeter</title><script src=\"/page.js\"></script>";
+const WITH_WORKER: &str =
+    "<!doctype html><title>timermeter</title><script src=\"/page.js\"></script>";
 /// A page that passes on what its worker says.
 const PAGE: &str = "const worker = new Worker('/worker.js');
 const ask = (line) => new Promise((resolve) => { worker.onmessage = ({ data }) => resolve(data); worker.postMessage(line); });
@@ -23,7 +24,8 @@ const WORKER: &str = "importScripts('/words.js');
 onmessage = async ({ data }) => { postMessage(await globalThis.answer(data)); };
 postMessage('ready');
 ";
-/// What isolates a page from others, for which it is given finer clocks (HTML, *cross-origin isolation*).
+/// What isolates a page from others, for which it is given finer clocks (HTML, *cross-origin
+/// isolation*).
 const ISOLATION: &str =
     "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n";
 
@@ -60,7 +62,8 @@ pub(super) fn serve(folder: &Path) -> Result<u16, String> {
     let listen = move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let words = Arc::clone(&words);
-            // A connection that is kept open does not block the next one; one that is broken off is not answered.
+            // A connection that is kept open does not block the next one; one that is broken off is
+            // not answered.
             let _ = thread::Builder::new().spawn(move || answer(stream, &words));
         }
     };

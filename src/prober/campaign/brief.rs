@@ -1,8 +1,9 @@
 //! Brief processes: each times calls of many timers, and nothing else.
 //!
-//! Only many processes tell what processes differ by, and one that is started for a single timer spends most of its time
-//! starting. So besides those that a timer has to itself, which look for its step as well, there are processes that visit the
-//! timers of a host one after the other, in another order each time. Some of them look for steps, too.
+//! Only many processes tell what processes differ by, and one that is started for a single timer
+//! spends most of its time starting. So besides those that a timer has to itself, which look for
+//! its step as well, there are processes that visit the timers of a host one after the other, in
+//! another order each time. Some of them look for steps, too.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -26,8 +27,8 @@ use crate::prober::sampling::Plan;
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
 use crate::trace::{Batches, Reference, Run, Stored};
 
-/// One process for the timers of `host` among `whom`; returns those that it asked. One that is lost disqualifies no timer: each was
-/// asked by processes of its own before.
+/// One process for the timers of `host` among `whom`; returns those that it asked. One that is lost
+/// disqualifies no timer: each was asked by processes of its own before.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`].
@@ -44,7 +45,10 @@ pub(super) fn visit(
     whom.shuffle(random);
     // The kernel saves and restores these counters from then on, whenever it switches threads.
     whom.sort_by_key(|index| subjects[*index].timer.properties.family == Some(Family::PerfEvent));
-    let ids: Vec<&str> = whom.iter().map(|index| subjects[*index].timer.id.as_str()).collect();
+    let ids: Vec<&str> = whom
+        .iter()
+        .map(|index| subjects[*index].timer.id.as_str())
+        .collect();
     let connection = match connect(host, &ids, settings.cpu, settings.timeout) {
         Ok(connection) => connection,
         Err(Fault::Interrupted) => return Err(Fault::Interrupted),
@@ -54,21 +58,52 @@ pub(super) fn visit(
     let own_rates = begun(host, &connection, subjects, &whom)?;
     for index in whom {
         let slow = subjects[index].is_found_slow();
-        let Subject { timer, outcome: Ok(stored), .. } = &mut subjects[index] else { continue };
+        let Subject {
+            timer,
+            outcome: Ok(stored),
+            ..
+        } = &mut subjects[index]
+        else {
+            continue;
+        };
         let mut window = ProcessWatch::of_one_of_many(watch, &connection);
         let reference = &stored.trace.reference;
         let mut bench = bench(&connection, timer, &reference.id);
-        let answered = times_calls(&connection, &mut window, &timer.id, &mut bench, reference, &mut floor)
-            .and_then(|mut run| {
-                let at_once = connection.borrow().offers("steps").then_some((&connection, &*timer.id));
-                let shortcuts = Shortcuts { brief: true, host: at_once, slow };
-                let search = || search(&mut bench, reference, &settings.plan, random, shortcuts, &mut run);
-                let found = searches.then(search).transpose()?;
-                Ok((run, found))
-            });
+        let answered = times_calls(
+            &connection,
+            &mut window,
+            &timer.id,
+            &mut bench,
+            reference,
+            &mut floor,
+        )
+        .and_then(|mut run| {
+            let at_once = connection
+                .borrow()
+                .offers("steps")
+                .then_some((&connection, &*timer.id));
+            let shortcuts = Shortcuts {
+                brief: true,
+                host: at_once,
+                slow,
+            };
+            let search = || {
+                search(
+                    &mut bench,
+                    reference,
+                    &settings.plan,
+                    random,
+                    shortcuts,
+                    &mut run,
+                )
+            };
+            let found = searches.then(search).transpose()?;
+            Ok((run, found))
+        });
         match answered {
             Ok((run, found)) => {
-                let Some(valid) = kept(stored, run, &connection, window, timer, &settings.plan)? else {
+                let Some(valid) = kept(stored, run, &connection, window, timer, &settings.plan)?
+                else {
                     break;
                 };
                 if let Some((ns_per_tick, slow)) = found.filter(|_| valid) {
@@ -91,8 +126,8 @@ pub(super) fn visit(
     Ok(asked)
 }
 
-/// Keeps what a timer answered, and asks what it adds in context where that is not known well enough. Returns whether it counts; nothing where
-/// the process is lost.
+/// Keeps what a timer answered, and asks what it adds in context where that is not known well
+/// enough. Returns whether it counts; nothing where the process is lost.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`].
@@ -106,7 +141,10 @@ fn kept(
 ) -> Result<Option<bool>, Fault> {
     let trace = &stored.trace;
     let in_context = if trace.adds.len() < plan.brief as usize {
-        let (ids, cost_ns) = ([&*timer.id, &trace.reference.id], cost::rough_ns(&run, &trace.reference));
+        let (ids, cost_ns) = (
+            [&*timer.id, &trace.reference.id],
+            cost::rough_ns(&run, &trace.reference),
+        );
         adds(connection, Some(&mut window), ids, cost_ns, plan)
     } else {
         Ok(Vec::new())
@@ -127,8 +165,8 @@ fn kept(
     Ok(Some(valid))
 }
 
-/// Times the calls of a timer, by one question where the host answers that, all in one window. The floor is the same for all timers of a
-/// process: the first one finds it.
+/// Times the calls of a timer, by one question where the host answers that, all in one window. The
+/// floor is the same for all timers of a process: the first one finds it.
 fn times_calls(
     connection: &Rc<RefCell<Connection>>,
     window: &mut ProcessWatch,
@@ -152,7 +190,8 @@ fn times_calls(
     Ok(run.seen(seen.core_hz, seen.unstable))
 }
 
-/// Those whose rate this process may find for itself, compared with their references at its beginning. Opening them finds the rate.
+/// Those whose rate this process may find for itself, compared with their references at its
+/// beginning. Opening them finds the rate.
 fn begun(
     host: &Host,
     connection: &Rc<RefCell<Connection>>,
@@ -161,7 +200,14 @@ fn begun(
 ) -> Result<Vec<(usize, OwnRate)>, Fault> {
     let mut begun = Vec::new();
     for &index in whom {
-        let Subject { timer, outcome: Ok(stored), .. } = &subjects[index] else { continue };
+        let Subject {
+            timer,
+            outcome: Ok(stored),
+            ..
+        } = &subjects[index]
+        else {
+            continue;
+        };
         if may_differ(host, timer) {
             match OwnRate::begin(connection, timer, &stored.trace.reference.id) {
                 Ok(own_rate) => begun.extend(own_rate.map(|own_rate| (index, own_rate))),

@@ -1,5 +1,6 @@
-//! Sampling that goes where the uncertainty is: after the rounds, further processes are started for those timers whose Quality the
-//! processes agree on least, until each is known well enough or the time is used.
+//! Sampling that goes where the uncertainty is: after the rounds, further processes are started for
+//! those timers whose Quality the processes agree on least, until each is known well enough or the
+//! time is used.
 
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use crate::prober::sampling::Plan;
 use crate::scoring::Sketch;
 use crate::trace::{Stored, Trace};
 
-/// Of the frequency of the core nothing but Quality in cycles depends; where it is not seen, that of a usual core does.
+/// Of the frequency of the core nothing but Quality in cycles depends; where it is not seen, that
+/// of a usual core does.
 const USUAL_HERTZ: f64 = 3e9;
 
 /// What is known of a timer that may be asked again.
@@ -20,8 +22,15 @@ struct KnownTimer {
 
 impl KnownTimer {
     fn of(stored: &Stored, ns_per_tick: Option<f64>, hertz: f64) -> Option<Self> {
-        let trace = Trace { ns_per_tick, core_hz: Some(hertz), ..stored.open() };
-        Some(Self { sketch: Sketch::of(&trace, hertz)?, runs: stored.runs() })
+        let trace = Trace {
+            ns_per_tick,
+            core_hz: Some(hertz),
+            ..stored.open()
+        };
+        Some(Self {
+            sketch: Sketch::of(&trace, hertz)?,
+            runs: stored.runs(),
+        })
     }
 
     /// Looks at the process that came last, if there is a new one.
@@ -39,8 +48,9 @@ impl KnownTimer {
     }
 }
 
-/// Whether more processes are worth it for a timer whose `runs` processes leave an uncertainty of `scatter`: it is more than the plan asks for,
-/// and where the plan does not insist, those that the timer may have would come close enough. Time affords `affordable` more of them.
+/// Whether more processes are worth it for a timer whose `runs` processes leave an uncertainty of
+/// `scatter`: it is more than the plan asks for, and where the plan does not insist, those that the
+/// timer may have would come close enough. Time affords `affordable` more of them.
 #[must_use]
 pub fn goes_on(scatter: f64, runs: usize, affordable: f64, plan: &Plan) -> bool {
     let times = scatter / plan.precision;
@@ -62,11 +72,22 @@ impl Narrowing {
         let hertz = hertz.unwrap_or(USUAL_HERTZ);
         let stored: Vec<(Option<&Stored>, Option<f64>)> = subjects
             .iter()
-            .map(|subject| (subject.outcome.as_ref().ok(), subject.tick().map(|(ns, _)| ns)))
+            .map(|subject| {
+                (
+                    subject.outcome.as_ref().ok(),
+                    subject.tick().map(|(ns, _)| ns),
+                )
+            })
             .collect();
         // Nothing is measured meanwhile.
-        let known = parallel::mapped(&stored, |(stored, tick)| KnownTimer::of((*stored)?, *tick, hertz));
-        Self { known, hertz, affordable: f64::INFINITY }
+        let known = parallel::mapped(&stored, |(stored, tick)| {
+            KnownTimer::of((*stored)?, *tick, hertz)
+        });
+        Self {
+            known,
+            hertz,
+            affordable: f64::INFINITY,
+        }
     }
 
     /// Nothing more is to be had of that timer.
@@ -88,14 +109,20 @@ impl Narrowing {
         self.affordable = left.as_secs_f64() / taken.as_secs_f64().max(1e-6);
     }
 
-    /// Timers whose interval is still too wide and that may be asked again, the widest first; those left out that will not come close enough
-    /// by the processes that they may have.
+    /// Timers whose interval is still too wide and that may be asked again, the widest first; those
+    /// left out that will not come close enough by the processes that they may have.
     pub(super) fn wide(&self, subjects: &[Subject], plan: &Plan) -> Vec<usize> {
         let may = |index: usize| {
             let stored = subjects[index].outcome.as_ref().ok();
-            stored.is_some_and(|stored| (stored.runs() as u32 + stored.trace.discarded) < plan.most_processes)
+            stored.is_some_and(|stored| {
+                (stored.runs() as u32 + stored.trace.discarded) < plan.most_processes
+            })
         };
-        let known = self.known.iter().enumerate().filter_map(|(index, known)| Some((index, known.as_ref()?)));
+        let known = self
+            .known
+            .iter()
+            .enumerate()
+            .filter_map(|(index, known)| Some((index, known.as_ref()?)));
         let mut wide: Vec<(usize, f64)> = known
             .filter(|(index, known)| {
                 may(*index) && goes_on(known.sketch.scatter(), known.runs, self.affordable, plan)
@@ -113,12 +140,32 @@ mod tests {
 
     #[test]
     fn what_cannot_come_close_enough_is_left() {
-        let plan = Plan { precision: 0.005, most_processes: 120, insists: false, ..Plan::DEFAULT };
-        let insisting = Plan { insists: true, ..plan };
-        assert!(!goes_on(0.005, 25, f64::INFINITY, &plan), "it is close enough");
-        assert!(goes_on(0.0109, 25, f64::INFINITY, &plan), "119 processes do");
-        assert!(!goes_on(0.0111, 25, f64::INFINITY, &plan), "123 would do, 120 it may have");
-        assert!(!goes_on(0.0109, 25, 50.0, &plan), "75 are all that there is time for");
+        let plan = Plan {
+            precision: 0.005,
+            most_processes: 120,
+            insists: false,
+            ..Plan::DEFAULT
+        };
+        let insisting = Plan {
+            insists: true,
+            ..plan
+        };
+        assert!(
+            !goes_on(0.005, 25, f64::INFINITY, &plan),
+            "it is close enough"
+        );
+        assert!(
+            goes_on(0.0109, 25, f64::INFINITY, &plan),
+            "119 processes do"
+        );
+        assert!(
+            !goes_on(0.0111, 25, f64::INFINITY, &plan),
+            "123 would do, 120 it may have"
+        );
+        assert!(
+            !goes_on(0.0109, 25, 50.0, &plan),
+            "75 are all that there is time for"
+        );
         assert!(goes_on(0.5, 25, 1.0, &insisting));
     }
 }

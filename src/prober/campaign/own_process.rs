@@ -26,34 +26,63 @@ pub(super) fn ask(
     seed: u64,
 ) -> Result<(), Fault> {
     let found_slow = subject.is_found_slow();
-    let Ok(stored) = &mut subject.outcome else { return Ok(()) };
+    let Ok(stored) = &mut subject.outcome else {
+        return Ok(());
+    };
     subject.alone += 1;
     let trace = &mut stored.trace;
     let mut random = StdRng::seed_from_u64(seed);
-    let asked = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout).and_then(|connection| {
-        let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
-        bench.watch = Some(Box::new(ProcessWatch::of(watch, &connection)));
-        let own_rate = match may_differ(host, &subject.timer) {
-            true => OwnRate::begin(&connection, &subject.timer, &trace.reference.id)?,
-            false => None,
-        };
-        let at_once = connection.borrow().offers("calls").then_some((&connection, &*subject.timer.id));
-        let shortcuts = Shortcuts { brief: host.takes_ids, host: at_once, slow: found_slow };
-        let mut explored = || explore(&mut bench, &trace.reference, &settings.plan, &mut random, shortcuts);
-        let found = undisturbed(&connection, &mut explored)?;
-        // Brief processes ask the others.
-        if !host.takes_ids {
-            let (ids, cost_ns) =
-                ([&*subject.timer.id, &trace.reference.id], cost::rough_ns(&found.run, &trace.reference));
-            let rows = adds(&connection, None, ids, cost_ns, &settings.plan)?;
-            trace.adds.extend((!rows.is_empty()).then_some(rows));
-        }
-        let own_rate = own_rate.map(OwnRate::end).transpose()?.flatten();
-        trace.evidence.process_comparisons.extend(own_rate);
-        Ok((found, bench.watch.take().map(Watcher::end)))
-    });
+    let asked = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout).and_then(
+        |connection| {
+            let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
+            bench.watch = Some(Box::new(ProcessWatch::of(watch, &connection)));
+            let own_rate = match may_differ(host, &subject.timer) {
+                true => OwnRate::begin(&connection, &subject.timer, &trace.reference.id)?,
+                false => None,
+            };
+            let at_once = connection
+                .borrow()
+                .offers("calls")
+                .then_some((&connection, &*subject.timer.id));
+            let shortcuts = Shortcuts {
+                brief: host.takes_ids,
+                host: at_once,
+                slow: found_slow,
+            };
+            let mut explored = || {
+                explore(
+                    &mut bench,
+                    &trace.reference,
+                    &settings.plan,
+                    &mut random,
+                    shortcuts,
+                )
+            };
+            let found = undisturbed(&connection, &mut explored)?;
+            // Brief processes ask the others.
+            if !host.takes_ids {
+                let (ids, cost_ns) = (
+                    [&*subject.timer.id, &trace.reference.id],
+                    cost::rough_ns(&found.run, &trace.reference),
+                );
+                let rows = adds(&connection, None, ids, cost_ns, &settings.plan)?;
+                trace.adds.extend((!rows.is_empty()).then_some(rows));
+            }
+            let own_rate = own_rate.map(OwnRate::end).transpose()?.flatten();
+            trace.evidence.process_comparisons.extend(own_rate);
+            Ok((found, bench.watch.take().map(Watcher::end)))
+        },
+    );
     match asked {
-        Ok((Exploration { run, ns_per_tick, slow, dropped: by_runtime }, watched)) => {
+        Ok((
+            Exploration {
+                run,
+                ns_per_tick,
+                slow,
+                dropped: by_runtime,
+            },
+            watched,
+        )) => {
             let (dropped, valid) = watched.unwrap_or((BTreeMap::new(), true));
             stored.count_dropped(dropped.into_iter().chain(by_runtime));
             if !valid {
@@ -71,8 +100,8 @@ pub(super) fn ask(
     Ok(())
 }
 
-/// Explores once more whenever the runtime compiled the loops anew meanwhile: what was measured before that was another
-/// program.
+/// Explores once more whenever the runtime compiled the loops anew meanwhile: what was measured
+/// before that was another program.
 fn undisturbed(
     connection: &Rc<RefCell<Connection>>,
     explore: &mut dyn FnMut() -> Result<Exploration, Fault>,

@@ -1,5 +1,6 @@
-//! Clocks whose rate a process finds for itself, as one that calibrates a counter when it is first used: one process tells its own rate
-//! only. So fresh ones that are there anyway compare such a clock with its reference, at their beginning and at their end.
+//! Clocks whose rate a process finds for itself, as one that calibrates a counter when it is first
+//! used: one process tells its own rate only. So fresh ones that are there anyway compare such a
+//! clock with its reference, at their beginning and at their end.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,8 +18,8 @@ use crate::prober::protocol::HostedTimer;
 /// *Judgement*: as `SPARSE_COMPARISON`.
 const COMPARISONS: u32 = 7;
 
-/// Whether processes may differ in the rate of this timer: it declares a unit, claims wall time, and no kernel or device keeps it, which
-/// are the same for all.
+/// Whether processes may differ in the rate of this timer: it declares a unit, claims wall time,
+/// and no kernel or device keeps it, which are the same for all.
 pub(super) fn may_differ(host: &Host, timer: &HostedTimer) -> bool {
     let wall = matches!(timer.properties.counts, None | Some(Counted::Wall));
     host.compares && timer.ns_per_tick.is_some() && wall && !timer.properties.is_kept_for_all()
@@ -32,7 +33,8 @@ pub(super) struct OwnRate {
 }
 
 impl OwnRate {
-    /// The comparison at the beginning; `None` where there is none to be had: a question that is refused disqualifies no timer.
+    /// The comparison at the beginning; `None` where there is none to be had: a question that is
+    /// refused disqualifies no timer.
     ///
     /// # Errors
     /// As the process, when it is lost.
@@ -43,7 +45,11 @@ impl OwnRate {
     ) -> Result<Option<Self>, Fault> {
         let mut timer = subject(connection, &timer.id);
         let begun = compared(timer.as_mut(), reference)?;
-        Ok(begun.map(|begun| Self { timer, reference: reference.into(), begun }))
+        Ok(begun.map(|begun| Self {
+            timer,
+            reference: reference.into(),
+            begun,
+        }))
     }
 
     /// With the one at the end.

@@ -1,4 +1,5 @@
-//! What a campaign finds out about the references of its hosts while it goes on: their rates, and their steps.
+//! What a campaign finds out about the references of its hosts while it goes on: their rates, and
+//! their steps.
 
 use rand::rngs::StdRng;
 use timers::Fault;
@@ -9,8 +10,13 @@ use crate::prober::host::{Host, Settings, choose_reference};
 use crate::trace::Reference;
 
 /// What the timers of a host know of their reference.
-pub(super) fn references_of(subjects: &mut [Subject], host: usize) -> impl Iterator<Item = &mut Reference> {
-    let subjects = subjects.iter_mut().filter(move |subject| subject.host == host);
+pub(super) fn references_of(
+    subjects: &mut [Subject],
+    host: usize,
+) -> impl Iterator<Item = &mut Reference> {
+    let subjects = subjects
+        .iter_mut()
+        .filter(move |subject| subject.host == host);
     subjects.filter_map(|subject| Some(&mut subject.outcome.as_mut().ok()?.trace.reference))
 }
 
@@ -21,7 +27,9 @@ pub(super) fn calibrate<'a>(
     settings: &Settings,
     cpus: &[u32],
 ) -> Result<Option<Calibration>, Fault> {
-    let Some(reference) = references.next() else { return Ok(None) };
+    let Some(reference) = references.next() else {
+        return Ok(None);
+    };
     match Calibration::of(host, reference, settings, cpus) {
         Err(Fault::Interrupted) => Err(Fault::Interrupted),
         calibration => Ok(calibration.ok().flatten()),
@@ -47,15 +55,18 @@ pub(super) fn clarify<'a>(
     settings: &Settings,
     random: &mut StdRng,
 ) -> Result<(), Fault> {
-    let vague: Vec<&mut Reference> = references.filter(|known| known.step_at_most.is_some()).collect();
+    let vague: Vec<&mut Reference> = references
+        .filter(|known| known.step_at_most.is_some())
+        .collect();
     if vague.is_empty() {
         return Ok(());
     }
     match choose_reference(host, settings, random) {
         Ok(found) => {
             // Another one would have another rate.
-            for known in
-                vague.into_iter().filter(|known| known.id == found.id && found.step_at_most.is_none())
+            for known in vague
+                .into_iter()
+                .filter(|known| known.id == found.id && found.step_at_most.is_none())
             {
                 known.step = found.step;
                 known.step_at_most = None;

@@ -16,13 +16,15 @@ pub struct Subject {
     pub timer: HostedTimer,
     /// What was observed; with a reason where the timer failed.
     pub outcome: Result<Stored, String>,
-    /// Processes that it had to itself, those that could look for its step, and those of the latter that found it too slow.
+    /// Processes that it had to itself, those that could look for its step, and those of the latter
+    /// that found it too slow.
     pub(super) alone: u32,
     pub(super) explored: u32,
     pub(super) slow: u32,
     /// What each process found its tick to be, in nanoseconds.
     pub(super) rates: Vec<f64>,
-    /// Processes that could not measure undisturbed: those that found it too slow, and what each found its tick to be.
+    /// Processes that could not measure undisturbed: those that found it too slow, and what each
+    /// found its tick to be.
     pub(super) disturbed: (u32, Vec<f64>),
 }
 
@@ -47,7 +49,8 @@ impl Subject {
         self.outcome.is_ok() && 2 * self.slow > self.explored
     }
 
-    /// Whether all processes that looked for its step so far found it too slow: what one cannot afford another one cannot either.
+    /// Whether all processes that looked for its step so far found it too slow: what one cannot
+    /// afford another one cannot either.
     pub(super) fn is_found_slow(&self) -> bool {
         self.slow > 0 && self.slow == self.explored
     }
@@ -61,21 +64,34 @@ impl Subject {
 
     /// Tells all its times at the rate of the reference that was found in the end.
     pub(super) fn at(&mut self, rate: Rate) {
-        let Ok(Stored { trace: Trace { reference, .. }, .. }) = &mut self.outcome else { return };
+        let Ok(Stored {
+            trace: Trace { reference, .. },
+            ..
+        }) = &mut self.outcome
+        else {
+            return;
+        };
         let by = rate.ns_per_tick / reference.ns_per_tick;
         reference.ns_per_tick = rate.ns_per_tick;
         reference.ns_per_work *= by;
         reference.rate_uncertainty = rate.uncertainty;
         reference.strayed_ns = rate.strayed_ns;
         if self.timer.ns_per_tick.is_none() {
-            self.rates.iter_mut().chain(&mut self.disturbed.1).for_each(|ns| *ns *= by);
+            self.rates
+                .iter_mut()
+                .chain(&mut self.disturbed.1)
+                .for_each(|ns| *ns *= by);
         }
     }
 
     /// For those that wait, unless it failed.
     pub(super) fn waiting(&self, hosts: &[Host]) -> Option<Slow> {
         let reference = self.outcome.as_ref().ok()?.trace.reference.clone();
-        Some(Slow { host: hosts[self.host].clone(), timer: self.timer.clone(), reference })
+        Some(Slow {
+            host: hosts[self.host].clone(),
+            timer: self.timer.clone(),
+            reference,
+        })
     }
 
     /// Nanoseconds in a tick that its processes agree on, and what that is known to, as a share.
@@ -85,12 +101,16 @@ impl Subject {
 
     /// Writes down what the processes agree on, if enough of them could measure.
     pub(super) fn settle(&mut self, core_hz: Option<f64>) {
-        let Ok(stored) = &mut self.outcome else { return };
+        let Ok(stored) = &mut self.outcome else {
+            return;
+        };
         // Brief ones are disturbed sooner, as all that they ask is one window.
         if 3 * self.explored < self.alone {
-            // A figure of a core that is shared all the time is worth more than none, if it says so.
+            // A figure of a core that is shared all the time is worth more than none, if it says
+            // so.
             if !stored.count_set_aside() {
-                let reason = too_much_interference(&stored.trace, self.alone - self.explored, self.alone);
+                let reason =
+                    too_much_interference(&stored.trace, self.alone - self.explored, self.alone);
                 self.outcome = Err(reason);
                 return;
             }
@@ -99,12 +119,20 @@ impl Subject {
             self.rates.extend(rates);
         }
         let agreed = self.tick();
-        let Ok(stored) = &mut self.outcome else { return };
+        let Ok(stored) = &mut self.outcome else {
+            return;
+        };
         let trace = &mut stored.trace;
         trace.declared = self.timer.ns_per_tick.is_some();
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);
-        let of_reference = if trace.declared { 0.0 } else { trace.reference.rate_uncertainty };
-        trace.ns_per_tick_uncertainty = agreed.map_or(0.0, |(_, uncertainty)| uncertainty).max(of_reference);
+        let of_reference = if trace.declared {
+            0.0
+        } else {
+            trace.reference.rate_uncertainty
+        };
+        trace.ns_per_tick_uncertainty = agreed
+            .map_or(0.0, |(_, uncertainty)| uncertainty)
+            .max(of_reference);
         trace.core_hz = core_hz;
     }
 
@@ -113,7 +141,9 @@ impl Subject {
     /// # Errors
     /// Only [`Fault::Interrupted`].
     pub(super) fn keep(&mut self, waited: Waited) -> Result<(), Fault> {
-        let Ok(Stored { trace, .. }) = &mut self.outcome else { return Ok(()) };
+        let Ok(Stored { trace, .. }) = &mut self.outcome else {
+            return Ok(());
+        };
         match waited {
             Ok((intervals, moved)) => {
                 trace.slow.extend(intervals);
@@ -129,8 +159,10 @@ impl Subject {
 fn too_much_interference(trace: &Trace, disturbed: u32, processes: u32) -> String {
     let mut reasons: Vec<(&String, &u32)> = trace.dropped.iter().collect();
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let reasons: Vec<String> =
-        reasons.into_iter().map(|(reason, count)| format!("{reason} {count} times")).collect();
+    let reasons: Vec<String> = reasons
+        .into_iter()
+        .map(|(reason, count)| format!("{reason} {count} times"))
+        .collect();
     format!(
         "too much interference: {disturbed} of {processes} processes could not measure undisturbed ({}); stop what else runs on \
          this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
@@ -163,10 +195,17 @@ mod tests {
     #[test]
     fn brief_processes_that_were_disturbed_disqualify_nobody() {
         let settled = |alone: u32, explored: u32, brief: u32| {
-            let mut subject =
-                Subject { alone, explored, ..Subject::new(0, HostedTimer::native(&timers::floor())) };
+            let mut subject = Subject {
+                alone,
+                explored,
+                ..Subject::new(0, HostedTimer::native(&timers::floor()))
+            };
             let discarded = alone - explored + brief;
-            subject.outcome = Ok(Trace { discarded, ..Trace::default() }.into());
+            subject.outcome = Ok(Trace {
+                discarded,
+                ..Trace::default()
+            }
+            .into());
             subject.settle(None);
             subject.outcome.map(|stored| stored.trace.discarded)
         };

@@ -1,8 +1,10 @@
-//! The guard: a process that does nothing but wait for this one to end, and then ends what it left behind, and sets back
-//! settings of the kernel that were changed for a while. It is for the one end that no process can handle, `SIGKILL`.
+//! The guard: a process that does nothing but wait for this one to end, and then ends what it left
+//! behind, and sets back settings of the kernel that were changed for a while. It is for the one
+//! end that no process can handle, `SIGKILL`.
 //!
-//! What this program started it finds by its group, or else by a variable that all descendants inherit: orphans fall to init, or
-//! the process that adopts them, and no longer tell whom they come from.
+//! What this program started it finds by its group, or else by a variable that all descendants
+//! inherit: orphans fall to init, or the process that adopts them, and no longer tell whom they
+//! come from.
 
 use std::fs;
 use std::io::{self, BufRead, Write};
@@ -24,7 +26,11 @@ pub(super) const MARK: &str = "TIMERMETER_RUN";
 
 /// What it holds: no other run has the same.
 pub(super) fn mark() -> String {
-    format!("{}-{}", std::process::id(), timers::kernel_time().unwrap_or(0))
+    format!(
+        "{}-{}",
+        std::process::id(),
+        timers::kernel_time().unwrap_or(0)
+    )
 }
 
 /// The guard, seen from the program that it guards.
@@ -36,17 +42,29 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Starts it. It holds nothing of this process but the end of a pipe, whose other end closes when this process ends.
+    /// Starts it. It holds nothing of this process but the end of a pipe, whose other end closes
+    /// when this process ends.
     pub(super) fn start() -> Result<Self, StartError> {
         let (program, words) = this_program()?;
         let mut command = Command::new(program);
         command.args(words).arg(VERB).current_dir("/");
         lead_group(&mut command)?;
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // It would not survive this process if the kernel ended it too; and it keeps off the CPU that is measured on.
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        // It would not survive this process if the kernel ended it too; and it keeps off the CPU
+        // that is measured on.
         let mut child = nursery::start(command, super::Placement::default(), false)?;
-        let told = child.stdin.take().ok_or_else(|| io::Error::other("it has no input"))?;
-        Ok(Self { child, told, keeps: false })
+        let told = child
+            .stdin
+            .take()
+            .ok_or_else(|| io::Error::other("it has no input"))?;
+        Ok(Self {
+            child,
+            told,
+            keeps: false,
+        })
     }
 
     pub(super) fn id(&self) -> Pid {
@@ -62,13 +80,15 @@ impl Guard {
         let _ = self.told.write_all(format!("-{group}\n").as_bytes());
     }
 
-    /// Has it write `value` to a setting of the kernel once this process ends, however that is, until it is told to let go.
+    /// Has it write `value` to a setting of the kernel once this process ends, however that is,
+    /// until it is told to let go.
     pub(super) fn keep(&mut self, setting: &Path, value: &str) -> io::Result<()> {
         let setting = setting
             .to_str()
             .filter(|path| !path.contains('\n'))
             .ok_or_else(|| io::Error::other("its path is not text"))?;
-        self.told.write_all(format!("={value}={setting}\n").as_bytes())?;
+        self.told
+            .write_all(format!("={value}={setting}\n").as_bytes())?;
         self.keeps = true;
         Ok(())
     }
@@ -89,12 +109,16 @@ impl Guard {
     }
 }
 
-/// What the guard does: remembers the groups it is told of, and ends them when its input ends. Then it removes the folder with their files.
+/// What the guard does: remembers the groups it is told of, and ends them when its input ends. Then
+/// it removes the folder with their files.
 pub fn serve(input: &mut dyn BufRead) {
     let mut groups: Vec<Pid> = Vec::new();
     let mut settings: Vec<(String, String)> = Vec::new();
     for line in input.lines().map_while(Result::ok) {
-        match line.strip_prefix('=').and_then(|setting| setting.split_once('=')) {
+        match line
+            .strip_prefix('=')
+            .and_then(|setting| setting.split_once('='))
+        {
             Some((value, path)) => settings.push((path.to_owned(), value.to_owned())),
             None if line == "~" => settings.clear(),
             None => {}
@@ -106,8 +130,11 @@ pub fn serve(input: &mut dyn BufRead) {
             _ => {}
         }
     }
-    // Nothing is left to tell that it could not be done: what the settings were is written down as well.
-    settings.iter().for_each(|(path, value)| drop(fs::write(path, format!("{value}\n"))));
+    // Nothing is left to tell that it could not be done: what the settings were is written down as
+    // well.
+    settings
+        .iter()
+        .for_each(|(path, value)| drop(fs::write(path, format!("{value}\n"))));
     groups.into_iter().for_each(kill_group);
     if let Ok(mark) = std::env::var(MARK) {
         end_marked(&format!("{MARK}={mark}"));

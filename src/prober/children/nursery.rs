@@ -1,5 +1,5 @@
-//! The thread that starts processes. It stays as long as the program, as the kernel ends a process that asked for it when
-//! the *thread* ends that started it, not when its process does.
+//! The thread that starts processes. It stays as long as the program, as the kernel ends a process
+//! that asked for it when the *thread* ends that started it, not when its process does.
 
 use std::io;
 use std::process::{Child, Command};
@@ -24,9 +24,20 @@ struct Job {
 }
 
 /// Starts a process; the kernel ends it when this process ends, if that is asked for.
-pub(super) fn start(command: Command, placement: Placement, ends_with_us: bool) -> Result<Child, StartError> {
+pub(super) fn start(
+    command: Command,
+    placement: Placement,
+    ends_with_us: bool,
+) -> Result<Child, StartError> {
     let (answer, result) = mpsc::sync_channel(1);
-    nursery()?.send(Job { command, placement, ends_with_us, answer }).map_err(|_| gone())?;
+    nursery()?
+        .send(Job {
+            command,
+            placement,
+            ends_with_us,
+            answer,
+        })
+        .map_err(|_| gone())?;
     result.recv().map_err(|_| gone())?
 }
 
@@ -41,12 +52,21 @@ fn nursery() -> Result<Sender<Job>, StartError> {
     }
     let (jobs, to_do) = mpsc::channel::<Job>();
     let work = move || {
-        for Job { command, placement, ends_with_us, answer } in to_do {
+        for Job {
+            command,
+            placement,
+            ends_with_us,
+            answer,
+        } in to_do
+        {
             // It is not waited for any more where the program ends.
             let _ = answer.send(spawn(command, placement, ends_with_us));
         }
     };
-    let started = thread::Builder::new().name("nursery".into()).stack_size(STACK).spawn(work);
+    let started = thread::Builder::new()
+        .name("nursery".into())
+        .stack_size(STACK)
+        .spawn(work);
     started.map_err(|error: io::Error| match StartError::from(error) {
         StartError::Program(error) => StartError::NoRoom(format!("no thread to start it: {error}")),
         error => error,
@@ -56,12 +76,18 @@ fn nursery() -> Result<Sender<Job>, StartError> {
 }
 
 /// A child inherits affinity, timer slack and policy of the thread that starts it.
-fn spawn(mut command: Command, placement: Placement, ends_with_us: bool) -> Result<Child, StartError> {
+fn spawn(
+    mut command: Command,
+    placement: Placement,
+    ends_with_us: bool,
+) -> Result<Child, StartError> {
     match placement.cpu {
         Some(cpu) => timers::pin_to(cpu)?,
         None => timers::unpin(),
     }
-    placement.slack_ns.map_or(Ok(()), scheduling::set_timer_slack)?;
+    placement
+        .slack_ns
+        .map_or(Ok(()), scheduling::set_timer_slack)?;
     // Last, as the thread has no slack of its own any more once it is one of real time.
     let before = placement.policy.and_then(|_| scheduling::policy());
     let placed = placement.policy.map_or(Ok(()), scheduling::set_policy);
@@ -69,7 +95,9 @@ fn spawn(mut command: Command, placement: Placement, ends_with_us: bool) -> Resu
         process::ends_with_its_starter(&mut command);
     }
     let child = placed.map(|()| process::spawn(&mut command));
-    let _ = placement.policy.map(|_| scheduling::set_policy(before.unwrap_or_default()));
+    let _ = placement
+        .policy
+        .map(|_| scheduling::set_policy(before.unwrap_or_default()));
     let _ = placement.slack_ns.map(|_| scheduling::set_timer_slack(0));
     // It waits for the next one anywhere but where something is measured.
     timers::unpin();

@@ -1,4 +1,5 @@
-//! Moves a process over the CPUs while it measures, from outside, so that it can be done to any runtime.
+//! Moves a process over the CPUs while it measures, from outside, so that it can be done to any
+//! runtime.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -22,20 +23,34 @@ impl CpuMigrator {
         if cpus.len() < 2 {
             return None;
         }
-        let (over, moves) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
+        let (over, moves) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::new(AtomicU32::new(0)),
+        );
         let (watched, counted, all) = (Arc::clone(&over), Arc::clone(&moves), cpus.to_vec());
         let work = move || {
             for cpu in all.iter().cycle() {
                 if watched.load(Ordering::Relaxed) {
                     break;
                 }
-                counted.fetch_add(u32::from(timers::move_process(process, &[*cpu])), Ordering::Relaxed);
+                counted.fetch_add(
+                    u32::from(timers::move_process(process, &[*cpu])),
+                    Ordering::Relaxed,
+                );
                 thread::sleep(STAY);
             }
             timers::move_process(process, &all);
         };
-        let thread = thread::Builder::new().name("migrator".into()).spawn(work).ok()?;
-        Some(Self { over, moves, cpus: cpus.len() as u32, thread: Some(thread) })
+        let thread = thread::Builder::new()
+            .name("migrator".into())
+            .spawn(work)
+            .ok()?;
+        Some(Self {
+            over,
+            moves,
+            cpus: cpus.len() as u32,
+            thread: Some(thread),
+        })
     }
 
     /// Whether the process was on every CPU. They are visited in turn.
@@ -43,7 +58,8 @@ impl CpuMigrator {
         self.moves.load(Ordering::Relaxed) >= self.cpus
     }
 
-    /// Ends and gives the process back all its CPUs; returns how often it was moved, and among how many CPUs.
+    /// Ends and gives the process back all its CPUs; returns how often it was moved, and among how
+    /// many CPUs.
     pub(super) fn stop(mut self) -> (u32, u32) {
         self.end();
         let moves = self.moves.load(Ordering::Relaxed);

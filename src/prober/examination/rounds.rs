@@ -1,7 +1,9 @@
-//! Who meets whom: every pair of CPUs once, in as few rounds as there are CPUs, each CPU at most once a round.
+//! Who meets whom: every pair of CPUs once, in as few rounds as there are CPUs, each CPU at most
+//! once a round.
 
-/// Rounds of disjoint pairs (the circle method of round-robin tournaments): one fewer than CPUs where their number is even,
-/// as many where it is odd. At most `most` rounds, spread evenly over all of them.
+/// Rounds of disjoint pairs (the circle method of round-robin tournaments): one fewer than CPUs
+/// where their number is even, as many where it is odd. At most `most` rounds, spread evenly over
+/// all of them.
 #[must_use]
 pub fn rounds(cpus: &[u32], most: usize) -> Vec<Vec<[u32; 2]>> {
     let mut seats: Vec<Option<u32>> = cpus.iter().copied().map(Some).collect();
@@ -13,7 +15,8 @@ pub fn rounds(cpus: &[u32], most: usize) -> Vec<Vec<[u32; 2]>> {
     let mut rounds = Vec::with_capacity(all);
     for _ in 0..all {
         let half = seats.len() / 2;
-        let pairs = (0..half).filter_map(|seat| Some([seats[seat]?, seats[seats.len() - 1 - seat]?]));
+        let pairs =
+            (0..half).filter_map(|seat| Some([seats[seat]?, seats[seats.len() - 1 - seat]?]));
         rounds.push(pairs.collect());
         // The first one stays, the others move on by one seat.
         seats[1..].rotate_right(1);
@@ -21,7 +24,9 @@ pub fn rounds(cpus: &[u32], most: usize) -> Vec<Vec<[u32; 2]>> {
     if all <= most {
         return rounds;
     }
-    (0..most).map(|turn| std::mem::take(&mut rounds[turn * all / most])).collect()
+    (0..most)
+        .map(|turn| std::mem::take(&mut rounds[turn * all / most]))
+        .collect()
 }
 
 #[cfg(test)]
@@ -35,13 +40,23 @@ mod tests {
         for count in [2_u32, 3, 4, 7, 16, 63, 64, 128] {
             let cpus: Vec<u32> = (0..count).map(|cpu| 3 * cpu + 1).collect();
             let rounds = rounds(&cpus, usize::MAX);
-            assert_eq!(rounds.len() as u32, if count % 2 == 0 { count - 1 } else { count }, "{count} CPUs");
+            assert_eq!(
+                rounds.len() as u32,
+                if count % 2 == 0 { count - 1 } else { count },
+                "{count} CPUs"
+            );
             let mut met = BTreeSet::new();
             for round in &rounds {
                 let mut busy = BTreeSet::new();
                 for [a, b] in round {
-                    assert!(busy.insert(a) && busy.insert(b), "{count} CPUs: one is in two pairs");
-                    assert!(met.insert([a.min(b), a.max(b)]), "{count} CPUs: {a} and {b} met before");
+                    assert!(
+                        busy.insert(a) && busy.insert(b),
+                        "{count} CPUs: one is in two pairs"
+                    );
+                    assert!(
+                        met.insert([a.min(b), a.max(b)]),
+                        "{count} CPUs: {a} and {b} met before"
+                    );
                 }
             }
             assert_eq!(met.len() as u32, count * (count - 1) / 2);

@@ -17,7 +17,8 @@ pub struct Around {
     pub major_faults: u64,
     /// The CPU that it ran on.
     pub cpu: u32,
-    /// Dependent additions a second and independent ones a cycle; null where no chain of instructions tells.
+    /// Dependent additions a second and independent ones a cycle; null where no chain of
+    /// instructions tells.
     pub core: Option<[f64; 2]>,
 }
 
@@ -48,8 +49,8 @@ pub struct Readings {
     pub around: Option<[Around; 2]>,
 }
 
-/// What a host of this program observed, as bytes in Base64: thousands of numbers a question, which take longer in decimal than their
-/// measurement.
+/// What a host of this program observed, as bytes in Base64: thousands of numbers a question, which
+/// take longer in decimal than their measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedRun(pub Run);
 
@@ -63,7 +64,9 @@ impl<'de> Deserialize<'de> for PackedRun {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let bytes = BASE64_STANDARD.decode(text).map_err(D::Error::custom)?;
-        Run::of_bytes(&bytes).map(Self).ok_or_else(|| D::Error::custom("no packed run of this program"))
+        Run::of_bytes(&bytes)
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("no packed run of this program"))
     }
 }
 
@@ -88,21 +91,24 @@ pub struct Steps {
 /// The answer to `together`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Together {
-    /// For each round and each timer what [`Comparisons`] holds one of; null where the timer refused.
+    /// For each round and each timer what [`Comparisons`] holds one of; null where the timer
+    /// refused.
     pub together: Vec<Vec<Option<[i64; 3]>>>,
 }
 
 /// The answer to `advances`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advances {
-    /// For each timer what [`Advanced`] holds: ticks of the timer, and of the reference; null where the timer refused.
+    /// For each timer what [`Advanced`] holds: ticks of the timer, and of the reference; null where
+    /// the timer refused.
     pub advances: Vec<Option<[i64; 2]>>,
 }
 
 /// The answer to `adds`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Adds {
-    /// A list for each kind of code: how long a row takes without reads and with them, in ticks of the reference.
+    /// A list for each kind of code: how long a row takes without reads and with them, in ticks of
+    /// the reference.
     pub adds: Vec<Vec<[i64; 2]>>,
     /// What the host saw of itself before and after, where it looks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -127,7 +133,10 @@ impl Ordered {
         let steps = u64::from(count.saturating_sub(1));
         let falls = self.ends.is_some_and(|[first, last]| last < first);
         if self.ends.is_none() != (count == 0) {
-            Some(format!("of {count} readings it names {} ends", 2 * u32::from(self.ends.is_some())))
+            Some(format!(
+                "of {count} readings it names {} ends",
+                2 * u32::from(self.ends.is_some())
+            ))
         } else if self.backward > steps {
             Some(format!("{} of {steps} steps cannot go back", self.backward))
         } else if (self.backward == 0) != (self.largest == 0) || (falls && self.backward == 0) {
@@ -171,8 +180,9 @@ pub struct Advanced {
 /// The answer to `waits`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waits {
-    /// For each length and each repetition: the reference before and after, in its ticks, the CPU time of the calling thread in
-    /// nanoseconds, and how long it was ready to run and had no CPU. The last, or the last two, are left out where they are unknown.
+    /// For each length and each repetition: the reference before and after, in its ticks, the CPU
+    /// time of the calling thread in nanoseconds, and how long it was ready to run and had no CPU.
+    /// The last, or the last two, are left out where they are unknown.
     pub waits: Vec<Vec<SmallVec<[i64; 4]>>>,
 }
 
@@ -186,7 +196,8 @@ pub struct Arms {
 /// The answer to `periods`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Periods {
-    /// The reference at each wake-up, in its ticks, and how many expirations the timer says that it stands for.
+    /// The reference at each wake-up, in its ticks, and how many expirations the timer says that it
+    /// stands for.
     pub periods: Vec<[i64; 2]>,
 }
 

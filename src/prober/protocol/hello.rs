@@ -26,10 +26,19 @@ pub struct Hello {
     #[serde(deserialize_with = "not_too_many")]
     pub ops: Vec<String>,
     /// The timers that wait; most agents have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_too_many")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "not_too_many"
+    )]
     pub waiters: Vec<HostedWaiter>,
-    /// Timers the agent knows but cannot read here. Not part of the protocol: most agents leave it out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_too_many")]
+    /// Timers the agent knows but cannot read here. Not part of the protocol: most agents leave it
+    /// out.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "not_too_many"
+    )]
     pub unavailable: Vec<Missing>,
 }
 
@@ -57,7 +66,8 @@ pub struct HostedTimer {
     /// What its documentation says that it is; nothing that most agents say.
     #[serde(flatten)]
     pub properties: Properties,
-    /// The resolution that its platform declares for it, in nanoseconds; nothing that most agents say.
+    /// The resolution that its platform declares for it, in nanoseconds; nothing that most agents
+    /// say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution_ns: Option<f64>,
     /// What a table that others know calls it, as in `NANO`. Optional.
@@ -104,12 +114,20 @@ impl HostedWaiter {
     /// A timer of this program.
     #[must_use]
     pub fn native(entry: &WaitEntry) -> Self {
-        let Answers { waits, arms, periods } = entry.answers;
+        let Answers {
+            waits,
+            arms,
+            periods,
+        } = entry.answers;
         let ops = [("waits", waits), ("arms", arms), ("periods", periods)];
         Self {
             id: entry.info.id.into(),
             label: entry.info.label.into(),
-            ops: ops.into_iter().filter(|(_, has)| *has).map(|(op, _)| op.into()).collect(),
+            ops: ops
+                .into_iter()
+                .filter(|(_, has)| *has)
+                .map(|(op, _)| op.into())
+                .collect(),
             means: native::means(entry.info.means),
             unit_ns: Some(entry.info.unit_ns as f64),
             slack: Some(entry.info.slack),
@@ -129,7 +147,11 @@ pub struct Missing {
     /// What the user can do about it, if anything.
     pub remedy: Option<String>,
     /// Which of the questions to timers that wait it would answer; none of them if it is a clock.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_too_many")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "not_too_many"
+    )]
     pub ops: Vec<String>,
 }
 
@@ -166,7 +188,9 @@ where
             let mut all = Vec::new();
             while let Some(next) = sequence.next_element()? {
                 if all.len() == MOST_TIMERS {
-                    return Err(A::Error::custom(format!("more than {MOST_TIMERS} timers are not taken")));
+                    return Err(A::Error::custom(format!(
+                        "more than {MOST_TIMERS} timers are not taken"
+                    )));
                 }
                 all.push(next);
             }

@@ -2,7 +2,10 @@ use super::*;
 
 fn on_the_wire(request: &Request) -> String {
     let text = serde_json::to_string(request).expect("requests can be written");
-    assert_eq!(&serde_json::from_str::<Request>(&text).expect("and read again"), request);
+    assert_eq!(
+        &serde_json::from_str::<Request>(&text).expect("and read again"),
+        request
+    );
     text
 }
 
@@ -10,9 +13,16 @@ fn on_the_wire(request: &Request) -> String {
 fn requests_look_as_the_protocol_says() {
     let timer = || "t".to_owned();
     let reference = || "r".to_owned();
-    assert_eq!(on_the_wire(&Request::Hello { protocol: 1 }), r#"{"op":"hello","protocol":1}"#);
     assert_eq!(
-        on_the_wire(&Request::Intervals { timer: timer(), work: vec![0, 7], repeat: 3 }),
+        on_the_wire(&Request::Hello { protocol: 1 }),
+        r#"{"op":"hello","protocol":1}"#
+    );
+    assert_eq!(
+        on_the_wire(&Request::Intervals {
+            timer: timer(),
+            work: vec![0, 7],
+            repeat: 3
+        }),
         r#"{"op":"intervals","timer":"t","work":[0,7],"repeat":3}"#
     );
     assert_eq!(
@@ -26,18 +36,32 @@ fn requests_look_as_the_protocol_says() {
         r#"{"op":"batches","timer":"t","reference":"r","calls":0,"repeat":2}"#
     );
     assert_eq!(
-        on_the_wire(&Request::Readings { timer: timer(), count: 5, watched: true }),
+        on_the_wire(&Request::Readings {
+            timer: timer(),
+            count: 5,
+            watched: true
+        }),
         r#"{"op":"readings","timer":"t","count":5,"watched":true}"#
     );
     assert_eq!(
-        on_the_wire(&Request::Handoffs { timer: timer(), count: 5 }),
+        on_the_wire(&Request::Handoffs {
+            timer: timer(),
+            count: 5
+        }),
         r#"{"op":"handoffs","timer":"t","count":5}"#
     );
-    for (during, name) in
-        [(During::Spin, "spin"), (During::Sleep, "sleep"), (During::OtherSpin, "other-spin")]
-    {
+    for (during, name) in [
+        (During::Spin, "spin"),
+        (During::Sleep, "sleep"),
+        (During::OtherSpin, "other-spin"),
+    ] {
         assert_eq!(
-            on_the_wire(&Request::Advance { timer: timer(), reference: reference(), during, ms: 9 }),
+            on_the_wire(&Request::Advance {
+                timer: timer(),
+                reference: reference(),
+                during,
+                ms: 9
+            }),
             format!(r#"{{"op":"advance","timer":"t","reference":"r","during":"{name}","ms":9}}"#)
         );
     }
@@ -58,10 +82,23 @@ fn what_is_not_known_is_ignored_and_what_is_optional_may_be_missing() {
 
 #[test]
 fn a_value_that_is_no_integer_of_64_bits_is_no_answer() {
-    for rubbish in ["1.5", "1e3", "9223372036854775808", "-9223372036854775809", "null", "\"1\"", "true"] {
+    for rubbish in [
+        "1.5",
+        "1e3",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "null",
+        "\"1\"",
+        "true",
+    ] {
         let text = format!(r#"{{"readings":[{rubbish}]}}"#);
         assert!(serde_json::from_str::<Readings>(&text).is_err(), "{text}");
     }
     let extremes = r#"{"readings":[9223372036854775807,-9223372036854775808]}"#;
-    assert_eq!(serde_json::from_str::<Readings>(extremes).expect("they fit").readings, [i64::MAX, i64::MIN]);
+    assert_eq!(
+        serde_json::from_str::<Readings>(extremes)
+            .expect("they fit")
+            .readings,
+        [i64::MAX, i64::MIN]
+    );
 }

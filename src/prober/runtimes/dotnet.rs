@@ -25,7 +25,10 @@ const PROJECT: &str = r#"<Project Sdk="Microsoft.NET.Sdk">
 pub(super) fn prepare(sources: &'static [Source], folder: &Path) -> Result<Vec<Ready>, String> {
     let mut ready = Vec::new();
     let mut why = String::from("there is neither `dotnet` nor `mono` with `mcs`");
-    for found in [sdk(sources, folder), mono(sources, folder)].into_iter().flatten() {
+    for found in [sdk(sources, folder), mono(sources, folder)]
+        .into_iter()
+        .flatten()
+    {
         match found {
             Ok(found) => ready.push(found),
             Err(reason) => why = reason,
@@ -34,7 +37,11 @@ pub(super) fn prepare(sources: &'static [Source], folder: &Path) -> Result<Vec<R
     if let [_, mono] = ready.as_mut_slice() {
         mono.prefix = "mono";
     }
-    if ready.is_empty() { Err(why) } else { Ok(ready) }
+    if ready.is_empty() {
+        Err(why)
+    } else {
+        Ok(ready)
+    }
 }
 
 /// `None` where it is not installed.
@@ -61,7 +68,9 @@ fn sdk(sources: &'static [Source], folder: &Path) -> Option<Result<Ready, String
     let dotnet = tool::find(&["dotnet"])?;
     let version = tool::run(&dotnet, &["--version"]).ok()?;
     let version: Vec<&str> = version.trim().splitn(3, '.').collect();
-    let [major, minor, ..] = version.as_slice() else { return None };
+    let [major, minor, ..] = version.as_slice() else {
+        return None;
+    };
     let folder = folder.join("dotnet");
     let project = PROJECT.replace("VERSION", &format!("{major}.{minor}"));
     let made = write(plain(sources), &folder).and_then(|()| {

@@ -1,4 +1,5 @@
-//! The Java platform: the host is compiled by the compiler that is a module of the JDK, so that `java` is all it takes.
+//! The Java platform: the host is compiled by the compiler that is a module of the JDK, so that
+//! `java` is all it takes.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,8 @@ pub(super) fn prepare(sources: &'static [Source], folder: &Path) -> Result<Ready
     let mut log = OsString::from("-Xlog:gc,jit+compilation=debug:file=");
     log.push(folder.join("%p.log"));
     let mut args: Vec<OsString> = [
-        // One thread collects, in a heap that was touched before and is large enough to collect seldom.
+        // One thread collects, in a heap that was touched before and is large enough to collect
+        // seldom.
         "-XX:+UseSerialGC",
         "-Xms64m",
         "-Xmn48m",
@@ -39,13 +41,21 @@ pub(super) fn prepare(sources: &'static [Source], folder: &Path) -> Result<Ready
     .map(OsString::from)
     .into();
     args.extend([folder.clone().into(), log, "Agent".into()]);
-    let log = LogSpec { path: folder.join("%p.log"), event: of_hotspot };
-    Ok(Ready { prefix: "java", command: command("java host", &java, args), log: Some(log) })
+    let log = LogSpec {
+        path: folder.join("%p.log"),
+        event: of_hotspot,
+    };
+    Ok(Ready {
+        prefix: "java",
+        command: command("java host", &java, args),
+        log: Some(log),
+    })
 }
 
 fn find() -> Option<PathBuf> {
     let home = std::env::var_os("JAVA_HOME").map(|home| PathBuf::from(home).join("bin/java"));
-    home.filter(|java| tool::is_program(java)).or_else(|| tool::find(&["java"]))
+    home.filter(|java| tool::is_program(java))
+        .or_else(|| tool::find(&["java"]))
 }
 
 fn compile(java: &Path, sources: &[Source], folder: &Path, all: bool) -> Result<String, String> {
@@ -64,7 +74,9 @@ fn compile(java: &Path, sources: &[Source], folder: &Path, all: bool) -> Result<
     .map(OsString::from)
     .into();
     args.push(folder.into());
-    let sources = sources.iter().filter(|source| all || source.name != OPTIONAL);
+    let sources = sources
+        .iter()
+        .filter(|source| all || source.name != OPTIONAL);
     args.extend(sources.map(|source| folder.join(source.name).into()));
     tool::run(java, &args)
 }

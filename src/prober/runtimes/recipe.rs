@@ -16,12 +16,19 @@ const SETTINGS: &str = "$settings";
 
 /// Whether hosts take settings of the user.
 pub(super) fn takes_settings(hosts: &[&[Recipe]]) -> bool {
-    hosts.iter().flat_map(|recipes| *recipes).any(|recipe| recipe.run.contains(&SETTINGS))
+    hosts
+        .iter()
+        .flat_map(|recipes| *recipes)
+        .any(|recipe| recipe.run.contains(&SETTINGS))
 }
 
 /// The first of each host's recipes that works, of those hosts that have one.
 /// `settings` go to those that take any.
-pub(super) fn prepare(hosts: &[&[Recipe]], folder: &Path, settings: &[String]) -> Result<Vec<Ready>, String> {
+pub(super) fn prepare(
+    hosts: &[&[Recipe]],
+    folder: &Path,
+    settings: &[String],
+) -> Result<Vec<Ready>, String> {
     let (mut all, mut absent) = (Vec::new(), None);
     for (at, recipes) in hosts.iter().enumerate() {
         match first(recipes, &folder.join(at.to_string()), settings) {
@@ -41,7 +48,8 @@ pub(super) fn prepare(hosts: &[&[Recipe]], folder: &Path, settings: &[String]) -
 fn first(recipes: &[Recipe], folder: &Path, settings: &[String]) -> Result<Ready, String> {
     let (mut why, mut absent) = (None, None);
     for (at, recipe) in recipes.iter().enumerate() {
-        let programs: Result<Vec<PathBuf>, String> = recipe.programs.iter().copied().map(program).collect();
+        let programs: Result<Vec<PathBuf>, String> =
+            recipe.programs.iter().copied().map(program).collect();
         let programs = match programs {
             Ok(programs) => programs,
             // The last recipe needs least.
@@ -55,7 +63,9 @@ fn first(recipes: &[Recipe], folder: &Path, settings: &[String]) -> Result<Ready
             Err(failed) => why = Some(failed),
         }
     }
-    Err(why.or(absent).unwrap_or_else(|| "there is no recipe for it".into()))
+    Err(why
+        .or(absent)
+        .unwrap_or_else(|| "there is no recipe for it".into()))
 }
 
 fn program(names: &[&str]) -> Result<PathBuf, String> {
@@ -68,15 +78,33 @@ fn make(
     folder: &Path,
     settings: &[String],
 ) -> Result<Ready, String> {
-    let book =
-        recipe.clocks.map(Book::parse).transpose().map_err(|why| format!("its list of clocks: {why}"))?;
-    let expanded =
-        |source: &Source| book.as_ref().map_or(source.text.to_owned(), |book| book.expand(source.text));
-    write(recipe.sources.iter().map(|source| (source, expanded(source))), folder)?;
-    let mut words = Words { said: programs[0].clone(), programs, folder: folder.into(), settings };
+    let book = recipe
+        .clocks
+        .map(Book::parse)
+        .transpose()
+        .map_err(|why| format!("its list of clocks: {why}"))?;
+    let expanded = |source: &Source| {
+        book.as_ref()
+            .map_or(source.text.to_owned(), |book| book.expand(source.text))
+    };
+    write(
+        recipe
+            .sources
+            .iter()
+            .map(|source| (source, expanded(source))),
+        folder,
+    )?;
+    let mut words = Words {
+        said: programs[0].clone(),
+        programs,
+        folder: folder.into(),
+        settings,
+    };
     for step in recipe.steps {
         let line = words.filled(step);
-        let [program, args @ ..] = line.as_slice() else { continue };
+        let [program, args @ ..] = line.as_slice() else {
+            continue;
+        };
         let said = tool::run(Path::new(program), args).map_err(|why| {
             let name = words.programs[0].display();
             format!("`{name}` cannot be used: {why}")
@@ -92,12 +120,25 @@ fn make(
         line.splice(..1, [program].into_iter().chain(own));
     }
     let mut line = line.into_iter();
-    let program = line.next().ok_or("its recipe does not say how it is started")?;
+    let program = line
+        .next()
+        .ok_or("its recipe does not say how it is started")?;
     let args: Vec<OsString> = line.collect();
-    let dialect = book.map(|book| Dialect::Words { book: Arc::new(book), arguments: args.len() });
-    let mut command = command(&format!("{} host", recipe.prefix), Path::new(&program), args);
+    let dialect = book.map(|book| Dialect::Words {
+        book: Arc::new(book),
+        arguments: args.len(),
+    });
+    let mut command = command(
+        &format!("{} host", recipe.prefix),
+        Path::new(&program),
+        args,
+    );
     command.dialect = dialect.unwrap_or_default();
-    Ok(Ready { prefix: recipe.prefix, command, log: None })
+    Ok(Ready {
+        prefix: recipe.prefix,
+        command,
+        log: None,
+    })
 }
 
 /// What stands for words in a recipe.
@@ -111,7 +152,11 @@ struct Words<'a> {
 impl Words<'_> {
     fn filled(&self, line: &[&str]) -> Vec<OsString> {
         let filled = |word: &&str| match *word {
-            SETTINGS => self.settings.iter().flat_map(|one| ["--setting".into(), one.into()]).collect(),
+            SETTINGS => self
+                .settings
+                .iter()
+                .flat_map(|one| ["--setting".into(), one.into()])
+                .collect(),
             word => vec![self.word(word)],
         };
         line.iter().flat_map(filled).collect()
@@ -121,10 +166,20 @@ impl Words<'_> {
         if word == "$said" {
             return self.said.clone().into();
         }
-        if let Some(program) = word.strip_prefix('$').and_then(|at| at.parse::<usize>().ok()) {
-            return self.programs.get(program).cloned().unwrap_or_default().into();
+        if let Some(program) = word
+            .strip_prefix('$')
+            .and_then(|at| at.parse::<usize>().ok())
+        {
+            return self
+                .programs
+                .get(program)
+                .cloned()
+                .unwrap_or_default()
+                .into();
         }
-        let Some((before, after)) = word.split_once("$here") else { return word.into() };
+        let Some((before, after)) = word.split_once("$here") else {
+            return word.into();
+        };
         let mut filled = OsString::from(before);
         filled.push(&self.folder);
         filled.push(after);

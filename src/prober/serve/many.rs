@@ -1,5 +1,5 @@
-//! Questions that many timers answer at once, and what this host sees of itself around a window: it is the same program as the one that
-//! asks, so what takes many questions elsewhere takes one here.
+//! Questions that many timers answer at once, and what this host sees of itself around a window: it
+//! is the same program as the one that asks, so what takes many questions elsewhere takes one here.
 
 use timers::os::counters::Counts;
 use timers::{Answer, CoreFrequencyMeter, During, Fault, Subject};
@@ -21,11 +21,15 @@ pub(super) struct Mirror {
 
 impl Mirror {
     /// Does it; with what was seen where that is wanted, and the system tells.
-    pub(super) fn around<T>(self, work: impl FnOnce() -> Answer<T>) -> Answer<(T, Option<[Around; 2]>)> {
+    pub(super) fn around<T>(
+        self,
+        work: impl FnOnce() -> Answer<T>,
+    ) -> Answer<(T, Option<[Around; 2]>)> {
         if !self.watched {
             return Ok((work()?, None));
         }
-        // The chains of additions stand outside, so that the counts hold nothing but what lies between.
+        // The chains of additions stand outside, so that the counts hold nothing but what lies
+        // between.
         let core = self.core();
         let before = Counts::of_this_thread();
         let done = work()?;
@@ -33,9 +37,20 @@ impl Mirror {
         let cores = [core, self.core()];
         let seen = before.zip(after).and_then(|(before, after)| {
             let seen = |counters: timers::os::Counters, core| {
-                let [cpu] = counters.cpus[..] else { return None };
-                let timers::os::Counters { switches, major_faults, .. } = counters;
-                Some(Around { switches, major_faults, cpu, core })
+                let [cpu] = counters.cpus[..] else {
+                    return None;
+                };
+                let timers::os::Counters {
+                    switches,
+                    major_faults,
+                    ..
+                } = counters;
+                Some(Around {
+                    switches,
+                    major_faults,
+                    cpu,
+                    core,
+                })
             };
             Some([seen(before, cores[0])?, seen(after, cores[1])?])
         });
@@ -54,13 +69,20 @@ impl Host {
         if watched && self.meter.is_none() {
             self.meter = CoreFrequencyMeter::new().ok();
         }
-        Mirror { watched, meter: self.meter }
+        Mirror {
+            watched,
+            meter: self.meter,
+        }
     }
 
     /// All that a process is asked of the calls of a timer.
     pub(super) fn calls(&mut self, id: &str, reference: &Reference, floor: bool) -> Answer<Called> {
         let times = fresh(&reference.id)?;
-        let floor = if floor { Some(fresh(timers::FLOOR_ID)?) } else { None };
+        let floor = if floor {
+            Some(fresh(timers::FLOOR_ID)?)
+        } else {
+            None
+        };
         let mirror = self.mirror(true);
         self.subject(id)?;
         let Some((id, timer)) = self.open.remove_entry(id) else {
@@ -77,7 +99,10 @@ impl Host {
         };
         let called = mirror.around(|| explore_calls(&mut bench, reference, &mut None));
         self.open.insert(id, bench.timer);
-        called.map(|(calls, around)| Called { calls: PackedRun(calls), around })
+        called.map(|(calls, around)| Called {
+            calls: PackedRun(calls),
+            around,
+        })
     }
 
     /// In each round of each timer the tightest of some comparisons.
@@ -93,17 +118,19 @@ impl Host {
                 if round > 0 && work > 0 {
                     self.subject(timers::FLOOR_ID)?.intervals(&[work], 1)?;
                 }
-                let compared = |id: &String| match self.subject(id)?.comparisons(reference, 0, repeat) {
-                    Ok(comparisons) => Ok(tightest(comparisons)),
-                    Err(Fault::Refused(_)) => Ok(None),
-                    Err(fault) => Err(fault),
-                };
+                let compared =
+                    |id: &String| match self.subject(id)?.comparisons(reference, 0, repeat) {
+                        Ok(comparisons) => Ok(tightest(comparisons)),
+                        Err(Fault::Refused(_)) => Ok(None),
+                        Err(fault) => Err(fault),
+                    };
                 ids.iter().map(compared).collect()
             })
             .collect()
     }
 
-    /// How far each timer and the reference move: all are read before the span and after it, in the same order.
+    /// How far each timer and the reference move: all are read before the span and after it, in the
+    /// same order.
     pub(super) fn advances(
         &mut self,
         ids: &[String],
@@ -117,15 +144,24 @@ impl Host {
         timers::pass(std::time::Duration::from_millis(ms.into()), during);
         let after = self.together(ids, reference, [1, 1], 0)?;
         let moved = |(before, after): (&Option<[i64; 3]>, &Option<[i64; 3]>)| {
-            let (Some([_, began, at]), Some([_, ended, until])) = (before, after) else { return None };
+            let (Some([_, began, at]), Some([_, ended, until])) = (before, after) else {
+                return None;
+            };
             Some([ended.wrapping_sub(*began), until.wrapping_sub(*at)])
         };
-        Ok(before.iter().flatten().zip(after.iter().flatten()).map(moved).collect())
+        Ok(before
+            .iter()
+            .flatten()
+            .zip(after.iter().flatten())
+            .map(moved)
+            .collect())
     }
 }
 
-/// The timer of that id, opened once more: those of references and of what reads nothing cost little.
+/// The timer of that id, opened once more: those of references and of what reads nothing cost
+/// little.
 fn fresh(id: &str) -> Answer<Box<dyn Subject>> {
-    let entry = timers::find(id).ok_or_else(|| Fault::Refused(format!("there is no timer `{id}`")))?;
+    let entry =
+        timers::find(id).ok_or_else(|| Fault::Refused(format!("there is no timer `{id}`")))?;
     (entry.open)().map_err(|why| Fault::Refused(format!("{id} cannot be used: {why}")))
 }

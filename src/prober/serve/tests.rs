@@ -5,12 +5,17 @@ use super::*;
 
 /// What the host of some of the clocks of POSIX answers to a script of requests.
 fn answers(script: &[u8]) -> Vec<Value> {
-    let entries: Vec<Entry> = ["monotonic", "realtime"].into_iter().filter_map(timers::find).collect();
+    let entries: Vec<Entry> = ["monotonic", "realtime"]
+        .into_iter()
+        .filter_map(timers::find)
+        .collect();
     let mut output = Vec::new();
     serve(&mut &*script, &mut output, &entries, &[]).expect("memory can be read and written");
     assert!(output.is_empty() || output.ends_with(b"\n"));
     let text = String::from_utf8(output).expect("answers are UTF-8");
-    text.lines().map(|line| serde_json::from_str(line).expect("answers are JSON")).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("answers are JSON"))
+        .collect()
 }
 
 fn answer(request: &Value) -> Value {
@@ -21,52 +26,86 @@ fn answer(request: &Value) -> Value {
 
 fn error(request: &Value) -> String {
     let answer = answer(request);
-    answer["error"].as_str().unwrap_or_else(|| panic!("{request} was answered {answer}")).to_owned()
+    answer["error"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{request} was answered {answer}"))
+        .to_owned()
 }
 
 #[test]
 fn hello_lists_what_was_asked_for_the_floor_and_the_references() {
-    let hello: Hello =
-        serde_json::from_value(answer(&json!({"op": "hello", "protocol": 1}))).expect("it is a hello");
+    let hello: Hello = serde_json::from_value(answer(&json!({"op": "hello", "protocol": 1})))
+        .expect("it is a hello");
     assert_eq!(hello.protocol, 1);
     assert_eq!(hello.runtime.name, "native");
     assert_eq!(hello.ops, OPS);
     let ids: Vec<&str> = hello.timers.iter().map(|timer| timer.id.as_str()).collect();
     assert_eq!(ids[..3], ["monotonic", "realtime", "null"]);
     assert!(ids[3..].iter().all(|id| timers::REFERENCES.contains(id)));
-    assert_eq!(hello.timers.iter().filter(|timer| timer.reference).count(), 1);
+    assert_eq!(
+        hello.timers.iter().filter(|timer| timer.reference).count(),
+        1
+    );
     let known = ids.len() + hello.unavailable.len();
-    assert_eq!(known, 2 + 1 + timers::REFERENCES.len() - 1, "each timer stands in one of the lists, once");
+    assert_eq!(
+        known,
+        2 + 1 + timers::REFERENCES.len() - 1,
+        "each timer stands in one of the lists, once"
+    );
 }
 
 #[test]
 fn hello_in_another_version_is_refused() {
-    assert_eq!(error(&json!({"op": "hello", "protocol": 2})), "this agent speaks protocol 1, not 2");
+    assert_eq!(
+        error(&json!({"op": "hello", "protocol": 2})),
+        "this agent speaks protocol 1, not 2"
+    );
 }
 
 #[test]
 fn the_five_questions_are_answered() {
-    let rows = answer(&json!({"op": "intervals", "timer": "monotonic", "work": [0, 100, 7], "repeat": 4}));
+    let rows =
+        answer(&json!({"op": "intervals", "timer": "monotonic", "work": [0, 100, 7], "repeat": 4}));
     let rows: Intervals = serde_json::from_value(rows).expect("rows");
-    assert_eq!(rows.intervals.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 4]);
+    assert_eq!(
+        rows.intervals.iter().map(Vec::len).collect::<Vec<_>>(),
+        [4, 4, 4]
+    );
 
     let batches = answer(
         &json!({"op": "batches", "timer": "null", "reference": "monotonic", "calls": 0, "repeat": 5, "x": 1}),
     );
-    assert_eq!(serde_json::from_value::<Batches>(batches).expect("batches").batches.len(), 5);
+    assert_eq!(
+        serde_json::from_value::<Batches>(batches)
+            .expect("batches")
+            .batches
+            .len(),
+        5
+    );
 
     let readings = answer(&json!({"op": "readings", "timer": "realtime", "count": 6}));
-    let readings = serde_json::from_value::<Readings>(readings).expect("readings").readings;
+    let readings = serde_json::from_value::<Readings>(readings)
+        .expect("readings")
+        .readings;
     assert!(readings.len() == 6 && readings.iter().all(|&reading| reading > 0));
 
     let pairs = answer(&json!({"op": "handoffs", "timer": "monotonic", "count": 3}));
-    assert_eq!(serde_json::from_value::<Handoffs>(pairs).expect("pairs").handoffs.len(), 3);
+    assert_eq!(
+        serde_json::from_value::<Handoffs>(pairs)
+            .expect("pairs")
+            .handoffs
+            .len(),
+        3
+    );
 
     let moved = answer(
         &json!({"op": "advance", "timer": "null", "reference": "monotonic", "during": "sleep", "ms": 1}),
     );
     let moved: Advanced = serde_json::from_value(moved).expect("an advance");
-    assert!(moved.timer == 0 && moved.reference >= 1_000_000, "{moved:?}");
+    assert!(
+        moved.timer == 0 && moved.reference >= 1_000_000,
+        "{moved:?}"
+    );
 }
 
 /// A question for the step of a timer; a unit of work takes a nanosecond.
@@ -85,7 +124,13 @@ fn all_intervals_for_a_step_are_one_answer() {
     assert!(intervals.iter().all(|row| !row.deltas.is_empty()));
     let still: Steps = serde_json::from_value(answer(&for_the_step("null"))).expect("steps");
     assert!(
-        still.slow && still.steps.0.intervals.iter().all(|row| row.deltas.iter().all(|&delta| delta == 0))
+        still.slow
+            && still
+                .steps
+                .0
+                .intervals
+                .iter()
+                .all(|row| row.deltas.iter().all(|&delta| delta == 0))
     );
     for (key, value, why) in [
         ("ns_per_work", 0.0, "takes some time"),
@@ -97,7 +142,11 @@ fn all_intervals_for_a_step_are_one_answer() {
     ] {
         let mut question = for_the_step("monotonic");
         question[key] = json!(value);
-        assert!(error(&question).contains(why), "{question}: {}", error(&question));
+        assert!(
+            error(&question).contains(why),
+            "{question}: {}",
+            error(&question)
+        );
     }
 }
 
@@ -107,7 +156,10 @@ fn what_asks_for_nothing_is_answered_with_nothing() {
         answer(&json!({"op": "intervals", "timer": "monotonic", "work": [], "repeat": 9})),
         json!({"intervals": []})
     );
-    assert_eq!(answer(&json!({"op": "readings", "timer": "null", "count": 0})), json!({"readings": []}));
+    assert_eq!(
+        answer(&json!({"op": "readings", "timer": "null", "count": 0})),
+        json!({"readings": []})
+    );
     assert_eq!(answers(b""), Vec::<Value>::new());
 }
 
@@ -150,12 +202,20 @@ fn after_rubbish_the_host_goes_on() {
     script.push(b'\n');
     script.extend(br#"{"op":"readings","timer":"null","count":2}"#);
     let mut all = answers(&script);
-    assert_eq!(all.pop(), Some(json!({"readings": [0, 0]})), "without a newline at its end, too");
+    assert_eq!(
+        all.pop(),
+        Some(json!({"readings": [0, 0]})),
+        "without a newline at its end, too"
+    );
     assert_eq!(all.len(), 11);
     for answer in &all {
         assert!(answer["error"].is_string(), "{answer}");
     }
-    assert!(all[10]["error"].as_str().is_some_and(|text| text.contains("16 MiB")));
+    assert!(
+        all[10]["error"]
+            .as_str()
+            .is_some_and(|text| text.contains("16 MiB"))
+    );
 }
 
 #[test]
@@ -175,12 +235,41 @@ fn an_output_that_nobody_reads_ends_the_service() {
 
 /// Requests that are nearly right, and small enough to be served.
 fn nearly_a_request() -> impl Strategy<Value = String> {
-    let op =
-        prop::sample::select(vec!["hello", "intervals", "batches", "readings", "handoffs", "advance", ""]);
-    let id = prop::sample::select(vec!["monotonic", "null", "rdtsc", "", "\\u0000", "monotonic\\n"]);
-    let number =
-        prop::sample::select(vec!["0", "1", "3", "-1", "1.5", "4000000000000", "18446744073709551616", "[]"]);
-    let work = prop::sample::select(vec!["[]", "[0,1]", "[18446744073709551615]", "7", "[null]", "[[]]"]);
+    let op = prop::sample::select(vec![
+        "hello",
+        "intervals",
+        "batches",
+        "readings",
+        "handoffs",
+        "advance",
+        "",
+    ]);
+    let id = prop::sample::select(vec![
+        "monotonic",
+        "null",
+        "rdtsc",
+        "",
+        "\\u0000",
+        "monotonic\\n",
+    ]);
+    let number = prop::sample::select(vec![
+        "0",
+        "1",
+        "3",
+        "-1",
+        "1.5",
+        "4000000000000",
+        "18446744073709551616",
+        "[]",
+    ]);
+    let work = prop::sample::select(vec![
+        "[]",
+        "[0,1]",
+        "[18446744073709551615]",
+        "7",
+        "[null]",
+        "[[]]",
+    ]);
     let during = prop::sample::select(vec!["spin", "sleep", "other-spin", "dance"]);
     (op, id.clone(), id, number.clone(), number.clone(), number, work, during).prop_map(
         |(op, timer, reference, protocol, repeat, calls, work, during)| {

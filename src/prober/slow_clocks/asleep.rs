@@ -1,4 +1,5 @@
-//! Watching a slow timer while its thread sleeps, which disturbs no other timer: enough for a timer that counts wall time.
+//! Watching a slow timer while its thread sleeps, which disturbs no other timer: enough for a timer
+//! that counts wall time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -17,8 +18,8 @@ use crate::trace::{Intervals, Meanwhile, Moved, Reference};
 /// How long it sleeps between two readings, in nanoseconds, give or take a half.
 const NAP_NS: f64 = 2e6;
 
-/// Watches the timer on the bench until it stepped often enough, the time of the plan is over, or it is not waited for any more. Between
-/// two readings the process does nothing.
+/// Watches the timer on the bench until it stepped often enough, the time of the plan is over, or
+/// it is not waited for any more. Between two readings the process does nothing.
 ///
 /// # Errors
 /// As the subjects on the bench.
@@ -33,21 +34,31 @@ pub fn asleep(
     let mut read = || Ok((last(bench.timer.as_mut())?, last(bench.reference.as_mut())?));
     let begin = read()?;
     let mut before = begin;
-    // Should the reference stand still, as in a world of its own, the naps themselves say how much time has passed.
+    // Should the reference stand still, as in a world of its own, the naps themselves say how much
+    // time has passed.
     let most_naps = (plan.slow_ns / NAP_NS) as usize;
     loop {
-        thread::sleep(Duration::from_nanos((NAP_NS * random.random_range(0.5..1.5)) as u64));
+        thread::sleep(Duration::from_nanos(
+            (NAP_NS * random.random_range(0.5..1.5)) as u64,
+        ));
         let now = read()?;
         let napped_ns = now.1.wrapping_sub(before.1) as f64 * reference.ns_per_tick;
         let deltas = smallvec![now.0.wrapping_sub(before.0)];
         steps.count(&deltas);
-        groups.push(Intervals { work: (napped_ns / reference.ns_per_work) as u64, deltas });
+        groups.push(Intervals {
+            work: (napped_ns / reference.ns_per_work) as u64,
+            deltas,
+        });
         before = now;
         let moved = now.1.wrapping_sub(begin.1);
-        let is_long = moved as f64 * reference.ns_per_tick >= plan.slow_ns || groups.len() >= most_naps;
+        let is_long =
+            moved as f64 * reference.ns_per_tick >= plan.slow_ns || groups.len() >= most_naps;
         if is_long || steps.are_enough() || over.load(Ordering::Relaxed) {
-            let moved =
-                Moved { meanwhile: Meanwhile::Sleep, timer: now.0.wrapping_sub(begin.0), reference: moved };
+            let moved = Moved {
+                meanwhile: Meanwhile::Sleep,
+                timer: now.0.wrapping_sub(begin.0),
+                reference: moved,
+            };
             return Ok((groups, moved));
         }
     }

@@ -1,4 +1,5 @@
-//! Watching a slow timer while its thread works: all that can be done where it counts the time of a CPU.
+//! Watching a slow timer while its thread works: all that can be done where it counts the time of a
+//! CPU.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -33,16 +34,27 @@ pub fn at_work(
     let most_questions = (plan.slow_ns / (0.5 * INTERVAL_NS * f64::from(REPEAT))) as usize;
     loop {
         let work = (INTERVAL_NS / reference.ns_per_work * random.random_range(0.5..1.5)) as u64;
-        let mut deltas = bench.timer.intervals(&[work], REPEAT)?.pop().unwrap_or_default();
-        // What the timer moved between the intervals is one more of them, so that no step is missed.
+        let mut deltas = bench
+            .timer
+            .intervals(&[work], REPEAT)?
+            .pop()
+            .unwrap_or_default();
+        // What the timer moved between the intervals is one more of them, so that no step is
+        // missed.
         let reading = last(bench.timer.as_mut())?;
-        let shown = deltas.iter().fold(0, |sum: i64, delta| sum.wrapping_add(*delta));
+        let shown = deltas
+            .iter()
+            .fold(0, |sum: i64, delta| sum.wrapping_add(*delta));
         let missed = reading.wrapping_sub(before).wrapping_sub(shown);
         deltas.extend((missed > 0).then_some(missed));
         before = reading;
         steps.count(&deltas);
-        groups.push(Intervals { work, deltas: deltas.into() });
-        let elapsed_ns = last(bench.reference.as_mut())?.wrapping_sub(start) as f64 * reference.ns_per_tick;
+        groups.push(Intervals {
+            work,
+            deltas: deltas.into(),
+        });
+        let elapsed_ns =
+            last(bench.reference.as_mut())?.wrapping_sub(start) as f64 * reference.ns_per_tick;
         let over = elapsed_ns >= plan.slow_ns || groups.len() >= most_questions;
         if over || steps.are_enough() {
             return Ok(groups);

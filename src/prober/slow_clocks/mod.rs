@@ -1,7 +1,8 @@
 //! Waiting for slow timers: those whose steps are longer than the work a run can afford.
 //!
-//! Those that claim to count wall time are watched while the campaign goes on, by processes that sleep ([`BackgroundWatcher`]). What is not
-//! resolved by that waits at its end, all together, and works meanwhile ([`together`]).
+//! Those that claim to count wall time are watched while the campaign goes on, by processes that
+//! sleep ([`BackgroundWatcher`]). What is not resolved by that waits at its end, all together, and
+//! works meanwhile ([`together`]).
 
 mod asleep;
 mod at_work;
@@ -48,12 +49,19 @@ pub struct BackgroundWatcher {
 }
 
 impl BackgroundWatcher {
-    /// No timer is watched yet. Watchers keep off the CPU that measures; where there is no other one, none will be.
+    /// No timer is watched yet. Watchers keep off the CPU that measures; where there is no other
+    /// one, none will be.
     #[must_use]
     pub fn new(settings: Settings, cpus: &[u32]) -> Self {
         let measuring = settings.cpu;
-        let cpu = measuring.and_then(|measuring| cpus.iter().copied().find(|&cpu| cpu != measuring));
-        Self { settings, cpu, over: Arc::default(), watchers: BTreeMap::new() }
+        let cpu =
+            measuring.and_then(|measuring| cpus.iter().copied().find(|&cpu| cpu != measuring));
+        Self {
+            settings,
+            cpu,
+            over: Arc::default(),
+            watchers: BTreeMap::new(),
+        }
     }
 
     /// Begins to watch a timer, unless it is watched already or does not claim to count wall time.
@@ -64,11 +72,16 @@ impl BackgroundWatcher {
         }
         let (slow, settings, over) = (slow, self.settings, Arc::clone(&self.over));
         let watch = move || {
-            let Slow { host, timer, reference } = slow;
+            let Slow {
+                host,
+                timer,
+                reference,
+            } = slow;
             let mut random = StdRng::seed_from_u64(settings.seed.wrapping_add(index as u64));
             let connection = connect(&host, &[&timer.id], Some(cpu), settings.timeout)?;
             let mut bench = bench(&connection, &timer, &reference.id);
-            let (intervals, moved) = asleep(&mut bench, &reference, &settings.plan, &mut random, &over)?;
+            let (intervals, moved) =
+                asleep(&mut bench, &reference, &settings.plan, &mut random, &over)?;
             Ok((intervals, Some(moved)))
         };
         // Without a thread it waits with the others at the end.
@@ -94,12 +107,16 @@ impl Drop for BackgroundWatcher {
     }
 }
 
-/// All at once, each in a process of its own, on whatever `cpus` there are, in the order given. Beside each another process
-/// sleeps as long as it works.
+/// All at once, each in a process of its own, on whatever `cpus` there are, in the order given.
+/// Beside each another process sleeps as long as it works.
 #[must_use]
 pub fn together(slow: &[Slow], settings: &Settings, cpus: &[u32], seed: u64) -> Vec<Waited> {
     let one = |turn: usize, slow: &Slow| {
-        let Slow { host, timer, reference } = slow;
+        let Slow {
+            host,
+            timer,
+            reference,
+        } = slow;
         let cpu = cpus.get(turn % cpus.len().max(1)).copied();
         let mut random = StdRng::seed_from_u64(seed.wrapping_add(turn as u64));
         let mut naps = StdRng::seed_from_u64(random.random());
@@ -110,20 +127,32 @@ pub fn together(slow: &[Slow], settings: &Settings, cpus: &[u32], seed: u64) -> 
                 let mut bench = bench(&connection, timer, &reference.id);
                 asleep(&mut bench, reference, &settings.plan, &mut naps, &over)
             });
-            let worked = connect(host, &[&timer.id], cpu, settings.timeout).and_then(|connection| {
-                let mut bench = bench(&connection, timer, &reference.id);
-                at_work(&mut bench, reference, &settings.plan, &mut random)
-            });
+            let worked =
+                connect(host, &[&timer.id], cpu, settings.timeout).and_then(|connection| {
+                    let mut bench = bench(&connection, timer, &reference.id);
+                    at_work(&mut bench, reference, &settings.plan, &mut random)
+                });
             over.store(true, Ordering::Relaxed);
-            // What the sleeper saw of the steps is nothing new; and it is no loss when it ended early.
-            let moved = sleeper.join().ok().and_then(Result::ok).map(|(_, moved)| moved);
+            // What the sleeper saw of the steps is nothing new; and it is no loss when it ended
+            // early.
+            let moved = sleeper
+                .join()
+                .ok()
+                .and_then(Result::ok)
+                .map(|(_, moved)| moved);
             Ok((worked?, moved))
         })
     };
     thread::scope(|scope| {
-        let waiting: Vec<_> =
-            slow.iter().enumerate().map(|(turn, slow)| scope.spawn(move || one(turn, slow))).collect();
-        waiting.into_iter().map(|waiter| waiter.join().unwrap_or_else(|_| lost())).collect()
+        let waiting: Vec<_> = slow
+            .iter()
+            .enumerate()
+            .map(|(turn, slow)| scope.spawn(move || one(turn, slow)))
+            .collect();
+        waiting
+            .into_iter()
+            .map(|waiter| waiter.join().unwrap_or_else(|_| lost()))
+            .collect()
     })
 }
 

@@ -4,7 +4,8 @@ use timers::{Answer, Fault, Subject};
 
 /// Steps after which nothing more is learned.
 const ENOUGH: usize = 48;
-/// Steps of exactly one tick after which nothing more is learned: a step cannot be shorter than a tick.
+/// Steps of exactly one tick after which nothing more is learned: a step cannot be shorter than a
+/// tick.
 const ENOUGH_TICKS: usize = 2;
 
 /// How often a timer moved.
@@ -23,7 +24,8 @@ impl Steps {
     }
 
     pub(super) fn are_enough(&self) -> bool {
-        let only_ticks = self.ticks == self.all && self.ticks >= ENOUGH_TICKS && self.zeros > self.ticks;
+        let only_ticks =
+            self.ticks == self.all && self.ticks >= ENOUGH_TICKS && self.zeros > self.ticks;
         // Readings made unique move by one tick at every read, which is no step.
         let enough = self.all - self.ticks >= ENOUGH || (self.zeros > 0 && self.all >= ENOUGH);
         only_ticks || enough
@@ -32,5 +34,8 @@ impl Steps {
 
 /// The present reading.
 pub(super) fn last(subject: &mut dyn Subject) -> Answer<i64> {
-    subject.readings(1)?.pop().ok_or_else(|| Fault::Lost("it gave no reading".into()))
+    subject
+        .readings(1)?
+        .pop()
+        .ok_or_else(|| Fault::Lost("it gave no reading".into()))
 }

@@ -17,11 +17,18 @@ pub(super) fn bench(
     placement: Placement,
     settings: &WaitSettings,
 ) -> Answer<WaitBench> {
-    let reference = subject.outcome.as_ref().map(|trace| trace.reference.clone());
+    let reference = subject
+        .outcome
+        .as_ref()
+        .map(|trace| trace.reference.clone());
     let reference = reference.map_err(|why| Fault::Refused(why.clone()))?;
     let connection = connect(host, &[&subject.waiter.id], placement, settings.timeout)?;
-    let has_floor =
-        connection.borrow().hello().waiters.iter().any(|hosted| hosted.id == timers::waits::FLOOR_ID);
+    let has_floor = connection
+        .borrow()
+        .hello()
+        .waiters
+        .iter()
+        .any(|hosted| hosted.id == timers::waits::FLOOR_ID);
     Ok(WaitBench {
         timer: waiter(&connection, &subject.waiter.id),
         floor: has_floor.then(|| waiter(&connection, timers::waits::FLOOR_ID)),

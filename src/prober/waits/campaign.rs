@@ -1,5 +1,6 @@
-//! A campaign over timers that wait: each in fresh processes of its own, in rounds, in another order each round. Long waits go on beside
-//! the rounds: there all timers that block wait side by side, as one after the other would take too long.
+//! A campaign over timers that wait: each in fresh processes of its own, in rounds, in another
+//! order each round. Long waits go on beside the rounds: there all timers that block wait side by
+//! side, as one after the other would take too long.
 
 use std::thread;
 
@@ -33,8 +34,8 @@ pub struct Broken {
     pub late_ns: f64,
 }
 
-/// Lets all subjects wait: each as often as a first look takes, and then those further that others are not both less late and cheaper than.
-/// `progress` is called with what comes next.
+/// Lets all subjects wait: each as often as a first look takes, and then those further that others
+/// are not both less late and cheaper than. `progress` is called with what comes next.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: what befalls a timer stands in its outcome.
@@ -56,25 +57,33 @@ pub fn wait(
     }
     let plan = settings.plan;
     let seed: u64 = random.random();
-    // Long waits go on beside the rounds, not in a row after them: how late one is goes by how deeply the CPU slept, which differs from
-    // time to time.
+    // Long waits go on beside the rounds, not in a row after them: how late one is goes by how
+    // deeply the CPU slept, which differs from time to time.
     let first = one_process(hosts, settings, plan.first());
-    let looked = rounds(subjects, settings, &mut random, |subjects, round, random| {
-        let all = (0..subjects.len()).collect();
-        if round >= plan.long_rounds {
-            return a_round(subjects, all, random, progress, &first);
-        }
-        let long = SideBySide::of(subjects);
-        thread::scope(|scope| {
-            let observe = || long.observe(hosts, settings, seed.wrapping_add(round.into()));
-            let beside = thread::Builder::new().spawn_scoped(scope, observe);
-            let broken = a_round(subjects, all, random, progress, &first)?;
-            progress("long waits, side by side");
-            let observed = beside.ok().and_then(|beside| beside.join().ok()).unwrap_or_default();
-            keep(subjects, observed, round as usize)?;
-            Ok(broken)
-        })
-    })?;
+    let looked = rounds(
+        subjects,
+        settings,
+        &mut random,
+        |subjects, round, random| {
+            let all = (0..subjects.len()).collect();
+            if round >= plan.long_rounds {
+                return a_round(subjects, all, random, progress, &first);
+            }
+            let long = SideBySide::of(subjects);
+            thread::scope(|scope| {
+                let observe = || long.observe(hosts, settings, seed.wrapping_add(round.into()));
+                let beside = thread::Builder::new().spawn_scoped(scope, observe);
+                let broken = a_round(subjects, all, random, progress, &first)?;
+                progress("long waits, side by side");
+                let observed = beside
+                    .ok()
+                    .and_then(|beside| beside.join().ok())
+                    .unwrap_or_default();
+                keep(subjects, observed, round as usize)?;
+                Ok(broken)
+            })
+        },
+    )?;
     if looked.is_some() {
         return Ok(looked);
     }
@@ -95,14 +104,25 @@ fn one_process<'a>(
     plan: WaitPlan,
 ) -> impl Fn(&mut Subject<WaitTrace>, usize, u64) -> Result<Option<Broken>, Fault> + 'a {
     move |subject, index, seed| {
-        let Ok(trace) = &subject.outcome else { return Ok(None) };
+        let Ok(trace) = &subject.outcome else {
+            return Ok(None);
+        };
         let ns_per_tick = trace.reference.ns_per_tick;
         let run = beside_load(subject, || {
             let placement = subject.conditions.placement();
             let mut bench = bench(&hosts[subject.host], subject, placement, settings)?;
-            explore(&mut bench, &trace.runs, &settings.lengths_ns, &plan, &mut StdRng::seed_from_u64(seed))
+            explore(
+                &mut bench,
+                &trace.runs,
+                &settings.lengths_ns,
+                &plan,
+                &mut StdRng::seed_from_u64(seed),
+            )
         });
-        let broken = run.as_ref().ok().and_then(|run| broken(run, index, ns_per_tick, settings));
+        let broken = run
+            .as_ref()
+            .ok()
+            .and_then(|run| broken(run, index, ns_per_tick, settings));
         subject.keep(run, |trace| &mut trace.runs)?;
         Ok(broken)
     }
@@ -122,24 +142,39 @@ pub fn tick_all(
     let mut random = StdRng::seed_from_u64(settings.seed);
     let references = references(hosts, settings, &mut random)?;
     for subject in subjects.iter_mut() {
-        subject.outcome = references[subject.host].clone().map(|reference| PeriodTrace {
-            reference,
-            period_ns,
-            runs: Vec::new(),
-        });
+        subject.outcome = references[subject.host]
+            .clone()
+            .map(|reference| PeriodTrace {
+                reference,
+                period_ns,
+                runs: Vec::new(),
+            });
     }
     let each = |subject: &mut Subject<PeriodTrace>, _: usize, _: u64| {
-        let Ok(trace) = &subject.outcome else { return Ok(None) };
+        let Ok(trace) = &subject.outcome else {
+            return Ok(None);
+        };
         let run = beside_load(subject, || {
             let (id, placement) = (subject.waiter.id.as_str(), subject.conditions.placement());
             let connection = connect(&hosts[subject.host], &[id], placement, settings.timeout)?;
             let mut timer = waiter(&connection, id);
-            tick(timer.as_mut(), &trace.reference, period_ns, settings.plan.ticking_ns)
+            tick(
+                timer.as_mut(),
+                &trace.reference,
+                period_ns,
+                settings.plan.ticking_ns,
+            )
         });
         subject.keep(run, |trace| &mut trace.runs).map(|()| None)
     };
     let a_round = |subjects: &mut [Subject<PeriodTrace>], _, random: &mut StdRng| {
-        a_round(subjects, (0..subjects.len()).collect(), random, progress, &each)
+        a_round(
+            subjects,
+            (0..subjects.len()).collect(),
+            random,
+            progress,
+            &each,
+        )
     };
     rounds(subjects, settings, &mut random, a_round).map(|_| ())
 }
@@ -178,7 +213,8 @@ fn a_round<T>(
     for index in order {
         let subject = &mut subjects[index];
         progress(&subject.waiter.id);
-        // The runner and its threads leave the CPU that measures to the agents, where there is another one.
+        // The runner and its threads leave the CPU that measures to the agents, where there is
+        // another one.
         let _apart = subject.conditions.cpu.and_then(KeptOff::cpu);
         if subject.goes_on()
             && let Some(broken) = each(subject, index, random.random())?
@@ -191,33 +227,63 @@ fn a_round<T>(
 
 /// What a process for a timer observes beside the load that was asked for.
 fn beside_load<T, R>(subject: &Subject<T>, ask: impl FnOnce() -> Answer<R>) -> Answer<R> {
-    let _load = subject.conditions.start_load().map_err(|error| Fault::Refused(error.to_string()))?;
+    let _load = subject
+        .conditions
+        .start_load()
+        .map_err(|error| Fault::Refused(error.to_string()))?;
     ask()
 }
 
 /// The latest wait of those that were asked for, where it ends the run.
-fn broken(run: &WaitRun, index: usize, ns_per_tick: f64, settings: &WaitSettings) -> Option<Broken> {
+fn broken(
+    run: &WaitRun,
+    index: usize,
+    ns_per_tick: f64,
+    settings: &WaitSettings,
+) -> Option<Broken> {
     let most = settings.break_ns? as f64;
-    let chosen = run.lengths.iter().filter(|wait| settings.lengths_ns.contains(&wait.request_ns));
+    let chosen = run
+        .lengths
+        .iter()
+        .filter(|wait| settings.lengths_ns.contains(&wait.request_ns));
     let late = chosen.map(|wait| (wait.request_ns, wait.late_ns(ns_per_tick)));
-    let (request_ns, late_ns) = late.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, late)| *late > most)?;
-    Some(Broken { subject: index, request_ns, late_ns })
+    let (request_ns, late_ns) = late
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .filter(|(_, late)| *late > most)?;
+    Some(Broken {
+        subject: index,
+        request_ns,
+        late_ns,
+    })
 }
 
-/// The clock of each host that times waits: one that counts time in a declared unit, as timers that wait count the same time.
+/// The clock of each host that times waits: one that counts time in a declared unit, as timers that
+/// wait count the same time.
 fn references(
     hosts: &[Host],
     settings: &WaitSettings,
     random: &mut StdRng,
 ) -> Result<Vec<Result<Reference, String>>, Fault> {
-    let looked = Settings { plan: Plan::QUICK, seed: settings.seed, cpu: None, timeout: settings.timeout };
+    let looked = Settings {
+        plan: Plan::QUICK,
+        seed: settings.seed,
+        cpu: None,
+        timeout: settings.timeout,
+    };
     hosts
         .iter()
         .map(|host| {
             let mut host = host.clone();
-            let native = host.timers.iter().any(|timer| timer.id == timers::waits::REFERENCE_ID);
+            let native = host
+                .timers
+                .iter()
+                .any(|timer| timer.id == timers::waits::REFERENCE_ID);
             host.timers.retain(|timer| {
-                if native { timer.id == timers::waits::REFERENCE_ID } else { timer.ns_per_tick.is_some() }
+                if native {
+                    timer.id == timers::waits::REFERENCE_ID
+                } else {
+                    timer.ns_per_tick.is_some()
+                }
             });
             match choose_reference(&host, &looked, random) {
                 Err(Fault::Interrupted) => Err(Fault::Interrupted),

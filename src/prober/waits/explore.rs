@@ -21,13 +21,15 @@ const STEPS_A_SCAN: f64 = 2.5;
 const EXPLAINED: f64 = 1.5;
 /// The middle four fifths of what is spread evenly.
 const EVENLY: f64 = 0.8;
-/// The next scan is this many times as long, in all processes, so that they can be looked at together.
+/// The next scan is this many times as long, in all processes, so that they can be looked at
+/// together.
 const LONGER: f64 = 4.0;
 /// A scan that is longer than this, in nanoseconds, is the last.
 const LONGEST_SCAN_NS: f64 = 3e7;
 /// Waits of the first scan that are made in any case.
 const FEWEST: u32 = 8;
-/// The same of a longer one, which is only for those that seem to have long steps: these show in no fewer.
+/// The same of a longer one, which is only for those that seem to have long steps: these show in no
+/// fewer.
 const FEWEST_OF_LONG: u32 = 20;
 /// Latenesses that lie within so many nanoseconds hold no step that the whole scan would be for.
 /// *Judgement*: a sixtieth of the scan.
@@ -73,10 +75,20 @@ impl WaitBench {
     }
 
     /// The same, up to the first wait that is later than that by a number of nanoseconds.
-    fn waits_until(&mut self, requests: &[u64], pause_ns: f64, break_ns: Option<u64>) -> Answer<Vec<Wait>> {
+    fn waits_until(
+        &mut self,
+        requests: &[u64],
+        pause_ns: f64,
+        break_ns: Option<u64>,
+    ) -> Answer<Vec<Wait>> {
         let mut waits = Vec::with_capacity(requests.len());
         for piece in pieces(requests) {
-            let request = WaitRequest { lengths_ns: piece, repeat: 1, pause_ns: pause_ns as u64, break_ns };
+            let request = WaitRequest {
+                lengths_ns: piece,
+                repeat: 1,
+                pause_ns: pause_ns as u64,
+                break_ns,
+            };
             let rows = self.timer.waits(&self.reference.id, request)?;
             let told = piece
                 .iter()
@@ -93,13 +105,20 @@ impl WaitBench {
     }
 
     fn rough(&self, waits: &[Wait]) -> Option<Rough> {
-        let late: Vec<f64> = waits.iter().map(|wait| wait.late_ns(self.reference.ns_per_tick)).collect();
+        let late: Vec<f64> = waits
+            .iter()
+            .map(|wait| wait.late_ns(self.reference.ns_per_tick))
+            .collect();
         let late = sorted(&late);
         let [low, median, high] = [0.1, 0.5, 0.9].map(|share| quantile(&late, share));
-        Some(Rough { median: median?, width: high? - low? })
+        Some(Rough {
+            median: median?,
+            width: high? - low?,
+        })
     }
 
-    /// A few waits of the lengths themselves, where nothing else is to be waited, from which pauses follow; they are not kept.
+    /// A few waits of the lengths themselves, where nothing else is to be waited, from which pauses
+    /// follow; they are not kept.
     fn tried(&mut self, lengths_ns: &[u64], plan: &WaitPlan) -> Answer<Rough> {
         let all: u64 = lengths_ns.iter().sum();
         let fit = (plan.scan_ns / (all as f64).max(1.0)) as usize;
@@ -110,7 +129,9 @@ impl WaitBench {
 
     /// Waits of random lengths from `from` to `to` nanoseconds.
     fn scan(&mut self, [from, to]: [f64; 2], count: u32, random: &mut StdRng) -> Answer<Vec<Wait>> {
-        let requests: Vec<u64> = (0..count).map(|_| random.random_range(from..to) as u64).collect();
+        let requests: Vec<u64> = (0..count)
+            .map(|_| random.random_range(from..to) as u64)
+            .collect();
         self.waits(&requests, (to - from) / 2.0)
     }
 }
@@ -122,8 +143,19 @@ fn cpus() -> usize {
 }
 
 fn of(request_ns: u64, wait: &timers::waits::Wait) -> Wait {
-    let timers::waits::Wait { before, after, cpu_ns, run_delay_ns } = *wait;
-    Wait { request_ns, before, after, cpu_ns, run_delay_ns }
+    let timers::waits::Wait {
+        before,
+        after,
+        cpu_ns,
+        run_delay_ns,
+    } = *wait;
+    Wait {
+        request_ns,
+        before,
+        after,
+        cpu_ns,
+        run_delay_ns,
+    }
 }
 
 /// Runs of requests that together take no longer than a question may.
@@ -142,8 +174,9 @@ fn pieces(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
     })
 }
 
-/// Everything that does not take long (where no scan is planned, only the given lengths): granularity, the floor, lateness at the given lengths, arming and cancelling.
-/// Processes `before` this one may have shown the step.
+/// Everything that does not take long (where no scan is planned, only the given lengths):
+/// granularity, the floor, lateness at the given lengths, arming and cancelling. Processes `before`
+/// this one may have shown the step.
 ///
 /// # Errors
 /// As the subject.
@@ -156,7 +189,12 @@ pub fn explore(
 ) -> Answer<WaitRun> {
     let mut run = WaitRun::default();
     if let Some(floor) = &mut bench.floor {
-        let request = WaitRequest { lengths_ns: &[0], repeat: EMPTY, pause_ns: 0, break_ns: None };
+        let request = WaitRequest {
+            lengths_ns: &[0],
+            repeat: EMPTY,
+            pause_ns: 0,
+            break_ns: None,
+        };
         let rows = floor.waits(&bench.reference.id, request)?;
         let told = rows.iter().flatten().map(|wait| (0, wait));
         possible::waits(told.clone(), &bench.reference, cpus())?;
@@ -176,22 +214,36 @@ pub fn explore(
     let mut several = |lengths: &[(u64, u32)]| -> Vec<u64> {
         let each = lengths.iter().flat_map(|&(length, most)| {
             // Long ones are few either way.
-            let most_ns = if length > LONG_NS { plan.length_ns / 2.0 } else { plan.length_ns };
+            let most_ns = if length > LONG_NS {
+                plan.length_ns / 2.0
+            } else {
+                plan.length_ns
+            };
             let count = (most_ns / takes(length as f64, &rough)) as u32;
-            std::iter::repeat_n(length, count.clamp(FEWEST_OF_LENGTH, most.max(FEWEST_OF_LENGTH)) as usize)
+            std::iter::repeat_n(
+                length,
+                count.clamp(FEWEST_OF_LENGTH, most.max(FEWEST_OF_LENGTH)) as usize,
+            )
         });
         let mut all: Vec<u64> = each.collect();
         all.shuffle(random);
         all
     };
     let floors: &[u64] = if only { &[] } else { &[0, 1] };
-    let floors: Vec<(u64, u32)> = floors.iter().map(|&length| (length, plan.waits / FLOORS)).collect();
-    let chosen: Vec<(u64, u32)> = lengths_ns.iter().map(|&length| (length, plan.waits)).collect();
+    let floors: Vec<(u64, u32)> = floors
+        .iter()
+        .map(|&length| (length, plan.waits / FLOORS))
+        .collect();
+    let chosen: Vec<(u64, u32)> = lengths_ns
+        .iter()
+        .map(|&length| (length, plan.waits))
+        .collect();
     if bench.break_ns.is_some() {
         // A request that is rounded up is late, which ends nothing unless that was asked for.
         let (floors, chosen) = (several(&floors), several(&chosen));
         run.lengths = bench.waits(&floors, pause_ns)?;
-        run.lengths.extend(bench.waits_until(&chosen, pause_ns, bench.break_ns)?);
+        run.lengths
+            .extend(bench.waits_until(&chosen, pause_ns, bench.break_ns)?);
     } else {
         let all = several(&[&floors[..], &chosen].concat());
         run.lengths = bench.waits(&all, pause_ns)?;
@@ -203,7 +255,8 @@ pub fn explore(
     Ok(run)
 }
 
-/// Scans of lengths, longer ones where latenesses are spread as widely as a scan. Returns what the last one tells.
+/// Scans of lengths, longer ones where latenesses are spread as widely as a scan. Returns what the
+/// last one tells.
 fn scan(
     bench: &mut WaitBench,
     before: &[WaitRun],
@@ -213,26 +266,39 @@ fn scan(
 ) -> Answer<Rough> {
     let first = bench.scan([0.0, SCAN_NS], FEWEST, random)?;
     let rough = bench.rough(&first).ok_or_else(unanswered)?;
-    let (most, most_ns) = if rough.width > WIDE_NS { plan.wide_scan } else { (plan.scan, plan.scan_ns) };
+    let (most, most_ns) = if rough.width > WIDE_NS {
+        plan.wide_scan
+    } else {
+        (plan.scan, plan.scan_ns)
+    };
     let count = ((most_ns / (takes(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32).clamp(FEWEST, most);
     let mut scan = first;
     scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(FEWEST), random)?);
     let mut rough = bench.rough(&scan).unwrap_or(rough);
     let mut to = SCAN_NS;
     scans.push(scan);
-    // Over steps of such a length latenesses are spread evenly; where a step is longer than the scan, they show no more than that. A few
-    // latenesses tell the length roughly: where scans show a step that explains them, it is that one.
+    // Over steps of such a length latenesses are spread evenly; where a step is longer than the
+    // scan, they show no more than that. A few latenesses tell the length roughly: where scans show
+    // a step that explains them, it is that one.
     while to < LONGEST_SCAN_NS && STEPS_A_SCAN * rough.width / EVENLY > to {
-        let explains = |shown: f64| EXPLAINED * shown > rough.width / EVENLY && STEPS_A_SCAN * shown <= to;
-        let scans_alone = |scans: &Vec<Vec<Wait>>| WaitRun { scans: scans.clone(), ..WaitRun::default() };
-        let runs: Vec<WaitRun> =
-            before.iter().map(|run| &run.scans).chain([&*scans]).map(scans_alone).collect();
+        let explains =
+            |shown: f64| EXPLAINED * shown > rough.width / EVENLY && STEPS_A_SCAN * shown <= to;
+        let scans_alone = |scans: &Vec<Vec<Wait>>| WaitRun {
+            scans: scans.clone(),
+            ..WaitRun::default()
+        };
+        let runs: Vec<WaitRun> = before
+            .iter()
+            .map(|run| &run.scans)
+            .chain([&*scans])
+            .map(scans_alone)
+            .collect();
         if longest_step_ns(&runs, &bench.reference).is_some_and(explains) {
             break;
         }
         to *= LONGER;
-        let count =
-            ((most_ns / (0.75 * to + rough.median.max(0.0))) as u32).clamp(FEWEST_OF_LONG.min(most), most);
+        let count = ((most_ns / (0.75 * to + rough.median.max(0.0))) as u32)
+            .clamp(FEWEST_OF_LONG.min(most), most);
         let scan = bench.scan([0.0, to], count, random)?;
         rough = bench.rough(&scan).unwrap_or(rough);
         scans.push(scan);
@@ -252,11 +318,16 @@ fn unanswered() -> Fault {
 fn pause(rough: &Rough) -> f64 {
     // Whole steps, as long as a step seems to be.
     let step = rough.width / EVENLY;
-    let pause = if STEPS_A_PAUSE * step <= LONGEST_PAUSE_NS { STEPS_A_PAUSE * step } else { step };
+    let pause = if STEPS_A_PAUSE * step <= LONGEST_PAUSE_NS {
+        STEPS_A_PAUSE * step
+    } else {
+        step
+    };
     pause.clamp(SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS)
 }
 
-/// Long waits, for a process that waits beside others. Returns the waits of chosen lengths, and the scans.
+/// Long waits, for a process that waits beside others. Returns the waits of chosen lengths, and the
+/// scans.
 ///
 /// # Errors
 /// As the subject.
@@ -272,8 +343,9 @@ pub fn explore_long(
     for &(length, count) in plan.long_scans {
         // A longer step than that of short waits shows where latenesses differ by more.
         let length = length as f64;
-        let span =
-            bench.rough(&long).map_or(SCAN_NS, |rough| (STEPS_A_SCAN * rough.width).clamp(SCAN_NS, length));
+        let span = bench.rough(&long).map_or(SCAN_NS, |rough| {
+            (STEPS_A_SCAN * rough.width).clamp(SCAN_NS, length)
+        });
         scans.push(bench.scan([length, length + span], count, random)?);
     }
     Ok((long, scans))
@@ -298,7 +370,8 @@ pub fn tick(
     let ends = from.at.wrapping_sub(began.at);
     let each = (ends as f64 * reference.ns_per_tick / f64::from(LOOK - 1)).max(period_ns as f64);
     let count = ((ticking_ns / each) as u32).clamp(FEWEST_WAKEUPS, MOST_WAKEUPS);
-    // After the first third, so that the grid is known by then, and far enough from each other and from the end that it shows again.
+    // After the first third, so that the grid is known by then, and far enough from each other and
+    // from the end that it shows again.
     let distance = (count / (3 * STALLS)).max(STALL_WAKEUPS);
     let stalls: Vec<u32> = (0..STALLS)
         .map(|number| count / 3 + number * 2 * distance)
@@ -306,7 +379,10 @@ pub fn tick(
         .collect();
     let expirations = timer.periods(&reference.id, period_ns, count, &stalls)?;
     possible::wakeups(&expirations, from.at, period_ns, reference)?;
-    let wakeups = expirations.into_iter().map(|Expiration { at, expirations }| (at, expirations)).collect();
+    let wakeups = expirations
+        .into_iter()
+        .map(|Expiration { at, expirations }| (at, expirations))
+        .collect();
     Ok(PeriodRun { wakeups, stalls })
 }
 

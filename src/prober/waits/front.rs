@@ -6,24 +6,41 @@ use crate::model::{Lateness, USUAL_WAIT_NS, beats};
 use crate::parallel;
 use crate::trace::WaitTrace;
 
-/// Those that none beats at the usual length, or the one nearest to it, of those under the same load and on the same CPU; one of which too
-/// little is known to tell is among them.
+/// Those that none beats at the usual length, or the one nearest to it, of those under the same
+/// load and on the same CPU; one of which too little is known to tell is among them.
 pub(super) fn front(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
-    let traces: Vec<Option<&WaitTrace>> =
-        subjects.iter().map(|subject| subject.outcome.as_ref().ok().filter(|_| subject.goes_on())).collect();
+    let traces: Vec<Option<&WaitTrace>> = subjects
+        .iter()
+        .map(|subject| subject.outcome.as_ref().ok().filter(|_| subject.goes_on()))
+        .collect();
     let known = parallel::mapped(&traces, |trace| late_and_cost((*trace)?));
-    let beside = |index: usize| (subjects[index].conditions.load, subjects[index].conditions.cpu);
+    let beside = |index: usize| {
+        (
+            subjects[index].conditions.load,
+            subjects[index].conditions.cpu,
+        )
+    };
     let beaten = |index: usize, own: [f64; 2]| {
-        let rivals = known.iter().enumerate().filter(|(other, _)| beside(*other) == beside(index));
-        rivals.filter_map(|(_, other)| *other).any(|other| beats(other, own))
+        let rivals = known
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| beside(*other) == beside(index));
+        rivals
+            .filter_map(|(_, other)| *other)
+            .any(|other| beats(other, own))
     };
     let goes_on = (0..subjects.len()).filter(|index| traces[*index].is_some());
-    goes_on.filter(|&index| known[index].is_none_or(|own| !beaten(index, own))).collect()
+    goes_on
+        .filter(|&index| known[index].is_none_or(|own| !beaten(index, own)))
+        .collect()
 }
 
 /// The rarest lateness that was seen often enough and the CPU time of a wait, in nanoseconds.
 fn late_and_cost(trace: &WaitTrace) -> Option<[f64; 2]> {
     let figures = figures(trace, None);
     let usual = Lateness::nearest(figures.by_length(), USUAL_WAIT_NS)?;
-    Some([usual.p90_ns.or(usual.p50_ns)?.value.abs(), usual.cpu_ns?.value])
+    Some([
+        usual.p90_ns.or(usual.p50_ns)?.value.abs(),
+        usual.cpu_ns?.value,
+    ])
 }

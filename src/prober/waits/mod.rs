@@ -1,4 +1,5 @@
-//! Timers that wait: what is asked of each in one process (`explore`), and of all of them in turn (`campaign`).
+//! Timers that wait: what is asked of each in one process (`explore`), and of all of them in turn
+//! (`campaign`).
 
 mod bench;
 pub mod campaign;

@@ -36,7 +36,8 @@ pub struct WaitPlan {
     pub waits: u32,
     /// Nanoseconds that the waits of one length may take in a process, but for one of them.
     pub length_ns: f64,
-    /// Waits of random lengths a scan in a process; none, where only the given lengths are to be waited.
+    /// Waits of random lengths a scan in a process; none, where only the given lengths are to be
+    /// waited.
     pub scan: u32,
     /// Nanoseconds that a scan may take in a process, but for eight waits.
     pub scan_ns: f64,
@@ -59,25 +60,37 @@ const MS: u64 = 1_000_000;
 /// Wake-ups of a periodic timer in a process at least, so that stalls fit between them.
 pub const FEWEST_WAKEUPS: u32 = 40;
 
-/// Waits of a length in a process, at least: those of three processes tell an interval of their median then.
-/// *Computed*.
+/// Waits of a length in a process, at least: those of three processes tell an interval of their
+/// median then. *Computed*.
 pub const FEWEST_OF_LENGTH: u32 = 2;
 
 impl WaitPlan {
-    /// Nanoseconds that the answers of a process should take, where its timer is no slower than twice what it is asked for.
+    /// Nanoseconds that the answers of a process should take, where its timer is no slower than
+    /// twice what it is asked for.
     #[must_use]
     pub fn process_ns(&self, lengths_ns: &[u64]) -> f64 {
-        let of_length = |length: &u64| self.length_ns.max(f64::from(FEWEST_OF_LENGTH) * *length as f64);
+        let of_length = |length: &u64| {
+            self.length_ns
+                .max(f64::from(FEWEST_OF_LENGTH) * *length as f64)
+        };
         let long = u64::from(FEWEST_OF_LENGTH) * self.long_ns.iter().sum::<u64>();
-        let scans: f64 =
-            self.long_scans.iter().map(|(length, count)| *length as f64 * f64::from(*count)).sum();
-        2.0 * (lengths_ns.iter().map(of_length).sum::<f64>() + 4.0 * self.wide_scan.1 + long as f64 + scans)
+        let scans: f64 = self
+            .long_scans
+            .iter()
+            .map(|(length, count)| *length as f64 * f64::from(*count))
+            .sum();
+        2.0 * (lengths_ns.iter().map(of_length).sum::<f64>()
+            + 4.0 * self.wide_scan.1
+            + long as f64
+            + scans)
     }
 
     /// The same of a timer that ticks.
     #[must_use]
     pub fn ticking_process_ns(&self, period_ns: u64) -> f64 {
-        2.0 * self.ticking_ns.max(2.0 * f64::from(FEWEST_WAKEUPS) * period_ns as f64)
+        2.0 * self
+            .ticking_ns
+            .max(2.0 * f64::from(FEWEST_WAKEUPS) * period_ns as f64)
     }
 }
 
@@ -86,13 +99,22 @@ impl WaitPlan {
     #[must_use]
     pub fn first(&self) -> Self {
         let waits = f64::from(self.waits) * self.first;
-        Self { waits: waits as u32, length_ns: self.length_ns * self.first, ..*self }
+        Self {
+            waits: waits as u32,
+            length_ns: self.length_ns * self.first,
+            ..*self
+        }
     }
 
     /// The same where all waits of all timers are wanted.
     #[must_use]
     pub fn whole(&self) -> Self {
-        Self { further: 0, first: 1.0, long_rounds: 0, ..*self }
+        Self {
+            further: 0,
+            first: 1.0,
+            long_rounds: 0,
+            ..*self
+        }
     }
 
     /// So many waits of each length at least, unless that takes too long.
@@ -101,13 +123,20 @@ impl WaitPlan {
         /// Nanoseconds a timer: more than is needed to choose.
         const MOST_NS: f64 = 3e10;
         let each = waits.div_ceil(self.processes);
-        Self { waits: each.max(self.waits), length_ns: MOST_NS / f64::from(self.processes), ..self.whole() }
+        Self {
+            waits: each.max(self.waits),
+            length_ns: MOST_NS / f64::from(self.processes),
+            ..self.whole()
+        }
     }
 
     /// The same with so many waits of each length, however long they take.
     #[must_use]
     pub fn exactly(&self, waits: u32) -> Self {
-        Self { waits: waits.div_ceil(self.processes), ..self.at_least(waits) }
+        Self {
+            waits: waits.div_ceil(self.processes),
+            ..self.at_least(waits)
+        }
     }
 
     /// A look at which methods are worth further waits: no figure is quoted from it.

@@ -1,5 +1,5 @@
-//! What no wait and no periodic timer can do, whatever host tells of it. A host that tells so is wrong in what else it tells, too: its timer has
-//! failed.
+//! What no wait and no periodic timer can do, whatever host tells of it. A host that tells so is
+//! wrong in what else it tells, too: its timer has failed.
 
 use timers::waits::{Expiration, Wait};
 use timers::{Answer, Fault};
@@ -10,12 +10,11 @@ use crate::trace::Reference;
 /// Nanoseconds of a wait that is not believed: a week.
 /// *Judgement*.
 const LONGEST_NS: f64 = 6e14;
-/// A machine that stood still between a reading of the CPU's clock and one of the reference makes a wait seem to compute for longer than
-/// it took, by no more than this, in nanoseconds.
-/// *Judgement*.
+/// A machine that stood still between a reading of the CPU's clock and one of the reference makes a
+/// wait seem to compute for longer than it took, by no more than this, in nanoseconds. *Judgement*.
 const STANDSTILL_NS: f64 = 1e9;
-/// CPU time is told in ticks of up to 1/64 s, and its readings lie around those of the reference: most waits compute for no more than so many
-/// times what they took, and this, in nanoseconds.
+/// CPU time is told in ticks of up to 1/64 s, and its readings lie around those of the reference:
+/// most waits compute for no more than so many times what they took, and this, in nanoseconds.
 /// *Judgement*.
 const TICKS: f64 = 2.0;
 /// What readings around those of the reference may add to it, in nanoseconds.
@@ -24,8 +23,8 @@ const READINGS_NS: f64 = 1e5;
 /// This many waits show what most do.
 /// *Judgement*.
 const SEVERAL: usize = 5;
-/// A period is rounded by less than itself, or the timer does not keep to it at all: no more than this many times the expirations that the time
-/// allows, and as many besides, for the ends.
+/// A period is rounded by less than itself, or the timer does not keep to it at all: no more than
+/// this many times the expirations that the time allows, and as many besides, for the ends.
 /// *Judgement*.
 const ROUNDED: f64 = 2.0;
 
@@ -41,7 +40,11 @@ pub(super) fn waits<'a>(
     let (mut all, mut overdone) = (0, None);
     let mut excessive = 0;
     for (request_ns, wait) in told {
-        let one = One { wait, reference, threads: cpus.max(1) as f64 };
+        let one = One {
+            wait,
+            reference,
+            threads: cpus.max(1) as f64,
+        };
         if let Some(why) = one.impossible() {
             return Err(refused(request_ns, &why));
         }
@@ -52,10 +55,16 @@ pub(super) fn waits<'a>(
         }
     }
     match overdone {
-        Some((request_ns, cpu, took)) if excessive >= SEVERAL && 2 * excessive > all => Err(refused(
-            request_ns,
-            &format!("most took more of the CPU ({}) than of time ({})", time(cpu), time(took)),
-        )),
+        Some((request_ns, cpu, took)) if excessive >= SEVERAL && 2 * excessive > all => {
+            Err(refused(
+                request_ns,
+                &format!(
+                    "most took more of the CPU ({}) than of time ({})",
+                    time(cpu),
+                    time(took)
+                ),
+            ))
+        }
         _ => Ok(()),
     }
 }
@@ -68,7 +77,11 @@ fn refused(request_ns: u64, why: &str) -> Fault {
 }
 
 fn time(ns: f64) -> String {
-    if ns < 0.0 { format!("-{}", short_time(-ns)) } else { short_time(ns) }
+    if ns < 0.0 {
+        format!("-{}", short_time(-ns))
+    } else {
+        short_time(ns)
+    }
 }
 
 struct One<'a> {
@@ -94,9 +107,14 @@ impl One<'_> {
         let most = self.threads * (took.max(0.0) + STANDSTILL_NS);
         let beyond = |ns: &f64| *ns < 0.0 || *ns > most;
         let of = |ns: Option<i64>| ns.map(|ns| ns as f64).filter(beyond).map(time);
-        let computed = of(self.wait.cpu_ns).map(|ns| format!("it took {ns} of the CPU in {}", time(took)));
+        let computed =
+            of(self.wait.cpu_ns).map(|ns| format!("it took {ns} of the CPU in {}", time(took)));
         computed.or_else(|| {
-            Some(format!("it was ready to run for {} of {}", of(self.wait.run_delay_ns)?, time(took)))
+            Some(format!(
+                "it was ready to run for {} of {}",
+                of(self.wait.run_delay_ns)?,
+                time(took)
+            ))
         })
     }
 
@@ -114,7 +132,10 @@ pub(super) fn arms(told: &[i64], reference: &Reference) -> Answer<()> {
     let ns = |ticks: &i64| *ticks as f64 * reference.ns_per_tick;
     let possible = |ns: f64| (-reference.uncertainty_ns()..=LONGEST_NS).contains(&ns);
     match told.iter().map(ns).find(|ns| !possible(*ns)) {
-        Some(odd) => Err(Fault::Refused(format!("it tells of arming that cannot be: it took {}", time(odd)))),
+        Some(odd) => Err(Fault::Refused(format!(
+            "it tells of arming that cannot be: it took {}",
+            time(odd)
+        ))),
         None => Ok(()),
     }
 }
@@ -123,17 +144,29 @@ pub(super) fn arms(told: &[i64], reference: &Reference) -> Answer<()> {
 ///
 /// # Errors
 /// Says what cannot be.
-pub(super) fn wakeups(told: &[Expiration], from: i64, period_ns: u64, reference: &Reference) -> Answer<()> {
+pub(super) fn wakeups(
+    told: &[Expiration],
+    from: i64,
+    period_ns: u64,
+    reference: &Reference,
+) -> Answer<()> {
     in_order(told, from, reference)?;
-    let [first, .., last] = told else { return Ok(()) };
+    let [first, .., last] = told else {
+        return Ok(());
+    };
     if reference.ns(first.at, last.at) <= 0.0 {
         return Err(odd(&format!("no time passed in {} of them", told.len())));
     }
     let passed = reference.ns(from, last.at);
-    let missed: f64 = told.iter().map(|wakeup| wakeup.expirations.saturating_sub(1) as f64).sum();
+    let missed: f64 = told
+        .iter()
+        .map(|wakeup| wakeup.expirations.saturating_sub(1) as f64)
+        .sum();
     if missed > ROUNDED * (passed / period_ns.max(1) as f64 + 1.0) {
         let (period, passed) = (time(period_ns as f64), time(passed));
-        return Err(odd(&format!("{missed} periods of {period} were missed in {passed}")));
+        return Err(odd(&format!(
+            "{missed} periods of {period} were missed in {passed}"
+        )));
     }
     Ok(())
 }
@@ -147,10 +180,16 @@ pub(super) fn in_order(told: &[Expiration], from: i64, reference: &Reference) ->
     for wakeup in told {
         let interval = reference.ns(before, wakeup.at);
         if interval < -reference.uncertainty_ns() {
-            return Err(odd(&format!("one is {} before the one before it", time(-interval))));
+            return Err(odd(&format!(
+                "one is {} before the one before it",
+                time(-interval)
+            )));
         }
         if interval > LONGEST_NS {
-            return Err(odd(&format!("one is {} after the one before it", time(interval))));
+            return Err(odd(&format!(
+                "one is {} after the one before it",
+                time(interval)
+            )));
         }
         before = wakeup.at;
     }
@@ -177,7 +216,8 @@ mod tests {
         strayed_ns: 0.0,
     };
 
-    /// What is said of waits of 1 ms, each of which took so long, in nanoseconds, with CPU time and run delay.
+    /// What is said of waits of 1 ms, each of which took so long, in nanoseconds, with CPU time and
+    /// run delay.
     fn judged(all: &[(i64, Option<i64>, Option<i64>)]) -> String {
         let told: Vec<Wait> = all
             .iter()
@@ -196,22 +236,38 @@ mod tests {
     fn waits_that_cannot_be() {
         for (wait, words) in [
             ((-200_000, None, None), "it ended 200 µs before it began"),
-            ((1_000_000, Some(-5), None), "it took -5 ns of the CPU in 1 ms"),
-            ((1_000_000, Some(1_000_000_000_000), None), "it took 1000 s of the CPU"),
-            ((1_000_000, Some(1), Some(-1)), "it was ready to run for -1 ns of 1 ms"),
+            (
+                (1_000_000, Some(-5), None),
+                "it took -5 ns of the CPU in 1 ms",
+            ),
+            (
+                (1_000_000, Some(1_000_000_000_000), None),
+                "it took 1000 s of the CPU",
+            ),
+            (
+                (1_000_000, Some(1), Some(-1)),
+                "it was ready to run for -1 ns of 1 ms",
+            ),
             ((1_000_000, None, Some(i64::MAX)), "it was ready to run for"),
             ((i64::MAX, None, None), "it took 9"),
         ] {
             let told = judged(&[wait]);
-            assert!(told.contains("of 1 ms asked for") && told.contains(words), "{told}");
+            assert!(
+                told.contains("of 1 ms asked for") && told.contains(words),
+                "{told}"
+            );
         }
         let told = judged(&[(1_000_000, Some(11_000_000), None); SEVERAL]);
-        assert!(told.contains("most took more of the CPU (11 ms) than of time (1 ms)"), "{told}");
+        assert!(
+            told.contains("most took more of the CPU (11 ms) than of time (1 ms)"),
+            "{told}"
+        );
     }
 
     #[test]
     fn waits_that_can_be() {
-        // Within the step of the reference; a clock of the CPU that ticks; two threads at once; a machine that stood still.
+        // Within the step of the reference; a clock of the CPU that ticks; two threads at once; a
+        // machine that stood still.
         for odd in [
             (-10, None, None),
             (1_000_000, Some(15_625_000), None),
@@ -226,21 +282,39 @@ mod tests {
 
     /// What is said of wake-ups with a period of 1 ms, in nanoseconds after `from`.
     fn ticked(told: &[(i64, u64)]) -> String {
-        let told: Vec<Expiration> =
-            told.iter().map(|&(at, expirations)| Expiration { at: at - 7, expirations }).collect();
-        wakeups(&told, -7, 1_000_000, &TICK).map_or_else(|fault| fault.to_string(), |()| "fine".into())
+        let told: Vec<Expiration> = told
+            .iter()
+            .map(|&(at, expirations)| Expiration {
+                at: at - 7,
+                expirations,
+            })
+            .collect();
+        wakeups(&told, -7, 1_000_000, &TICK)
+            .map_or_else(|fault| fault.to_string(), |()| "fine".into())
     }
 
     #[test]
     fn wakeups_that_cannot_be() {
         const MS: i64 = 1_000_000;
         for (told, words) in [
-            (&[(MS, 1), (3 * MS, 1), (2 * MS, 1)][..], "one is 1 ms before the one before it"),
+            (
+                &[(MS, 1), (3 * MS, 1), (2 * MS, 1)][..],
+                "one is 1 ms before the one before it",
+            ),
             (&[(-MS, 1), (MS, 1)], "one is 1 ms before"),
             (&[(MS, 1), (MS, 1), (MS, 1)], "no time passed in 3 of them"),
-            (&[(MS, 1), (2 * MS, u64::MAX)], "periods of 1 ms were missed in 2 ms"),
-            (&[(MS, u64::MAX), (2 * MS, 1)], "18446744073709552000 periods"),
-            (&[(MS, 1), (1_000_000_000 * MS, 1)], "after the one before it"),
+            (
+                &[(MS, 1), (2 * MS, u64::MAX)],
+                "periods of 1 ms were missed in 2 ms",
+            ),
+            (
+                &[(MS, u64::MAX), (2 * MS, 1)],
+                "18446744073709552000 periods",
+            ),
+            (
+                &[(MS, 1), (1_000_000_000 * MS, 1)],
+                "after the one before it",
+            ),
         ] {
             let told = ticked(told);
             assert!(told.contains(words), "{told}");

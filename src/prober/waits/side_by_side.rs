@@ -1,5 +1,5 @@
-//! Long waits, in which timers wait side by side, off the CPU that short ones are measured on meanwhile: one after the other they
-//! would take too long.
+//! Long waits, in which timers wait side by side, off the CPU that short ones are measured on
+//! meanwhile: one after the other they would take too long.
 
 use std::sync::mpsc;
 use std::thread;
@@ -16,7 +16,8 @@ use crate::model::{BackgroundLoad, Means};
 use crate::prober::host::Host;
 use crate::trace::{WaitRun, WaitTrace};
 
-/// Timers that wait at once, a CPU: they wake so seldom that they are hardly in the way of each other.
+/// Timers that wait at once, a CPU: they wake so seldom that they are hardly in the way of each
+/// other.
 const A_CPU: usize = 16;
 
 /// Those that wait long in a round, as they are before it.
@@ -40,19 +41,35 @@ impl SideBySide {
         }
         let copy = |index: usize| {
             let subject = &subjects[index];
-            let empty = |trace: &WaitTrace| WaitTrace { runs: Vec::new(), ..trace.clone() };
+            let empty = |trace: &WaitTrace| WaitTrace {
+                runs: Vec::new(),
+                ..trace.clone()
+            };
             let outcome = subject.outcome.as_ref().map(empty).map_err(Clone::clone);
-            let conditions =
-                Conditions { cpu: elsewhere(subject.conditions.cpu, index), ..subject.conditions };
-            (index, Subject { outcome, ..Subject::new(subject.host, subject.waiter.clone(), conditions) })
+            let conditions = Conditions {
+                cpu: elsewhere(subject.conditions.cpu, index),
+                ..subject.conditions
+            };
+            (
+                index,
+                Subject {
+                    outcome,
+                    ..Subject::new(subject.host, subject.waiter.clone(), conditions)
+                },
+            )
         };
-        Self { waiting: chosen.into_iter().map(copy).collect() }
+        Self {
+            waiting: chosen.into_iter().map(copy).collect(),
+        }
     }
 
     /// Lets each wait in a process of its own.
     pub(super) fn observe(&self, hosts: &[Host], settings: &WaitSettings, seed: u64) -> Observed {
         let together = A_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
-        self.waiting.chunks(together).flat_map(|some| all_at_once(hosts, some, settings, seed)).collect()
+        self.waiting
+            .chunks(together)
+            .flat_map(|some| all_at_once(hosts, some, settings, seed))
+            .collect()
     }
 }
 
@@ -86,11 +103,16 @@ pub(super) fn keep(
 /// A CPU that nothing is measured on meanwhile, in turn; any where there is no other one.
 fn elsewhere(measuring: Option<u32>, turn: usize) -> Option<u32> {
     let measuring = measuring?;
-    let others: Vec<u32> = timers::allowed_cpus().ok()?.into_iter().filter(|cpu| *cpu != measuring).collect();
+    let others: Vec<u32> = timers::allowed_cpus()
+        .ok()?
+        .into_iter()
+        .filter(|cpu| *cpu != measuring)
+        .collect();
     others.get(turn % others.len().max(1)).copied()
 }
 
-/// A timer that spins would be in the way of the others, and beside a busy thread each has to be alone.
+/// A timer that spins would be in the way of the others, and beside a busy thread each has to be
+/// alone.
 fn takes_part(subject: &Subject<WaitTrace>) -> bool {
     subject.waiter.means == Means::Blocks
         && subject.conditions.load == BackgroundLoad::None
@@ -98,7 +120,10 @@ fn takes_part(subject: &Subject<WaitTrace>) -> bool {
 }
 
 fn is_same(one: &Subject<WaitTrace>, other: &Subject<WaitTrace>) -> bool {
-    let anywhere = |conditions: Conditions| Conditions { cpu: None, ..conditions };
+    let anywhere = |conditions: Conditions| Conditions {
+        cpu: None,
+        ..conditions
+    };
     (one.host, &one.waiter.id) == (other.host, &other.waiter.id)
         && anywhere(one.conditions) == anywhere(other.conditions)
 }
@@ -126,7 +151,11 @@ fn all_at_once(
                     drop(ready);
                     let _ = go.recv();
                     let (long, scans) = explore_long(&mut bench?, &settings.plan, &mut random)?;
-                    Ok(WaitRun { long, scans, ..WaitRun::default() })
+                    Ok(WaitRun {
+                        long,
+                        scans,
+                        ..WaitRun::default()
+                    })
                 };
                 (*index, thread::Builder::new().spawn_scoped(scope, wait))
             })
@@ -135,12 +164,16 @@ fn all_at_once(
         // Returns once the other end is closed, and lets all go.
         let _ = all_ready.recv();
         drop(starts);
-        let joined = |thread: std::io::Result<thread::ScopedJoinHandle<'_, Answer<WaitRun>>>| match thread {
-            Ok(thread) => {
-                thread.join().unwrap_or_else(|_| Err(Fault::Lost("its thread ended before its time".into())))
-            }
-            Err(error) => Err(Fault::Lost(format!("no thread for it: {error}"))),
-        };
-        threads.into_iter().map(|(index, thread)| (index, joined(thread))).collect()
+        let joined =
+            |thread: std::io::Result<thread::ScopedJoinHandle<'_, Answer<WaitRun>>>| match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|_| {
+                    Err(Fault::Lost("its thread ended before its time".into()))
+                }),
+                Err(error) => Err(Fault::Lost(format!("no thread for it: {error}"))),
+            };
+        threads
+            .into_iter()
+            .map(|(index, thread)| (index, joined(thread)))
+            .collect()
     })
 }

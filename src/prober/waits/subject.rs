@@ -24,7 +24,11 @@ impl Conditions {
     /// How its process is started.
     #[must_use]
     pub fn placement(&self) -> Placement {
-        Placement { cpu: self.cpu, slack_ns: self.slack_ns, policy: self.policy }
+        Placement {
+            cpu: self.cpu,
+            slack_ns: self.slack_ns,
+            policy: self.policy,
+        }
     }
 
     /// Lets run what else shall run, until the result is dropped.
@@ -39,7 +43,10 @@ impl Conditions {
             BackgroundLoad::OtherCpu => {
                 let cpus = allowed_cpus()?;
                 // The farthest by number, which on most machines is of another core.
-                let other = cpus.into_iter().filter(|cpu| *cpu != own).max_by_key(|cpu| cpu.abs_diff(own));
+                let other = cpus
+                    .into_iter()
+                    .filter(|cpu| *cpu != own)
+                    .max_by_key(|cpu| cpu.abs_diff(own));
                 Busy::on(other.ok_or(AffinityError::Absent(own + 1))?).map(Some)
             }
         }
@@ -64,7 +71,13 @@ impl<T> Subject<T> {
     /// A timer that was not asked anything yet.
     #[must_use]
     pub fn new(host: usize, waiter: HostedWaiter, conditions: Conditions) -> Self {
-        Self { host, waiter, conditions, outcome: Err("it was not asked".into()), lost: None }
+        Self {
+            host,
+            waiter,
+            conditions,
+            outcome: Err("it was not asked".into()),
+            lost: None,
+        }
     }
 
     /// Whether it is asked again.
@@ -73,7 +86,8 @@ impl<T> Subject<T> {
         self.outcome.is_ok() && self.lost.is_none()
     }
 
-    /// Keeps what a process of it observed. Where that failed, what others observed is kept, unless there is nothing.
+    /// Keeps what a process of it observed. Where that failed, what others observed is kept, unless
+    /// there is nothing.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].

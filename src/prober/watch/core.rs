@@ -1,6 +1,8 @@
-//! The core that measures: its frequency, and whether it is shared with another thread at this moment.
+//! The core that measures: its frequency, and whether it is shared with another thread at this
+//! moment.
 //!
-//! A thread of its own sits on that CPU and looks when it is asked, while the agent waits for its next question.
+//! A thread of its own sits on that CPU and looks when it is asked, while the agent waits for its
+//! next question.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -13,8 +15,8 @@ const HISTORY: usize = 400;
 /// Looks before anything is said about sharing.
 /// *Judgement*.
 const FEWEST: usize = 20;
-/// A core that begins fewer additions a cycle than this share of what it does at its best is shared.
-/// *Seen*: sharing halves the additions a cycle.
+/// A core that begins fewer additions a cycle than this share of what it does at its best is
+/// shared. *Seen*: sharing halves the additions a cycle.
 const SHARED: f64 = 0.9;
 
 /// A thread on the CPU that measures.
@@ -32,15 +34,25 @@ impl Core {
         let (ask, questions) = channel::<()>();
         let (answer, answers) = channel();
         let work = move || {
-            let meter = timers::pin_to(cpu).ok().and_then(|()| CoreFrequencyMeter::new().ok());
+            let meter = timers::pin_to(cpu)
+                .ok()
+                .and_then(|()| CoreFrequencyMeter::new().ok());
             while questions.recv().is_ok() {
                 if answer.send(meter.and_then(|meter| meter.look())).is_err() {
                     return;
                 }
             }
         };
-        thread::Builder::new().name("core".into()).spawn(work).ok()?;
-        let mut core = Self { ask, answers, widths: Vec::new(), oldest: 0 };
+        thread::Builder::new()
+            .name("core".into())
+            .spawn(work)
+            .ok()?;
+        let mut core = Self {
+            ask,
+            answers,
+            widths: Vec::new(),
+            oldest: 0,
+        };
         core.look().map(|_| core)
     }
 
@@ -71,7 +83,8 @@ impl Core {
 
 fn is_shared(widths: &[f64], width: f64) -> bool {
     use crate::analysis::statistics::{quantile, sorted};
-    widths.len() >= FEWEST && quantile(&sorted(widths), 0.9).is_some_and(|best| width < SHARED * best)
+    widths.len() >= FEWEST
+        && quantile(&sorted(widths), 0.9).is_some_and(|best| width < SHARED * best)
 }
 
 #[cfg(test)]
@@ -85,7 +98,10 @@ mod tests {
         assert!(!is_shared(&widths, 4.0));
         assert!(is_shared(&widths, 2.9));
         widths.extend([2.9; 200]);
-        assert!(is_shared(&widths, 2.9), "a fifth of the looks at its best is enough");
+        assert!(
+            is_shared(&widths, 2.9),
+            "a fifth of the looks at its best is enough"
+        );
         assert!(!is_shared(&[2.9; 100], 2.9), "it was never seen otherwise");
         assert!(!is_shared(&alone, 1.0), "too few looks");
     }

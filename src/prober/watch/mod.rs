@@ -1,8 +1,9 @@
 //! The side that watches: whether a window of measurement was disturbed.
 //!
-//! The side that measures does the bare minimum (Caliper). A host that is this program looks at its thread and its core right before its
-//! loops and right after them; at others the runner looks from outside, before a question and after its answer. A window that was
-//! disturbed is dropped and taken again, within limits.
+//! The side that measures does the bare minimum (Caliper). A host that is this program looks at its
+//! thread and its core right before its loops and right after them; at others the runner looks from
+//! outside, before a question and after its answer. A window that was disturbed is dropped and
+//! taken again, within limits.
 
 mod core;
 mod process;
@@ -53,8 +54,8 @@ impl Disturbance {
         }
     }
 
-    /// Whether what was measured in such a window can be kept when there is none better: the timer was measured, though
-    /// not by a core of its own or of one frequency.
+    /// Whether what was measured in such a window can be kept when there is none better: the timer
+    /// was measured, though not by a core of its own or of one frequency.
     #[must_use]
     pub fn is_bearable(self) -> bool {
         matches!(self, Self::FrequencyChange | Self::SharedCore)
@@ -73,9 +74,8 @@ const MOST_DROPPED: u32 = 40;
 /// The shortest window is this part of the whole.
 /// *Judgement*.
 const SHORTEST_PORTION: u32 = 30;
-/// How many more windows of a campaign may be dropped for something bearable, for each one that is asked for: what bounds
-/// the time that a busy neighbour may cost.
-/// *Judgement*.
+/// How many more windows of a campaign may be dropped for something bearable, for each one that is
+/// asked for: what bounds the time that a busy neighbour may cost. *Judgement*.
 const CREDIT: f64 = 0.7;
 /// How long one waits for a shared core, at a time.
 /// *Judgement*.
@@ -99,8 +99,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches what is measured on `cpu`. `apart` says that the runner keeps off it; `patience` is how long all waits for a
-    /// shared core may take together.
+    /// Watches what is measured on `cpu`. `apart` says that the runner keeps off it; `patience` is
+    /// how long all waits for a shared core may take together.
     #[must_use]
     pub fn new(cpu: Option<u32>, apart: bool, patience: Duration) -> Rc<RefCell<Self>> {
         Rc::new(RefCell::new(Self {
@@ -150,7 +150,9 @@ impl Watch {
     }
 
     fn is_shared(&self, core_frequency: CoreFrequency) -> bool {
-        self.core.as_ref().is_some_and(|core| core.is_shared(core_frequency))
+        self.core
+            .as_ref()
+            .is_some_and(|core| core.is_shared(core_frequency))
     }
 
     /// A look at a core that is not shared, if patience brings that about.
@@ -201,7 +203,11 @@ pub trait Watcher {
     ///
     /// # Errors
     /// As the question.
-    fn gather(&mut self, repeat: u32, question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>) -> Answer<Gathered>;
+    fn gather(
+        &mut self,
+        repeat: u32,
+        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
+    ) -> Answer<Gathered>;
 
     /// Asks several questions, all in one window that nothing disturbed as far as that can be had.
     ///
@@ -213,13 +219,18 @@ pub trait Watcher {
     ///
     /// # Errors
     /// As the questions.
-    fn once(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<Option<(Run, SeenOfCore)>>;
+    fn once(
+        &mut self,
+        questions: &mut dyn FnMut() -> Answer<Run>,
+    ) -> Answer<Option<(Run, SeenOfCore)>>;
 
-    /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
+    /// Ends watching: windows that were dropped, by reason, and whether enough of the others were
+    /// not disturbed.
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool);
 }
 
-/// What the counters say of a window: what grew by more than `own_switches`, or moved, disturbed it.
+/// What the counters say of a window: what grew by more than `own_switches`, or moved, disturbed
+/// it.
 #[must_use]
 pub fn counted(before: &Counters, after: &Counters, own_switches: u64) -> Option<Disturbance> {
     if after.switches > before.switches + own_switches {

@@ -8,14 +8,15 @@ use timers::Answer;
 use timers::os::Counters;
 
 use super::{
-    CREDIT, Disturbance, Gathered, Look, MOST_DROPPED, MOST_TRIES, SHORTEST_PORTION, STEADY, SeenOfCore,
-    Watch, Watcher, counted,
+    CREDIT, Disturbance, Gathered, Look, MOST_DROPPED, MOST_TRIES, SHORTEST_PORTION, STEADY,
+    SeenOfCore, Watch, Watcher, counted,
 };
 use crate::analysis::statistics::mean;
 use crate::prober::connection::Connection;
 use crate::trace::Run;
 
-/// Watches one process of a campaign: by what it sees of itself where it tells that, else from outside.
+/// Watches one process of a campaign: by what it sees of itself where it tells that, else from
+/// outside.
 pub struct ProcessWatch {
     watch: Rc<RefCell<Watch>>,
     process: u32,
@@ -34,15 +35,27 @@ impl ProcessWatch {
     /// Begins to watch a process.
     #[must_use]
     pub fn of(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
-        let itself = connection.borrow_mut().watch_itself().then(|| Rc::clone(connection));
+        let itself = connection
+            .borrow_mut()
+            .watch_itself()
+            .then(|| Rc::clone(connection));
         let process = connection.borrow().process();
-        Self { itself, ..Self::from_outside(watch, process) }
+        Self {
+            itself,
+            ..Self::from_outside(watch, process)
+        }
     }
 
     /// The same, of a process that is one of many: what is bearable is kept and marked.
     #[must_use]
-    pub fn of_one_of_many(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
-        Self { patient: false, ..Self::of(watch, connection) }
+    pub fn of_one_of_many(
+        watch: &Rc<RefCell<Watch>>,
+        connection: &Rc<RefCell<Connection>>,
+    ) -> Self {
+        Self {
+            patient: false,
+            ..Self::of(watch, connection)
+        }
     }
 
     pub(super) fn from_outside(watch: &Rc<RefCell<Watch>>, process: u32) -> Self {
@@ -62,8 +75,9 @@ impl ProcessWatch {
         }
     }
 
-    /// Asks for `repeat` values and watches meanwhile; asks again while the window was disturbed, and for fewer at a time where
-    /// something else ran in between, as short windows slip through where long ones do not.
+    /// Asks for `repeat` values and watches meanwhile; asks again while the window was disturbed,
+    /// and for fewer at a time where something else ran in between, as short windows slip through
+    /// where long ones do not.
     ///
     /// # Errors
     /// As the question.
@@ -84,16 +98,25 @@ impl ProcessWatch {
                 let dropped: u32 = self.dropped.values().sum();
                 let again = tries < MOST_TRIES
                     && dropped < MOST_DROPPED
-                    && (!disturbance.is_bearable() || (self.patient && self.watch.borrow_mut().spend()));
-                // A runtime with threads of its own, as one that collects garbage, gives way to itself.
-                let threads = self.last.as_ref().and_then(|look| Some(look.counters.as_ref()?.cpus.len()));
+                    && (!disturbance.is_bearable()
+                        || (self.patient && self.watch.borrow_mut().spend()));
+                // A runtime with threads of its own, as one that collects garbage, gives way to
+                // itself.
+                let threads = self
+                    .last
+                    .as_ref()
+                    .and_then(|look| Some(look.counters.as_ref()?.cpus.len()));
                 let own = disturbance == Disturbance::ContextSwitch && threads > Some(1);
                 let kept = disturbance.is_bearable() || own;
                 if again || !kept {
                     *self.dropped.entry(disturbance).or_default() += 1;
                 }
                 if again {
-                    let shorter = if disturbance.is_bearable() { portion } else { portion / 3 };
+                    let shorter = if disturbance.is_bearable() {
+                        portion
+                    } else {
+                        portion / 3
+                    };
                     portion = shorter.max(repeat / SHORTEST_PORTION).max(1);
                     continue;
                 }
@@ -107,10 +130,17 @@ impl ProcessWatch {
             frequencies.extend(core_hz);
             all.extend(answer);
         }
-        Ok((all, SeenOfCore { core_hz: mean(&frequencies), unstable }))
+        Ok((
+            all,
+            SeenOfCore {
+                core_hz: mean(&frequencies),
+                unstable,
+            },
+        ))
     }
 
-    /// Asks, and looks before and after: the frequency of the core meanwhile, and what disturbed the window.
+    /// Asks, and looks before and after: the frequency of the core meanwhile, and what disturbed
+    /// the window.
     fn window<T, E>(
         &mut self,
         question: impl FnOnce() -> Result<T, E>,
@@ -118,31 +148,42 @@ impl ProcessWatch {
         let before = self.before();
         let answer = question()?;
         let (before, after) = self.seen(before);
-        let found = (answer, hertz(&before, &after), self.compare(&before, &after));
+        let found = (
+            answer,
+            hertz(&before, &after),
+            self.compare(&before, &after),
+        );
         self.last = Some(after);
         Ok(found)
     }
 
-    /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
+    /// Ends watching: windows that were dropped, by reason, and whether enough of the others were
+    /// not disturbed.
     #[must_use]
     pub fn end(mut self) -> (BTreeMap<String, u32>, bool) {
-        /// Stolen time is counted in 10 ms; this much in a process of some 50 ms means that it lost the CPU.
-        /// *Definition*.
+        /// Stolen time is counted in 10 ms; this much in a process of some 50 ms means that it lost
+        /// the CPU. *Definition*.
         const MOST_STOLEN: u64 = 1;
         let watch = self.watch.borrow();
         let now = watch.cpu.and_then(|cpu| watch.counts.stolen(cpu));
-        let taken = now.zip(self.stolen_before).map_or(0, |(now, before)| now.saturating_sub(before));
+        let taken = now
+            .zip(self.stolen_before)
+            .map_or(0, |(now, before)| now.saturating_sub(before));
         if taken > MOST_STOLEN {
             *self.dropped.entry(Disturbance::StolenTime).or_default() += 1;
             self.discarded = true;
         }
-        let by_name =
-            self.dropped.iter().map(|(disturbance, &count)| (disturbance.name().to_owned(), count)).collect();
+        let by_name = self
+            .dropped
+            .iter()
+            .map(|(disturbance, &count)| (disturbance.name().to_owned(), count))
+            .collect();
         (by_name, !self.discarded)
     }
 
-    /// A look at a process that is about to measure, on a core that is not shared, if patience brings that about. Nothing of one that looks
-    /// for itself, as it does so closer to what it measures.
+    /// A look at a process that is about to measure, on a core that is not shared, if patience
+    /// brings that about. Nothing of one that looks for itself, as it does so closer to what it
+    /// measures.
     fn before(&mut self) -> Look {
         let last = self.last.take();
         if self.itself.is_some() {
@@ -154,19 +195,29 @@ impl ProcessWatch {
         }
         if let Some(last) = last {
             let watch = self.watch.borrow();
-            if !last.core_frequency.is_some_and(|core_frequency| watch.is_shared(core_frequency)) {
+            if !last
+                .core_frequency
+                .is_some_and(|core_frequency| watch.is_shared(core_frequency))
+            {
                 return last;
             }
         }
         let mut watch = self.watch.borrow_mut();
         let core_frequency = watch.calm();
-        Look { counters: watch.counts.of_process(self.process), core_frequency }
+        Look {
+            counters: watch.counts.of_process(self.process),
+            core_frequency,
+        }
     }
 
     /// Both looks at a window that has just ended.
     fn seen(&self, before: Look) -> (Look, Look) {
-        let Some(itself) = &self.itself else { return (before, self.look()) };
-        let Some(around) = itself.borrow_mut().take_seen() else { return Default::default() };
+        let Some(itself) = &self.itself else {
+            return (before, self.look());
+        };
+        let Some(around) = itself.borrow_mut().take_seen() else {
+            return Default::default();
+        };
         let mut watch = self.watch.borrow_mut();
         let [before, after] = around.map(|seen| Look {
             counters: Some(Counters {
@@ -183,13 +234,20 @@ impl ProcessWatch {
         let mut watch = self.watch.borrow_mut();
         // First the process, so that what the looks themselves cause does not count.
         let counters = watch.counts.of_process(self.process);
-        Look { counters, core_frequency: watch.look() }
+        Look {
+            counters,
+            core_frequency: watch.look(),
+        }
     }
 
     fn compare(&self, before: &Look, after: &Look) -> Option<Disturbance> {
         let watch = self.watch.borrow();
         // The runner causes none within a window that the process itself looks around.
-        let own_switches = if self.itself.is_some() { 0 } else { watch.own_switches };
+        let own_switches = if self.itself.is_some() {
+            0
+        } else {
+            watch.own_switches
+        };
         if let (Some(before), Some(after)) = (&before.counters, &after.counters)
             && let Some(disturbance) = counted(before, after, own_switches)
         {
@@ -204,7 +262,11 @@ impl ProcessWatch {
 }
 
 impl Watcher for ProcessWatch {
-    fn gather(&mut self, repeat: u32, question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>) -> Answer<Gathered> {
+    fn gather(
+        &mut self,
+        repeat: u32,
+        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
+    ) -> Answer<Gathered> {
         let mut answers = Vec::new();
         let (values, seen) = Self::gather(self, repeat, |repeat| {
             let answer = question(repeat)?;
@@ -220,7 +282,11 @@ impl Watcher for ProcessWatch {
             }
             None => true,
         });
-        Ok(Gathered { values, seen, dropped: answers })
+        Ok(Gathered {
+            values,
+            seen,
+            dropped: answers,
+        })
     }
 
     fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, SeenOfCore)> {
@@ -228,13 +294,22 @@ impl Watcher for ProcessWatch {
         Ok((runs.pop().unwrap_or_default(), seen))
     }
 
-    fn once(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<Option<(Run, SeenOfCore)>> {
+    fn once(
+        &mut self,
+        questions: &mut dyn FnMut() -> Answer<Run>,
+    ) -> Answer<Option<(Run, SeenOfCore)>> {
         let (run, core_hz, disturbance) = self.window(questions)?;
         if let Some(disturbance) = disturbance {
             *self.dropped.entry(disturbance).or_default() += 1;
             return Ok(None);
         }
-        Ok(Some((run, SeenOfCore { core_hz, unstable: false })))
+        Ok(Some((
+            run,
+            SeenOfCore {
+                core_hz,
+                unstable: false,
+            },
+        )))
     }
 
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {
@@ -243,5 +318,8 @@ impl Watcher for ProcessWatch {
 }
 
 fn hertz(before: &Look, after: &Look) -> Option<f64> {
-    Some(f64::midpoint(before.core_frequency?.hertz, after.core_frequency?.hertz))
+    Some(f64::midpoint(
+        before.core_frequency?.hertz,
+        after.core_frequency?.hertz,
+    ))
 }

@@ -3,19 +3,43 @@ use tempfile::TempDir;
 use super::*;
 
 fn counters(switches: u64, major_faults: u64, cpus: &[u32]) -> Counters {
-    Counters { switches, major_faults, cpus: cpus.into() }
+    Counters {
+        switches,
+        major_faults,
+        cpus: cpus.into(),
+    }
 }
 
 #[test]
 fn what_grew_disturbed() {
     let before = counters(3, 1, &[1]);
     assert_eq!(counted(&before, &before, 0), None);
-    assert_eq!(counted(&before, &counters(4, 1, &[1]), 0), Some(Disturbance::ContextSwitch));
-    assert_eq!(counted(&before, &counters(4, 1, &[1]), 1), None, "the runner's own");
-    assert_eq!(counted(&before, &counters(5, 1, &[1]), 1), Some(Disturbance::ContextSwitch));
-    assert_eq!(counted(&before, &counters(3, 2, &[1]), 0), Some(Disturbance::MajorFault));
-    assert_eq!(counted(&before, &counters(3, 1, &[0]), 0), Some(Disturbance::Migration));
-    assert_eq!(counted(&before, &counters(3, 1, &[1, 0]), 0), None, "a new thread is not a moved one");
+    assert_eq!(
+        counted(&before, &counters(4, 1, &[1]), 0),
+        Some(Disturbance::ContextSwitch)
+    );
+    assert_eq!(
+        counted(&before, &counters(4, 1, &[1]), 1),
+        None,
+        "the runner's own"
+    );
+    assert_eq!(
+        counted(&before, &counters(5, 1, &[1]), 1),
+        Some(Disturbance::ContextSwitch)
+    );
+    assert_eq!(
+        counted(&before, &counters(3, 2, &[1]), 0),
+        Some(Disturbance::MajorFault)
+    );
+    assert_eq!(
+        counted(&before, &counters(3, 1, &[0]), 0),
+        Some(Disturbance::Migration)
+    );
+    assert_eq!(
+        counted(&before, &counters(3, 1, &[1, 0]), 0),
+        None,
+        "a new thread is not a moved one"
+    );
 }
 
 #[test]
@@ -40,7 +64,10 @@ struct Procfs {
 
 impl Procfs {
     fn with(threads: &'static [&'static str]) -> Self {
-        let procfs = Self { folder: tempfile::tempdir().expect("a folder of our own"), threads };
+        let procfs = Self {
+            folder: tempfile::tempdir().expect("a folder of our own"),
+            threads,
+        };
         procfs.count(0);
         procfs
     }
@@ -52,7 +79,11 @@ impl Procfs {
             std::fs::create_dir_all(&task).expect("a folder of our own");
             let status = format!("nonvoluntary_ctxt_switches:\t{switches}\n");
             std::fs::write(task.join("status"), status).expect("a file of our own");
-            std::fs::write(task.join("stat"), format!("7 (x) {}", vec!["1"; 50].join(" "))).expect("ours");
+            std::fs::write(
+                task.join("stat"),
+                format!("7 (x) {}", vec!["1"; 50].join(" ")),
+            )
+            .expect("ours");
         }
     }
 
@@ -71,7 +102,16 @@ impl Procfs {
             self.count(switches);
             Ok::<_, ()>(vec![switches])
         });
-        assert_eq!(answer, Ok((vec![MOST_TRIES], SeenOfCore { core_hz: None, unstable: true })));
+        assert_eq!(
+            answer,
+            Ok((
+                vec![MOST_TRIES],
+                SeenOfCore {
+                    core_hz: None,
+                    unstable: true
+                }
+            ))
+        );
         process.end()
     }
 }
@@ -107,17 +147,26 @@ fn a_question_that_is_asked_once_is_not_repeated() {
             Ok(Run::default())
         })
     };
-    assert_eq!(ask(false), Ok(Some((Run::default(), SeenOfCore::default()))));
+    assert_eq!(
+        ask(false),
+        Ok(Some((Run::default(), SeenOfCore::default())))
+    );
     assert_eq!(ask(true), Ok(None));
     assert_eq!((asked, process.end()), (2, (switches(1), true)));
 }
 
 #[test]
 fn a_runtime_that_gives_way_to_its_own_threads_is_kept() {
-    assert_eq!(Procfs::with(&["7", "8"]).always_disturbed(), (switches(MOST_TRIES - 1), true));
+    assert_eq!(
+        Procfs::with(&["7", "8"]).always_disturbed(),
+        (switches(MOST_TRIES - 1), true)
+    );
 }
 
 #[test]
 fn a_window_that_is_always_disturbed_spoils_the_process() {
-    assert_eq!(Procfs::with(&["7"]).always_disturbed(), (switches(MOST_TRIES), false));
+    assert_eq!(
+        Procfs::with(&["7"]).always_disturbed(),
+        (switches(MOST_TRIES), false)
+    );
 }

@@ -1,4 +1,5 @@
-//! What is known of an agent written in words before it is started: its clocks, the code of their calls, and what they declare.
+//! What is known of an agent written in words before it is started: its clocks, the code of their
+//! calls, and what they declare.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +88,11 @@ impl Book {
             label: "reads nothing".into(),
             ..HostedTimer::default()
         };
-        book.clocks.push(Clock { timer: floor, is: None, code: book.floor.clone() });
+        book.clocks.push(Clock {
+            timer: floor,
+            is: None,
+            code: book.floor.clone(),
+        });
         if !book.waiters.is_empty() {
             let nothing = HostedWaiter {
                 id: timers::waits::FLOOR_ID.into(),
@@ -95,7 +100,10 @@ impl Book {
                 ops: vec!["waits".into()],
                 ..HostedWaiter::default()
             };
-            book.waiters.push(Waiter { waiter: nothing, code: book.nothing.clone() });
+            book.waiters.push(Waiter {
+                waiter: nothing,
+                code: book.nothing.clone(),
+            });
         }
         let on_linux = std::env::consts::OS == "linux";
         for clock in &mut book.clocks {
@@ -116,8 +124,16 @@ impl Book {
     /// A source of the agent, with what it repeats for each clock and each timer that waits.
     #[must_use]
     pub fn expand(&self, source: &str) -> String {
-        let clocks: Vec<_> = self.clocks.iter().map(|clock| (&clock.timer.id, &clock.code)).collect();
-        let waiters: Vec<_> = self.waiters.iter().map(|waiter| (&waiter.waiter.id, &waiter.code)).collect();
+        let clocks: Vec<_> = self
+            .clocks
+            .iter()
+            .map(|clock| (&clock.timer.id, &clock.code))
+            .collect();
+        let waiters: Vec<_> = self
+            .waiters
+            .iter()
+            .map(|waiter| (&waiter.waiter.id, &waiter.code))
+            .collect();
         let mut expanded = String::new();
         let mut lines = source.lines();
         while let Some(line) = lines.next() {
@@ -129,9 +145,14 @@ impl Book {
                 expanded = expanded + line + "\n";
                 continue;
             };
-            let block: Vec<&str> = lines.by_ref().take_while(|line| !line.contains(END)).collect();
+            let block: Vec<&str> = lines
+                .by_ref()
+                .take_while(|line| !line.contains(END))
+                .collect();
             let block = block.join("\n") + "\n";
-            each.iter().enumerate().for_each(|(at, (id, code))| expanded += &filled(&block, at, id, code));
+            each.iter()
+                .enumerate()
+                .for_each(|(at, (id, code))| expanded += &filled(&block, at, id, code));
         }
         expanded
     }
@@ -139,9 +160,12 @@ impl Book {
 
 /// A block of a source for one timer. `«n»` is its number, `«id»` its id.
 fn filled(block: &str, number: usize, id: &str, code: &Code) -> String {
-    let coded =
-        code.iter().fold(block.to_owned(), |text, (name, code)| text.replace(&format!("«{name}»"), code));
-    coded.replace("«n»", &number.to_string()).replace("«id»", id)
+    let coded = code.iter().fold(block.to_owned(), |text, (name, code)| {
+        text.replace(&format!("«{name}»"), code)
+    });
+    coded
+        .replace("«n»", &number.to_string())
+        .replace("«id»", id)
 }
 
 fn add(code: &mut Code, defaults: &Code) {
@@ -150,7 +174,8 @@ fn add(code: &mut Code, defaults: &Code) {
     }
 }
 
-/// What is declared of all clocks of a kind, where nothing else is of this one. What lies beneath is known of Linux.
+/// What is declared of all clocks of a kind, where nothing else is of this one. What lies beneath
+/// is known of Linux.
 fn complete(properties: &mut Properties, kind: ClockKind, on_linux: bool) {
     let (family, counts) = match kind {
         ClockKind::Steady | ClockKind::Calendar => (Family::SystemClock, Counted::Wall),
@@ -162,8 +187,14 @@ fn complete(properties: &mut Properties, kind: ClockKind, on_linux: bool) {
     properties.family = properties.family.or(Some(family));
     properties.counts = properties.counts.or(Some(counts));
     properties.needs_fence = properties.needs_fence.or(Some(false));
-    properties.settable = properties.settable.or(Some(matches!(kind, ClockKind::Calendar)));
+    properties.settable = properties
+        .settable
+        .or(Some(matches!(kind, ClockKind::Calendar)));
     properties.slewed = properties.slewed.or(linux(of_wall));
-    properties.runs_in_suspend = properties.runs_in_suspend.or(linux(matches!(kind, ClockKind::Calendar)));
-    properties.reads_by = properties.reads_by.or((!of_wall && on_linux).then_some(ReadsBy::SystemCall));
+    properties.runs_in_suspend = properties
+        .runs_in_suspend
+        .or(linux(matches!(kind, ClockKind::Calendar)));
+    properties.reads_by = properties
+        .reads_by
+        .or((!of_wall && on_linux).then_some(ReadsBy::SystemCall));
 }

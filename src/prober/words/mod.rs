@@ -1,5 +1,6 @@
-//! Agents written in words: they know loops and clocks, and nothing of the agent protocol. What the protocol asks is told them in a line of
-//! words, and what they answer in a line of integers becomes what the protocol wants. docs/agents.md says what the words are.
+//! Agents written in words: they know loops and clocks, and nothing of the agent protocol. What the
+//! protocol asks is told them in a line of words, and what they answer in a line of integers
+//! becomes what the protocol wants. docs/agents.md says what the words are.
 
 mod book;
 mod introduction;
@@ -60,7 +61,11 @@ enum Due {
 
 impl Interpreter {
     pub(super) fn of(book: &Arc<Book>, wanted: Vec<String>) -> Self {
-        Self { book: Arc::clone(book), wanted, due: VecDeque::new() }
+        Self {
+            book: Arc::clone(book),
+            wanted,
+            due: VecDeque::new(),
+        }
     }
 
     /// What the agent is told for these lines.
@@ -79,7 +84,9 @@ impl Interpreter {
                     told += &words;
                     told.push('\n');
                 }
-                Err(error) => self.due.push_back(Due::Ready(json(&Reply::Refusal(Refusal { error }), &[]))),
+                Err(error) => self
+                    .due
+                    .push_back(Due::Ready(json(&Reply::Refusal(Refusal { error }), &[]))),
             }
         }
         told.into_bytes()
@@ -96,57 +103,96 @@ impl Interpreter {
         }
     }
 
-    /// What a line of the agent means; nothing if it is not wanted. A line that means nothing is passed on as it is.
+    /// What a line of the agent means; nothing if it is not wanted. A line that means nothing is
+    /// passed on as it is.
     pub(super) fn hear(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         let request = match self.due.pop_front() {
             Some(Due::Rubbish) => return None,
             Some(Due::Answer(request)) => request,
             Some(Due::Ready(_)) | None => return Some(line),
         };
-        let Ok(text) = str::from_utf8(&line) else { return Some(line) };
+        let Ok(text) = str::from_utf8(&line) else {
+            return Some(line);
+        };
         if let Some(why) = text.strip_prefix('!') {
-            let error = if why.trim().is_empty() { "it did not say why".into() } else { why.trim().into() };
+            let error = if why.trim().is_empty() {
+                "it did not say why".into()
+            } else {
+                why.trim().into()
+            };
             return Some(json(&Reply::Refusal(Refusal { error }), &[]));
         }
         let (values, disturbed) = text.split_once('|').unwrap_or((text, ""));
         let disturbed: Vec<&str> = disturbed.split_whitespace().collect();
         let reply = match &request {
-            Request::Hello { .. } => introduction::of(text, &self.book, &self.wanted).map(Reply::Hello),
-            request => {
-                rows::integers(values).and_then(|values| rows::reply(request, &values, self.book.cpu_time))
+            Request::Hello { .. } => {
+                introduction::of(text, &self.book, &self.wanted).map(Reply::Hello)
             }
+            request => rows::integers(values)
+                .and_then(|values| rows::reply(request, &values, self.book.cpu_time)),
         };
         Some(reply.map_or(line.clone(), |reply| json(&reply, &disturbed)))
     }
 
-    /// A request as the agent understands it; or why it is not asked. As long as there are questions: an arm each.
+    /// A request as the agent understands it; or why it is not asked. As long as there are
+    /// questions: an arm each.
     fn in_words(&self, request: &Request) -> Result<String, String> {
         if request.values() > MOST_VALUES {
             let values = request.values();
-            return Err(format!("{values} values are too many for one answer: at most {MOST_VALUES}"));
+            return Err(format!(
+                "{values} values are too many for one answer: at most {MOST_VALUES}"
+            ));
         }
         let op = request.op();
         Ok(match request {
             Request::Hello { protocol: VERSION } => op.into(),
             Request::Hello { protocol } => {
-                return Err(format!("this agent speaks protocol {VERSION}, not {protocol}"));
+                return Err(format!(
+                    "this agent speaks protocol {VERSION}, not {protocol}"
+                ));
             }
-            Request::Intervals { timer, work, repeat } => {
-                format!("{op} {} {repeat}{}", self.clock(timer)?, amounts(work.iter().copied())?)
+            Request::Intervals {
+                timer,
+                work,
+                repeat,
+            } => {
+                format!(
+                    "{op} {} {repeat}{}",
+                    self.clock(timer)?,
+                    amounts(work.iter().copied())?
+                )
             }
-            Request::Batches { timer, reference, calls, repeat, .. } => {
+            Request::Batches {
+                timer,
+                reference,
+                calls,
+                repeat,
+                ..
+            } => {
                 self.timed_by(reference)?;
                 format!("{op} {}{} {repeat}", self.clock(timer)?, amounts([*calls])?)
             }
-            Request::Readings { timer, count, .. } => format!("{op} {} {count}", self.clock(timer)?),
+            Request::Readings { timer, count, .. } => {
+                format!("{op} {} {count}", self.clock(timer)?)
+            }
             Request::Handoffs { timer, count } if self.offers(op) => {
                 format!("{op} {} {count}", self.clock(timer)?)
             }
-            Request::Comparisons { timer, reference, work, count } => {
+            Request::Comparisons {
+                timer,
+                reference,
+                work,
+                count,
+            } => {
                 self.timed_by(reference)?;
                 format!("{op} {}{} {count}", self.clock(timer)?, amounts([*work])?)
             }
-            Request::Advance { timer, reference, during, ms } => {
+            Request::Advance {
+                timer,
+                reference,
+                during,
+                ms,
+            } => {
                 self.timed_by(reference)?;
                 soon(u64::from(*ms).saturating_mul(1_000_000))?;
                 let during = match during {
@@ -157,24 +203,43 @@ impl Interpreter {
                 };
                 format!("{op} {} {during} {ms}", self.clock(timer)?)
             }
-            Request::Waits { timer, reference, request_ns, repeat, pause_ns, break_ns } => {
+            Request::Waits {
+                timer,
+                reference,
+                request_ns,
+                repeat,
+                pause_ns,
+                break_ns,
+            } => {
                 self.timed_by(reference)?;
-                let turn = request_ns
-                    .iter()
-                    .fold(0, |sum: u64, &ns| sum.saturating_add(ns).saturating_add(*pause_ns));
+                let turn = request_ns.iter().fold(0, |sum: u64, &ns| {
+                    sum.saturating_add(ns).saturating_add(*pause_ns)
+                });
                 soon(turn.saturating_mul((*repeat).into()))?;
                 let late = break_ns.map_or(-1, |ns| i64::try_from(ns).unwrap_or(-1));
                 let lengths = amounts(request_ns.iter().copied())?;
-                format!("{op} {} {late} {pause_ns} {repeat}{lengths}", self.waiter(timer, op)?)
+                format!(
+                    "{op} {} {late} {pause_ns} {repeat}{lengths}",
+                    self.waiter(timer, op)?
+                )
             }
-            Request::Periods { timer, reference, period_ns, count, stalls } => {
+            Request::Periods {
+                timer,
+                reference,
+                period_ns,
+                count,
+                stalls,
+            } => {
                 self.timed_by(reference)?;
                 if *period_ns == 0 {
                     return Err("a period of 0 is none".into());
                 }
                 soon(period_ns.saturating_mul(u64::from(*count) + 4 * stalls.len() as u64))?;
                 let stalls = amounts(stalls.iter().copied().map(u64::from))?;
-                format!("{op} {} {period_ns} {count}{stalls}", self.waiter(timer, op)?)
+                format!(
+                    "{op} {} {period_ns} {count}{stalls}",
+                    self.waiter(timer, op)?
+                )
             }
             Request::Order { .. }
             | Request::Calls { .. }
@@ -194,8 +259,10 @@ impl Interpreter {
     fn warm_up(&mut self) -> String {
         let wanted: Vec<&String> = self.wanted.iter().collect();
         let mut told = String::new();
-        let clocks =
-            wanted.iter().filter_map(|id| self.clock(id).ok()).chain(self.clock(timers::FLOOR_ID).ok());
+        let clocks = wanted
+            .iter()
+            .filter_map(|id| self.clock(id).ok())
+            .chain(self.clock(timers::FLOOR_ID).ok());
         for clock in clocks.filter(|_| !wanted.is_empty()) {
             for round in 0..WARM_UP {
                 told += &format!(
@@ -215,14 +282,21 @@ impl Interpreter {
     }
 
     fn clock(&self, id: &str) -> Result<usize, String> {
-        let at = self.book.clocks.iter().position(|clock| clock.timer.id == id);
+        let at = self
+            .book
+            .clocks
+            .iter()
+            .position(|clock| clock.timer.id == id);
         at.ok_or_else(|| format!("there is no timer `{id}` here"))
     }
 
     fn waiter(&self, id: &str, op: &str) -> Result<usize, String> {
         let answers = |ops: &[String]| ops.iter().any(|offered| offered == op);
-        let at =
-            self.book.waiters.iter().position(|entry| entry.waiter.id == id && answers(&entry.waiter.ops));
+        let at = self
+            .book
+            .waiters
+            .iter()
+            .position(|entry| entry.waiter.id == id && answers(&entry.waiter.ops));
         at.ok_or_else(|| format!("there is no timer `{id}` here that answers `{op}`"))
     }
 
@@ -231,7 +305,10 @@ impl Interpreter {
         if reference == self.book.reference {
             return Ok(());
         }
-        Err(format!("this agent times by {} only, not by `{reference}`", self.book.reference))
+        Err(format!(
+            "this agent times by {} only, not by `{reference}`",
+            self.book.reference
+        ))
     }
 }
 
@@ -265,7 +342,10 @@ fn amounts(amounts: impl IntoIterator<Item = u64>) -> Result<String, String> {
 fn soon(ns: u64) -> Result<(), String> {
     let most = LONGEST_NS / 1_000_000_000;
     if ns > LONGEST_NS {
-        Err(format!("{} s are too many: at most {most}", ns / 1_000_000_000))
+        Err(format!(
+            "{} s are too many: at most {most}",
+            ns / 1_000_000_000
+        ))
     } else {
         Ok(())
     }

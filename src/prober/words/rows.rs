@@ -8,29 +8,46 @@ use crate::prober::protocol::{
 
 /// The integers of a line, if it holds nothing else.
 pub(super) fn integers(line: &str) -> Option<Vec<i64>> {
-    line.split_ascii_whitespace().map(|word| word.parse().ok()).collect()
+    line.split_ascii_whitespace()
+        .map(|word| word.parse().ok())
+        .collect()
 }
 
-/// What they answer; `None` where their number cannot be right. `cpu_time` tells whether waits tell theirs.
+/// What they answer; `None` where their number cannot be right. `cpu_time` tells whether waits tell
+/// theirs.
 pub(super) fn reply(request: &Request, values: &[i64], cpu_time: bool) -> Option<Reply> {
     Some(match request {
         Request::Intervals { work, repeat, .. } => Reply::Intervals(Intervals {
-            intervals: chunks(values, *repeat as usize, work.len())?.map(<[i64]>::to_vec).collect(),
+            intervals: chunks(values, *repeat as usize, work.len())?
+                .map(<[i64]>::to_vec)
+                .collect(),
         }),
-        Request::Batches { .. } => Reply::Batches(Batches { batches: values.into(), around: None }),
-        Request::Readings { .. } => Reply::Readings(Readings { readings: values.into(), around: None }),
-        Request::Handoffs { .. } => Reply::Handoffs(Handoffs { handoffs: tuples(values)? }),
-        Request::Comparisons { .. } => Reply::Comparisons(Comparisons { comparisons: tuples(values)? }),
+        Request::Batches { .. } => Reply::Batches(Batches {
+            batches: values.into(),
+            around: None,
+        }),
+        Request::Readings { .. } => Reply::Readings(Readings {
+            readings: values.into(),
+            around: None,
+        }),
+        Request::Handoffs { .. } => Reply::Handoffs(Handoffs {
+            handoffs: tuples(values)?,
+        }),
+        Request::Comparisons { .. } => Reply::Comparisons(Comparisons {
+            comparisons: tuples(values)?,
+        }),
         Request::Advance { .. } => {
-            let &[timer, reference] = values else { return None };
+            let &[timer, reference] = values else {
+                return None;
+            };
             Reply::Advance(Advanced { timer, reference })
         }
-        Request::Waits { request_ns, .. } => {
-            Reply::Waits(Waits { waits: waits(values, request_ns.len(), cpu_time)? })
-        }
-        Request::Periods { .. } => {
-            Reply::Periods(Periods { periods: values.iter().map(|&at| [at, 1]).collect() })
-        }
+        Request::Waits { request_ns, .. } => Reply::Waits(Waits {
+            waits: waits(values, request_ns.len(), cpu_time)?,
+        }),
+        Request::Periods { .. } => Reply::Periods(Periods {
+            periods: values.iter().map(|&at| [at, 1]).collect(),
+        }),
         _ => return None,
     })
 }
@@ -46,7 +63,8 @@ fn tuples<const N: usize>(values: &[i64]) -> Option<Vec<[i64; N]>> {
     rest.is_empty().then(|| tuples.into())
 }
 
-/// Lengths come in turn, so that the first wait is of the first length, the second of the second, and so on.
+/// Lengths come in turn, so that the first wait is of the first length, the second of the second,
+/// and so on.
 fn waits(values: &[i64], lengths: usize, cpu_time: bool) -> Option<Vec<Vec<SmallVec<[i64; 4]>>>> {
     let told = if cpu_time { 3 } else { 2 };
     let mut rows = vec![Vec::new(); lengths];
@@ -66,7 +84,8 @@ mod tests {
     #[test]
     fn rows_are_as_many_as_were_asked_for() {
         let rows = |length, rows| {
-            chunks(&[1, 2, 3, 4, 5, 6], length, rows).map(|all| all.map(<[i64]>::len).collect::<Vec<_>>())
+            chunks(&[1, 2, 3, 4, 5, 6], length, rows)
+                .map(|all| all.map(<[i64]>::len).collect::<Vec<_>>())
         };
         assert_eq!(rows(3, 2), Some(vec![3, 3]));
         assert_eq!(rows(4, 2), None);

@@ -20,7 +20,10 @@ fn interpreter(wanted: &[&str]) -> Interpreter {
 /// What the agent is told, and what its answer means.
 fn asked(between: &mut Interpreter, request: &str, answer: &str) -> (String, String) {
     let told = String::from_utf8(between.say(request.as_bytes())).expect("words");
-    let line = between.ready().or_else(|| between.hear(answer.as_bytes().to_vec())).unwrap_or_default();
+    let line = between
+        .ready()
+        .or_else(|| between.hear(answer.as_bytes().to_vec()))
+        .unwrap_or_default();
     (told, String::from_utf8(line).expect("JSON"))
 }
 
@@ -55,8 +58,20 @@ fn each_list_of_clocks_is_one_and_its_sources_hold_nothing_else() {
     for recipe in recipes() {
         let Some(text) = recipe.clocks else { continue };
         let book = Book::parse(text).unwrap_or_else(|why| panic!("{}: {why}", recipe.prefix));
-        assert_eq!(book.clocks.iter().filter(|clock| clock.timer.reference).count(), 1, "{}", recipe.prefix);
-        let expanded: String = recipe.sources.iter().map(|source| book.expand(source.text)).collect();
+        assert_eq!(
+            book.clocks
+                .iter()
+                .filter(|clock| clock.timer.reference)
+                .count(),
+            1,
+            "{}",
+            recipe.prefix
+        );
+        let expanded: String = recipe
+            .sources
+            .iter()
+            .map(|source| book.expand(source.text))
+            .collect();
         assert!(
             !expanded.contains('«'),
             "{}: {:?}",
@@ -70,8 +85,11 @@ fn each_list_of_clocks_is_one_and_its_sources_hold_nothing_else() {
 
 #[test]
 fn names_of_runtimes_are_unambiguous() {
-    let mut names: Vec<&str> =
-        RUNTIMES.iter().flat_map(|runtime| runtime.called.iter().chain([&runtime.name])).copied().collect();
+    let mut names: Vec<&str> = RUNTIMES
+        .iter()
+        .flat_map(|runtime| runtime.called.iter().chain([&runtime.name]))
+        .copied()
+        .collect();
     names.sort_unstable();
     let all = names.len();
     names.dedup();
@@ -94,7 +112,12 @@ fn requests_become_words_and_integers_become_answers() {
             "1 2 | gc",
             r#"{"batches":[1,2],"disturbed":["gc"]}"#,
         ),
-        (r#"{"op":"readings","timer":"a","count":0}"#, "readings 0 0\n", "", r#"{"readings":[]}"#),
+        (
+            r#"{"op":"readings","timer":"a","count":0}"#,
+            "readings 0 0\n",
+            "",
+            r#"{"readings":[]}"#,
+        ),
         (
             r#"{"op":"comparisons","timer":"b","reference":"a","work":3,"count":1}"#,
             "comparisons 1 3 1\n",
@@ -120,7 +143,11 @@ fn requests_become_words_and_integers_become_answers() {
             r#"{"error":"out of   range"}"#,
         ),
     ] {
-        assert_eq!(asked(&mut between, request, answer), (words.into(), json.into()), "{request}");
+        assert_eq!(
+            asked(&mut between, request, answer),
+            (words.into(), json.into()),
+            "{request}"
+        );
     }
 }
 
@@ -141,7 +168,10 @@ fn what_an_agent_need_not_be_asked_is_refused_without_it() {
         r#"{"op":"arms","timer":"nap","reference":"a","repeat":1}"#,
     ] {
         let (told, answer) = asked(&mut between, request, "");
-        assert!(told.is_empty() && answer.starts_with("{\"error\":"), "{request}: {told} {answer}");
+        assert!(
+            told.is_empty() && answer.starts_with("{\"error\":"),
+            "{request}: {told} {answer}"
+        );
     }
 }
 
@@ -150,18 +180,31 @@ fn what_an_agent_need_not_be_asked_is_refused_without_it() {
 fn lines_that_mean_nothing_are_passed_on() {
     let mut between = interpreter(&[]);
     let request = r#"{"op":"comparisons","timer":"a","reference":"a","work":1,"count":1}"#;
-    for line in ["1 2", "1 2 x", "99999999999999999999 1 2", "{\"comparisons\":[]}", "\u{1b}[2J"] {
+    for line in [
+        "1 2",
+        "1 2 x",
+        "99999999999999999999 1 2",
+        "{\"comparisons\":[]}",
+        "\u{1b}[2J",
+    ] {
         assert_eq!(asked(&mut between, request, line).1, line);
     }
-    assert_eq!(between.hear(b"nobody asked".to_vec()), Some(b"nobody asked".to_vec()));
+    assert_eq!(
+        between.hear(b"nobody asked".to_vec()),
+        Some(b"nobody asked".to_vec())
+    );
 }
 
 #[test]
 fn an_introduction_tells_what_is_wanted_and_is_warm() {
     let mut between = interpreter(&["b"]);
-    let told = String::from_utf8(between.say(b"{\"op\":\"hello\",\"protocol\":1}\n")).expect("words");
+    let told =
+        String::from_utf8(between.say(b"{\"op\":\"hello\",\"protocol\":1}\n")).expect("words");
     let warm = told.lines().count() - 1;
-    assert!(warm > 0 && told.ends_with("hello\n") && told.contains("batches 1 0 20\n"), "{told}");
+    assert!(
+        warm > 0 && told.ends_with("hello\n") && told.contains("batches 1 0 20\n"),
+        "{told}"
+    );
     for _ in 0..warm {
         assert_eq!(between.hear(b"!whatever".to_vec()), None);
     }
@@ -169,10 +212,19 @@ fn an_introduction_tells_what_is_wanted_and_is_warm() {
         .hear(b"Lang\t1.2\tb=2.5\tb@500\ta!not here; install it\tnap!no".to_vec())
         .expect("an introduction");
     let hello: Hello = from_bytes(&line).expect("it is one");
-    assert_eq!(hello.runtime, Runtime { name: "Lang".into(), version: "1.2".into() });
+    assert_eq!(
+        hello.runtime,
+        Runtime {
+            name: "Lang".into(),
+            version: "1.2".into()
+        }
+    );
     let ids: Vec<&str> = hello.timers.iter().map(|timer| timer.id.as_str()).collect();
     assert_eq!(ids, ["b", "null"]);
-    assert_eq!((hello.timers[0].resolution_ns, hello.timers[0].ns_per_tick), (Some(2.5), Some(500.0)));
+    assert_eq!(
+        (hello.timers[0].resolution_ns, hello.timers[0].ns_per_tick),
+        (Some(2.5), Some(500.0))
+    );
     assert_eq!(hello.unavailable[0].reason, "not here");
     assert_eq!(hello.unavailable[0].remedy.as_deref(), Some("install it"));
 }

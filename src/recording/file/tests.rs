@@ -10,10 +10,20 @@ use crate::trace::{Batches, Intervals, Reference, Run, Trace};
 use crate::trust::Yardsticks;
 
 fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
-    let batches = |calls| Batches { calls, deltas: deltas.clone(), ..Batches::default() };
+    let batches = |calls| Batches {
+        calls,
+        deltas: deltas.clone(),
+        ..Batches::default()
+    };
     let run = Run {
-        intervals: vec![Intervals { work: 3, deltas: deltas.clone().into() }],
-        readings: crate::trace::Readings { values: deltas.clone(), ..Default::default() },
+        intervals: vec![Intervals {
+            work: 3,
+            deltas: deltas.clone().into(),
+        }],
+        readings: crate::trace::Readings {
+            values: deltas.clone(),
+            ..Default::default()
+        },
         singles: batches(1),
         batches: batches(100),
         ..Run::default()
@@ -68,8 +78,14 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
             budget_seconds: None,
             timeout_seconds: 5,
         },
-        yardsticks: Yardsticks { system_call_ns: Some(figure), ..Yardsticks::default() },
-        timers: vec![observed("a", Ok(trace.into())), observed("b", Err("it crashed".into()))],
+        yardsticks: Yardsticks {
+            system_call_ns: Some(figure),
+            ..Yardsticks::default()
+        },
+        timers: vec![
+            observed("a", Ok(trace.into())),
+            observed("b", Err("it crashed".into())),
+        ],
         unasked: vec![TimerRow::unmeasured("c", "", "native", Status::Unavailable)],
         waits: Vec::new(),
         periods: Vec::new(),
@@ -77,7 +93,9 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
 }
 
 fn packed() -> Vec<u8> {
-    recording(vec![i64::MIN, -1, 0, i64::MAX], 0.1 + 0.2).pack().unwrap()
+    recording(vec![i64::MIN, -1, 0, i64::MAX], 0.1 + 0.2)
+        .pack()
+        .unwrap()
 }
 
 fn json_as(change: impl Fn(String) -> String) -> RecordingError {
@@ -92,21 +110,44 @@ fn json_as(change: impl Fn(String) -> String) -> RecordingError {
 fn what_is_wrong_is_told() {
     for (bytes, words) in [
         (b"".to_vec(), "is no trace, or a damaged one"),
-        (b"{\"schema\":\"timermeter.trace.v1\"}".to_vec(), "is no trace, or a damaged one"),
+        (
+            b"{\"schema\":\"timermeter.trace.v1\"}".to_vec(),
+            "is no trace, or a damaged one",
+        ),
         (packed()[..packed().len() - 5].to_vec(), "damaged"),
     ] {
-        let told = Recording::unpack(&bytes, "a.trace").expect_err(words).to_string();
+        let told = Recording::unpack(&bytes, "a.trace")
+            .expect_err(words)
+            .to_string();
         assert!(told.contains("'a.trace'") && told.contains(words), "{told}");
     }
     for (error, words) in [
-        (json_as(|json| json.replace("trace.v1", "trace.v2")), "schema 'timermeter.trace.v2'"),
+        (
+            json_as(|json| json.replace("trace.v1", "trace.v2")),
+            "schema 'timermeter.trace.v2'",
+        ),
         (json_as(|_| "{}".into()), "schema 'none'"),
-        (json_as(|json| json.replace("\"runs\":[", "\"runs\":[7,")), "line 1, column"),
-        (json_as(|json| json[..json.len() / 2].into()), "line 1, column"),
-        (json_as(|json| json.replace("\"id\":\"b\"", "\"id\":\"a\"")), "two timers have the id 'a'"),
-        (json_as(|json| json.replace("\"step\":26.0", "\"step\":-26.0")), "reference.step of 'a' is -26"),
+        (
+            json_as(|json| json.replace("\"runs\":[", "\"runs\":[7,")),
+            "line 1, column",
+        ),
+        (
+            json_as(|json| json[..json.len() / 2].into()),
+            "line 1, column",
+        ),
+        (
+            json_as(|json| json.replace("\"id\":\"b\"", "\"id\":\"a\"")),
+            "two timers have the id 'a'",
+        ),
+        (
+            json_as(|json| json.replace("\"step\":26.0", "\"step\":-26.0")),
+            "reference.step of 'a' is -26",
+        ),
     ] {
-        assert!(error.to_string().contains(words) && error.to_string().contains("'a.trace'"), "{error}");
+        assert!(
+            error.to_string().contains(words) && error.to_string().contains("'a.trace'"),
+            "{error}"
+        );
     }
 }
 
@@ -118,7 +159,11 @@ fn any_changed_byte_is_noticed() {
         bad[at] ^= 0x10;
         if let Ok(read) = Recording::unpack(&bad, "a.trace") {
             // Some bytes of the header mean nothing; what is unpacked is the same then.
-            assert_eq!(read, recording(vec![i64::MIN, -1, 0, i64::MAX], 0.1 + 0.2), "byte {at}");
+            assert_eq!(
+                read,
+                recording(vec![i64::MIN, -1, 0, i64::MAX], 0.1 + 0.2),
+                "byte {at}"
+            );
         }
     }
 }

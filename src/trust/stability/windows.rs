@@ -1,10 +1,12 @@
-//! Comparisons of a timer with its reference, and what the windows between them show of jumps and freezes.
+//! Comparisons of a timer with its reference, and what the windows between them show of jumps and
+//! freezes.
 
 use super::SLEW;
 use crate::analysis::statistics::median;
 use crate::trust::Case;
 
-/// The timer was read at this time of the reference, give or take; both in nanoseconds from their beginning.
+/// The timer was read at this time of the reference, give or take; both in nanoseconds from their
+/// beginning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Comparison {
     pub reference: f64,
@@ -12,7 +14,8 @@ pub(super) struct Comparison {
     pub uncertainty: f64,
 }
 
-/// A jump up to which would have stayed unseen in the worst of the windows that together are so long, both in nanoseconds.
+/// A jump up to which would have stayed unseen in the worst of the windows that together are so
+/// long, both in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hidden {
     pub most_ns: f64,
@@ -34,11 +37,16 @@ pub(super) struct FoundInWindows {
 impl FoundInWindows {
     /// Of those that are told: jumps, if there are any.
     pub fn largest(&self) -> f64 {
-        if self.jumps > 0 { self.largest_jump } else { self.largest_freeze }
+        if self.jumps > 0 {
+            self.largest_jump
+        } else {
+            self.largest_freeze
+        }
     }
 
-    /// Intervals that hardly moved though much work was done in them: interruptions only make them longer, so the clock stood
-    /// still meanwhile. Some runtimes compile the work anew and do it several times as fast, but not a hundred times.
+    /// Intervals that hardly moved though much work was done in them: interruptions only make them
+    /// longer, so the clock stood still meanwhile. Some runtimes compile the work anew and do it
+    /// several times as fast, but not a hundred times.
     pub fn look_at_work(&mut self, case: &Case) {
         /// Work is that many steps long at least.
         /// *Judgement*: runtimes do work several times as fast, not a hundred times.
@@ -46,7 +54,9 @@ impl FoundInWindows {
         /// What a clock that stands still may show all the same, in steps.
         /// *Judgement*.
         const STILL: f64 = 2.0;
-        let (Some(step), Some(ns)) = (case.step_ns(), case.profile.ns_per_tick) else { return };
+        let (Some(step), Some(ns)) = (case.step_ns(), case.profile.ns_per_tick) else {
+            return;
+        };
         let shortest = (STEPS * step).max(1_000.0);
         for group in case.trace.runs.iter().flat_map(|run| &run.intervals) {
             let expected = group.work as f64 * case.trace.reference.ns_per_work;
@@ -60,8 +70,8 @@ impl FoundInWindows {
         }
     }
 
-    /// Looks at all windows of a run. Returns how long a jump in the worst of them may be and stay within what is explained,
-    /// whatever else moved the other way.
+    /// Looks at all windows of a run. Returns how long a jump in the worst of them may be and stay
+    /// within what is explained, whatever else moved the other way.
     pub fn look(&mut self, run: &[Comparison], expected: &Expected) -> f64 {
         let (mut at, mut hidden) = (0, 0.0_f64);
         while let Some(window) = run.get(at..at + 2) {
@@ -104,7 +114,8 @@ impl FoundInWindows {
 /// What is expected of a timer from one comparison to another; all but rates in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
-    /// Its usual rate, and what that is known to. A rate that is off is told as such; here counts what differs from it.
+    /// Its usual rate, and what that is known to. A rate that is off is told as such; here counts
+    /// what differs from it.
     pub rate: (f64, f64),
     /// What the steps of both cut off.
     pub uncertainty: f64,
@@ -121,17 +132,25 @@ impl Expected {
         (moved - self.rate.0 * passed, explained)
     }
 
-    /// A jump at the end of a run catches up with what was lost before, by less in each window than is explained.
+    /// A jump at the end of a run catches up with what was lost before, by less in each window than
+    /// is explained.
     fn was_behind(&self, run: &[Comparison]) -> bool {
-        let [earlier @ .., before, after] = run else { return false };
-        let near = earlier.iter().rev().take_while(|first| before.reference - first.reference <= self.latest);
+        let [earlier @ .., before, after] = run else {
+            return false;
+        };
+        let near = earlier
+            .iter()
+            .rev()
+            .take_while(|first| before.reference - first.reference <= self.latest);
         near.into_iter().any(|first| {
-            let ((behind, explained), (off, whole)) = (self.off(*first, *before), self.off(*first, *after));
+            let ((behind, explained), (off, whole)) =
+                (self.off(*first, *before), self.off(*first, *after));
             behind < -explained / 2.0 && off.abs() <= whole
         })
     }
 
-    /// After how many comparisons a timer that is behind has lost nothing, if that is so within the time that it may be late.
+    /// After how many comparisons a timer that is behind has lost nothing, if that is so within the
+    /// time that it may be late.
     fn caught_up(&self, run: &[Comparison]) -> Option<usize> {
         let (first, behind) = (*run.first()?, run.get(1)?.reference);
         let later = run.iter().enumerate().skip(2);
@@ -146,26 +165,41 @@ impl Expected {
     }
 }
 
-/// The usual rate, and what it is known to: that from the first comparison to the last, unless it is not what the middle window
-/// has, because something leapt in between. A short window knows its rate to within its uncertainty over its length.
+/// The usual rate, and what it is known to: that from the first comparison to the last, unless it
+/// is not what the middle window has, because something leapt in between. A short window knows its
+/// rate to within its uncertainty over its length.
 pub(super) fn usual_rate(run: &[Comparison], uncertainty: f64) -> (f64, f64) {
     let of = |first: &Comparison, last: &Comparison| {
         let passed = last.reference - first.reference;
         let uncertain = (first.uncertainty + last.uncertainty + uncertainty) / passed;
         (passed > 0.0).then(|| ((last.timer - first.timer) / passed, uncertain))
     };
-    let windows: Vec<(f64, f64)> = run.windows(2).filter_map(|pair| of(&pair[0], &pair[1])).collect();
-    let middle = |figure: fn(&(f64, f64)) -> f64| median(&windows.iter().map(figure).collect::<Vec<_>>());
-    let Some(usual) = middle(|window| window.0).zip(middle(|window| window.1)) else { return (1.0, 0.0) };
-    let whole = run.first().zip(run.last()).and_then(|(first, last)| of(first, last));
-    whole.filter(|whole| (whole.0 - usual.0).abs() <= usual.1).unwrap_or(usual)
+    let windows: Vec<(f64, f64)> = run
+        .windows(2)
+        .filter_map(|pair| of(&pair[0], &pair[1]))
+        .collect();
+    let middle =
+        |figure: fn(&(f64, f64)) -> f64| median(&windows.iter().map(figure).collect::<Vec<_>>());
+    let Some(usual) = middle(|window| window.0).zip(middle(|window| window.1)) else {
+        return (1.0, 0.0);
+    };
+    let whole = run
+        .first()
+        .zip(run.last())
+        .and_then(|(first, last)| of(first, last));
+    whole
+        .filter(|whole| (whole.0 - usual.0).abs() <= usual.1)
+        .unwrap_or(usual)
 }
 
 pub(super) fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
-    let (Some(ns), reference_ns) = (case.profile.ns_per_tick, case.trace.reference.ns_per_tick) else {
+    let (Some(ns), reference_ns) = (case.profile.ns_per_tick, case.trace.reference.ns_per_tick)
+    else {
         return Vec::new();
     };
-    let Some(&[start, zero, _]) = raw.first() else { return Vec::new() };
+    let Some(&[start, zero, _]) = raw.first() else {
+        return Vec::new();
+    };
     let of = |&[before, timer, after]: &[i64; 3]| {
         let since = |ticks: i64| ticks.wrapping_sub(start) as f64 * reference_ns;
         Comparison {

@@ -6,19 +6,28 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::model::Stable;
 
-/// Answers for spinning, sleeping, and sleeping beside a busy thread: how much faster than the reference, in ppm, over a number of
-/// milliseconds.
+/// Answers for spinning, sleeping, and sleeping beside a busy thread: how much faster than the
+/// reference, in ppm, over a number of milliseconds.
 fn answering(ppm: &[f64], milliseconds: f64) -> Vec<Moved> {
     let kinds = [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin];
     let of = |(&meanwhile, ppm): (&Meanwhile, &f64)| {
         let reference = (1e6 * milliseconds) as i64;
-        Moved { meanwhile, timer: (reference as f64 * (1.0 + 1e-6 * ppm)) as i64, reference }
+        Moved {
+            meanwhile,
+            timer: (reference as f64 * (1.0 + 1e-6 * ppm)) as i64,
+            reference,
+        }
     };
     kinds.iter().zip(ppm).map(of).collect()
 }
 
 fn stable(advances: Vec<Moved>) -> Stable {
-    verdicts(Evidence { claims: claiming(Counted::Wall), advances, ..Evidence::default() }).stable
+    verdicts(Evidence {
+        claims: claiming(Counted::Wall),
+        advances,
+        ..Evidence::default()
+    })
+    .stable
 }
 
 #[test]
@@ -31,23 +40,43 @@ fn a_rate_that_is_not_known_is_not_tested() {
         (vec![40.0, 30.0], 2.0),
     ] {
         let found = stable(answering(&ppm, milliseconds));
-        assert_eq!(found.outcome, Outcome::NotTested, "{ppm:?}: {}", found.finding);
+        assert_eq!(
+            found.outcome,
+            Outcome::NotTested,
+            "{ppm:?}: {}",
+            found.finding
+        );
         assert!(found.finding.contains("ppm only"), "{}", found.finding);
-        assert!(found.offset_uncertainty_ppm.is_some_and(|uncertainty| uncertainty > 500.0), "{found:?}");
+        assert!(
+            found
+                .offset_uncertainty_ppm
+                .is_some_and(|uncertainty| uncertainty > 500.0),
+            "{found:?}"
+        );
     }
     let found = stable(answering(&[30.0, -20.0, 0.0], 300.0));
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
-    assert!(found.offset_uncertainty_ppm.is_some_and(|uncertainty| uncertainty < 500.0), "{found:?}");
+    assert!(
+        found
+            .offset_uncertainty_ppm
+            .is_some_and(|uncertainty| uncertainty < 500.0),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn answers_that_contradict_each_other_disqualify() {
-    for (ppm, milliseconds) in
-        [(vec![10_300.0, -5_700.0, 1_000.0], 100.0), (vec![50_000.0, -50_000.0, 0.0], 8.0)]
-    {
+    for (ppm, milliseconds) in [
+        (vec![10_300.0, -5_700.0, 1_000.0], 100.0),
+        (vec![50_000.0, -50_000.0, 0.0], 8.0),
+    ] {
         let found = stable(answering(&ppm, milliseconds));
         assert_eq!(found.outcome, Outcome::Fail, "{ppm:?}: {}", found.finding);
-        assert!(found.finding.contains("changes from one answer"), "{}", found.finding);
+        assert!(
+            found.finding.contains("changes from one answer"),
+            "{}",
+            found.finding
+        );
         assert_eq!(found.offset_ppm, None);
     }
 }
@@ -65,7 +94,8 @@ fn all_answers_together_disqualify_a_rate_and_one_alone_does_not() {
     }
 }
 
-/// A sound clock whose host reads it with cold code, and now and then loses its CPU between the readings of both clocks.
+/// A sound clock whose host reads it with cold code, and now and then loses its CPU between the
+/// readings of both clocks.
 #[test]
 fn cold_code_and_one_interruption_disqualify_no_sound_clock() {
     for seed in 0..500 {
@@ -77,9 +107,17 @@ fn cold_code_and_one_interruption_disqualify_no_sound_clock() {
         let advances: Vec<Moved> = (0..count)
             .map(|at| {
                 let reference = 1_000_000 * milliseconds;
-                let lost = if at == interrupted { random.random_range(-9_000_000..9_000_000) } else { 0 };
+                let lost = if at == interrupted {
+                    random.random_range(-9_000_000..9_000_000)
+                } else {
+                    0
+                };
                 let timer = (reference + random.random_range(-60_000..60_000) + lost).max(0);
-                Moved { meanwhile: kinds[at], timer, reference }
+                Moved {
+                    meanwhile: kinds[at],
+                    timer,
+                    reference,
+                }
             })
             .collect();
         let found = stable(advances);
@@ -93,7 +131,9 @@ fn a_swinging_rate_never_passes() {
     let mut disqualified = 0;
     for seed in 0..200 {
         let mut random = StdRng::seed_from_u64(seed);
-        let ppm: Vec<f64> = (0..3).map(|_| random.random_range(-50_000.0..50_000.0)).collect();
+        let ppm: Vec<f64> = (0..3)
+            .map(|_| random.random_range(-50_000.0..50_000.0))
+            .collect();
         let found = stable(answering(&ppm, [6.0, 40.0][seed as usize % 2]));
         assert_ne!(found.outcome, Outcome::Pass, "{seed}: {}", found.finding);
         disqualified += u32::from(found.outcome == Outcome::Fail);

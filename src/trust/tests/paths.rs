@@ -5,8 +5,18 @@ use crate::trace::Beside;
 
 fn seen(step_ns: i64, read_ns: f64, skew_ns: i64, seed: u64) -> Paths {
     let readings = beside(step_ns, read_ns, skew_ns, 5_000, seed);
-    let beside = vec![Beside::of("clock", [1, 0], seed.is_multiple_of(2), &readings)];
-    verdicts(Evidence { beside, ..Evidence::default() }).paths.expect("it was asked")
+    let beside = vec![Beside::of(
+        "clock",
+        [1, 0],
+        seed.is_multiple_of(2),
+        &readings,
+    )];
+    verdicts(Evidence {
+        beside,
+        ..Evidence::default()
+    })
+    .paths
+    .expect("it was asked")
 }
 
 use crate::model::Paths;
@@ -16,10 +26,20 @@ fn a_skew_is_found_from_one_step_on() {
     for seed in 0..200 {
         for (step, read) in [(100, 20.0), (1_000, 30.0), (4_000_000, 300.0)] {
             let sound = seen(step, read, 0, seed);
-            assert_eq!(sound.outcome, Outcome::Pass, "seed {seed}: {}", sound.finding);
+            assert_eq!(
+                sound.outcome,
+                Outcome::Pass,
+                "seed {seed}: {}",
+                sound.finding
+            );
             for skew in [step, -step] {
                 let off = seen(step, read, skew, seed);
-                assert_eq!(off.outcome, Outcome::Fail, "seed {seed}, {skew} of {step}: {}", off.finding);
+                assert_eq!(
+                    off.outcome,
+                    Outcome::Fail,
+                    "seed {seed}, {skew} of {step}: {}",
+                    off.finding
+                );
             }
         }
     }
@@ -32,7 +52,12 @@ fn steps_shorter_than_a_read_show_from_the_size_on_that_is_told() {
         assert!((20.0..60.0).contains(&sees), "{sees}");
         for skew in [sees as i64 + 1, -(sees as i64) - 1] {
             let off = seen(1, 20.0, skew, seed + 1_000);
-            assert_eq!(off.outcome, Outcome::Fail, "seed {seed}, {skew}: {}", off.finding);
+            assert_eq!(
+                off.outcome,
+                Outcome::Fail,
+                "seed {seed}, {skew}: {}",
+                off.finding
+            );
         }
     }
 }
@@ -42,17 +67,32 @@ fn units_and_late_ticks_are_no_skew() {
     let coarse = |behind_ns: i64| {
         let readings = vec![[9_000_000_000, 9_000_000_000 - behind_ns, 9_000_000_040]; 3];
         let beside = vec![Beside::of("realtime", [1, 4_000_000], false, &readings)];
-        verdicts(Evidence { beside, ..Evidence::default() }).paths.expect("it was asked").outcome
+        verdicts(Evidence {
+            beside,
+            ..Evidence::default()
+        })
+        .paths
+        .expect("it was asked")
+        .outcome
     };
     assert_eq!(coarse(12_000_000), Outcome::Pass);
     assert_eq!(coarse(50_000_000), Outcome::Fail);
     assert_eq!(coarse(-100), Outcome::Fail);
     let microseconds = vec![[1_999, 1_000, 2_100]; 3];
     let beside = vec![Beside::of("realtime", [1_000, 0], false, &microseconds)];
-    let cut = verdicts(Evidence { beside, ..Evidence::default() });
+    let cut = verdicts(Evidence {
+        beside,
+        ..Evidence::default()
+    });
     assert_eq!(cut.answer(Question::Paths).outcome, Outcome::Pass);
-    assert!(cut.answers().any(|answer| answer.question == Question::Paths));
+    assert!(
+        cut.answers()
+            .any(|answer| answer.question == Question::Paths)
+    );
     let unasked = verdicts(Evidence::default());
     assert!(unasked.paths.is_none() && unasked.answers().count() == 6);
-    assert_eq!(unasked.answer(Question::Paths).outcome, Outcome::NotApplicable);
+    assert_eq!(
+        unasked.answer(Question::Paths).outcome,
+        Outcome::NotApplicable
+    );
 }

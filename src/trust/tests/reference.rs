@@ -7,14 +7,23 @@ const WRAP: i64 = 1 << 28;
 /// Comparisons at a distance in nanoseconds, of two clocks that may wrap.
 fn comparisons(apart: i64, [reference, timer]: [i64; 2]) -> Vec<[i64; 3]> {
     let at = |time: i64| {
-        [time.rem_euclid(reference), (time + 30).rem_euclid(timer), (time + 60).rem_euclid(reference)]
+        [
+            time.rem_euclid(reference),
+            (time + 30).rem_euclid(timer),
+            (time + 60).rem_euclid(reference),
+        ]
     };
     (1..=8).map(|number| at(number * apart)).collect()
 }
 
 fn judged(sparse_comparisons: Vec<[i64; 3]>, passed_ns: Option<[u64; 2]>) -> Verdicts {
     let claims = claiming(Counted::Wall);
-    verdicts(Evidence { claims, sparse_comparisons, passed_ns, ..Evidence::default() })
+    verdicts(Evidence {
+        claims,
+        sparse_comparisons,
+        passed_ns,
+        ..Evidence::default()
+    })
 }
 
 const NEVER: i64 = i64::MAX;
@@ -22,18 +31,36 @@ const NEVER: i64 = i64::MAX;
 #[test]
 fn a_reference_that_wraps_fails_and_others_are_not_held_against_it() {
     let itself = judged(comparisons(90_000_000, [WRAP, WRAP]), None);
-    assert_eq!((itself.monotonic.outcome, itself.stable.outcome), (Outcome::Fail, Outcome::Fail));
-    assert_eq!(itself.monotonic.backward_steps, 2, "{}", itself.monotonic.finding);
+    assert_eq!(
+        (itself.monotonic.outcome, itself.stable.outcome),
+        (Outcome::Fail, Outcome::Fail)
+    );
+    assert_eq!(
+        itself.monotonic.backward_steps, 2,
+        "{}",
+        itself.monotonic.finding
+    );
     assert!(
-        itself.stable.finding.contains("it went back between two comparisons, 2 times"),
+        itself
+            .stable
+            .finding
+            .contains("it went back between two comparisons, 2 times"),
         "{}",
         itself.stable.finding
     );
     let other = judged(comparisons(90_000_000, [WRAP, NEVER]), None);
-    assert_eq!(other.stable.outcome, Outcome::NotTested, "{}", other.stable.finding);
+    assert_eq!(
+        other.stable.outcome,
+        Outcome::NotTested,
+        "{}",
+        other.stable.finding
+    );
     assert_eq!((other.stable.jumps, other.stable.offset_ppm), (0, None));
     assert!(
-        other.stable.finding.contains("`reference` only, which itself went back"),
+        other
+            .stable
+            .finding
+            .contains("`reference` only, which itself went back"),
         "{}",
         other.stable.finding
     );
@@ -46,26 +73,62 @@ fn the_first_and_the_last_are_held_against_the_runners_clock() {
     let (apart, passed) = (WRAP + 1_000_000, 7 * (WRAP + 1_000_000) as u64);
     let around = Some([passed - 50_000, passed + 50_000]);
     let itself = judged(comparisons(apart, [WRAP, WRAP]), around);
-    assert_eq!(itself.stable.outcome, Outcome::Fail, "{}", itself.stable.finding);
-    assert!(itself.stable.finding.contains("passed by the kernel's clock"), "{}", itself.stable.finding);
+    assert_eq!(
+        itself.stable.outcome,
+        Outcome::Fail,
+        "{}",
+        itself.stable.finding
+    );
+    assert!(
+        itself
+            .stable
+            .finding
+            .contains("passed by the kernel's clock"),
+        "{}",
+        itself.stable.finding
+    );
     let other = judged(comparisons(apart, [WRAP, NEVER]), around);
-    assert_eq!(other.stable.outcome, Outcome::NotTested, "{}", other.stable.finding);
-    for passed in
-        [around, None, Some([passed - passed / 1_500, passed - passed / 1_500 + 10]), Some([0, u64::MAX])]
-    {
+    assert_eq!(
+        other.stable.outcome,
+        Outcome::NotTested,
+        "{}",
+        other.stable.finding
+    );
+    for passed in [
+        around,
+        None,
+        Some([passed - passed / 1_500, passed - passed / 1_500 + 10]),
+        Some([0, u64::MAX]),
+    ] {
         let sound = judged(comparisons(apart, [NEVER, NEVER]), passed);
-        assert_eq!(sound.stable.outcome, Outcome::Pass, "{passed:?}: {}", sound.stable.finding);
+        assert_eq!(
+            sound.stable.outcome,
+            Outcome::Pass,
+            "{passed:?}: {}",
+            sound.stable.finding
+        );
     }
 }
 
 /// The host tells how far it moved, and that is less than nothing.
 #[test]
 fn hosts_that_do_not_compare_show_it_too() {
-    let moved = |timer, reference| Moved { meanwhile: Meanwhile::Sleep, timer, reference };
-    for (timer, outcome) in [(-200_000_000, Outcome::Fail), (64_000_000, Outcome::NotTested)] {
+    let moved = |timer, reference| Moved {
+        meanwhile: Meanwhile::Sleep,
+        timer,
+        reference,
+    };
+    for (timer, outcome) in [
+        (-200_000_000, Outcome::Fail),
+        (64_000_000, Outcome::NotTested),
+    ] {
         let advances = vec![moved(64_000_000, 64_000_000), moved(timer, -200_000_000)];
         let claims = claiming(Counted::Wall);
-        let found = verdicts(Evidence { claims, advances, ..Evidence::default() });
+        let found = verdicts(Evidence {
+            claims,
+            advances,
+            ..Evidence::default()
+        });
         assert_eq!(found.stable.outcome, outcome, "{}", found.stable.finding);
     }
 }

@@ -16,7 +16,12 @@ fn series(rate: f64, disturb: impl Fn(usize, i64) -> i64) -> Vec<[i64; 3]> {
 }
 
 fn stable(series: Vec<[i64; 3]>) -> crate::model::Stable {
-    verdicts(Evidence { claims: claiming(Counted::Wall), series, ..Evidence::default() }).stable
+    verdicts(Evidence {
+        claims: claiming(Counted::Wall),
+        series,
+        ..Evidence::default()
+    })
+    .stable
 }
 
 #[test]
@@ -24,10 +29,26 @@ fn a_steady_clock_is_stable() {
     let found = stable(series(1.0, |_, timer| timer));
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
     assert_eq!((found.jumps, found.freezes), (0, 0));
-    assert!(found.offset_ppm.is_some_and(|ppm| ppm.abs() < 1.0), "{found:?}");
-    assert!(found.allan.get().unwrap().iter().all(|point| point.deviation < 1e-5), "{found:?}");
-    let windows: Vec<f64> =
-        found.allan.get().unwrap().iter().map(|point| (point.window_s * 1e3).round()).collect();
+    assert!(
+        found.offset_ppm.is_some_and(|ppm| ppm.abs() < 1.0),
+        "{found:?}"
+    );
+    assert!(
+        found
+            .allan
+            .get()
+            .unwrap()
+            .iter()
+            .all(|point| point.deviation < 1e-5),
+        "{found:?}"
+    );
+    let windows: Vec<f64> = found
+        .allan
+        .get()
+        .unwrap()
+        .iter()
+        .map(|point| (point.window_s * 1e3).round())
+        .collect();
     assert_eq!(windows, [1.0, 2.0, 4.0, 8.0, 16.0]);
 }
 
@@ -42,17 +63,42 @@ fn slewing_is_allowed_and_drifting_is_not() {
     ] {
         let found = stable(series(rate, |_, timer| timer));
         assert_eq!(found.outcome, outcome, "{rate}: {}", found.finding);
-        assert_eq!((found.jumps, found.freezes), (0, 0), "{rate}: a rate is neither");
+        assert_eq!(
+            (found.jumps, found.freezes),
+            (0, 0),
+            "{rate}: a rate is neither"
+        );
     }
 }
 
 #[test]
 fn jumps_and_freezes_are_told_apart() {
-    let found = stable(series(1.0, |k, timer| if k >= 20 { timer + 50_000 } else { timer }));
-    assert_eq!((found.outcome, found.jumps, found.freezes), (Outcome::Fail, 1, 0), "{}", found.finding);
-    let found = stable(series(1.0, |k, timer| if k >= 20 { timer - 50_000 } else { timer }));
-    assert_eq!((found.outcome, found.jumps, found.freezes), (Outcome::Fail, 0, 1), "{}", found.finding);
-    assert!(found.largest_ns.is_some_and(|ns| (ns - 50_000.0).abs() < 100.0), "{found:?}");
+    let found = stable(series(
+        1.0,
+        |k, timer| if k >= 20 { timer + 50_000 } else { timer },
+    ));
+    assert_eq!(
+        (found.outcome, found.jumps, found.freezes),
+        (Outcome::Fail, 1, 0),
+        "{}",
+        found.finding
+    );
+    let found = stable(series(
+        1.0,
+        |k, timer| if k >= 20 { timer - 50_000 } else { timer },
+    ));
+    assert_eq!(
+        (found.outcome, found.jumps, found.freezes),
+        (Outcome::Fail, 0, 1),
+        "{}",
+        found.finding
+    );
+    assert!(
+        found
+            .largest_ns
+            .is_some_and(|ns| (ns - 50_000.0).abs() < 100.0),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -68,14 +114,29 @@ fn an_interrupted_comparison_proves_nothing() {
 #[test]
 fn cpu_time_may_stand_still_but_not_run_ahead() {
     let of = |series| {
-        verdicts(Evidence { claims: claiming(Counted::ThreadCpu), series, ..Evidence::default() }).stable
+        verdicts(Evidence {
+            claims: claiming(Counted::ThreadCpu),
+            series,
+            ..Evidence::default()
+        })
+        .stable
     };
     assert_eq!(
-        of(series(1.0, |k, timer| if k >= 9 { timer - 300_000 } else { timer })).outcome,
+        of(series(1.0, |k, timer| if k >= 9 {
+            timer - 300_000
+        } else {
+            timer
+        }))
+        .outcome,
         Outcome::NotApplicable
     );
     assert_eq!(
-        of(series(1.0, |k, timer| if k >= 9 { timer + 300_000 } else { timer })).outcome,
+        of(series(1.0, |k, timer| if k >= 9 {
+            timer + 300_000
+        } else {
+            timer
+        }))
+        .outcome,
         Outcome::Fail
     );
 }
@@ -85,20 +146,32 @@ fn cycles_follow_the_core_and_are_not_held_against_time() {
     let faster = series(1.0, |k, timer| if k >= 9 { timer + 300_000 } else { timer });
     let claims = claiming(Counted::ThreadCycles);
     let of = |id: &str, syscall_variant: Option<f64>, cost: f64, trap_ns: f64| {
-        let mut trace = trace(Evidence { claims, series: faster.clone(), ..Evidence::default() });
+        let mut trace = trace(Evidence {
+            claims,
+            series: faster.clone(),
+            ..Evidence::default()
+        });
         trace.declared = false;
         let mut profile = profile(&trace);
-        profile.cost = Some(crate::model::Estimate { value: cost, low: cost, high: cost, samples: 1 });
+        profile.cost = Some(crate::model::Estimate {
+            value: cost,
+            low: cost,
+            high: cost,
+            samples: 1,
+        });
         let yardsticks = Yardsticks {
             system_call_ns: Some(50.0),
             trap_ns: Some(trap_ns),
             clock_source: Some("tsc".into()),
             ..Yardsticks::default()
         };
-        let syscall_variant =
-            syscall_variant.map(|cost_ns| SyscallVariant { id: "perf-task-clock", cost_ns });
-        let properties = timers::find(id)
-            .map_or(Properties::default(), |entry| crate::native::properties(entry.info.properties));
+        let syscall_variant = syscall_variant.map(|cost_ns| SyscallVariant {
+            id: "perf-task-clock",
+            cost_ns,
+        });
+        let properties = timers::find(id).map_or(Properties::default(), |entry| {
+            crate::native::properties(entry.info.properties)
+        });
         judge(&Case {
             id,
             properties: &properties,
@@ -109,13 +182,32 @@ fn cycles_follow_the_core_and_are_not_held_against_time() {
         })
     };
     let found = of("rdpmc-cycles", None, 880.0, 805.0);
-    assert_eq!(found.stable.outcome, Outcome::NotApplicable, "{}", found.stable.finding);
+    assert_eq!(
+        found.stable.outcome,
+        Outcome::NotApplicable,
+        "{}",
+        found.stable.finding
+    );
     assert_eq!((found.stable.jumps, found.stable.offset_ppm), (0, None));
     assert_eq!(found.stable.shares_oscillator, None);
     assert!(found.disqualifying().next().is_none());
-    assert_eq!(found.read_path.outcome, Outcome::Fail, "{}", found.read_path.finding);
-    assert!(found.read_path.finding.contains("without the hypervisor"), "{}", found.read_path.finding);
-    assert_eq!(of("perf-cycles", Some(160.0), 1_200.0, 805.0).read_path.outcome, Outcome::Fail);
+    assert_eq!(
+        found.read_path.outcome,
+        Outcome::Fail,
+        "{}",
+        found.read_path.finding
+    );
+    assert!(
+        found.read_path.finding.contains("without the hypervisor"),
+        "{}",
+        found.read_path.finding
+    );
+    assert_eq!(
+        of("perf-cycles", Some(160.0), 1_200.0, 805.0)
+            .read_path
+            .outcome,
+        Outcome::Fail
+    );
     for (id, syscall_variant, cost, trap) in [
         ("rdpmc-cycles", None, 880.0, 1_500.0),
         ("perf-cycles", Some(160.0), 330.0, 340.0),
@@ -123,26 +215,49 @@ fn cycles_follow_the_core_and_are_not_held_against_time() {
         ("runtime:cycles", None, 900.0, 805.0),
     ] {
         let path = of(id, syscall_variant, cost, trap).read_path;
-        assert_eq!(path.outcome, Outcome::Pass, "{id} for {cost}: {}", path.finding);
+        assert_eq!(
+            path.outcome,
+            Outcome::Pass,
+            "{id} for {cost}: {}",
+            path.finding
+        );
     }
 }
 
 #[test]
 fn cycles_that_leap_farther_than_any_core_runs_are_unstable() {
-    let leap = series(1.0, |k, timer| if k >= 9 { timer + (1 << 48) } else { timer });
-    let evidence = Evidence { claims: claiming(Counted::ThreadCycles), series: leap, ..Evidence::default() };
+    let leap = series(
+        1.0,
+        |k, timer| if k >= 9 { timer + (1 << 48) } else { timer },
+    );
+    let evidence = Evidence {
+        claims: claiming(Counted::ThreadCycles),
+        series: leap,
+        ..Evidence::default()
+    };
     let found = verdicts(evidence).stable;
     assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
 }
 
 /// A clock of 4 ms steps.
 fn of_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
-    let mut trace =
-        trace(Evidence { claims: claiming(Counted::Wall), close_comparisons, ..Evidence::default() });
+    let mut trace = trace(Evidence {
+        claims: claiming(Counted::Wall),
+        close_comparisons,
+        ..Evidence::default()
+    });
     trace.runs.clear();
     let mut profile = profile(&trace);
-    let step = crate::model::Estimate { value: 4e6, low: 4e6, high: 4e6, samples: 1 };
-    profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Jump };
+    let step = crate::model::Estimate {
+        value: 4e6,
+        low: 4e6,
+        high: 4e6,
+        samples: 1,
+    };
+    profile.resolution = Resolution::Resolved {
+        step,
+        rule: crate::analysis::resolution::Rule::Jump,
+    };
     let yardsticks = Yardsticks::default();
     judge(&Case {
         id: "clock",
@@ -155,7 +270,8 @@ fn of_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     .stable
 }
 
-/// A clock of 4 ms steps whose tick comes late now and then, because the CPU that keeps it does not run.
+/// A clock of 4 ms steps whose tick comes late now and then, because the CPU that keeps it does not
+/// run.
 #[test]
 fn a_tick_that_comes_late_is_no_freeze_if_nothing_is_lost() {
     let ticks = |now: i64| now / 4_000_000 * 4_000_000;
@@ -168,7 +284,11 @@ fn a_tick_that_comes_late_is_no_freeze_if_nothing_is_lost() {
     };
     let delayed = |for_ns: i64| {
         move |now: i64| {
-            if (400_000_000..400_000_000 + for_ns).contains(&now) { ticks(400_000_000) } else { ticks(now) }
+            if (400_000_000..400_000_000 + for_ns).contains(&now) {
+                ticks(400_000_000)
+            } else {
+                ticks(now)
+            }
         }
     };
     for (ms, apart) in [
@@ -186,21 +306,54 @@ fn a_tick_that_comes_late_is_no_freeze_if_nothing_is_lost() {
             "{ms} ms: {}",
             found.finding
         );
-        assert!(found.finding.contains("updated late once"), "{}", found.finding);
-        assert!(found.smallest_jump_ns.is_some_and(|ns| ns >= 1e7), "{found:?}");
+        assert!(
+            found.finding.contains("updated late once"),
+            "{}",
+            found.finding
+        );
+        assert!(
+            found.smallest_jump_ns.is_some_and(|ns| ns >= 1e7),
+            "{found:?}"
+        );
     }
     let longer = of(&delayed(60_000_000), 5_300_000);
     assert_eq!(longer.outcome, Outcome::Fail, "{}", longer.finding);
-    let lost = of(&|now| ticks(if now < 400_000_000 { now } else { now - 20_000_000 }), 5_300_000);
-    assert_eq!((lost.outcome, lost.freezes), (Outcome::Fail, 1), "{}", lost.finding);
-    let back = of(
-        &|now| ticks(if (400_000_000..404_000_000).contains(&now) { now + 20_000_000 } else { now }),
+    let lost = of(
+        &|now| {
+            ticks(if now < 400_000_000 {
+                now
+            } else {
+                now - 20_000_000
+            })
+        },
         5_300_000,
     );
-    assert_eq!((back.outcome, back.jumps), (Outcome::Fail, 1), "{}", back.finding);
+    assert_eq!(
+        (lost.outcome, lost.freezes),
+        (Outcome::Fail, 1),
+        "{}",
+        lost.finding
+    );
+    let back = of(
+        &|now| {
+            ticks(if (400_000_000..404_000_000).contains(&now) {
+                now + 20_000_000
+            } else {
+                now
+            })
+        },
+        5_300_000,
+    );
+    assert_eq!(
+        (back.outcome, back.jumps),
+        (Outcome::Fail, 1),
+        "{}",
+        back.finding
+    );
 }
 
-/// A clock of 4 ms steps that is looked at about once in 14 ms, and now and then, while a runtime is asked, after 150 ms.
+/// A clock of 4 ms steps that is looked at about once in 14 ms, and now and then, while a runtime
+/// is asked, after 150 ms.
 #[test]
 fn coarse_steps_at_uneven_distances_are_no_jumps() {
     for seed in 0..40_u64 {
@@ -222,7 +375,9 @@ fn coarse_steps_at_uneven_distances_are_no_jumps() {
 #[test]
 fn windows_between_the_series_and_the_campaign_are_told_too() {
     let every = |count: i64, apart: i64| -> Vec<[i64; 3]> {
-        (0..count).map(|k| [apart * k, apart * k + 30, apart * k + 60]).collect()
+        (0..count)
+            .map(|k| [apart * k, apart * k + 30, apart * k + 60])
+            .collect()
     };
     let evidence = Evidence {
         claims: claiming(Counted::Wall),
@@ -233,17 +388,32 @@ fn windows_between_the_series_and_the_campaign_are_told_too() {
     };
     let found = verdicts(evidence).stable;
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
-    let windows: Vec<f64> =
-        found.allan.get().unwrap().iter().map(|point| (point.window_s * 1e3).round()).collect();
-    assert_eq!(windows, [1.0, 2.0, 4.0, 14.0, 28.0, 56.0, 112.0, 224.0, 450.0, 900.0]);
+    let windows: Vec<f64> = found
+        .allan
+        .get()
+        .unwrap()
+        .iter()
+        .map(|point| (point.window_s * 1e3).round())
+        .collect();
+    assert_eq!(
+        windows,
+        [1.0, 2.0, 4.0, 14.0, 28.0, 56.0, 112.0, 224.0, 450.0, 900.0]
+    );
 }
 
 #[test]
 fn a_reference_that_strays_disqualifies_counters_like_it_and_nobody_else() {
     for (declared, outcome) in [(true, Outcome::NotTested), (false, Outcome::Fail)] {
         let series = series(1.0, |k, timer| if k >= 20 { timer + 50_000 } else { timer });
-        let evidence = Evidence { claims: claiming(Counted::Wall), series, ..Evidence::default() };
-        let mut trace = Trace { declared, ..trace(evidence) };
+        let evidence = Evidence {
+            claims: claiming(Counted::Wall),
+            series,
+            ..Evidence::default()
+        };
+        let mut trace = Trace {
+            declared,
+            ..trace(evidence)
+        };
         trace.reference.strayed_ns = 5e6;
         let profile = profile(&trace);
         let yardsticks = Yardsticks::default();
@@ -271,8 +441,16 @@ fn what_is_not_known_of_the_rate_of_the_reference_is_uncertainty() {
         let mut trace = trace(evidence());
         trace.reference.rate_uncertainty = rate_uncertainty;
         let mut profile = profile(&trace);
-        let step = crate::model::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
-        profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Unit };
+        let step = crate::model::Estimate {
+            value: 1.0,
+            low: 1.0,
+            high: 1.0,
+            samples: 1,
+        };
+        profile.resolution = Resolution::Resolved {
+            step,
+            rule: crate::analysis::resolution::Rule::Unit,
+        };
         let yardsticks = Yardsticks::default();
         judge(&Case {
             id: "clock",
@@ -284,7 +462,12 @@ fn what_is_not_known_of_the_rate_of_the_reference_is_uncertainty() {
         })
     };
     assert_eq!(judged(0.0).stable.outcome, Outcome::Fail);
-    assert_eq!(judged(0.0).declared.outcome, Outcome::Fail, "{}", judged(0.0).declared.finding);
+    assert_eq!(
+        judged(0.0).declared.outcome,
+        Outcome::Fail,
+        "{}",
+        judged(0.0).declared.finding
+    );
     assert_eq!(judged(200e-6).stable.outcome, Outcome::Pass);
 }
 
@@ -298,13 +481,17 @@ fn cpu_time_that_is_often_interrupted_is_no_clock_that_jumps() {
             [1_000_000 * k, ran, 1_000_000 * k + 60]
         })
         .collect();
-    let evidence = Evidence { claims: claiming(Counted::ThreadCpu), series, ..Evidence::default() };
+    let evidence = Evidence {
+        claims: claiming(Counted::ThreadCpu),
+        series,
+        ..Evidence::default()
+    };
     let found = verdicts(evidence).stable;
     assert_eq!(found.outcome, Outcome::NotApplicable, "{}", found.finding);
 }
 
-/// A clock that is looked at so far apart, in nanoseconds, give or take a tenth, with a bracket of 60 ns; `ahead` is how far it has come
-/// beyond its reference at a time.
+/// A clock that is looked at so far apart, in nanoseconds, give or take a tenth, with a bracket of
+/// 60 ns; `ahead` is how far it has come beyond its reference at a time.
 fn looked_at(apart: i64, count: usize, seed: u64, ahead: impl Fn(f64) -> f64) -> Vec<[i64; 3]> {
     let mut random = StdRng::seed_from_u64(seed);
     let mut now = 0;
@@ -318,7 +505,12 @@ fn looked_at(apart: i64, count: usize, seed: u64, ahead: impl Fn(f64) -> f64) ->
 }
 
 fn seldom(sparse_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
-    verdicts(Evidence { claims: claiming(Counted::Wall), sparse_comparisons, ..Evidence::default() }).stable
+    verdicts(Evidence {
+        claims: claiming(Counted::Wall),
+        sparse_comparisons,
+        ..Evidence::default()
+    })
+    .stable
 }
 
 /// Found, or not claimed to be absent: what would have been seen is more than what there was.
@@ -328,14 +520,29 @@ fn found_or_not_claimed(found: &crate::model::Stable, jump_ns: f64) -> bool {
 
 #[test]
 fn a_jump_of_any_length_is_found_or_not_said_to_be_absent() {
-    for (apart, jump) in
-        [(8_000_000_000, 8e6), (8_000_000_000, 30e6), (1_500_000_000, 1e6), (500_000_000, 1e6)]
-    {
+    for (apart, jump) in [
+        (8_000_000_000, 8e6),
+        (8_000_000_000, 30e6),
+        (1_500_000_000, 1e6),
+        (500_000_000, 1e6),
+    ] {
         for seed in 0..50 {
             let at = apart as f64 * (1.5 + seed as f64 / 10.0);
-            let found = seldom(looked_at(apart, 9, seed, |now| if now > at { jump } else { 0.0 }));
-            assert!(found_or_not_claimed(&found, jump), "{apart} {jump}: {}", found.finding);
-            let (offset, half) = (found.offset_ppm.unwrap(), found.offset_uncertainty_ppm.unwrap());
+            let found = seldom(looked_at(
+                apart,
+                9,
+                seed,
+                |now| if now > at { jump } else { 0.0 },
+            ));
+            assert!(
+                found_or_not_claimed(&found, jump),
+                "{apart} {jump}: {}",
+                found.finding
+            );
+            let (offset, half) = (
+                found.offset_ppm.unwrap(),
+                found.offset_uncertainty_ppm.unwrap(),
+            );
             assert!(
                 offset.abs() <= half,
                 "{apart} {jump}: {offset} ± {half} ppm of a clock that keeps its rate"
@@ -347,11 +554,19 @@ fn a_jump_of_any_length_is_found_or_not_said_to_be_absent() {
             );
         }
     }
-    let found = seldom(looked_at(500_000_000, 9, 1, |now| if now > 2e9 { 30e6 } else { 0.0 }));
-    assert_eq!((found.outcome, found.jumps), (Outcome::Fail, 1), "{}", found.finding);
+    let found = seldom(looked_at(500_000_000, 9, 1, |now| {
+        if now > 2e9 { 30e6 } else { 0.0 }
+    }));
+    assert_eq!(
+        (found.outcome, found.jumps),
+        (Outcome::Fail, 1),
+        "{}",
+        found.finding
+    );
 }
 
-/// It loses 1 000 ppm and jumps ahead by 100 µs ten times a second, so that it keeps its rate on the whole.
+/// It loses 1 000 ppm and jumps ahead by 100 µs ten times a second, so that it keeps its rate on
+/// the whole.
 #[test]
 fn a_rate_that_is_kept_by_jumps_is_as_uncertain_as_its_windows_are() {
     let ahead = |now: f64| 1e5 * (now / 1e8).floor() - 1e-3 * now;
@@ -360,25 +575,42 @@ fn a_rate_that_is_kept_by_jumps_is_as_uncertain_as_its_windows_are() {
         for (apart, count) in [(150_000_000, 12), (400_000_000, 30), (1_500_000_000, 9)] {
             let found = seldom(looked_at(apart, count, seed, ahead));
             assert!(found_or_not_claimed(&found, 1e5), "{}", found.finding);
-            let (offset, half) = (found.offset_ppm.unwrap(), found.offset_uncertainty_ppm.unwrap());
+            let (offset, half) = (
+                found.offset_ppm.unwrap(),
+                found.offset_uncertainty_ppm.unwrap(),
+            );
             held += u32::from(offset.abs() <= half);
             all += 1;
         }
         // Looked at closely it is seen.
         let close_comparisons = looked_at(14_000_000, 60, seed, ahead);
         let claims = claiming(Counted::Wall);
-        let close = verdicts(Evidence { claims, close_comparisons, ..Evidence::default() }).stable;
+        let close = verdicts(Evidence {
+            claims,
+            close_comparisons,
+            ..Evidence::default()
+        })
+        .stable;
         assert_eq!(close.outcome, Outcome::Fail, "{}", close.finding);
     }
-    assert!(20 * held >= 19 * all, "{held} of {all} intervals hold the rate of 0");
+    assert!(
+        20 * held >= 19 * all,
+        "{held} of {all} intervals hold the rate of 0"
+    );
 }
 
 #[test]
 fn a_steady_clock_is_known_as_well_as_its_reads_tell() {
     for seed in 0..50 {
         let found = seldom(looked_at(500_000_000, 25, seed, |now| 3e-6 * now));
-        let (offset, half) = (found.offset_ppm.unwrap(), found.offset_uncertainty_ppm.unwrap());
-        assert!((offset - 3.0).abs() <= half && half < 0.02, "{offset} ± {half}");
+        let (offset, half) = (
+            found.offset_ppm.unwrap(),
+            found.offset_uncertainty_ppm.unwrap(),
+        );
+        assert!(
+            (offset - 3.0).abs() <= half && half < 0.02,
+            "{offset} ± {half}"
+        );
     }
 }
 
@@ -394,7 +626,13 @@ fn of_processes(ppm: &[f64]) -> crate::model::Stable {
         .collect();
     let sparse_comparisons = looked_at(500_000_000, 25, 7, |now| -0.47e-6 * now);
     let claims = claiming(Counted::Wall);
-    verdicts(Evidence { claims, sparse_comparisons, process_comparisons, ..Evidence::default() }).stable
+    verdicts(Evidence {
+        claims,
+        sparse_comparisons,
+        process_comparisons,
+        ..Evidence::default()
+    })
+    .stable
 }
 
 #[test]
@@ -402,16 +640,38 @@ fn a_rate_that_each_process_finds_for_itself_is_known_to_what_they_differ_by() {
     // Thirteen runs of a clock that calibrates itself.
     let mut found_by = vec![-0.47; 9];
     let agreeing = of_processes(&found_by);
-    let (offset, half) = (agreeing.offset_ppm.unwrap(), agreeing.offset_uncertainty_ppm.unwrap());
-    assert!((offset + 0.47).abs() < 0.01 && (1.0..6.0).contains(&half), "{offset} ± {half}");
+    let (offset, half) = (
+        agreeing.offset_ppm.unwrap(),
+        agreeing.offset_uncertainty_ppm.unwrap(),
+    );
+    assert!(
+        (offset + 0.47).abs() < 0.01 && (1.0..6.0).contains(&half),
+        "{offset} ± {half}"
+    );
     assert_eq!(agreeing.rate_processes, Some(9));
-    assert!(agreeing.finding.contains("9 fresh processes agree within that"), "{}", agreeing.finding);
+    assert!(
+        agreeing
+            .finding
+            .contains("9 fresh processes agree within that"),
+        "{}",
+        agreeing.finding
+    );
     found_by.extend([-1.7, 0.8, 16.9, 18.1]);
     let found = of_processes(&found_by);
-    let (offset, half) = (found.offset_ppm.unwrap(), found.offset_uncertainty_ppm.unwrap());
-    assert!(found_by.iter().all(|ppm| (ppm - offset).abs() <= half), "{offset} ± {half}");
+    let (offset, half) = (
+        found.offset_ppm.unwrap(),
+        found.offset_uncertainty_ppm.unwrap(),
+    );
+    assert!(
+        found_by.iter().all(|ppm| (ppm - offset).abs() <= half),
+        "{offset} ± {half}"
+    );
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
-    assert!(found.finding.contains("13 fresh processes ran at"), "{}", found.finding);
+    assert!(
+        found.finding.contains("13 fresh processes ran at"),
+        "{}",
+        found.finding
+    );
     assert!(
         found.finding.contains("reference to -0.47 ± "),
         "what is told holds what they ran at: {}",
@@ -420,7 +680,10 @@ fn a_rate_that_each_process_finds_for_itself_is_known_to_what_they_differ_by() {
     // The long window may be of an odd process itself.
     let odd = of_processes(&[18.1; 9]);
     let (offset, half) = (odd.offset_ppm.unwrap(), odd.offset_uncertainty_ppm.unwrap());
-    assert!((offset - 18.1).abs() < 4.0 && offset - half <= -0.47, "{offset} ± {half}");
+    assert!(
+        (offset - 18.1).abs() < 4.0 && offset - half <= -0.47,
+        "{offset} ± {half}"
+    );
 }
 
 #[test]

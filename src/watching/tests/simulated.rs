@@ -1,4 +1,5 @@
-//! A machine whose clocks are looked at, and to which something happens at a known time: what the judge is judged by.
+//! A machine whose clocks are looked at, and to which something happens at a known time: what the
+//! judge is judged by.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -195,7 +196,8 @@ impl Simulated {
             tai_offset_s: Some(self.tai),
             machine: None,
         };
-        let asked = self.looks.is_multiple_of(MACHINE_EVERY) || monotonic - self.planned > 10_000_000;
+        let asked =
+            self.looks.is_multiple_of(MACHINE_EVERY) || monotonic - self.planned > 10_000_000;
         self.looks += 1;
         self.planned = monotonic + PERIOD;
         let machine = asked.then(|| Machine {

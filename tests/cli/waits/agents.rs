@@ -10,12 +10,19 @@ use super::super::{json, timermeter};
 use super::{row, waits};
 use crate::skipping::not_installed;
 
-/// The example agent with timers that lie: one never comes back, two answer what is no answer, one tells of centuries.
+/// The example agent with timers that lie: one never comes back, two answer what is no answer, one
+/// tells of centuries.
 fn liars(folder: &Folder) -> Option<String> {
-    let python =
-        Command::new("python3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let python = Command::new("python3")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     if !python.is_ok_and(|status| status.success()) {
-        not_installed("there is no `python3`", "install Python 3.8 or later, as in `apt install python3`");
+        not_installed(
+            "there is no `python3`",
+            "install Python 3.8 or later, as in `apt install python3`",
+        );
         return None;
     }
     let sound = include_str!("../../../examples/agents/minimal.py");
@@ -28,9 +35,13 @@ fn liars(folder: &Folder) -> Option<String> {
             told = [1] if request["timer"] == "short" else [0, 9 * 10**18, 5]
             return {"waits": [[told] * request["repeat"] for _ in request["request_ns"]]}
         sleep, reference"#;
-    let text =
-        sound.replace(r#"WAITERS = {"sleep": time.sleep}"#, liars).replace("        sleep, reference", lies);
-    assert!(text.contains(liars) && text.contains(lies), "the example changed");
+    let text = sound
+        .replace(r#"WAITERS = {"sleep": time.sleep}"#, liars)
+        .replace("        sleep, reference", lies);
+    assert!(
+        text.contains(liars) && text.contains(lies),
+        "the example changed"
+    );
     let path = folder.arg("liars.py");
     fs::write(&path, text).unwrap();
     Some(format!("py=python3 {path}"))
@@ -40,7 +51,16 @@ fn liars(folder: &Folder) -> Option<String> {
 fn agents_that_lie_or_hang_have_a_row_and_the_others_their_figures() {
     let folder = Folder::new();
     let Some(agent) = liars(&folder) else { return };
-    let args = ["nanosleep", "py:*", "--agent", &agent, "--agent", "gone=/no/such/program", "--timeout", "4"];
+    let args = [
+        "nanosleep",
+        "py:*",
+        "--agent",
+        &agent,
+        "--agent",
+        "gone=/no/such/program",
+        "--timeout",
+        "4",
+    ];
     let (found, run) = waits(&args, 3);
     assert!(run.get_output().stderr.is_empty());
     for id in ["nanosleep", "py:sleep"] {
@@ -54,10 +74,25 @@ fn agents_that_lie_or_hang_have_a_row_and_the_others_their_figures() {
         ("gone:*", "cannot start"),
     ] {
         let row = row(&found, id);
-        assert_eq!((&row["status"], &row["figures"]), (&"failed".into(), &Value::Null), "{row}");
-        assert!(row["reason"].as_str().is_some_and(|reason| reason.contains(words)), "{row}");
+        assert_eq!(
+            (&row["status"], &row["figures"]),
+            (&"failed".into(), &Value::Null),
+            "{row}"
+        );
+        assert!(
+            row["reason"]
+                .as_str()
+                .is_some_and(|reason| reason.contains(words)),
+            "{row}"
+        );
     }
-    let listed = json(&timermeter(&["list", "--format", "json", "--agent", &agent, "py:*"]).success());
-    let waits = listed.as_array().unwrap().iter().filter(|timer| timer["kind"] == "waits").count();
+    let listed =
+        json(&timermeter(&["list", "--format", "json", "--agent", &agent, "py:*"]).success());
+    let waits = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|timer| timer["kind"] == "waits")
+        .count();
     assert_eq!(waits, 5, "{listed}");
 }

@@ -12,35 +12,78 @@ use super::{cell, lengths, list, records, row, sound};
 #[test]
 fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
     let folder = Folder::new();
-    let [report, csv, page, text, trace, histogram, saved] =
-        ["r.json", "r.csv", "r.md", "r.txt", "r.trace", "h.txt", "saved"].map(|name| folder.arg(name));
+    let [report, csv, page, text, trace, histogram, saved] = [
+        "r.json", "r.csv", "r.md", "r.txt", "r.trace", "h.txt", "saved",
+    ]
+    .map(|name| folder.arg(name));
     let save = format!("--save={saved}");
     let mut command = assert_cmd::Command::new(program());
-    command.args(["wait", "nanosleep", "spin", "--quick", "--durations", "100us..1ms", &save]);
-    command.args(["-o", &report, "-o", &csv, "-o", &page, "-o", &text, "--trace", &trace]);
+    command.args([
+        "wait",
+        "nanosleep",
+        "spin",
+        "--quick",
+        "--durations",
+        "100us..1ms",
+        &save,
+    ]);
+    command.args([
+        "-o", &report, "-o", &csv, "-o", &page, "-o", &text, "--trace", &trace,
+    ]);
     command.args(["--histogram", &histogram, "--baseline", "waits"]);
     let home = folder.file("home");
-    let run = command.env("TIMERMETER_HOME", &home).timeout(patience()).assert().success();
-    // What it says beside the report is where that was kept: no progress without a terminal, and nothing that steers one.
+    let run = command
+        .env("TIMERMETER_HOME", &home)
+        .timeout(patience())
+        .assert()
+        .success();
+    // What it says beside the report is where that was kept: no progress without a terminal, and
+    // nothing that steers one.
     let told = String::from_utf8(run.get_output().stderr.clone()).expect("text");
-    assert!(told.lines().all(|line| line.starts_with("kept ")) && told.lines().count() == 2, "{told}");
+    assert!(
+        told.lines().all(|line| line.starts_with("kept ")) && told.lines().count() == 2,
+        "{told}"
+    );
     let shown = printed(&run);
-    assert!(!shown.contains(['\x1b', '\r']) && shown.contains("Lateness by length"), "{shown}");
-    assert!(fs::read_to_string(&text).unwrap().contains("Lateness by length"));
+    assert!(
+        !shown.contains(['\x1b', '\r']) && shown.contains("Lateness by length"),
+        "{shown}"
+    );
+    assert!(
+        fs::read_to_string(&text)
+            .unwrap()
+            .contains("Lateness by length")
+    );
 
     let found = sound(&fs::read_to_string(&report).unwrap());
-    assert!(list(&found, "timers").is_empty() && list(&found, "waits").len() == 2, "{found}");
+    assert!(
+        list(&found, "timers").is_empty() && list(&found, "waits").len() == 2,
+        "{found}"
+    );
     for id in ["nanosleep", "spin"] {
         let row = row(&found, id);
         assert_eq!(row["status"], "ok", "{row}");
-        assert!([100_000, 1_000_000].iter().all(|ns| lengths(row).contains(ns)), "{row}");
-        let late =
-            list(&row["figures"], "lateness").iter().find(|late| late["request_ns"] == 1_000_000).unwrap();
-        assert!(late["p50_ns"]["value"].is_number() && late["p999_ns"].is_null(), "too few for that: {late}");
+        assert!(
+            [100_000, 1_000_000]
+                .iter()
+                .all(|ns| lengths(row).contains(ns)),
+            "{row}"
+        );
+        let late = list(&row["figures"], "lateness")
+            .iter()
+            .find(|late| late["request_ns"] == 1_000_000)
+            .unwrap();
+        assert!(
+            late["p50_ns"]["value"].is_number() && late["p999_ns"].is_null(),
+            "too few for that: {late}"
+        );
         assert!(!row["figures"]["floor_ns"].is_null(), "{row}");
     }
     assert_eq!(
-        (&row(&found, "nanosleep")["means"], &row(&found, "spin")["means"]),
+        (
+            &row(&found, "nanosleep")["means"],
+            &row(&found, "spin")["means"]
+        ),
         (&"blocks".into(), &"spins".into())
     );
 
@@ -58,27 +101,58 @@ fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
         "max_ns",
         "cpu_ns",
     ];
-    assert!(names.iter().all(|name| cell(&lines[0], name) != "no such column"), "{:?}", lines[0]);
-    let told: usize = list(&found, "waits").iter().map(|row| list(&row["figures"], "lateness").len()).sum();
+    assert!(
+        names
+            .iter()
+            .all(|name| cell(&lines[0], name) != "no such column"),
+        "{:?}",
+        lines[0]
+    );
+    let told: usize = list(&found, "waits")
+        .iter()
+        .map(|row| list(&row["figures"], "lateness").len())
+        .sum();
     assert_eq!(lines.len(), told);
     let markdown = fs::read_to_string(&page).unwrap();
-    assert!(markdown.contains("## Timers that wait") && markdown.contains("| nanosleep |"), "{markdown}");
+    assert!(
+        markdown.contains("## Timers that wait") && markdown.contains("| nanosleep |"),
+        "{markdown}"
+    );
 
     // Every wait of a chosen length is counted once, in the column of its timer and length.
     let drawn = fs::read_to_string(&histogram).unwrap();
-    let totals = drawn.lines().find_map(|line| line.strip_prefix("# Total: ")).expect("totals");
-    let numbers = |line: &str| line.split(' ').map(|figure| figure.parse().unwrap()).collect::<Vec<u64>>();
+    let totals = drawn
+        .lines()
+        .find_map(|line| line.strip_prefix("# Total: "))
+        .expect("totals");
+    let numbers = |line: &str| {
+        line.split(' ')
+            .map(|figure| figure.parse().unwrap())
+            .collect::<Vec<u64>>()
+    };
     let totals = numbers(totals);
     assert_eq!(totals.len(), 4, "{drawn}");
     let columns = drawn
         .lines()
         .filter(|line| !line.starts_with('#'))
-        .map(|line| line.split('\t').skip(1).map(|count| count.parse().unwrap()).collect::<Vec<u64>>());
-    let counted = columns.fold(vec![0; 4], |sum, line| sum.iter().zip(&line).map(|(a, b)| a + b).collect());
-    let beyond =
-        drawn.lines().find_map(|line| line.strip_prefix("# Histogram Overflows: ")).expect("overflows");
-    let all: Vec<u64> =
-        counted.iter().zip(numbers(beyond)).map(|(counted, beyond)| counted + beyond).collect();
+        .map(|line| {
+            line.split('\t')
+                .skip(1)
+                .map(|count| count.parse().unwrap())
+                .collect::<Vec<u64>>()
+        });
+    let counted = columns.fold(vec![0; 4], |sum, line| {
+        sum.iter().zip(&line).map(|(a, b)| a + b).collect()
+    });
+    let beyond = drawn
+        .lines()
+        .find_map(|line| line.strip_prefix("# Histogram Overflows: "))
+        .expect("overflows");
+    let all: Vec<u64> = counted
+        .iter()
+        .zip(numbers(beyond))
+        .map(|(counted, beyond)| counted + beyond)
+        .collect();
     assert_eq!(totals, all, "{drawn}");
     // How many fit the time depends on who else is busy.
     assert!(all.iter().all(|count| *count > 0), "{drawn}");
@@ -88,29 +162,60 @@ fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
     assert_eq!(again["waits"], found["waits"]);
 
     let compared = timermeter(&["compare", &report, &report, "--all"]).success();
-    assert!(printed(&compared).contains("nanosleep at 100 µs"), "{}", printed(&compared));
+    assert!(
+        printed(&compared).contains("nanosleep at 100 µs"),
+        "{}",
+        printed(&compared)
+    );
     let mut command = assert_cmd::Command::new(program());
-    command.args(["compare", "waits", &report, "--format", "json"]).env("TIMERMETER_HOME", &home);
+    command
+        .args(["compare", "waits", &report, "--format", "json"])
+        .env("TIMERMETER_HOME", &home);
     let same = json(&command.assert().success());
     let figures = list(&same, "figures");
-    assert!(figures.len() > 8 && figures.iter().all(|figure| figure["absolute"] == 0.0), "{same}");
+    assert!(
+        figures.len() > 8 && figures.iter().all(|figure| figure["absolute"] == 0.0),
+        "{same}"
+    );
     assert!(list(&same, "one_sided").is_empty(), "{same}");
 
-    let inspected = printed(&timermeter(&["inspect", "nanosleep", "-v", "--from", &report]).success());
-    for words in
-        ["nanosleep()", "How late waits were", "How many waits were later", "Observed over asked", "floor"]
-    {
+    let inspected =
+        printed(&timermeter(&["inspect", "nanosleep", "-v", "--from", &report]).success());
+    for words in [
+        "nanosleep()",
+        "How late waits were",
+        "How many waits were later",
+        "Observed over asked",
+        "floor",
+    ] {
         assert!(inspected.contains(words), "{words}: {inspected}");
     }
-    let pick = ["pick", "--every", "1ms", "--within", "900us", "--share", "50%", "--from", &report];
+    let pick = [
+        "pick", "--every", "1ms", "--within", "900us", "--share", "50%", "--from", &report,
+    ];
     let picked = timermeter(&[&pick[..], &["--format", "json"]].concat()).success();
-    assert_eq!(json(&picked)["picked"]["id"], "nanosleep", "it is the cheaper: {}", printed(&picked));
-    let none = ["pick", "--every", "1ms", "--within", "1ns", "--share", "99%", "--from", &report];
-    timermeter(&none).code(3).stdout(contains("No method suffices").and(contains("the nearest is")));
-    let other = ["pick", "--every", "30s", "--within", "1s", "--from", &report];
-    timermeter(&other).code(1).stderr(contains("no waits of about 30 s").and(contains("--durations 30s")));
+    assert_eq!(
+        json(&picked)["picked"]["id"],
+        "nanosleep",
+        "it is the cheaper: {}",
+        printed(&picked)
+    );
+    let none = [
+        "pick", "--every", "1ms", "--within", "1ns", "--share", "99%", "--from", &report,
+    ];
+    timermeter(&none)
+        .code(3)
+        .stdout(contains("No method suffices").and(contains("the nearest is")));
+    let other = [
+        "pick", "--every", "30s", "--within", "1s", "--from", &report,
+    ];
+    timermeter(&other)
+        .code(1)
+        .stderr(contains("no waits of about 30 s").and(contains("--durations 30s")));
     let html = folder.arg("page.html");
     timermeter(&["report", &report, "-o", &html]).success();
     assert!(fs::read_to_string(&html).unwrap().contains("nanosleep()"));
-    timermeter(&["table", &saved]).success().stdout(contains("nanosleep"));
+    timermeter(&["table", &saved])
+        .success()
+        .stdout(contains("nanosleep"));
 }

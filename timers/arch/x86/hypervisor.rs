@@ -2,8 +2,8 @@
 //!
 //! Sources: [KVM CPUID bits], [Hyper-V reference counter], Linux arch/x86/include/asm/hypervisor.h.
 //!
-//! [KVM CPUID bits]: https://docs.kernel.org/virt/kvm/x86/cpuid.html
-//! [Hyper-V reference counter]: https://learn.microsoft.com/en-us/virtualization/hyper-v-on-windows/tlfs/timers
+//! [KVM CPUID bits]: https://docs.kernel.org/virt/kvm/x86/cpuid.html [Hyper-V reference counter]:
+//! https://learn.microsoft.com/en-us/virtualization/hyper-v-on-windows/tlfs/timers
 
 use crate::arch::Hypervisor;
 
@@ -36,10 +36,16 @@ const HYPERVISORS: &[(&[u8], &str)] = &[
 #[must_use]
 pub fn hypervisor() -> Option<Hypervisor> {
     // Asked before its leaves are: without a hypervisor, they answer as the last basic leaf does.
-    let present = raw_cpuid::CpuId::new().get_feature_info().is_some_and(|info| info.has_hypervisor());
+    let present = raw_cpuid::CpuId::new()
+        .get_feature_info()
+        .is_some_and(|info| info.has_hypervisor());
     Some(if present {
         let name = Some(hypervisor_name(&signature(FIRST_LEAF)));
-        Hypervisor { name, clocks: clocks(), keeps_rate: keeps_rate() }
+        Hypervisor {
+            name,
+            clocks: clocks(),
+            keeps_rate: keeps_rate(),
+        }
     } else {
         Hypervisor::default()
     })
@@ -65,8 +71,9 @@ fn clocks() -> Vec<&'static str> {
     clocks
 }
 
-/// What hypervisors say of the counter of a machine that is moved. Sources: Xen, `xen/include/public/arch-x86/cpuid.h`; Hyper-V TLFS,
-/// *Partition Privilege Flag*; VMware, *Timekeeping in VMware Virtual Machines*. KVM says nothing.
+/// What hypervisors say of the counter of a machine that is moved. Sources: Xen,
+/// `xen/include/public/arch-x86/cpuid.h`; Hyper-V TLFS, *Partition Privilege Flag*; VMware,
+/// *Timekeeping in VMware Virtual Machines*. KVM says nothing.
 fn keeps_rate() -> Option<(bool, &'static str)> {
     for base in [FIRST_LEAF, SECOND_LEAF] {
         let signature = signature(base);
@@ -77,7 +84,10 @@ fn keeps_rate() -> Option<(bool, &'static str)> {
             return Some(by_hyper_v(raw_cpuid::cpuid!(base + 3).eax));
         }
         if &signature == b"VMwareVMware" {
-            return Some((true, "VMware keeps the rate with which the machine was started"));
+            return Some((
+                true,
+                "VMware keeps the rate with which the machine was started",
+            ));
         }
     }
     None
@@ -85,27 +95,38 @@ fn keeps_rate() -> Option<(bool, &'static str)> {
 
 fn by_xen(mode: u32) -> (bool, &'static str) {
     match mode {
-        0 => {
-            (true, "Xen emulates the counter once the machine was moved to one of another rate (tsc_mode 0)")
-        }
+        0 => (
+            true,
+            "Xen emulates the counter once the machine was moved to one of another rate (tsc_mode 0)",
+        ),
         1 => (true, "Xen emulates the counter always (tsc_mode 1)"),
-        _ => (false, "Xen passes the counter through and never emulates it (tsc_mode 2 or 3)"),
+        _ => (
+            false,
+            "Xen passes the counter through and never emulates it (tsc_mode 2 or 3)",
+        ),
     }
 }
 
 fn by_hyper_v(privileges: u32) -> (bool, &'static str) {
     // AccessTscInvariantControls
     match privileges & 1 << 15 {
-        0 => (false, "Hyper-V scales the counter for its own clock only (the reference page)"),
-        _ => {
-            (true, "Hyper-V offers a counter whose rate a move does not change (AccessTscInvariantControls)")
-        }
+        0 => (
+            false,
+            "Hyper-V scales the counter for its own clock only (the reference page)",
+        ),
+        _ => (
+            true,
+            "Hyper-V offers a counter whose rate a move does not change (AccessTscInvariantControls)",
+        ),
     }
 }
 
 /// A readable name for a signature: unknown ones as they are, as far as they can be printed.
 fn hypervisor_name(signature: &[u8; 12]) -> String {
-    if let Some((_, name)) = HYPERVISORS.iter().find(|(known, _)| signature.starts_with(known)) {
+    if let Some((_, name)) = HYPERVISORS
+        .iter()
+        .find(|(known, _)| signature.starts_with(known))
+    {
         return (*name).to_owned();
     }
     let printable: String = signature
@@ -122,7 +143,10 @@ fn hypervisor_name(signature: &[u8; 12]) -> String {
 fn signature(base: u32) -> [u8; 12] {
     let leaf = raw_cpuid::cpuid!(base);
     let mut signature = [0; 12];
-    for (bytes, register) in signature.chunks_exact_mut(4).zip([leaf.ebx, leaf.ecx, leaf.edx]) {
+    for (bytes, register) in signature
+        .chunks_exact_mut(4)
+        .zip([leaf.ebx, leaf.ecx, leaf.edx])
+    {
         bytes.copy_from_slice(&register.to_le_bytes());
     }
     signature
@@ -134,8 +158,14 @@ mod tests {
 
     #[test]
     fn what_they_say_of_machines_that_are_moved() {
-        assert_eq!([0, 1, 2, 3].map(|mode| by_xen(mode).0), [true, true, false, false]);
-        assert_eq!([0, 1 << 9, 1 << 15].map(|flags| by_hyper_v(flags).0), [false, false, true]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|mode| by_xen(mode).0),
+            [true, true, false, false]
+        );
+        assert_eq!(
+            [0, 1 << 9, 1 << 15].map(|flags| by_hyper_v(flags).0),
+            [false, false, true]
+        );
     }
 
     #[test]

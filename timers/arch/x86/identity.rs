@@ -9,22 +9,42 @@ pub fn identity() -> Identity {
     let signature = cpuid.get_feature_info().map(|info| {
         let family = [info.base_family_id(), info.extended_family_id()].map(u32::from);
         let model = [info.base_model_id(), info.extended_model_id()].map(u32::from);
-        (effective_family_and_model(family, model), u32::from(info.stepping_id()))
+        (
+            effective_family_and_model(family, model),
+            u32::from(info.stepping_id()),
+        )
     });
     let readable = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     // Processors without leaf 0x16 or the figure say 0.
-    let megahertz = cpuid.get_processor_frequency_info().map(|info| info.processor_base_frequency());
+    let megahertz = cpuid
+        .get_processor_frequency_info()
+        .map(|info| info.processor_base_frequency());
     Identity {
-        vendor: cpuid.get_vendor_info().and_then(|vendor| readable(vendor.as_str())),
-        model: cpuid.get_processor_brand_string().and_then(|brand| readable(brand.as_str())),
+        vendor: cpuid
+            .get_vendor_info()
+            .and_then(|vendor| readable(vendor.as_str())),
+        model: cpuid
+            .get_processor_brand_string()
+            .and_then(|brand| readable(brand.as_str())),
         family: signature.map(|((family, _), _)| family),
         model_number: signature.map(|((_, model), _)| model),
         stepping: signature.map(|(_, stepping)| stepping),
-        amx: cpuid.get_extended_feature_info().map(|features| features.has_amx_tile()),
-        base_hz: megahertz.filter(|&megahertz| megahertz > 0).map(|megahertz| f64::from(megahertz) * 1e6),
-        invariant_tsc: cpuid.get_advanced_power_mgmt_info().map(|power| power.has_invariant_tsc()),
-        tsc_adjust: cpuid.get_extended_feature_info().map(|features| features.has_tsc_adjust_msr()),
-        tsc_scaling: cpuid.get_svm_info().map(|svm| svm.has_tsc_rate_msr()).filter(|yes| *yes),
+        amx: cpuid
+            .get_extended_feature_info()
+            .map(|features| features.has_amx_tile()),
+        base_hz: megahertz
+            .filter(|&megahertz| megahertz > 0)
+            .map(|megahertz| f64::from(megahertz) * 1e6),
+        invariant_tsc: cpuid
+            .get_advanced_power_mgmt_info()
+            .map(|power| power.has_invariant_tsc()),
+        tsc_adjust: cpuid
+            .get_extended_feature_info()
+            .map(|features| features.has_tsc_adjust_msr()),
+        tsc_scaling: cpuid
+            .get_svm_info()
+            .map(|svm| svm.has_tsc_rate_msr())
+            .filter(|yes| *yes),
     }
 }
 
@@ -33,7 +53,9 @@ pub fn identity() -> Identity {
 pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
     const TIMING: u32 = 0x4000_0010;
     let cpuid = raw_cpuid::CpuId::new();
-    let guest = cpuid.get_feature_info().is_some_and(|info| info.has_hypervisor());
+    let guest = cpuid
+        .get_feature_info()
+        .is_some_and(|info| info.has_hypervisor());
     // VMware began with that leaf; KVM has it from user space, Hyper-V not at all.
     let khz = (guest && (TIMING..TIMING + 0x100).contains(&raw_cpuid::cpuid!(0x4000_0000).eax))
         .then(|| raw_cpuid::cpuid!(TIMING).eax)
@@ -46,19 +68,30 @@ pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
         return Some((hz as f64, "CPUID leaf 0x15"));
     }
     // Without the rate of the crystal, leaf 0x16 has the same rate in whole MHz.
-    let megahertz = cpuid.get_processor_frequency_info().map_or(0, |info| info.processor_base_frequency());
+    let megahertz = cpuid
+        .get_processor_frequency_info()
+        .map_or(0, |info| info.processor_base_frequency());
     let known = info.numerator() > 0 && info.denominator() > 0 && megahertz > 0;
     known.then(|| (f64::from(megahertz) * 1e6, "CPUID leaf 0x16"))
 }
 
-/// The family and the model that base and extended fields of CPUID leaf 1 make together, by the rule that holds for
-/// all vendors (Linux, arch/x86/lib/cpu.c): the extended family counts from family 15, the extended model from 6.
+/// The family and the model that base and extended fields of CPUID leaf 1 make together, by the
+/// rule that holds for all vendors (Linux, arch/x86/lib/cpu.c): the extended family counts from
+/// family 15, the extended model from 6.
 fn effective_family_and_model(
     [family, extended_family]: [u32; 2],
     [model, extended]: [u32; 2],
 ) -> (u32, u32) {
-    let family = if family == 0xf { family + extended_family } else { family };
-    let model = if family >= 6 { model | extended << 4 } else { model };
+    let family = if family == 0xf {
+        family + extended_family
+    } else {
+        family
+    };
+    let model = if family >= 6 {
+        model | extended << 4
+    } else {
+        model
+    };
     (family, model)
 }
 
@@ -68,10 +101,14 @@ mod tests {
 
     #[test]
     fn signatures() {
-        // 0x000a0f11 is AMD family 25 model 1, 0x000306c3 Intel family 6 model 60, 0x00000543 a Pentium.
+        // 0x000a0f11 is AMD family 25 model 1, 0x000306c3 Intel family 6 model 60, 0x00000543 a
+        // Pentium.
         assert_eq!(effective_family_and_model([0xf, 0xa], [0x1, 0x0]), (25, 1));
         assert_eq!(effective_family_and_model([0x6, 0x0], [0xc, 0x3]), (6, 60));
         assert_eq!(effective_family_and_model([0x5, 0x0], [0x4, 0x0]), (5, 4));
-        assert_eq!(effective_family_and_model([0xf, 0xff], [0xf, 0xf]), (270, 255));
+        assert_eq!(
+            effective_family_and_model([0xf, 0xff], [0xf, 0xf]),
+            (270, 255)
+        );
     }
 }

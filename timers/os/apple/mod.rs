@@ -60,7 +60,9 @@ pub mod clocks {
         }
 
         fn permitted(_clock: clockid_t) -> Result<(), Unavailable> {
-            Err(Unavailable::elsewhere("this system has no system call that programs may read clocks by"))
+            Err(Unavailable::elsewhere(
+                "this system has no system call that programs may read clocks by",
+            ))
         }
     }
 }

@@ -28,7 +28,10 @@ impl Timer for Absolute {
     type Reading = u64;
 
     fn ns_per_tick() -> Option<f64> {
-        let mut info = Timebase { numerator: 0, denominator: 0 };
+        let mut info = Timebase {
+            numerator: 0,
+            denominator: 0,
+        };
         // SAFETY: the pointer is valid.
         let status = unsafe { mach_timebase_info(&raw mut info) };
         (status == 0 && info.numerator > 0 && info.denominator > 0)

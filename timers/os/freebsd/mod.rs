@@ -4,7 +4,9 @@ pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::waits;
 pub use super::other::{affinity, counters, discipline, scheduling};
 pub use super::unix::{files, limits, signals};
-pub(crate) use crate::posix::{Monotonic as Common, Monotonic as Unsteered, MonotonicSyscall as Undistorted};
+pub(crate) use crate::posix::{
+    Monotonic as Common, Monotonic as Unsteered, MonotonicSyscall as Undistorted,
+};
 
 crate::catalogue::list![];
 
@@ -24,8 +26,8 @@ pub mod clocks {
 
     use libc::c_long;
     pub use libc::{
-        CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_PROCESS_CPUTIME_ID, CLOCK_REALTIME,
-        CLOCK_REALTIME_COARSE, CLOCK_THREAD_CPUTIME_ID, RUSAGE_THREAD,
+        CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_PROCESS_CPUTIME_ID,
+        CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_THREAD_CPUTIME_ID, RUSAGE_THREAD,
     };
 
     use crate::Unavailable;

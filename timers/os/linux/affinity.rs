@@ -31,26 +31,38 @@ pub fn current() -> Option<u32> {
 /// The threads of a process; `None` where that is not shown.
 pub fn threads(process: u32) -> Option<Vec<u32>> {
     let threads = fs::read_dir(process::proc_folder(process)?.join("task")).ok()?;
-    Some(threads.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
+    Some(
+        threads
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .collect(),
+    )
 }
 
-/// Why the calling thread, which may run on `allowed`, could not be bound to `cpu`. The kernel answers EINVAL to every CPU
-/// that cannot be had; sysfs tells which of the causes it is.
+/// Why the calling thread, which may run on `allowed`, could not be bound to `cpu`. The kernel
+/// answers EINVAL to every CPU that cannot be had; sysfs tells which of the causes it is.
 pub fn explain(cpu: u32, allowed: &[u32], source: io::Error) -> AffinityError {
     let folder = format!("/sys/devices/system/cpu/cpu{cpu}");
     if source.raw_os_error() != Some(libc::EINVAL) {
-        AffinityError::System { call: "sched_setaffinity", source }
+        AffinityError::System {
+            call: "sched_setaffinity",
+            source,
+        }
     } else if fs::read_to_string(format!("{folder}/online")).is_ok_and(|text| text.trim() == "0") {
         AffinityError::Offline(cpu)
     } else if fs::exists(&folder).unwrap_or(false) {
-        let allowed = allowed.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let allowed = allowed
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(",");
         AffinityError::NotAllowed { cpu, allowed }
     } else {
         AffinityError::Absent(cpu)
     }
 }
 
-/// A set of CPUs as the kernel takes it: an array of unsigned longs, not glibc's `cpu_set_t` of 1024 bits.
+/// A set of CPUs as the kernel takes it: an array of unsigned longs, not glibc's `cpu_set_t` of
+/// 1024 bits.
 struct Mask(Vec<libc::c_ulong>);
 
 impl Mask {
@@ -59,16 +71,26 @@ impl Mask {
         let mut words = 1024 / WORD_BITS;
         loop {
             let mut mask = Self(vec![0; words]);
-            // SAFETY: the kernel writes at most the number of bytes it is told, all of them in the vector.
+            // SAFETY: the kernel writes at most the number of bytes it is told, all of them in the
+            // vector.
             let status = unsafe {
-                libc::sched_getaffinity(0, mask.bytes(), mask.0.as_mut_ptr().cast::<libc::cpu_set_t>())
+                libc::sched_getaffinity(
+                    0,
+                    mask.bytes(),
+                    mask.0.as_mut_ptr().cast::<libc::cpu_set_t>(),
+                )
             };
             if status >= 0 {
                 return Ok(mask);
             }
             let source = io::Error::last_os_error();
-            if source.raw_os_error() != Some(libc::EINVAL) || words * WORD_BITS >= MOST_CPUS as usize {
-                return Err(AffinityError::System { call: "sched_getaffinity", source });
+            if source.raw_os_error() != Some(libc::EINVAL)
+                || words * WORD_BITS >= MOST_CPUS as usize
+            {
+                return Err(AffinityError::System {
+                    call: "sched_getaffinity",
+                    source,
+                });
             }
             words *= 2;
         }
@@ -87,9 +109,17 @@ impl Mask {
     fn apply_to(&self, thread: libc::pid_t) -> io::Result<()> {
         // SAFETY: the kernel reads the number of bytes it is told, all of them in the vector.
         let status = unsafe {
-            libc::sched_setaffinity(thread, self.bytes(), self.0.as_ptr().cast::<libc::cpu_set_t>())
+            libc::sched_setaffinity(
+                thread,
+                self.bytes(),
+                self.0.as_ptr().cast::<libc::cpu_set_t>(),
+            )
         };
-        if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        if status == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
     }
 
     fn bytes(&self) -> usize {
@@ -98,6 +128,7 @@ impl Mask {
 
     fn cpus(&self) -> Vec<u32> {
         let bits = (0_u32..).take(self.0.len() * WORD_BITS);
-        bits.filter(|&cpu| self.0[cpu as usize / WORD_BITS] >> (cpu as usize % WORD_BITS) & 1 == 1).collect()
+        bits.filter(|&cpu| self.0[cpu as usize / WORD_BITS] >> (cpu as usize % WORD_BITS) & 1 == 1)
+            .collect()
     }
 }

@@ -2,17 +2,19 @@
 //!
 //! Whether this process may read the counter of the CPU, by the instruction or through the vDSO.
 //!
-//! Who may not dies of each look at a clock of the system, the standard library's own included: a timeout, a temporary file. So this program
-//! takes the permission back for itself, as any process may, remembers that it had none, and lists what needs it as not to be had.
-//! Source: `PR_SET_TSC(2const)`.
+//! Who may not dies of each look at a clock of the system, the standard library's own included: a
+//! timeout, a temporary file. So this program takes the permission back for itself, as any process
+//! may, remembers that it had none, and lists what needs it as not to be had. Source:
+//! `PR_SET_TSC(2const)`.
 
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 use std::{env, io};
 
 pub use libc::{
-    CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW, CLOCK_PROCESS_CPUTIME_ID,
-    CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, RUSAGE_THREAD,
+    CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW,
+    CLOCK_PROCESS_CPUTIME_ID, CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI,
+    CLOCK_THREAD_CPUTIME_ID, RUSAGE_THREAD,
 };
 use libc::{c_int, c_long};
 
@@ -30,7 +32,8 @@ pub struct Libc;
 impl Route for Libc {
     fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
         match clock {
-            // Of these the vDSO only copies what the timer interrupt left; or it makes the system call.
+            // Of these the vDSO only copies what the timer interrupt left; or it makes the system
+            // call.
             CLOCK_MONOTONIC_COARSE
             | CLOCK_REALTIME_COARSE
             | CLOCK_PROCESS_CPUTIME_ID
@@ -40,8 +43,8 @@ impl Route for Libc {
     }
 }
 
-/// The system call past the vDSO. By the instruction itself rather than by libc's `syscall()`, whose shuffling of
-/// seven registers and setting of `errno` would be measured along.
+/// The system call past the vDSO. By the instruction itself rather than by libc's `syscall()`,
+/// whose shuffling of seven registers and setting of `errno` would be measured along.
 pub struct Kernel;
 
 impl Route for Kernel {
@@ -49,9 +52,10 @@ impl Route for Kernel {
     #[inline(always)]
     fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
         let mut number_then_status = libc::SYS_clock_gettime;
-        // SAFETY: the calling convention of syscall(2) for x86-64: number in RAX, arguments in RDI and RSI, result in
-        // RAX; the instruction itself overwrites RCX and R11. The kernel writes a timespec to valid memory, so no
-        // `nomem`. `nostack`: the kernel has a stack of its own and leaves the red zone alone.
+        // SAFETY: the calling convention of syscall(2) for x86-64: number in RAX, arguments in RDI
+        // and RSI, result in RAX; the instruction itself overwrites RCX and R11. The kernel writes
+        // a timespec to valid memory, so no `nomem`. `nostack`: the kernel has a stack of its own
+        // and leaves the red zone alone.
         unsafe {
             std::arch::asm!(
                 "syscall",
@@ -70,8 +74,8 @@ impl Route for Kernel {
     #[inline(always)]
     fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
         let mut clock_then_status = i64::from(clock);
-        // SAFETY: the calling convention of syscall(2) for 64-bit Arm: number in X8, arguments in X0 and X1, result
-        // in X0, all other registers kept. Options as on x86-64.
+        // SAFETY: the calling convention of syscall(2) for 64-bit Arm: number in X8, arguments in
+        // X0 and X1, result in X0, all other registers kept. Options as on x86-64.
         unsafe {
             std::arch::asm!(
                 "svc 0",
@@ -88,8 +92,8 @@ impl Route for Kernel {
     #[inline(always)]
     fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
         let mut clock_then_status = i64::from(clock);
-        // SAFETY: the calling convention of syscall(2) for RISC-V: number in A7, arguments in A0 and A1, result in A0, all other
-        // registers kept. Options as on x86-64.
+        // SAFETY: the calling convention of syscall(2) for RISC-V: number in A7, arguments in A0
+        // and A1, result in A0, all other registers kept. Options as on x86-64.
         unsafe {
             std::arch::asm!(
                 "ecall",
@@ -102,8 +106,13 @@ impl Route for Kernel {
         clock_then_status
     }
 
-    /// Where the instruction differs from one processor to the next (32-bit x86), or its registers are taken (Arm in Thumb).
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+    /// Where the instruction differs from one processor to the next (32-bit x86), or its registers
+    /// are taken (Arm in Thumb).
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )))]
     #[inline(always)]
     fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
         // SAFETY: the pointer is valid for a timespec.
@@ -111,7 +120,11 @@ impl Route for Kernel {
         if status == 0 {
             0
         } else {
-            -c_long::from(io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL))
+            -c_long::from(
+                io::Error::last_os_error()
+                    .raw_os_error()
+                    .unwrap_or(libc::EINVAL),
+            )
         }
     }
 
@@ -139,9 +152,9 @@ pub fn refused(call: &str, error: &io::Error, since: &str) -> Unavailable {
     let why = Unavailable::because(format!("{call}: {error}"));
     match error.raw_os_error() {
         Some(libc::EINVAL) => why.remedy(format!("this clock needs Linux {since} or later")),
-        Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => {
-            why.remedy("a seccomp filter (of a container, a sandbox) may forbid the call; run outside it")
-        }
+        Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => why.remedy(
+            "a seccomp filter (of a container, a sandbox) may forbid the call; run outside it",
+        ),
         _ => why,
     }
 }
@@ -156,13 +169,14 @@ pub fn cheapest_call() -> u64 {
 /// What tells those that this program starts that they would have none. A user has no use for it.
 const REFUSED: &str = "TIMERMETER_COUNTER_REFUSED";
 
-/// Takes back the permission to read the counter, where the parent process took it. To be called first, before there is any other
-/// thread.
+/// Takes back the permission to read the counter, where the parent process took it. To be called
+/// first, before there is any other thread.
 pub fn regain_counter() {
     if is_permitted() {
         return;
     }
-    // SAFETY: this call takes plain integers and concerns the calling thread, from which all others come.
+    // SAFETY: this call takes plain integers and concerns the calling thread, from which all others
+    // come.
     let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
     if status == 0 {
         // SAFETY: by the promise of the caller no other thread reads the environment meanwhile.
@@ -174,11 +188,13 @@ fn is_permitted() -> bool {
     let mut mode: c_int = 0;
     // SAFETY: PR_GET_TSC writes one int through its second argument.
     let status = unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
-    // A kernel that does not know the question (some emulations of Linux, other processors) has not forbidden anything either.
+    // A kernel that does not know the question (some emulations of Linux, other processors) has not
+    // forbidden anything either.
     status != 0 || mode != libc::PR_TSC_SIGSEGV
 }
 
-/// Whether programs that are started as this one may read the counter of the CPU: the TSC, CNTVCT of 64-bit Arm since Linux 6.12.
+/// Whether programs that are started as this one may read the counter of the CPU: the TSC, CNTVCT
+/// of 64-bit Arm since Linux 6.12.
 pub fn tsc_permitted() -> Result<(), Unavailable> {
     static WAS_REFUSED: OnceLock<bool> = OnceLock::new();
     if !*WAS_REFUSED.get_or_init(|| env::var_os(REFUSED).is_some()) && is_permitted() {
@@ -190,12 +206,16 @@ pub fn tsc_permitted() -> Result<(), Unavailable> {
     .remedy("undo it with prctl(PR_SET_TSC, PR_TSC_ENABLE) in the program that set it; children inherit it"))
 }
 
-/// Whether the vDSO can read the time: it does so with the counter of the CPU where that, or what a hypervisor builds on it, is the
-/// clock source, and then faults wherever the instruction does.
+/// Whether the vDSO can read the time: it does so with the counter of the CPU where that, or what a
+/// hypervisor builds on it, is the clock source, and then faults wherever the instruction does.
 pub fn vdso_permitted() -> Result<(), Unavailable> {
     const COUNTERS: [&str; 3] = ["tsc", "kvm-clock", "arch_sys_counter"];
-    let Err(why) = tsc_permitted() else { return Ok(()) };
-    match std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource") {
+    let Err(why) = tsc_permitted() else {
+        return Ok(());
+    };
+    match std::fs::read_to_string(
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+    ) {
         Ok(source) if !COUNTERS.iter().any(|counter| source.contains(counter)) => Ok(()),
         _ => Err(why),
     }

@@ -19,13 +19,19 @@ impl Counts {
     /// Those of this system.
     #[must_use]
     pub fn of_system() -> Self {
-        Self { numbered_as_here: process::is_ours(), ..Self::at(Path::new("/proc")) }
+        Self {
+            numbered_as_here: process::is_ours(),
+            ..Self::at(Path::new("/proc"))
+        }
     }
 
     /// A folder that stands for procfs.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
-        Self { folder: folder.into(), numbered_as_here: true }
+        Self {
+            folder: folder.into(),
+            numbered_as_here: true,
+        }
     }
 
     /// Those of a process. `None` where they cannot be read.
@@ -35,8 +41,10 @@ impl Counts {
             return None;
         }
         let folder = self.folder.join(process.to_string()).join("task");
-        let mut threads: Vec<PathBuf> =
-            fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        let mut threads: Vec<PathBuf> = fs::read_dir(folder)
+            .ok()?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .collect();
         threads.sort_unstable();
         let mut all = Counters::default();
         for thread in threads {
@@ -57,7 +65,11 @@ impl Counts {
         // SAFETY: the kernel fills what the pointer leads to, which is as large as it has to be.
         let done = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
         // SAFETY: it was filled, as the call succeeded.
-        let usage = if done == 0 { unsafe { usage.assume_init() } } else { return None };
+        let usage = if done == 0 {
+            unsafe { usage.assume_init() }
+        } else {
+            return None;
+        };
         Some(Counters {
             switches: u64::try_from(usage.ru_nivcsw).ok()?,
             major_faults: u64::try_from(usage.ru_majflt).ok()?,
@@ -65,7 +77,8 @@ impl Counts {
         })
     }
 
-    /// Time that a hypervisor took from a CPU while something wanted to run there, in ticks of USER_HZ (10 ms).
+    /// Time that a hypervisor took from a CPU while something wanted to run there, in ticks of
+    /// USER_HZ (10 ms).
     #[must_use]
     pub fn stolen(&self, cpu: u32) -> Option<u64> {
         let stat = fs::read_to_string(self.folder.join("stat")).ok()?;
@@ -80,17 +93,29 @@ fn of_thread(folder: &Path) -> Option<Counters> {
     let status = fs::read_to_string(folder.join("status")).ok()?;
     let stat = fs::read_to_string(folder.join("stat")).ok()?;
     let (major_faults, cpu) = faults_and_cpu(&stat)?;
-    Some(Counters { switches: switches(&status)?, major_faults, cpus: vec![cpu] })
+    Some(Counters {
+        switches: switches(&status)?,
+        major_faults,
+        cpus: vec![cpu],
+    })
 }
 
 fn switches(status: &str) -> Option<u64> {
-    status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?.trim().parse().ok()
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?
+        .trim()
+        .parse()
+        .ok()
 }
 
 /// Fields 12 and 39; the name in field 2 may hold anything, parentheses and blanks included.
 fn faults_and_cpu(stat: &str) -> Option<(u64, u32)> {
     let after_name: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    Some((after_name.get(9)?.parse().ok()?, after_name.get(36)?.parse().ok()?))
+    Some((
+        after_name.get(9)?.parse().ok()?,
+        after_name.get(36)?.parse().ok()?,
+    ))
 }
 
 #[cfg(test)]
@@ -116,10 +141,18 @@ mod tests {
     fn this_process() {
         if process::is_ours() {
             let counts = Counts::of_system();
-            let counters = counts.of_process(std::process::id()).expect("procfs is there");
+            let counters = counts
+                .of_process(std::process::id())
+                .expect("procfs is there");
             assert!(!counters.cpus.is_empty());
         }
-        assert_eq!(Counts::of_this_thread().expect("no file is needed").cpus.len(), 1);
+        assert_eq!(
+            Counts::of_this_thread()
+                .expect("no file is needed")
+                .cpus
+                .len(),
+            1
+        );
         let nowhere = Counts::at(Path::new("/nowhere"));
         assert_eq!((nowhere.of_process(1), nowhere.stolen(0)), (None, None));
     }

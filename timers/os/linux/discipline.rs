@@ -1,7 +1,9 @@
-//! What steers the kernel's clocks: how NTP trims their rate, and how often the timer interrupt moves the coarse ones.
+//! What steers the kernel's clocks: how NTP trims their rate, and how often the timer interrupt
+//! moves the coarse ones.
 //!
-//! What ticks: nothing here; these are declarations of the kernel about its own timekeeping, read and never changed.
-//! Who may read them: any process, unless a seccomp filter forbids the call. Sources: [adjtimex(2)], [clock_getres(2)].
+//! What ticks: nothing here; these are declarations of the kernel about its own timekeeping, read
+//! and never changed. Who may read them: any process, unless a seccomp filter forbids the call.
+//! Sources: [adjtimex(2)], [clock_getres(2)].
 //!
 //! [adjtimex(2)]: https://man7.org/linux/man-pages/man2/adjtimex.2.html
 //! [clock_getres(2)]: https://man7.org/linux/man-pages/man2/clock_getres.2.html
@@ -22,12 +24,18 @@ pub const DECLARED_TICK: &str = "clock_getres(CLOCK_MONOTONIC_COARSE)";
 pub fn discipline() -> io::Result<Discipline> {
     let state = adjtimex(0)?;
     // Without STA_NANO, offsets are in microseconds.
-    let unit: i64 = if state.status & libc::STA_NANO != 0 { 1 } else { 1000 };
+    let unit: i64 = if state.status & libc::STA_NANO != 0 {
+        1
+    } else {
+        1000
+    };
     Ok(Discipline {
         synchronised: state.status & libc::STA_UNSYNC == 0,
         offset_ns: wide(state.offset).saturating_mul(unit),
         time_constant: wide(state.constant),
-        adjtime_us: adjtimex(libc::ADJ_OFFSET_SS_READ).ok().map(|rest| wide(rest.offset)),
+        adjtime_us: adjtimex(libc::ADJ_OFFSET_SS_READ)
+            .ok()
+            .map(|rest| wide(rest.offset)),
         trim: trim_of(&state),
         estimated_error_us: wide(state.esterror),
     })
@@ -42,23 +50,31 @@ pub fn trim() -> io::Result<Trim> {
 }
 
 fn trim_of(state: &libc::timex) -> Trim {
-    Trim { scaled_ppm: wide(state.freq), tick_us: wide(state.tick), tai_offset_s: wide(state.tai) }
+    Trim {
+        scaled_ppm: wide(state.freq),
+        tick_us: wide(state.tick),
+        tai_offset_s: wide(state.tai),
+    }
 }
 
-/// The time between two ticks of the kernel, which is what it declares as the resolution of its coarse clocks.
+/// The time between two ticks of the kernel, which is what it declares as the resolution of its
+/// coarse clocks.
 ///
 /// # Errors
 /// When there is no such clock.
 pub fn declared_tick_ns() -> io::Result<i64> {
     let mut resolution = MaybeUninit::<libc::timespec>::zeroed();
     // SAFETY: the pointer is valid for a timespec.
-    let status = unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, resolution.as_mut_ptr()) };
+    let status =
+        unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, resolution.as_mut_ptr()) };
     if status != 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: all zeros are a timespec, and the kernel has written over them.
     let resolution = unsafe { resolution.assume_init() };
-    Ok(wide(resolution.tv_sec).saturating_mul(1_000_000_000).saturating_add(wide(resolution.tv_nsec)))
+    Ok(wide(resolution.tv_sec)
+        .saturating_mul(1_000_000_000)
+        .saturating_add(wide(resolution.tv_nsec)))
 }
 
 /// `modes` has to be one that only reads: 0 or ADJ_OFFSET_SS_READ, which need no privilege.

@@ -59,7 +59,10 @@ pub mod machine {
     pub fn told(_cpu: Option<u32>) -> MachineFacts {
         // SAFETY: a plain number; what is not known is 0.
         let vdso = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
-        MachineFacts { vdso: Some(vdso != 0), ..MachineFacts::default() }
+        MachineFacts {
+            vdso: Some(vdso != 0),
+            ..MachineFacts::default()
+        }
     }
 
     /// What the kernel logged, as much of it as it still has.
@@ -75,7 +78,8 @@ pub mod machine {
         let size = usize::try_from(size).map_err(|_| io::Error::last_os_error())?;
         let mut text = vec![0_u8; size];
         // SAFETY: the memory is as long as is said, and the kernel writes no more.
-        let length = unsafe { libc::klogctl(READ_ALL, text.as_mut_ptr().cast(), size as libc::c_int) };
+        let length =
+            unsafe { libc::klogctl(READ_ALL, text.as_mut_ptr().cast(), size as libc::c_int) };
         text.truncate(usize::try_from(length).map_err(|_| io::Error::last_os_error())?);
         Ok(String::from_utf8_lossy(&text).into_owned())
     }

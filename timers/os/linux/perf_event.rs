@@ -63,12 +63,25 @@ impl Event {
     }
 
     /// For a thread on a CPU: 0 is the calling one, -1 any of either.
-    #[allow(clippy::useless_conversion, reason = "flags are a long, of 32 bits or 64")]
-    fn on(attributes: &mut perf_event_attr, thread: libc::pid_t, cpu: libc::c_int) -> io::Result<Self> {
-        // SAFETY: the attributes are initialised and say their size; they ask for a plain count, which touches no
-        // memory of ours. Group -1 is none.
+    #[allow(
+        clippy::useless_conversion,
+        reason = "flags are a long, of 32 bits or 64"
+    )]
+    fn on(
+        attributes: &mut perf_event_attr,
+        thread: libc::pid_t,
+        cpu: libc::c_int,
+    ) -> io::Result<Self> {
+        // SAFETY: the attributes are initialised and say their size; they ask for a plain count,
+        // which touches no memory of ours. Group -1 is none.
         let descriptor = unsafe {
-            perf_event_open_sys::perf_event_open(attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC.into())
+            perf_event_open_sys::perf_event_open(
+                attributes,
+                thread,
+                cpu,
+                -1,
+                PERF_FLAG_FD_CLOEXEC.into(),
+            )
         };
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
@@ -77,8 +90,8 @@ impl Event {
         Ok(Self(unsafe { File::from_raw_fd(descriptor) }))
     }
 
-    /// Some hypervisors let a counter be opened that then stands still, and a pinned event that found no counter
-    /// reads as end of file.
+    /// Some hypervisors let a counter be opened that then stands still, and a pinned event that
+    /// found no counter reads as end of file.
     fn moves(&self) -> Result<(), Unavailable> {
         let count = || -> io::Result<u64> {
             let mut bytes = [0; 8];
@@ -89,8 +102,12 @@ impl Event {
         work::units(100_000);
         match (before, count()) {
             (Ok(before), Ok(after)) if after > before => Ok(()),
-            (Ok(_), Ok(_)) => Err(Unavailable::because("the counter can be opened but stands still")
-                .remedy("the hypervisor emulates the counter badly; expose the host's PMU to the guest")),
+            (Ok(_), Ok(_)) => Err(Unavailable::because(
+                "the counter can be opened but stands still",
+            )
+            .remedy(
+                "the hypervisor emulates the counter badly; expose the host's PMU to the guest",
+            )),
             _ => Err(Unavailable::because(
                 "the event can be opened but got no counter; others hold all of them",
             )
@@ -101,18 +118,30 @@ impl Event {
     /// Its count, by `read(2)`.
     #[inline(always)]
     pub fn read(&self) -> u64 {
-        // Set to zero, unlike the readings of the clocks: this call can come back short, with end of file.
+        // Set to zero, unlike the readings of the clocks: this call can come back short, with end
+        // of file.
         let mut count = 0_u64;
-        // SAFETY: the descriptor is open as long as `self` lives, and the pointer is valid for eight bytes. Not by
-        // `Read`, whose result would be examined in the timed region.
-        unsafe { libc::read(self.0.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) };
+        // SAFETY: the descriptor is open as long as `self` lives, and the pointer is valid for
+        // eight bytes. Not by `Read`, whose result would be examined in the timed region.
+        unsafe {
+            libc::read(
+                self.0.as_raw_fd(),
+                (&raw mut count).cast(),
+                size_of::<u64>(),
+            )
+        };
         count
     }
 }
 
 /// What asks for a plain count of an event.
 fn plain_count(kind: u32, config: u64) -> perf_event_attr {
-    perf_event_attr { type_: kind, config, size: size_of::<perf_event_attr>() as u32, ..Default::default() }
+    perf_event_attr {
+        type_: kind,
+        config,
+        size: size_of::<perf_event_attr>() as u32,
+        ..Default::default()
+    }
 }
 
 /// The refusal in the system's words, with what it means for this call.

@@ -28,7 +28,10 @@ impl<const N: usize> Timer for PtpClock<N> {
         let device = open_at_once(Path::new(&path)).map_err(|error| refused(&path, &error))?;
         let clock = dynamic(device.as_raw_fd());
         match Libc::clock_gettime(clock, &mut MaybeUninit::zeroed()) {
-            0 => Ok(Self { clock, _device: device }),
+            0 => Ok(Self {
+                clock,
+                _device: device,
+            }),
             status => {
                 let error = Libc::error(status);
                 Err(Unavailable::because(format!(

@@ -1,4 +1,5 @@
-//! How the kernel schedules the calling thread, and how far it may put off waking it (sched(7), [prctl(2)]).
+//! How the kernel schedules the calling thread, and how far it may put off waking it (sched(7),
+//! [prctl(2)]).
 //!
 //! [prctl(2)]: https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
 
@@ -11,7 +12,8 @@ use libc::{c_int, c_long, c_ulong};
 use crate::Unavailable;
 use crate::os::Policy;
 
-/// By how many nanoseconds the kernel may put off waking the calling thread from a wait, so as to wake several at once.
+/// By how many nanoseconds the kernel may put off waking the calling thread from a wait, so as to
+/// wake several at once.
 ///
 /// # Errors
 /// What the system said.
@@ -19,25 +21,31 @@ pub fn timer_slack() -> Result<u64, Unavailable> {
     // By `syscall`, whose result is as wide as the slack; that of libc's `prctl` is an int.
     // SAFETY: plain numbers.
     let slack = unsafe { libc::syscall(libc::SYS_prctl, libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
-    u64::try_from(slack).map_err(|_| refused("prctl(PR_GET_TIMERSLACK)", io::Error::last_os_error()))
+    u64::try_from(slack)
+        .map_err(|_| refused("prctl(PR_GET_TIMERSLACK)", io::Error::last_os_error()))
 }
 
-/// Sets that slack of the calling thread; threads that it starts inherit it. 0 gives back the one that the thread began with.
+/// Sets that slack of the calling thread; threads that it starts inherit it. 0 gives back the one
+/// that the thread began with.
 ///
 /// # Errors
-/// When the system refuses, or pays no heed, as for threads of a real-time policy, which have no slack.
+/// When the system refuses, or pays no heed, as for threads of a real-time policy, which have no
+/// slack.
 pub fn set_timer_slack(nanoseconds: u64) -> Result<(), Unavailable> {
     let call = format!("prctl(PR_SET_TIMERSLACK, {nanoseconds})");
-    let wanted = c_ulong::try_from(nanoseconds)
-        .map_err(|_| Unavailable::because(format!("{call}: it does not fit this processor's words")))?;
+    let wanted = c_ulong::try_from(nanoseconds).map_err(|_| {
+        Unavailable::because(format!("{call}: it does not fit this processor's words"))
+    })?;
     // SAFETY: plain numbers.
     if unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, wanted, 0, 0, 0) } != 0 {
         return Err(refused(&call, io::Error::last_os_error()));
     }
     match timer_slack()? {
         slack if nanoseconds == 0 || slack == nanoseconds => Ok(()),
-        slack => Err(Unavailable::because(format!("{call} had no effect: the slack is {slack} ns"))
-            .remedy("only threads of the policy SCHED_OTHER have a slack")),
+        slack => Err(Unavailable::because(format!(
+            "{call} had no effect: the slack is {slack} ns"
+        ))
+        .remedy("only threads of the policy SCHED_OTHER have a slack")),
     }
 }
 
@@ -45,7 +53,8 @@ pub fn set_timer_slack(nanoseconds: u64) -> Result<(), Unavailable> {
 #[must_use]
 pub fn policy() -> Option<Policy> {
     let mut priority: c_int = 0;
-    // SAFETY: plain numbers; the kernel writes one int, which is all that a `sched_param` holds for it.
+    // SAFETY: plain numbers; the kernel writes one int, which is all that a `sched_param` holds for
+    // it.
     let (policy, read) = unsafe {
         (
             libc::syscall(libc::SYS_sched_getscheduler, 0),
@@ -72,10 +81,17 @@ pub fn set_policy(policy: Policy) -> Result<(), Unavailable> {
         Policy::RoundRobin(priority) => (libc::SCHED_RR, priority),
     };
     let priority = c_int::try_from(priority).unwrap_or(c_int::MAX);
-    // Not by libc: musl has no `sched_setscheduler`, as POSIX wants it to set the policy of all threads.
-    // SAFETY: plain numbers; the kernel reads one int, which is all that a `sched_param` holds for it.
-    let status: c_long =
-        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, number, ptr::from_ref(&priority)) };
+    // Not by libc: musl has no `sched_setscheduler`, as POSIX wants it to set the policy of all
+    // threads. SAFETY: plain numbers; the kernel reads one int, which is all that a `sched_param`
+    // holds for it.
+    let status: c_long = unsafe {
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
+            0,
+            number,
+            ptr::from_ref(&priority),
+        )
+    };
     if status == 0 {
         return Ok(());
     }
@@ -98,24 +114,33 @@ pub(crate) struct RunDelay(File);
 impl RunDelay {
     /// `None` where the kernel does not count it.
     pub(crate) fn of_this_thread() -> Option<Self> {
-        Some(Self(File::open("/proc/thread-self/schedstat").ok()?)).filter(|delay| delay.ns().is_some())
+        Some(Self(File::open("/proc/thread-self/schedstat").ok()?))
+            .filter(|delay| delay.ns().is_some())
     }
 
     /// In nanoseconds since the thread began.
     pub(crate) fn ns(&self) -> Option<u64> {
         let mut text = [0; 64];
         let length = self.0.read_at(&mut text, 0).ok()?;
-        let mut fields = str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace();
+        let mut fields = str::from_utf8(&text[..length])
+            .ok()?
+            .split_ascii_whitespace();
         // A kernel that does not count has a thread that reads this never have run.
         let ran: u64 = fields.next()?.parse().ok()?;
         fields.next()?.parse().ok().filter(|_| ran > 0)
     }
 }
 
-/// Where marks are written into the kernel's trace, which stand among its events; `None` where that may not be done.
+/// Where marks are written into the kernel's trace, which stand among its events; `None` where that
+/// may not be done.
 pub(crate) fn trace_marker() -> Option<File> {
     let folders = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-    folders.iter().find_map(|folder| File::options().write(true).open(format!("{folder}/trace_marker")).ok())
+    folders.iter().find_map(|folder| {
+        File::options()
+            .write(true)
+            .open(format!("{folder}/trace_marker"))
+            .ok()
+    })
 }
 
 fn refused(call: &str, error: io::Error) -> Unavailable {
@@ -156,8 +181,13 @@ mod tests {
                 }
             }
             for priority in [0, 100, u32::MAX] {
-                let why = set_policy(Policy::Fifo(priority)).expect_err("there is no such priority");
-                assert!(why.remedy.is_some_and(|remedy| remedy.contains("1 to 99")), "{}", why.reason);
+                let why =
+                    set_policy(Policy::Fifo(priority)).expect_err("there is no such priority");
+                assert!(
+                    why.remedy.is_some_and(|remedy| remedy.contains("1 to 99")),
+                    "{}",
+                    why.reason
+                );
             }
         });
     }

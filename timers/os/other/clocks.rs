@@ -57,7 +57,11 @@ pub struct Kernel;
 impl Route for Libc {}
 impl Route for Kernel {}
 
-pub fn try_clock<R: Route>(_clock: clockid_t, label: &str, _since: &str) -> Result<(), Unavailable> {
+pub fn try_clock<R: Route>(
+    _clock: clockid_t,
+    label: &str,
+    _since: &str,
+) -> Result<(), Unavailable> {
     super::unavailable(label)
 }
 
@@ -66,7 +70,9 @@ pub fn resolution(_clock: clockid_t) -> Option<f64> {
 }
 
 pub fn refused(call: &str, _error: &io::Error, _since: &str) -> Unavailable {
-    Unavailable::elsewhere(format!("{call}: not on this system, or not known to this build"))
+    Unavailable::elsewhere(format!(
+        "{call}: not on this system, or not known to this build"
+    ))
 }
 
 pub fn tsc_permitted() -> Result<(), Unavailable> {

@@ -16,7 +16,8 @@ pub fn wide(number: impl Into<i64>) -> i64 {
 
 /// A way to the kernel's clocks.
 pub trait Route {
-    /// Makes the call, by libc unless there is another way. The status is 0, or tells [`error`](Route::error) what went wrong.
+    /// Makes the call, by libc unless there is another way. The status is 0, or tells
+    /// [`error`](Route::error) what went wrong.
     #[inline(always)]
     fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
         // SAFETY: the pointer is valid for a timespec.

@@ -24,7 +24,10 @@ pub fn open_itself(path: &Path) -> io::Result<File> {
 }
 
 fn open(path: &Path, flags: OFlags) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
 }
 
 /// Reads an open file from its beginning.
@@ -72,7 +75,8 @@ pub fn permissions(mode: u32) -> Option<Permissions> {
 /// Whether it is a file that can be run.
 #[must_use]
 pub fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]

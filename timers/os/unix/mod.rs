@@ -24,7 +24,12 @@ pub mod limits {
     /// Raises the limit of open files of this process, as far as it may.
     pub fn allow_files(files: u64) {
         let now = getrlimit(Resource::Nofile);
-        let wanted = Rlimit { current: now.maximum.map_or(Some(files), |most| Some(most.min(files))), ..now };
+        let wanted = Rlimit {
+            current: now
+                .maximum
+                .map_or(Some(files), |most| Some(most.min(files))),
+            ..now
+        };
         let _ = setrlimit(Resource::Nofile, wanted);
     }
 
@@ -40,9 +45,10 @@ pub mod limits {
         }
     }
 
-    /// Where address space is limited (`ulimit -v`), has all threads that begin after this share one reserve of the allocator. glibc
-    /// reserves 64 MB of address space for nearly each thread that allocates
-    /// ([mallopt(3)](https://man7.org/linux/man-pages/man3/mallopt.3.html), `M_ARENA_MAX`), which is missing for others then.
+    /// Where address space is limited (`ulimit -v`), has all threads that begin after this share
+    /// one reserve of the allocator. glibc reserves 64 MB of address space for nearly each thread
+    /// that allocates ([mallopt(3)](https://man7.org/linux/man-pages/man3/mallopt.3.html),
+    /// `M_ARENA_MAX`), which is missing for others then.
     pub fn share_reserves() {
         #[cfg(target_env = "gnu")]
         if getrlimit(Resource::As).current.is_some() {
@@ -65,8 +71,9 @@ pub mod machine {
     #[must_use]
     pub fn kernel() -> KernelName {
         let uname = rustix::system::uname();
-        let text =
-            |part: &CStr| Some(part.to_string_lossy().into_owned()).filter(|text: &String| !text.is_empty());
+        let text = |part: &CStr| {
+            Some(part.to_string_lossy().into_owned()).filter(|text: &String| !text.is_empty())
+        };
         KernelName {
             name: text(uname.sysname()),
             release: text(uname.release()),
@@ -102,7 +109,11 @@ pub mod portable {
     }
 
     /// Whether the clock can be read.
-    pub fn try_clock<R: Route>(clock: clockid_t, label: &str, since: &str) -> Result<(), Unavailable> {
+    pub fn try_clock<R: Route>(
+        clock: clockid_t,
+        label: &str,
+        since: &str,
+    ) -> Result<(), Unavailable> {
         R::permitted(clock)?;
         match R::clock_gettime(clock, &mut MaybeUninit::uninit()) {
             0 => Ok(()),
@@ -110,7 +121,8 @@ pub mod portable {
         }
     }
 
-    /// A call that the system refused, in its own words. The release of Linux that brought it says nothing here.
+    /// A call that the system refused, in its own words. The release of Linux that brought it says
+    /// nothing here.
     pub fn refused(call: &str, error: &io::Error, _since: &str) -> Unavailable {
         Unavailable::because(format!("{call}: {error}"))
     }

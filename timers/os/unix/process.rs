@@ -8,7 +8,9 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
-use rustix::process::{Pid as Raw, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
+use rustix::process::{
+    Pid as Raw, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 
 use crate::os::{CpuTime, Pid};
 
@@ -37,8 +39,8 @@ pub fn kill_group(group: Pid) {
     let _ = raw(group).map(|group| kill_process_group(group, Signal::KILL));
 }
 
-/// Ends a child that no other thread waits for, and waits for it. Nothing happens where the kernel knows no child of that number: until a
-/// child is waited for, its number means no other process.
+/// Ends a child that no other thread waits for, and waits for it. Nothing happens where the kernel
+/// knows no child of that number: until a child is waited for, its number means no other process.
 pub fn end_child(process: Pid) {
     let Some(number) = raw(process) else { return };
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -51,7 +53,10 @@ pub fn end_child(process: Pid) {
 /// Whether a child is over. It is not waited for, so that its number and its group stay its own.
 #[must_use]
 pub fn has_exited(child: Pid) -> bool {
-    waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT)
+    waits(
+        child,
+        WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT,
+    )
 }
 
 /// Returns once a child is over, as above.
@@ -59,7 +64,8 @@ pub fn until_it_exits(child: Pid) {
     waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
 }
 
-/// Waits for a child, once. Returns how it ended, and the CPU time that it took, where the system counts that.
+/// Waits for a child, once. Returns how it ended, and the CPU time that it took, where the system
+/// counts that.
 ///
 /// # Errors
 /// When it is no child any more.
@@ -67,8 +73,17 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
     // As the standard library does: a reader is not to wait for what is not written any more.
     drop(child.stdin.take());
     let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
-    // SAFETY: both are places that are written to, and the number is that of a child that was not waited for.
-    while unsafe { libc::wait4(child.id().cast_signed(), &raw mut status, 0, usage.as_mut_ptr()) } < 0 {
+    // SAFETY: both are places that are written to, and the number is that of a child that was not
+    // waited for.
+    while unsafe {
+        libc::wait4(
+            child.id().cast_signed(),
+            &raw mut status,
+            0,
+            usage.as_mut_ptr(),
+        )
+    } < 0
+    {
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
@@ -77,7 +92,10 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
     // SAFETY: plain numbers, for which zero bytes are as good as what the kernel wrote.
     let usage = unsafe { usage.assume_init() };
     let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1_000);
-    let cpu = CpuTime { user: time(usage.ru_utime), system: time(usage.ru_stime) };
+    let cpu = CpuTime {
+        user: time(usage.ru_utime),
+        system: time(usage.ru_stime),
+    };
     Ok((ExitStatus::from_raw(status), Some(cpu)))
 }
 

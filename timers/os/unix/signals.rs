@@ -14,7 +14,8 @@ use signal_hook::low_level::emulate_default_handler;
 pub struct Request(i32);
 
 impl Request {
-    /// With what a shell reports a program that the signal ended: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP.
+    /// With what a shell reports a program that the signal ended: 130 for SIGINT, 143 for SIGTERM,
+    /// 129 for SIGHUP.
     #[must_use]
     pub fn exit_status(self) -> u8 {
         128 + self.0 as u8
@@ -28,22 +29,25 @@ impl Request {
 
 static ASKED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// Such a signal that came, from the moment on at which it did: a call that it cut short fails before the thread that listens
-/// has heard of it.
+/// Such a signal that came, from the moment on at which it did: a call that it cut short fails
+/// before the thread that listens has heard of it.
 #[must_use]
 pub fn asked() -> Option<Request> {
     let signal = ASKED.get()?.load(Ordering::SeqCst);
     (signal != 0).then_some(Request(signal as i32))
 }
 
-/// Has `asked` called, in a thread of its own, when a signal asks this program to end. A file that grows beyond its limit is an
-/// error from then on, and no end without a word.
+/// Has `asked` called, in a thread of its own, when a signal asks this program to end. A file that
+/// grows beyond its limit is an error from then on, and no end without a word.
 ///
 /// # Errors
 /// When signals cannot be heard: signals do then what they do by themselves.
 pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
-    let ended = [SIGINT, SIGTERM, SIGQUIT].into_iter().chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
-    // First of all: from the first handler on a signal does nothing by itself, and one that came before this would not be heard.
+    let ended = [SIGINT, SIGTERM, SIGQUIT]
+        .into_iter()
+        .chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
+    // First of all: from the first handler on a signal does nothing by itself, and one that came
+    // before this would not be heard.
     let mut signals = Signals::new(ended.clone())?;
     let flag = ASKED.get_or_init(Arc::default);
     for signal in ended {
@@ -55,7 +59,10 @@ pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
             asked(Request(signal));
         }
     };
-    thread::Builder::new().name("signals".into()).spawn(work).map(drop)
+    thread::Builder::new()
+        .name("signals".into())
+        .spawn(work)
+        .map(drop)
 }
 
 static CONTINUED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
@@ -72,7 +79,9 @@ pub fn hear_continuations() -> io::Result<()> {
 /// Whether this process was told to go on since the last time that this was asked.
 #[must_use]
 pub fn continued() -> bool {
-    CONTINUED.get().is_some_and(|flag| flag.swap(false, Ordering::SeqCst))
+    CONTINUED
+        .get()
+        .is_some_and(|flag| flag.swap(false, Ordering::SeqCst))
 }
 
 /// Whether the parent process wants it to go on when a signal comes, as `nohup` does.

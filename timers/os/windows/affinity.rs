@@ -1,5 +1,6 @@
-//! Affinity of threads and processes ([processor groups]). A CPU is numbered by its group times 64, plus its place in that: a thread
-//! is bound to CPUs of one group, and a process is moved within its own.
+//! Affinity of threads and processes ([processor groups]). A CPU is numbered by its group times 64,
+//! plus its place in that: a thread is bound to CPUs of one group, and a process is moved within
+//! its own.
 //!
 //! [processor groups]: https://learn.microsoft.com/windows/win32/procthread/processor-groups
 
@@ -9,9 +10,9 @@ use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::System::Kernel::PROCESSOR_NUMBER;
 use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
 use windows_sys::Win32::System::Threading::{
-    GetActiveProcessorCount, GetActiveProcessorGroupCount, GetCurrentProcessorNumberEx, GetCurrentThread,
-    GetProcessAffinityMask, GetThreadGroupAffinity, PROCESS_QUERY_INFORMATION, PROCESS_SET_INFORMATION,
-    SetProcessAffinityMask, SetThreadGroupAffinity,
+    GetActiveProcessorCount, GetActiveProcessorGroupCount, GetCurrentProcessorNumberEx,
+    GetCurrentThread, GetProcessAffinityMask, GetThreadGroupAffinity, PROCESS_QUERY_INFORMATION,
+    PROCESS_SET_INFORMATION, SetProcessAffinityMask, SetThreadGroupAffinity,
 };
 
 use super::handle::{Handle, checked};
@@ -23,8 +24,10 @@ pub const MOST_CPUS: u32 = 1 << 12;
 
 /// The CPUs the calling thread may run on, in ascending order.
 pub fn allowed() -> Result<Vec<u32>, AffinityError> {
-    let affinity = of_this_thread()
-        .map_err(|source| AffinityError::System { call: "GetThreadGroupAffinity", source })?;
+    let affinity = of_this_thread().map_err(|source| AffinityError::System {
+        call: "GetThreadGroupAffinity",
+        source,
+    })?;
     Ok(cpus(affinity.Group, affinity.Mask))
 }
 
@@ -38,24 +41,43 @@ fn of_this_thread() -> io::Result<GROUP_AFFINITY> {
 /// Has the calling thread, or all threads of a process, run on these CPUs only.
 pub fn allow(process: Option<u32>, cpus: &[u32]) -> io::Result<()> {
     let Some((group, mask)) = mask(cpus) else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "they belong to different processor groups"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "they belong to different processor groups",
+        ));
     };
     if let Some(process) = process {
         let process = Handle::of(process, PROCESS_SET_INFORMATION | PROCESS_QUERY_INFORMATION)?;
         return restrict(process.raw(), mask);
     }
-    let affinity = GROUP_AFFINITY { Mask: mask, Group: group, ..GROUP_AFFINITY::default() };
-    // SAFETY: the handle is the constant of the calling thread, the pointers are valid or null, which is allowed.
-    checked(unsafe { SetThreadGroupAffinity(GetCurrentThread(), &raw const affinity, std::ptr::null_mut()) })
+    let affinity = GROUP_AFFINITY {
+        Mask: mask,
+        Group: group,
+        ..GROUP_AFFINITY::default()
+    };
+    // SAFETY: the handle is the constant of the calling thread, the pointers are valid or null,
+    // which is allowed.
+    checked(unsafe {
+        SetThreadGroupAffinity(
+            GetCurrentThread(),
+            &raw const affinity,
+            std::ptr::null_mut(),
+        )
+    })
 }
 
-/// Has a process run where the calling thread may: Windows lets it begin where the process of its starter may.
+/// Has a process run where the calling thread may: Windows lets it begin where the process of its
+/// starter may.
 pub(super) fn inherit(child: HANDLE) -> io::Result<()> {
     let wanted = of_this_thread()?.Mask;
     let (mut own, mut all) = (0, 0);
     // SAFETY: the handle is that of a process that was just started, the pointers are valid.
     checked(unsafe { GetProcessAffinityMask(child, &raw mut own, &raw mut all) })?;
-    if own == wanted { Ok(()) } else { restrict(child, wanted) }
+    if own == wanted {
+        Ok(())
+    } else {
+        restrict(child, wanted)
+    }
 }
 
 fn restrict(process: HANDLE, mask: usize) -> io::Result<()> {
@@ -85,15 +107,25 @@ pub fn explain(cpu: u32, allowed: &[u32], source: io::Error) -> AffinityError {
     if group >= groups || number >= unsafe { GetActiveProcessorCount(group as u16) } {
         AffinityError::Absent(cpu)
     } else if !allowed.contains(&cpu) {
-        let allowed = allowed.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let allowed = allowed
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(",");
         AffinityError::NotAllowed { cpu, allowed }
     } else {
-        AffinityError::System { call: "SetThreadGroupAffinity", source }
+        AffinityError::System {
+            call: "SetThreadGroupAffinity",
+            source,
+        }
     }
 }
 
 pub(super) fn cpus(group: u16, mask: usize) -> Vec<u32> {
-    (0..GROUP).filter(|bit| mask >> bit & 1 == 1).map(|bit| u32::from(group) * GROUP + bit).collect()
+    (0..GROUP)
+        .filter(|bit| mask >> bit & 1 == 1)
+        .map(|bit| u32::from(group) * GROUP + bit)
+        .collect()
 }
 
 /// `None` where they belong to several groups, or there are none.

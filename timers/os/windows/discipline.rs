@@ -1,5 +1,5 @@
-//! How the system steers its clocks. The time service trims the system time, which is not what adjtimex(2) would tell; the timer
-//! interrupt is declared.
+//! How the system steers its clocks. The time service trims the system time, which is not what
+//! adjtimex(2) would tell; the timer interrupt is declared.
 
 use std::io;
 
@@ -18,6 +18,8 @@ pub const DECLARED_TICK: &str = "GetSystemTimeAdjustment()";
 pub fn declared_tick_ns() -> io::Result<i64> {
     let (mut adjustment, mut increment, mut disabled) = (0, 0, 0);
     // SAFETY: the pointers are valid.
-    checked(unsafe { GetSystemTimeAdjustment(&raw mut adjustment, &raw mut increment, &raw mut disabled) })?;
+    checked(unsafe {
+        GetSystemTimeAdjustment(&raw mut adjustment, &raw mut increment, &raw mut disabled)
+    })?;
     Ok(i64::from(increment) * 100)
 }

@@ -36,7 +36,10 @@ pub fn read_again(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
 /// # Errors
 /// What the system said.
 pub fn open_itself(path: &Path) -> io::Result<File> {
-    open(path, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT)
+    open(
+        path,
+        FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
+    )
 }
 
 /// Without the flag for backups no folder can be opened.
@@ -44,8 +47,8 @@ fn open(path: &Path, flags: u32) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
-/// Locks a file for this process alone, as long as it is open (LockFileEx). Locks of Windows keep others from the bytes that are locked:
-/// here it is one far beyond the end. Folders have no locks.
+/// Locks a file for this process alone, as long as it is open (LockFileEx). Locks of Windows keep
+/// others from the bytes that are locked: here it is one far beyond the end. Folders have no locks.
 ///
 /// # Errors
 /// When another process holds it, or it is a folder.
@@ -53,7 +56,8 @@ pub fn lock(file: &File) -> io::Result<()> {
     let mut place = OVERLAPPED::default();
     place.Anonymous.Anonymous.OffsetHigh = i32::MAX as u32;
     let flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
-    // SAFETY: the handle is open, and the file was not opened for overlapped requests, so that the structure is read at once.
+    // SAFETY: the handle is open, and the file was not opened for overlapped requests, so that the
+    // structure is read at once.
     checked(unsafe { LockFileEx(raw(file), flags, 0, 1, 0, &raw mut place) })
 }
 
@@ -64,7 +68,8 @@ pub fn lock(file: &File) -> io::Result<()> {
 pub fn has_name(file: &File) -> io::Result<bool> {
     let mut info = FILE_STANDARD_INFO::default();
     let size = size_of::<FILE_STANDARD_INFO>() as u32;
-    // SAFETY: the handle is open, and the pointer is valid for what that class of information takes.
+    // SAFETY: the handle is open, and the pointer is valid for what that class of information
+    // takes.
     checked(unsafe {
         GetFileInformationByHandleEx(raw(file), FileStandardInfo, (&raw mut info).cast(), size)
     })?;
@@ -78,7 +83,11 @@ fn raw(file: &File) -> HANDLE {
 /// What a file is that is neither regular nor a folder.
 #[must_use]
 pub fn kind(of: FileType) -> &'static str {
-    if of.is_symlink() { "a link" } else { "a device or something else that is no file" }
+    if of.is_symlink() {
+        "a link"
+    } else {
+        "a device or something else that is no file"
+    }
 }
 
 /// The system decides them.
@@ -90,8 +99,14 @@ pub fn permissions(_mode: u32) -> Option<Permissions> {
 /// Whether it is a file that can be run, by the ending of its name.
 #[must_use]
 pub fn is_program(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    path.is_file() && ["exe", "com", "bat", "cmd"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default();
+    path.is_file()
+        && ["exe", "com", "bat", "cmd"]
+            .iter()
+            .any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 /// Windows exchanges nothing at once.

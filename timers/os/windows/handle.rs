@@ -1,7 +1,7 @@
 //! What calls return: whether they succeeded, and handles, which are closed when they are dropped.
 //!
-//! Functions that not every Windows has, nor every Wine: looked for while the program runs, as one that is imported and missing
-//! keeps the program from starting.
+//! Functions that not every Windows has, nor every Wine: looked for while the program runs, as one
+//! that is imported and missing keeps the program from starting.
 
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
@@ -14,7 +14,11 @@ use crate::Unavailable;
 
 /// Zero is a failure.
 pub(super) fn checked(succeeded: i32) -> io::Result<()> {
-    if succeeded == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if succeeded == 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
 }
 
 /// A process by its number.
@@ -40,7 +44,8 @@ pub(super) fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
-/// A function of a library that is named as it is exported, NUL at the end of both names. `F` has to be its type.
+/// A function of a library that is named as it is exported, NUL at the end of both names. `F` has
+/// to be its type.
 ///
 /// # Errors
 /// When the system has none of that name.
@@ -56,14 +61,18 @@ pub(super) unsafe fn find_function<F: Copy>(
     // SAFETY: both names end with NUL. The library is one of the system's own and stays loaded.
     let found = unsafe {
         let library = LoadLibraryA(library.as_ptr());
-        (!library.is_null()).then(|| GetProcAddress(library, name.as_ptr())).flatten()
+        (!library.is_null())
+            .then(|| GetProcAddress(library, name.as_ptr()))
+            .flatten()
     };
     match found {
         // SAFETY: both are function pointers, and the caller vouches for the signature.
         Some(function) => Ok(unsafe { std::mem::transmute_copy(&function) }),
         None => {
             let [library, name] = [library, name].map(|name| name.trim_end_matches('\0'));
-            Err(Unavailable::because(format!("{library} of this system has no {name}")))
+            Err(Unavailable::because(format!(
+                "{library} of this system has no {name}"
+            )))
         }
     }
 }

@@ -24,7 +24,11 @@ pub fn files() -> Option<PathBuf> {
 #[must_use]
 pub fn kernel() -> KernelName {
     let release = version().map(|[major, minor, build]| format!("{major}.{minor}.{build}"));
-    KernelName { name: Some("Windows NT".into()), release, version: None }
+    KernelName {
+        name: Some("Windows NT".into()),
+        release,
+        version: None,
+    }
 }
 
 /// A program cannot be forbidden to read a counter here.
@@ -32,7 +36,8 @@ pub fn regain_counter() {}
 
 pub use crate::os::other::machine::kernel_log;
 
-/// What the system tells by its calls; `cpu` is the one whose core is told, without it the first one allowed.
+/// What the system tells by its calls; `cpu` is the one whose core is told, without it the first
+/// one allowed.
 #[must_use]
 pub fn told(cpu: Option<u32>) -> MachineFacts {
     // SAFETY: a plain number.
@@ -50,14 +55,16 @@ pub fn told(cpu: Option<u32>) -> MachineFacts {
         kinds: settings::kinds(&cores),
         power_plan: settings::power_plan(),
         start_options: settings::start_options(),
-        nominal: declared_megahertz().map(|megahertz| (f64::from(megahertz) * 1e6, "CallNtPowerInformation")),
+        nominal: declared_megahertz()
+            .map(|megahertz| (f64::from(megahertz) * 1e6, "CallNtPowerInformation")),
         ..MachineFacts::default()
     }
 }
 
 fn version() -> Option<[u32; 3]> {
     type Ask = unsafe extern "system" fn(*mut OSVERSIONINFOW) -> i32;
-    // SAFETY: the signature is the documented one. GetVersionEx tells programs without a manifest an older version.
+    // SAFETY: the signature is the documented one. GetVersionEx tells programs without a manifest
+    // an older version.
     let ask = unsafe { handle::find_function::<Ask>("ntdll.dll\0", "RtlGetVersion\0") }.ok()?;
     let mut info = OSVERSIONINFOW {
         dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
@@ -70,9 +77,16 @@ fn version() -> Option<[u32; 3]> {
 
 /// As in `Windows 11 Pro`, which the registry still calls 10.
 fn name() -> Option<String> {
-    let name = settings::registered("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion", "ProductName")?;
+    let name = settings::registered(
+        "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion",
+        "ProductName",
+    )?;
     let is_11 = version().is_some_and(|[_, _, build]| build >= 22_000);
-    Some(if is_11 { name.replacen("Windows 10", "Windows 11", 1) } else { name })
+    Some(if is_11 {
+        name.replacen("Windows 10", "Windows 11", 1)
+    } else {
+        name
+    })
 }
 
 /// Wine, which is told from Windows by a function that it has more.
@@ -85,7 +99,8 @@ fn wine() -> Option<String> {
     Some(format!("Wine {}", version.to_string_lossy()))
 }
 
-/// What answers the performance counter, by the rate that it has then. Windows does not say it in other words.
+/// What answers the performance counter, by the rate that it has then. Windows does not say it in
+/// other words.
 fn clock_source() -> Option<&'static str> {
     if wine().is_some() {
         return None;
@@ -100,30 +115,40 @@ fn source_at(hertz: i64) -> Option<&'static str> {
     match hertz {
         14_318_180 => Some("hpet"),
         3_579_545 => Some("acpi_pm"),
-        // Scaled to this rate since Windows 10 1809, on a hypervisor's page too; before that the counter by 1024.
+        // Scaled to this rate since Windows 10 1809, on a hypervisor's page too; before that the
+        // counter by 1024.
         10_000_000 | 1_000_000..=3_579_544 | 3_579_546..=6_000_000 => Some("tsc"),
         _ => None,
     }
 }
 
-/// Each core: its efficiency class, and the CPUs that share it. None where the system does not tell.
+/// Each core: its efficiency class, and the CPUs that share it. None where the system does not
+/// tell.
 fn cores() -> Vec<(u8, Vec<u32>)> {
     let mut bytes = 0;
     // SAFETY: without a buffer it says how long one has to be.
-    unsafe { GetLogicalProcessorInformationEx(RelationProcessorCore, ptr::null_mut(), &raw mut bytes) };
-    // Of 64-bit words, so that it lies as the structures want it; a record of a core is shorter than the structure, which has room for records
-    // of other things, so that the last one needs some more behind it.
+    unsafe {
+        GetLogicalProcessorInformationEx(RelationProcessorCore, ptr::null_mut(), &raw mut bytes)
+    };
+    // Of 64-bit words, so that it lies as the structures want it; a record of a core is shorter
+    // than the structure, which has room for records of other things, so that the last one needs
+    // some more behind it.
     const RECORD: usize = size_of::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>();
     let mut buffer = vec![0_u64; (bytes as usize + RECORD).div_ceil(8)];
-    let begin = buffer.as_mut_ptr().cast::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>();
+    let begin = buffer
+        .as_mut_ptr()
+        .cast::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>();
     let mut cores = Vec::new();
     // SAFETY: the buffer is as long as it says.
-    if unsafe { GetLogicalProcessorInformationEx(RelationProcessorCore, begin, &raw mut bytes) } == 0 {
+    if unsafe { GetLogicalProcessorInformationEx(RelationProcessorCore, begin, &raw mut bytes) }
+        == 0
+    {
         return cores;
     }
     let mut at = 0;
     while at < bytes as usize {
-        // SAFETY: a record begins here, and a whole structure lies in the buffer; cores have one group each.
+        // SAFETY: a record begins here, and a whole structure lies in the buffer; cores have one
+        // group each.
         let (size, class, group) = unsafe {
             let record = &*begin.byte_add(at);
             let core = record.Anonymous.Processor;
@@ -142,16 +167,25 @@ fn declared_megahertz() -> Option<u32> {
     type Ask = unsafe extern "system" fn(i32, *const u8, u32, *mut Information, u32) -> i32;
     const PROCESSOR_INFORMATION: i32 = 11;
     // SAFETY: the signature is the documented one, with the output as bytes of that length.
-    let ask = unsafe { handle::find_function::<Ask>("powrprof.dll\0", "CallNtPowerInformation\0") }.ok()?;
+    let ask = unsafe { handle::find_function::<Ask>("powrprof.dll\0", "CallNtPowerInformation\0") }
+        .ok()?;
     // It wants room for all CPUs of the system.
     // SAFETY: a plain number.
     let cpus = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) } as usize;
     let mut all: Vec<Information> = vec![[0; 6]; cpus];
     // SAFETY: no input, and the output is as long as it says.
     let status = unsafe {
-        ask(PROCESSOR_INFORMATION, ptr::null(), 0, all.as_mut_ptr(), size_of_val(all.as_slice()) as u32)
+        ask(
+            PROCESSOR_INFORMATION,
+            ptr::null(),
+            0,
+            all.as_mut_ptr(),
+            size_of_val(all.as_slice()) as u32,
+        )
     };
-    all.first().map(|[_, most, ..]| *most).filter(|&most| status == 0 && most > 0)
+    all.first()
+        .map(|[_, most, ..]| *most)
+        .filter(|&most| status == 0 && most > 0)
 }
 
 #[cfg(test)]
@@ -161,6 +195,15 @@ mod tests {
     #[test]
     fn sources_by_their_rate() {
         let rates = [10_000_000, 3_515_625, 14_318_180, 3_579_545, 24_000_000];
-        assert_eq!(rates.map(source_at), [Some("tsc"), Some("tsc"), Some("hpet"), Some("acpi_pm"), None]);
+        assert_eq!(
+            rates.map(source_at),
+            [
+                Some("tsc"),
+                Some("tsc"),
+                Some("hpet"),
+                Some("acpi_pm"),
+                None
+            ]
+        );
     }
 }

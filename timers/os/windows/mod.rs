@@ -40,13 +40,14 @@ pub mod clocks {
 }
 
 pub mod limits {
-    //! What a process may have of the system. Windows limits neither open files nor processes by itself.
+    //! What a process may have of the system. Windows limits neither open files nor processes by
+    //! itself.
 
     use std::io;
 
     use windows_sys::Win32::Foundation::{
-        ERROR_COMMITMENT_LIMIT, ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY, ERROR_NOT_ENOUGH_QUOTA,
-        ERROR_OUTOFMEMORY, ERROR_TOO_MANY_OPEN_FILES,
+        ERROR_COMMITMENT_LIMIT, ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY,
+        ERROR_NOT_ENOUGH_QUOTA, ERROR_OUTOFMEMORY, ERROR_TOO_MANY_OPEN_FILES,
     };
 
     use crate::os::Shortage;

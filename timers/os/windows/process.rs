@@ -1,5 +1,6 @@
-//! Children, and all below them ([job objects]). Each child is started suspended, put into a job of its own and let go, so that nothing
-//! it starts can be outside. The jobs end with the last handle to them, which this process holds: however it ends, they end too.
+//! Children, and all below them ([job objects]). Each child is started suspended, put into a job of
+//! its own and let go, so that nothing it starts can be outside. The jobs end with the last handle
+//! to them, which this process holds: however it ends, they end too.
 //!
 //! [job objects]: https://learn.microsoft.com/windows/win32/procthread/job-objects
 
@@ -14,8 +15,8 @@ use std::{io, ptr};
 use windows_sys::Win32::Foundation::{FILETIME, HANDLE, WAIT_OBJECT_0};
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
-    JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
-    TerminateJobObject,
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation,
+    SetInformationJobObject, TerminateJobObject,
 };
 use windows_sys::Win32::System::Threading::{
     CREATE_NEW_PROCESS_GROUP, CREATE_SUSPENDED, GetProcessTimes, INFINITE, PROCESS_SYNCHRONIZE,
@@ -26,8 +27,8 @@ use super::affinity::inherit;
 use super::handle;
 use super::handle::{Handle, checked, owned};
 pub use crate::os::other::process::{
-    adopt_descendants, all, end_all_with, end_child, ends_with, ends_with_its_starter, hidden, listed,
-    signal, signal_name,
+    adopt_descendants, all, end_all_with, end_child, ends_with, ends_with_its_starter, hidden,
+    listed, signal, signal_name,
 };
 use crate::os::{CpuTime, Pid};
 
@@ -39,7 +40,8 @@ const ENDED: u32 = 1;
 
 static JOBS: Mutex<BTreeMap<u32, OwnedHandle>> = Mutex::new(BTreeMap::new());
 
-/// Has the process of `command` be one that [`spawn`] can put into a job of its own, which can be ended as a whole.
+/// Has the process of `command` be one that [`spawn`] can put into a job of its own, which can be
+/// ended as a whole.
 ///
 /// # Errors
 /// None.
@@ -74,10 +76,16 @@ fn release(child: HANDLE) -> io::Result<OwnedHandle> {
     let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
     limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
     let size = size_of_val(&limits) as u32;
-    // SAFETY: the handles are open, and the pointer is valid for what that class of information takes.
+    // SAFETY: the handles are open, and the pointer is valid for what that class of information
+    // takes.
     unsafe {
         let kind = JobObjectExtendedLimitInformation;
-        checked(SetInformationJobObject(job.as_raw_handle(), kind, (&raw const limits).cast(), size))?;
+        checked(SetInformationJobObject(
+            job.as_raw_handle(),
+            kind,
+            (&raw const limits).cast(),
+            size,
+        ))?;
         checked(AssignProcessToJobObject(job.as_raw_handle(), child))?;
     }
     inherit(child)?;
@@ -88,7 +96,9 @@ fn release(child: HANDLE) -> io::Result<OwnedHandle> {
     // SAFETY: the handle is open. The standard library does not give that of the thread.
     match unsafe { resume(child) } {
         0 => Ok(job),
-        status => Err(io::Error::other(format!("NtResumeProcess: status {status:#x}"))),
+        status => Err(io::Error::other(format!(
+            "NtResumeProcess: status {status:#x}"
+        ))),
     }
 }
 
@@ -111,7 +121,8 @@ pub fn until_it_exits(child: Pid) {
     is_over(child, INFINITE);
 }
 
-/// Waits for a child, once. Returns how it ended, and the CPU time that it took, where the system counts that.
+/// Waits for a child, once. Returns how it ended, and the CPU time that it took, where the system
+/// counts that.
 ///
 /// # Errors
 /// What the system said.
@@ -132,15 +143,23 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
         let hundreds = u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
         Duration::from_nanos(hundreds.saturating_mul(100))
     };
-    Ok((status, (told != 0).then(|| CpuTime { user: time(user), system: time(kernel) })))
+    Ok((
+        status,
+        (told != 0).then(|| CpuTime {
+            user: time(user),
+            system: time(kernel),
+        }),
+    ))
 }
 
 /// Whether a process ends within a number of milliseconds. One that no longer exists has ended.
 fn is_over(process: Pid, milliseconds: u32) -> bool {
     let process = Handle::of(process.0, PROCESS_SYNCHRONIZE);
     // SAFETY: the handle is open and permits it.
-    process
-        .map_or(true, |process| unsafe { WaitForSingleObject(process.raw(), milliseconds) } == WAIT_OBJECT_0)
+    process.map_or(
+        true,
+        |process| unsafe { WaitForSingleObject(process.raw(), milliseconds) } == WAIT_OBJECT_0,
+    )
 }
 
 fn jobs() -> MutexGuard<'static, BTreeMap<u32, OwnedHandle>> {

@@ -9,7 +9,8 @@ use windows_sys::core::GUID;
 use super::handle;
 use crate::os::ToldKind;
 
-/// The plans that Windows brings, by the first part of their number (winnt.h): their names are those of the language it speaks.
+/// The plans that Windows brings, by the first part of their number (winnt.h): their names are
+/// those of the language it speaks.
 const PLANS: [(u32, &str); 4] = [
     (0x381b_4222, "Balanced"),
     (0x8c5e_7fda, "High performance"),
@@ -25,7 +26,8 @@ const LEAST_CAPABLE: &str = "E-core";
 pub(super) fn power_plan() -> Option<String> {
     type Ask = unsafe extern "system" fn(*mut core::ffi::c_void, *mut *mut GUID) -> u32;
     // SAFETY: the signature is the documented one.
-    let ask = unsafe { handle::find_function::<Ask>("powrprof.dll\0", "PowerGetActiveScheme\0") }.ok()?;
+    let ask =
+        unsafe { handle::find_function::<Ask>("powrprof.dll\0", "PowerGetActiveScheme\0") }.ok()?;
     let mut scheme: *mut GUID = ptr::null_mut();
     // SAFETY: no key is given, and the pointer is valid.
     let status = unsafe { ask(ptr::null_mut(), &raw mut scheme) };
@@ -43,12 +45,14 @@ pub(super) fn power_plan() -> Option<String> {
 
 fn named(plan: &GUID) -> String {
     let known = PLANS.iter().find(|(first, _)| *first == plan.data1);
-    known
-        .map_or_else(|| format!("plan {:08x}-{:04x}", plan.data1, plan.data2), |(_, name)| (*name).to_owned())
+    known.map_or_else(
+        || format!("plan {:08x}-{:04x}", plan.data1, plan.data2),
+        |(_, name)| (*name).to_owned(),
+    )
 }
 
-/// What the boot loader told the kernel, as in ` NOEXECUTE=OPTIN  USEPLATFORMCLOCK`: the flags of `bcdedit`, which itself only an
-/// administrator may ask.
+/// What the boot loader told the kernel, as in ` NOEXECUTE=OPTIN USEPLATFORMCLOCK`: the flags of
+/// `bcdedit`, which itself only an administrator may ask.
 pub(super) fn start_options() -> Option<String> {
     registered("SYSTEM\\CurrentControlSet\\Control", "SystemStartOptions")
 }
@@ -84,8 +88,11 @@ pub(super) fn kinds(cores: &[(u8, Vec<u32>)]) -> Option<Vec<ToldKind>> {
     let least = *classes.first()?;
     let most = *classes.last()?;
     let kind = |class: u8| {
-        let mut cpus: Vec<u32> =
-            cores.iter().filter(|(of, _)| *of == class).flat_map(|(_, cpus)| cpus.iter().copied()).collect();
+        let mut cpus: Vec<u32> = cores
+            .iter()
+            .filter(|(of, _)| *of == class)
+            .flat_map(|(_, cpus)| cpus.iter().copied())
+            .collect();
         cpus.sort_unstable();
         let name = match class {
             _ if least == most => "core".to_owned(),
@@ -104,7 +111,14 @@ mod tests {
 
     #[test]
     fn plans_by_their_number() {
-        let plan = |data1| named(&GUID { data1, data2: 0xf694, data3: 0x41f0, data4: [0; 8] });
+        let plan = |data1| {
+            named(&GUID {
+                data1,
+                data2: 0xf694,
+                data3: 0x41f0,
+                data4: [0; 8],
+            })
+        };
         assert_eq!(plan(0x8c5e_7fda), "High performance");
         assert_eq!(plan(0x0102_0304), "plan 01020304-f694");
     }
@@ -112,16 +126,32 @@ mod tests {
     #[test]
     fn cores_by_their_class() {
         let names = |cores: &[(u8, Vec<u32>)]| -> Vec<(String, Vec<u32>)> {
-            kinds(cores).unwrap_or_default().into_iter().map(|kind| (kind.name, kind.cpus)).collect()
+            kinds(cores)
+                .unwrap_or_default()
+                .into_iter()
+                .map(|kind| (kind.name, kind.cpus))
+                .collect()
         };
         assert_eq!(names(&[]), []);
-        assert_eq!(names(&[(0, vec![0, 1]), (0, vec![2])]), [("core".into(), vec![0, 1, 2])]);
+        assert_eq!(
+            names(&[(0, vec![0, 1]), (0, vec![2])]),
+            [("core".into(), vec![0, 1, 2])]
+        );
         assert_eq!(
             names(&[(0, vec![2]), (1, vec![0, 1]), (0, vec![3])]),
             [("P-core".into(), vec![0, 1]), ("E-core".into(), vec![2, 3])]
         );
-        let three: Vec<String> =
-            names(&[(0, vec![2]), (2, vec![0]), (1, vec![1])]).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(three, ["P-core", "core of efficiency class 1", "core of efficiency class 0"]);
+        let three: Vec<String> = names(&[(0, vec![2]), (2, vec![0]), (1, vec![1])])
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(
+            three,
+            [
+                "P-core",
+                "core of efficiency class 1",
+                "core of efficiency class 0"
+            ]
+        );
     }
 }

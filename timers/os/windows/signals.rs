@@ -1,4 +1,5 @@
-//! Requests to end ([console control handlers]): Ctrl-C, Ctrl-Break, and the closing of the console.
+//! Requests to end ([console control handlers]): Ctrl-C, Ctrl-Break, and the closing of the
+//! console.
 //!
 //! [console control handlers]: https://learn.microsoft.com/windows/console/setconsolectrlhandler
 
@@ -32,7 +33,8 @@ impl Request {
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static TOLD: OnceLock<SyncSender<()>> = OnceLock::new();
-/// Windows ends the process as soon as the handler of a console that closes returns, or after five seconds.
+/// Windows ends the process as soon as the handler of a console that closes returns, or after five
+/// seconds.
 const TO_END: Duration = Duration::from_secs(10);
 
 /// Such an event that came, from the moment on at which it did.

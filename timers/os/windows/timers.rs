@@ -23,7 +23,8 @@ use crate::{Info, Ticks, Timer, Unavailable, windows as infos, work};
 fn written<T>(call: impl FnOnce(*mut T)) -> T {
     let mut value = MaybeUninit::uninit();
     call(value.as_mut_ptr());
-    // SAFETY: the calls below are documented to write their result, given a valid pointer, and `open` tried those that may refuse.
+    // SAFETY: the calls below are documented to write their result, given a valid pointer, and
+    // `open` tried those that may refuse.
     unsafe { value.assume_init() }
 }
 
@@ -60,7 +61,8 @@ fn ftime64() -> (i64, u16) {
     (time.time, time.millitm)
 }
 
-/// Timers of functions that every Windows has. Each reading is made by the block, which calls that function and nothing else.
+/// Timers of functions that every Windows has. Each reading is made by the block, which calls that
+/// function and nothing else.
 macro_rules! imported {
     ($($name:ident, $info:ident, $reading:ty, $read:expr, $ticks:expr, $unit:expr, $resolution:expr;)*) => {$(
         pub(crate) struct $name;
@@ -217,7 +219,9 @@ impl Timer for TimeGetTime1Ms {
         // SAFETY: a plain number.
         match unsafe { begin(1) } {
             0 => Ok(Self { clock, end }),
-            _ => Err(Unavailable::because("timeBeginPeriod(1): the system grants no period of 1 ms")),
+            _ => Err(Unavailable::because(
+                "timeBeginPeriod(1): the system grants no period of 1 ms",
+            )),
         }
     }
 

@@ -23,10 +23,12 @@ pub(crate) const OWN: &[WaitEntry] = methods![
 
 /// In milliseconds, rounded up; the most that is not for ever.
 fn milliseconds(nanoseconds: u64) -> u32 {
-    u32::try_from(nanoseconds.div_ceil(1_000_000)).map_or(u32::MAX - 1, |most| most.min(u32::MAX - 1))
+    u32::try_from(nanoseconds.div_ceil(1_000_000))
+        .map_or(u32::MAX - 1, |most| most.min(u32::MAX - 1))
 }
 
-/// From now on in units of 100 ns, rounded up: negative, as an instant would be positive. Nothing would be one.
+/// From now on in units of 100 ns, rounded up: negative, as an instant would be positive. Nothing
+/// would be one.
 fn from_now(nanoseconds: u64) -> i64 {
     -(nanoseconds.div_ceil(100).max(1) as i64)
 }
@@ -38,7 +40,10 @@ fn refused(call: &str) -> Unavailable {
 
 /// A system that does not know the flag refuses it.
 fn too_old(why: Unavailable) -> Unavailable {
-    Unavailable::because(format!("{}; high-resolution timers came with Windows 10 1803", why.reason))
+    Unavailable::because(format!(
+        "{}; high-resolution timers came with Windows 10 1803",
+        why.reason
+    ))
 }
 
 /// `Sleep`.
@@ -59,7 +64,8 @@ impl Countdown for Sleep {
     }
 }
 
-/// A waitable timer, which goes by the tick, or has an interrupt of its own. Who waited for it resets it.
+/// A waitable timer, which goes by the tick, or has an interrupt of its own. Who waited for it
+/// resets it.
 pub(crate) struct WaitableTimer<const HIGH_RESOLUTION: bool>(OwnedHandle);
 
 impl<const HIGH_RESOLUTION: bool> WaitableTimer<HIGH_RESOLUTION> {
@@ -68,11 +74,23 @@ impl<const HIGH_RESOLUTION: bool> WaitableTimer<HIGH_RESOLUTION> {
     fn set(&self, first_ns: u64, period_ms: u32) -> Result<(), Unavailable> {
         let due = from_now(first_ns);
         let period_ms = i32::try_from(period_ms).unwrap_or(i32::MAX);
-        // SAFETY: the time is read, nothing is called, and the timer is open as long as it is borrowed.
+        // SAFETY: the time is read, nothing is called, and the timer is open as long as it is
+        // borrowed.
         let done = unsafe {
-            SetWaitableTimer(self.0.as_raw_handle(), &raw const due, period_ms, None, ptr::null(), 0)
+            SetWaitableTimer(
+                self.0.as_raw_handle(),
+                &raw const due,
+                period_ms,
+                None,
+                ptr::null(),
+                0,
+            )
         };
-        if done == 0 { Err(refused("SetWaitableTimer()")) } else { Ok(()) }
+        if done == 0 {
+            Err(refused("SetWaitableTimer()"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Until it is signalled.
@@ -89,13 +107,21 @@ impl<const HIGH_RESOLUTION: bool> WaitableTimer<HIGH_RESOLUTION> {
 }
 
 impl<const HIGH_RESOLUTION: bool> Method for WaitableTimer<HIGH_RESOLUTION> {
-    const INFO: WaitInfo =
-        if HIGH_RESOLUTION { windows::WAITABLE_TIMER_HIGH } else { windows::WAITABLE_TIMER };
+    const INFO: WaitInfo = if HIGH_RESOLUTION {
+        windows::WAITABLE_TIMER_HIGH
+    } else {
+        windows::WAITABLE_TIMER
+    };
 
     fn open() -> Result<Self, Unavailable> {
-        let flags = if HIGH_RESOLUTION { CREATE_WAITABLE_TIMER_HIGH_RESOLUTION } else { 0 };
+        let flags = if HIGH_RESOLUTION {
+            CREATE_WAITABLE_TIMER_HIGH_RESOLUTION
+        } else {
+            0
+        };
         // SAFETY: no attributes and no name.
-        let timer = unsafe { CreateWaitableTimerExW(ptr::null(), ptr::null(), flags, TIMER_ALL_ACCESS) };
+        let timer =
+            unsafe { CreateWaitableTimerExW(ptr::null(), ptr::null(), flags, TIMER_ALL_ACCESS) };
         if timer.is_null() {
             let why = refused("CreateWaitableTimerExW()");
             return Err(if HIGH_RESOLUTION { too_old(why) } else { why });
@@ -123,12 +149,20 @@ impl<const HIGH_RESOLUTION: bool> Armed for WaitableTimer<HIGH_RESOLUTION> {
 
 impl<const HIGH_RESOLUTION: bool> Periodic for WaitableTimer<HIGH_RESOLUTION> {
     fn start(&mut self, period_ns: u64) -> Answer<()> {
-        let whole = period_ns.is_multiple_of(1_000_000).then_some(period_ns / 1_000_000);
-        let period_ms = whole.and_then(|period| u32::try_from(period).ok()).filter(|&period| period > 0);
+        let whole = period_ns
+            .is_multiple_of(1_000_000)
+            .then_some(period_ns / 1_000_000);
+        let period_ms = whole
+            .and_then(|period| u32::try_from(period).ok())
+            .filter(|&period| period > 0);
         let period_ms = period_ms.ok_or_else(|| {
-            Fault::Refused(format!("{} has periods of whole milliseconds only", Self::INFO.label))
+            Fault::Refused(format!(
+                "{} has periods of whole milliseconds only",
+                Self::INFO.label
+            ))
         })?;
-        self.set(period_ns, period_ms).map_err(|why| Fault::Refused(why.reason))
+        self.set(period_ns, period_ms)
+            .map_err(|why| Fault::Refused(why.reason))
     }
 
     fn tick(&mut self) {
@@ -146,7 +180,10 @@ mod tests {
 
     #[test]
     fn what_is_told_elsewhere_is_what_is_here() {
-        let own: Vec<_> = OWN.iter().map(|entry| (entry.info, entry.answers)).collect();
+        let own: Vec<_> = OWN
+            .iter()
+            .map(|entry| (entry.info, entry.answers))
+            .collect();
         assert_eq!(own, windows::ALL);
     }
 
@@ -164,7 +201,10 @@ mod tests {
         // SAFETY: a plain number.
         unsafe { SetLastError(ERROR_INVALID_PARAMETER) };
         let why = too_old(refused("CreateWaitableTimerExW()")).reason;
-        assert!(why.starts_with("CreateWaitableTimerExW(): ") && why.contains("os error 87"), "{why}");
+        assert!(
+            why.starts_with("CreateWaitableTimerExW(): ") && why.contains("os error 87"),
+            "{why}"
+        );
         assert!(why.ends_with("came with Windows 10 1803"), "{why}");
     }
 }

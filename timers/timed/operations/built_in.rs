@@ -1,5 +1,5 @@
-//! The operations: arithmetic; copies of arrays of bytes; binary search; and three sorts, of which each call sorts an array that was shuffled before
-//! it, outside the timed region.
+//! The operations: arithmetic; copies of arrays of bytes; binary search; and three sorts, of which
+//! each call sorts an array that was shuffled before it, outside the timed region.
 
 use std::hint::black_box;
 
@@ -8,7 +8,8 @@ use rand::{RngExt, SeedableRng};
 
 use crate::timed::window::{Operation, WithSetUp};
 
-/// `length` multiplications, each of which waits for the one before: twice as many take twice as long.
+/// `length` multiplications, each of which waits for the one before: twice as many take twice as
+/// long.
 pub(super) fn chain(length: u64) -> impl Operation {
     let mut state = 1_u64;
     move || {
@@ -22,7 +23,8 @@ pub(super) fn log_chain() -> impl Operation {
     let mut value = 123.456_f64;
     move || {
         for _ in 0..100 {
-            // The logarithm of what is not positive is none; the chain goes on with the absolute value.
+            // The logarithm of what is not positive is none; the chain goes on with the absolute
+            // value.
             value = value.abs().max(f64::MIN_POSITIVE).ln();
         }
         value
@@ -47,7 +49,9 @@ pub(super) fn each_of(function: impl Fn(f64) -> f64) -> impl Operation {
 }
 
 fn bytes(size: u64) -> Vec<u8> {
-    (0..size).map(|at| (at.wrapping_mul(0x9e37_79b9) >> 7) as u8).collect()
+    (0..size)
+        .map(|at| (at.wrapping_mul(0x9e37_79b9) >> 7) as u8)
+        .collect()
 }
 
 /// The array is cloned.
@@ -100,7 +104,9 @@ pub(super) fn search_same(size: u64) -> impl Operation {
 pub(super) fn search_random(size: u64) -> impl Operation {
     let items = sorted(size);
     let mut random = StdRng::seed_from_u64(1);
-    let wanted: Vec<u32> = (0..ITEMS).map(|_| random.random_range(0..items.len().max(1) as u32)).collect();
+    let wanted: Vec<u32> = (0..ITEMS)
+        .map(|_| random.random_range(0..items.len().max(1) as u32))
+        .collect();
     let mut next = 0;
     move || {
         next = (next + 1) % ITEMS;

@@ -1,7 +1,8 @@
 //! Operations to measure, built in: those of the articles that this project grew from.
 //!
-//! Arithmetic and the searches follow P. Sestoft, *Microbenchmarks in Java and C#*, the copies H. Kabutz, *The Java
-//! Specialists' Newsletter* 124, the chain of logarithms an article on measuring by crossing clock edges.
+//! Arithmetic and the searches follow P. Sestoft, *Microbenchmarks in Java and C#*, the copies H.
+//! Kabutz, *The Java Specialists' Newsletter* 124, the chain of logarithms an article on measuring
+//! by crossing clock edges.
 
 mod built_in;
 
@@ -28,7 +29,8 @@ macro_rules! operations {
         /// All of them.
         pub const ALL: &[Entry] = &[$(Entry { name: $name, about: $about, sizes: $sizes }),*];
 
-        /// The operation of that name; `None` when there is none. Operations without a size do not look at it.
+        /// The operation of that name; `None` when there is none. Operations without a size do not
+        /// look at it.
         #[must_use]
         pub fn of_name(name: &str, size: u64) -> Option<Box<dyn Calls>> {
             match name {

@@ -1,6 +1,7 @@
-//! Counters whose step is a few of their ticks: a time stamp counter that counts two or four at once, or one that a hypervisor scales by
-//! a number that is not whole; clocks in nanoseconds of a counter that is slower. Where the step is no whole number of ticks truncation
-//! makes steps of two lengths of it, and every value may occur.
+//! Counters whose step is a few of their ticks: a time stamp counter that counts two or four at
+//! once, or one that a hypervisor scales by a number that is not whole; clocks in nanoseconds of a
+//! counter that is slower. Where the step is no whole number of ticks truncation makes steps of two
+//! lengths of it, and every value may occur.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -11,8 +12,8 @@ use super::{Case, TSC_TICK, log_uniform, regular_timer, surroundings, vary};
 /// Their steps, in ticks.
 pub const SMALL_STEPS: [f64; 5] = [5.0 / 3.0, 2.0, 2.5, 3.0, 4.0];
 
-/// The names of the references that time them: one that counts every tick, one that moves once in 10 ns, and one that
-/// moves by two ticks itself.
+/// The names of the references that time them: one that counts every tick, one that moves once in
+/// 10 ns, and one that moves by two ticks itself.
 pub const BESIDE: [&str; 3] = ["fine", "10 ns grid", "2 ticks"];
 
 /// What those are called that move by any of these steps.
@@ -25,11 +26,14 @@ pub(super) fn few_ticks(raw: bool, random: &mut StdRng) -> Model {
         None => log_uniform(1.5, 5.0, random),
     };
     let name = format!("{FEW_TICKS}, {}", if raw { "raw" } else { "ns" });
-    Model { name, ..small_step(step, raw, random) }
+    Model {
+        name,
+        ..small_step(step, raw, random)
+    }
 }
 
-/// `count` timers, each with one of these steps, raw or declared in nanoseconds, and with each reference in turn. One in six has any
-/// other step from 1.5 to 5 ticks.
+/// `count` timers, each with one of these steps, raw or declared in nanoseconds, and with each
+/// reference in turn. One in six has any other step from 1.5 to 5 ticks.
 #[must_use]
 pub fn small_steps(count: usize, seed: u64) -> Vec<Case> {
     let mut random = StdRng::seed_from_u64(seed ^ 0x5a_a1_15_7e);
@@ -47,7 +51,13 @@ pub fn small_steps(count: usize, seed: u64) -> Vec<Case> {
             _ => Model::regular(BESIDE[2], 2.0 * TSC_TICK, TSC_TICK, cost),
         };
         let surroundings = surroundings(&timer, random);
-        Case { timer, reference, surroundings, seed: random.random(), cut: None }
+        Case {
+            timer,
+            reference,
+            surroundings,
+            seed: random.random(),
+            cut: None,
+        }
     };
     (0..count).map(of).collect()
 }
@@ -63,7 +73,13 @@ pub fn timed_by_small_steps(count: usize, seed: u64) -> Vec<Case> {
         let cost = random.random_range(8.0..30.0);
         let reference = Model::regular(&named(ticks), ticks * TSC_TICK, TSC_TICK, cost);
         let surroundings = surroundings(&timer, random);
-        Case { timer, reference, surroundings, seed: random.random(), cut: None }
+        Case {
+            timer,
+            reference,
+            surroundings,
+            seed: random.random(),
+            cut: None,
+        }
     };
     (0..count).map(of).collect()
 }
@@ -73,7 +89,10 @@ fn small_step(ticks: f64, raw: bool, random: &mut StdRng) -> Model {
     let unit = if raw { TSC_TICK } else { 1.0 };
     let name = format!("{}, {}", named(ticks), if raw { "raw" } else { "ns" });
     let cost = log_uniform(3.0, 8_000.0, random);
-    let mut model = Model { declared: !raw, ..Model::regular(&name, ticks * unit, unit, cost) };
+    let mut model = Model {
+        declared: !raw,
+        ..Model::regular(&name, ticks * unit, unit, cost)
+    };
     vary(&mut model, random);
     model
 }

@@ -1,4 +1,5 @@
-//! Simulated timers that wait, and periodic ones: asked the same questions as real ones are, and held against what is true.
+//! Simulated timers that wait, and periodic ones: asked the same questions as real ones are, and
+//! held against what is true.
 
 pub mod population;
 pub mod score;
@@ -37,7 +38,12 @@ pub struct TickCase {
 }
 
 fn reference() -> Reference {
-    Reference { id: REFERENCE_ID.into(), ns_per_tick: 1.0, step: 1.0, ..Reference::default() }
+    Reference {
+        id: REFERENCE_ID.into(),
+        ns_per_tick: 1.0,
+        step: 1.0,
+        ..Reference::default()
+    }
 }
 
 impl WaitCase {
@@ -48,7 +54,11 @@ impl WaitCase {
     pub fn figures(&self, plan: &WaitPlan) -> Answer<WaitFigures> {
         let mut random = StdRng::seed_from_u64(self.seed);
         let blocks = self.model.means == Means::Blocks;
-        let mut trace = WaitTrace { reference: reference(), blocks, runs: Vec::new() };
+        let mut trace = WaitTrace {
+            reference: reference(),
+            blocks,
+            runs: Vec::new(),
+        };
         let first = plan.first();
         for process in 0..plan.processes {
             trace.runs.push(explore(
@@ -62,15 +72,26 @@ impl WaitCase {
         // Who spins does not wait beside others.
         let rounds = if blocks { plan.long_rounds } else { 0 };
         for (round, run) in (0..rounds).zip(&mut trace.runs) {
-            let (long, scans) = explore_long(&mut self.bench(plan.processes + round), plan, &mut random)?;
+            let (long, scans) =
+                explore_long(&mut self.bench(plan.processes + round), plan, &mut random)?;
             run.long = long;
             run.scans.extend(scans);
         }
         // Every other one is among those that more waits are worth.
-        let further = if self.seed.is_multiple_of(2) { plan.further } else { 0 };
+        let further = if self.seed.is_multiple_of(2) {
+            plan.further
+        } else {
+            0
+        };
         for process in 0..further {
             let mut bench = self.bench(plan.processes + rounds + process);
-            trace.runs.push(explore(&mut bench, &trace.runs, plan.lengths_ns, plan, &mut random)?);
+            trace.runs.push(explore(
+                &mut bench,
+                &trace.runs,
+                plan.lengths_ns,
+                plan,
+                &mut random,
+            )?);
         }
         Ok(waits::figures(&trace, None))
     }
@@ -89,18 +110,34 @@ impl WaitCase {
 }
 
 impl TickCase {
-    /// What is found of it in virtual time, and the points of its grid that it missed as far as they can be told: counted ones and all.
+    /// What is found of it in virtual time, and the points of its grid that it missed as far as
+    /// they can be told: counted ones and all.
     ///
     /// # Errors
     /// As its questions, which are all answered.
     pub fn figures(&self, plan: &WaitPlan) -> Answer<(PeriodFigures, [u64; 2])> {
-        let mut trace = PeriodTrace { reference: reference(), period_ns: self.period_ns, runs: Vec::new() };
+        let mut trace = PeriodTrace {
+            reference: reference(),
+            period_ns: self.period_ns,
+            runs: Vec::new(),
+        };
         let mut missed = [0, 0];
         for process in 0..plan.processes {
-            let mut timer = VirtualTicks::new(&self.model, self.seed.wrapping_add(1 + u64::from(process)));
-            trace.runs.push(tick(&mut timer, &trace.reference, self.period_ns, plan.ticking_ns)?);
+            let mut timer =
+                VirtualTicks::new(&self.model, self.seed.wrapping_add(1 + u64::from(process)));
+            trace.runs.push(tick(
+                &mut timer,
+                &trace.reference,
+                self.period_ns,
+                plan.ticking_ns,
+            )?);
             let told = timer.missed().len().saturating_sub(periods::UNTOLD);
-            let of = |which: usize| timer.missed()[..told].iter().map(|missed| missed[which]).sum::<u64>();
+            let of = |which: usize| {
+                timer.missed()[..told]
+                    .iter()
+                    .map(|missed| missed[which])
+                    .sum::<u64>()
+            };
             missed = [0, 1].map(|which| missed[which] + of(which));
         }
         Ok((periods::figures(&trace), missed))

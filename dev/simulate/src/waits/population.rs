@@ -1,4 +1,5 @@
-//! Random populations of simulated timers that wait, and of periodic ones. No estimator is tuned to a seed.
+//! Random populations of simulated timers that wait, and of periodic ones. No estimator is tuned to
+//! a seed.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -7,7 +8,8 @@ use timers::waits::Means;
 
 use super::{TickCase, WaitCase};
 
-/// Steps that are met: of poll and epoll, ticks of 250, 100 and 64 Hz, of coarse clocks, and one with the slack of poll.
+/// Steps that are met: of poll and epoll, ticks of 250, 100 and 64 Hz, of coarse clocks, and one
+/// with the slack of poll.
 const STEPS: [f64; 7] = [1e6, 1.0008e6, 4e6, 1e7, 15.625e6, 1e4, 2.5e5];
 /// Those of poll, epoll and 250 Hz: what is looked at where lateness grows in proportion to length.
 const LOADED_STEPS: [f64; 3] = [1e6, 1.0008e6, 4e6];
@@ -20,7 +22,12 @@ const LONG: f64 = 2e7;
 #[must_use]
 pub fn waits(count: usize, seed: u64) -> Vec<WaitCase> {
     let mut random = StdRng::seed_from_u64(seed);
-    (0..count).map(|_| WaitCase { model: countdown(&mut random), seed: random.random() }).collect()
+    (0..count)
+        .map(|_| WaitCase {
+            model: countdown(&mut random),
+            seed: random.random(),
+        })
+        .collect()
 }
 
 /// `count` periodic timers.
@@ -43,7 +50,11 @@ fn countdown(random: &mut StdRng) -> WaitModel {
         6..9 => ("grid", None, Some(step)),
         9 => {
             let step = step.clamp(1e5, 4e6);
-            ("both", Some(step), Some(step * log_uniform(0.03, 0.1, random)))
+            (
+                "both",
+                Some(step),
+                Some(step * log_uniform(0.03, 0.1, random)),
+            )
         }
         _ => (
             "rounding on a loaded machine",
@@ -52,7 +63,11 @@ fn countdown(random: &mut StdRng) -> WaitModel {
         ),
     };
     let base = log_uniform(2e3, 1e5, random);
-    let mut model = WaitModel { rounding, grid, ..WaitModel::blocking(name, base) };
+    let mut model = WaitModel {
+        rounding,
+        grid,
+        ..WaitModel::blocking(name, base)
+    };
     // What waits differ by: little enough that a step shows, or so much that it drowns.
     let shortest = if kind == 9 { grid } else { rounding }.unwrap_or(step);
     let deviation = match random.random_range(0..7) {
@@ -61,10 +76,22 @@ fn countdown(random: &mut StdRng) -> WaitModel {
         _ => shortest * log_uniform(0.002, 0.06, random),
     };
     let shape = random.random_range(0.1..0.8);
-    let tail =
-        random.random_bool(0.6).then(|| (log_uniform(1e-3, 0.15, random), log_uniform(5.0, 200.0, random)));
-    model.delays = Delays { median: deviation / shape, deviation: shape, tail };
-    model.processes = if random.random() { log_uniform(0.01, 0.4, random) } else { 0.0 };
+    let tail = random.random_bool(0.6).then(|| {
+        (
+            log_uniform(1e-3, 0.15, random),
+            log_uniform(5.0, 200.0, random),
+        )
+    });
+    model.delays = Delays {
+        median: deviation / shape,
+        deviation: shape,
+        tail,
+    };
+    model.processes = if random.random() {
+        log_uniform(0.01, 0.4, random)
+    } else {
+        0.0
+    };
     if matches!(kind, 3..9) && step <= 4e6 && random.random_bool(0.15) {
         model.name += " that grows";
         model.grows = Some((LONG, f64::from(random.random_range(2..5))));
@@ -73,14 +100,23 @@ fn countdown(random: &mut StdRng) -> WaitModel {
         model.ppm = random.random_range(-50.0..1_100.0);
     }
     if random.random_bool(0.3) {
-        model.run_delay = Some((log_uniform(0.005, 0.1, random), log_uniform(1e4, 1e6, random)));
+        model.run_delay = Some((
+            log_uniform(0.005, 0.1, random),
+            log_uniform(1e4, 1e6, random),
+        ));
     }
     if kind < 3 && random.random_bool(0.3) {
-        model.early = Some((log_uniform(0.01, 0.3, random), log_uniform(1e4, 4e5, random)));
+        model.early = Some((
+            log_uniform(0.01, 0.3, random),
+            log_uniform(1e4, 4e5, random),
+        ));
     }
     if kind == 10 {
         model.ppm = log_uniform(LOADED_PPM[0], LOADED_PPM[1], random);
-        model.run_delay = Some((log_uniform(0.05, 0.15, random), log_uniform(1e5, 3e6, random)));
+        model.run_delay = Some((
+            log_uniform(0.05, 0.15, random),
+            log_uniform(1e5, 3e6, random),
+        ));
     }
     (model.means, model.spins) = match random.random_range(0..10) {
         0 => (Means::Spins, 0.0),
@@ -91,9 +127,13 @@ fn countdown(random: &mut StdRng) -> WaitModel {
 }
 
 fn periodic(random: &mut StdRng) -> TickCase {
-    let period_ns = [250_000, 1_000_000, 1_300_000, 4_000_000, 10_000_000][random.random_range(0..5)];
+    let period_ns =
+        [250_000, 1_000_000, 1_300_000, 4_000_000, 10_000_000][random.random_range(0..5)];
     let period = period_ns as f64;
-    let skip = |random: &mut StdRng| Missed::Skip { at_once: random.random(), counted: random.random() };
+    let skip = |random: &mut StdRng| Missed::Skip {
+        at_once: random.random(),
+        counted: random.random(),
+    };
     let (name, missed) = match random.random_range(0..8) {
         0 | 1 => ("burst", Missed::Burst),
         2..5 => ("skip", skip(random)),
@@ -102,24 +142,47 @@ fn periodic(random: &mut StdRng) -> TickCase {
     };
     let relative = missed == Missed::Relative;
     // A relative loop is slow by what each wait is late.
-    let late =
-        period * if relative { log_uniform(0.005, 0.17, random) } else { log_uniform(0.002, 0.1, random) };
+    let late = period
+        * if relative {
+            log_uniform(0.005, 0.17, random)
+        } else {
+            log_uniform(0.002, 0.1, random)
+        };
     let shape = random.random_range(0.05..0.9);
     // Jitter of up to a tenth of the period.
     let median = late.min(0.1 * period / shape);
     let tail = random.random_bool(0.5).then(|| {
         let share = log_uniform(1e-3, 0.15, random);
-        (share, 2.0 + log_uniform(0.1, (0.2 * period / median / share.max(0.05)).max(0.2), random))
+        (
+            share,
+            2.0 + log_uniform(
+                0.1,
+                (0.2 * period / median / share.max(0.05)).max(0.2),
+                random,
+            ),
+        )
     });
     let grid = missed.keeps_its_grid();
     let model = TickModel {
         name: name.into(),
         missed,
         ppm: random.random_range(-60.0..60.0),
-        delays: Delays { median, deviation: shape, tail },
-        lost: if grid && random.random_bool(0.4) { log_uniform(5e-4, 0.01, random) } else { 0.0 },
+        delays: Delays {
+            median,
+            deviation: shape,
+            tail,
+        },
+        lost: if grid && random.random_bool(0.4) {
+            log_uniform(5e-4, 0.01, random)
+        } else {
+            0.0
+        },
     };
-    TickCase { model, period_ns, seed: random.random() }
+    TickCase {
+        model,
+        period_ns,
+        seed: random.random(),
+    }
 }
 
 fn log_uniform(low: f64, high: f64, random: &mut StdRng) -> f64 {

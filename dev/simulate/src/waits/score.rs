@@ -1,4 +1,5 @@
-//! How the estimators did on many timers that wait: steps and policies right, intervals that hold the truth, and how wide these are.
+//! How the estimators did on many timers that wait: steps and policies right, intervals that hold
+//! the truth, and how wide these are.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,9 @@ use timers::waits::Means;
 use super::truth::{Ticks, Waits, cpu_slope, is_proportional};
 use super::{TickCase, WaitCase};
 use crate::figure::{FigureScore, FigureSummary, FoundFigure};
-use timermeter::model::{Figure, Granularity, Lateness, MissedPolicy, PeriodFigures, Steps, WaitFigures};
+use timermeter::model::{
+    Figure, Granularity, Lateness, MissedPolicy, PeriodFigures, Steps, WaitFigures,
+};
 
 /// A step is right within this share.
 const RIGHT: f64 = 0.01;
@@ -71,12 +74,19 @@ impl Score {
     /// Intervals of each figure.
     #[must_use]
     pub fn summary(&self) -> BTreeMap<&'static str, FigureSummary> {
-        self.figures.iter().map(|(name, score)| (*name, score.summary())).collect()
+        self.figures
+            .iter()
+            .map(|(name, score)| (*name, score.summary()))
+            .collect()
     }
 
     /// Counts one more timer.
     pub fn add(&mut self, judged: &Judged) {
-        let counts = if judged.periodic { &mut self.policies } else { &mut self.steps };
+        let counts = if judged.periodic {
+            &mut self.policies
+        } else {
+            &mut self.steps
+        };
         let counts = counts.entry(judged.kind.clone()).or_default();
         counts.timers += 1;
         match judged.judgement {
@@ -85,7 +95,11 @@ impl Score {
             Judgement::False => counts.wrong += 1,
         }
         for (name, found, relative) in &judged.figures {
-            self.figures.entry(*name).or_default().add(found, found.covered() == Some(true), *relative);
+            self.figures.entry(*name).or_default().add(
+                found,
+                found.covered() == Some(true),
+                *relative,
+            );
         }
     }
 }
@@ -103,10 +117,21 @@ pub struct Judged {
 
 impl Judged {
     fn of(kind: &str, periodic: bool, judgement: Judgement) -> Self {
-        Self { judgement, kind: kind.into(), periodic, figures: Vec::new() }
+        Self {
+            judgement,
+            kind: kind.into(),
+            periodic,
+            figures: Vec::new(),
+        }
     }
 
-    fn add(&mut self, name: &'static str, truth: Option<f64>, known: Option<Figure>, relative: bool) {
+    fn add(
+        &mut self,
+        name: &'static str,
+        truth: Option<f64>,
+        known: Option<Figure>,
+        relative: bool,
+    ) {
         let found = |known: Figure| FoundFigure {
             truth,
             value: Some(known.value),
@@ -114,7 +139,8 @@ impl Judged {
             high: known.high,
             remains: 0.0,
         };
-        self.figures.extend(known.map(|known| (name, found(known), relative)));
+        self.figures
+            .extend(known.map(|known| (name, found(known), relative)));
     }
 
     /// A countdown timer.
@@ -124,37 +150,65 @@ impl Judged {
         let mut judged = Self::of(&model.name, false, judged(model, &figures.steps));
         let step = [|steps: &Steps| steps.rounding, |steps: &Steps| steps.grid];
         for (declared, of) in declared(model).into_iter().zip(step) {
-            let scale = figures.steps.iter().find_map(|steps| match (declared(steps), of(steps)) {
-                (Some(truth), Some(Granularity::Step(known))) => Some((truth, known)),
-                _ => None,
-            });
+            let scale = figures
+                .steps
+                .iter()
+                .find_map(|steps| match (declared(steps), of(steps)) {
+                    (Some(truth), Some(Granularity::Step(known))) => Some((truth, known)),
+                    _ => None,
+                });
             if let Some((truth, known)) = scale {
                 judged.add("step", Some(truth), Some(known), true);
             }
         }
         let floor = Waits::of(model, 1.0, case.seed);
-        judged.add("floor", floor.late(0.5).map(|late| late + 1.0), figures.floor_ns, true);
+        judged.add(
+            "floor",
+            floor.late(0.5).map(|late| late + 1.0),
+            figures.floor_ns,
+            true,
+        );
         if is_proportional(model) {
-            judged.add("proportional error", Some(model.ppm), figures.proportional_ppm, false);
+            judged.add(
+                "proportional error",
+                Some(model.ppm),
+                figures.proportional_ppm,
+                false,
+            );
         }
         if is_proportional(model) || model.means != Means::Spins {
-            judged.add("CPU time over length", Some(cpu_slope(model)), figures.cpu_slope, false);
+            judged.add(
+                "CPU time over length",
+                Some(cpu_slope(model)),
+                figures.cpu_slope,
+                false,
+            );
         }
         // One length of each timer: what its processes differ by is the same for all.
-        let rows: Vec<&Lateness> = figures.lateness.iter().filter(|row| row.waits >= MANY).collect();
+        let rows: Vec<&Lateness> = figures
+            .lateness
+            .iter()
+            .filter(|row| row.waits >= MANY)
+            .collect();
         if let Some(row) = rows.get(case.seed as usize % rows.len().max(1)) {
             let truth = Waits::of(model, row.request_ns as f64, case.seed);
             judged.add("lateness p50", truth.late(0.5), row.p50_ns, true);
             judged.add("lateness p90", truth.late(0.9), row.p90_ns, true);
             judged.add("lateness p99", truth.late(0.99), row.p99_ns, true);
             judged.add("lateness p99.9", truth.late(0.999), row.p999_ns, true);
-            judged.add("timer's part", truth.timers_part(), row.timers_part_ns, true);
+            judged.add(
+                "timer's part",
+                truth.timers_part(),
+                row.timers_part_ns,
+                true,
+            );
             judged.add("CPU time", truth.cpu(), row.cpu_ns, true);
         }
         judged
     }
 
-    /// A periodic timer, whose `missed` points are declared. Its policy and counts are exact or not.
+    /// A periodic timer, whose `missed` points are declared. Its policy and counts are exact or
+    /// not.
     ///
     /// # Errors
     /// As the questions to it, which are all answered.
@@ -164,7 +218,8 @@ impl Judged {
             Missed::Skip { .. } => MissedPolicy::Skip,
             Missed::Delay | Missed::Relative => MissedPolicy::Delay,
         };
-        let exact = figures.policy == Some(policy) && [figures.missed_reported, figures.missed] == missed;
+        let exact =
+            figures.policy == Some(policy) && [figures.missed_reported, figures.missed] == missed;
         let judgement = match figures.policy {
             _ if exact => Judgement::Right,
             None => Judgement::Missed,
@@ -174,9 +229,24 @@ impl Judged {
         let truth = Ticks::of(&case.model, case.period_ns, case.seed)?;
         judged.add("rate error", Some(truth.ppm), figures.rate_error_ppm, false);
         judged.add("jitter p50", truth.jitter(0.5), figures.jitter_p50_ns, true);
-        judged.add("jitter p99", truth.jitter(0.99), figures.jitter_p99_ns, true);
-        judged.add("lateness to the grid p50", truth.late(0.5), figures.lateness_p50_ns, true);
-        judged.add("lateness to the grid p99", truth.late(0.99), figures.lateness_p99_ns, true);
+        judged.add(
+            "jitter p99",
+            truth.jitter(0.99),
+            figures.jitter_p99_ns,
+            true,
+        );
+        judged.add(
+            "lateness to the grid p50",
+            truth.late(0.5),
+            figures.lateness_p50_ns,
+            true,
+        );
+        judged.add(
+            "lateness to the grid p99",
+            truth.late(0.99),
+            figures.lateness_p99_ns,
+            true,
+        );
         Ok(judged)
     }
 }
@@ -187,11 +257,13 @@ const MANY: u64 = 50;
 /// The declared step of either kind, at a scale.
 fn declared(model: &WaitModel) -> [impl Fn(&Steps) -> Option<f64> + use<>; 2] {
     let grows = model.grows;
-    // Requests are rounded, whatever becomes of them then: lateness that grows with length is no longer step.
+    // Requests are rounded, whatever becomes of them then: lateness that grows with length is no
+    // longer step.
     [model.rounding, model.grid].map(|step| {
         move |steps: &Steps| {
-            let growth =
-                grows.filter(|(from, _)| steps.up_to_ns as f64 > *from).map_or(1.0, |(_, factor)| factor);
+            let growth = grows
+                .filter(|(from, _)| steps.up_to_ns as f64 > *from)
+                .map_or(1.0, |(_, factor)| factor);
             Some(step? * growth)
         }
     })
@@ -213,19 +285,30 @@ fn judged(model: &WaitModel, scales: &[Steps]) -> Judgement {
                 {
                     found[which] = true;
                 }
-                // Of few waits a step is told, but not as well; where steps grow, a scan from 0 on holds short ones as well.
+                // Of few waits a step is told, but not as well; where steps grow, a scan from 0 on
+                // holds short ones as well.
                 (Some(Granularity::Step(known)), Some(truth))
                     if near(known, truth)
-                        || model.grows.is_some_and(|(_, factor)| near(known, truth / factor)) => {}
+                        || model
+                            .grows
+                            .is_some_and(|(_, factor)| near(known, truth / factor)) => {}
                 (Some(Granularity::Step(_)), _) => return Judgement::False,
-                (Some(Granularity::AtMost(bound)), Some(truth)) if bound < truth => return Judgement::False,
+                (Some(Granularity::AtMost(bound)), Some(truth)) if bound < truth => {
+                    return Judgement::False;
+                }
                 _ => {}
             }
         }
     }
     let noise = model.delays.median * model.delays.deviation;
     let shows = |step: Option<f64>| step.is_some_and(|step| noise < SHOWS * step);
-    let missing =
-        [model.rounding, model.grid].into_iter().zip(found).any(|(step, found)| shows(step) && !found);
-    if missing { Judgement::Missed } else { Judgement::Right }
+    let missing = [model.rounding, model.grid]
+        .into_iter()
+        .zip(found)
+        .any(|(step, found)| shows(step) && !found);
+    if missing {
+        Judgement::Missed
+    } else {
+        Judgement::Right
+    }
 }

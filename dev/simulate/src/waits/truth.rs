@@ -1,5 +1,5 @@
-//! What is true of simulated timers that wait: the mean over processes of what a process of infinite length would show, by many
-//! draws of the declared laws.
+//! What is true of simulated timers that wait: the mean over processes of what a process of
+//! infinite length would show, by many draws of the declared laws.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -9,7 +9,8 @@ use timers::waits::{Expiration, Means, WaitSubject};
 
 use timermeter::analysis::statistics::{mean, quantile, sorted};
 
-/// Draws: the median is known to a hundredth of what its intervals are wide, the 99.9th percentile to a tenth.
+/// Draws: the median is known to a hundredth of what its intervals are wide, the 99.9th percentile
+/// to a tenth.
 const DRAWS: usize = 100_000;
 /// What reading the reference takes in virtual worlds, in nanoseconds.
 const READ: f64 = 20.0;
@@ -26,7 +27,11 @@ impl Waits {
     pub fn of(model: &WaitModel, request_ns: f64, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let base = model.base * (model.processes.powi(2) / 2.0).exp();
-        let mut draws = Self { late: Vec::new(), timers_part: Vec::new(), cpu: Vec::new() };
+        let mut draws = Self {
+            late: Vec::new(),
+            timers_part: Vec::new(),
+            cpu: Vec::new(),
+        };
         for _ in 0..DRAWS {
             // Anywhere on the grid.
             let now = random.random_range(0.0..1.0) * model.grid.unwrap_or(1.0) * 64.0;
@@ -36,8 +41,16 @@ impl Waits {
             draws.timers_part.push(passed - request_ns + READ - waited);
             draws.cpu.push(model.cpu_time(passed, waited, &mut random));
         }
-        let Self { late, timers_part, cpu } = draws;
-        Self { late: sorted(&late), timers_part: sorted(&timers_part), cpu: sorted(&cpu) }
+        let Self {
+            late,
+            timers_part,
+            cpu,
+        } = draws;
+        Self {
+            late: sorted(&late),
+            timers_part: sorted(&timers_part),
+            cpu: sorted(&cpu),
+        }
     }
 
     /// A quantile of lateness, in nanoseconds.
@@ -58,10 +71,15 @@ impl Waits {
 
 /// How much CPU time grows with length, a share.
 pub(super) fn cpu_slope(model: &WaitModel) -> f64 {
-    if model.means == Means::Spins { 1.0 + model.ppm * 1e-6 } else { 0.0 }
+    if model.means == Means::Spins {
+        1.0 + model.ppm * 1e-6
+    } else {
+        0.0
+    }
 }
 
-/// Whether lateness grows with length by the proportional error alone: chosen lengths are rounded by something else each.
+/// Whether lateness grows with length by the proportional error alone: chosen lengths are rounded
+/// by something else each.
 pub(super) fn is_proportional(model: &WaitModel) -> bool {
     model.grows.is_none() && model.rounding.is_none()
 }
@@ -97,11 +115,19 @@ impl Ticks {
             let late = sorted(timer.late());
             // Where the grid lies is told by the earliest wake-ups.
             let grid = quantile(&late, 0.01).unwrap_or(0.0);
-            return Ok(Self { late: late.iter().map(|late| late - grid).collect(), jitter, ppm: model.ppm });
+            return Ok(Self {
+                late: late.iter().map(|late| late - grid).collect(),
+                jitter,
+                ppm: model.ppm,
+            });
         }
         let late: Vec<f64> = pairs().map(off).collect();
         let ppm = mean(&late).unwrap_or(0.0) / period * 1e6;
-        Ok(Self { late: sorted(&late), jitter, ppm })
+        Ok(Self {
+            late: sorted(&late),
+            jitter,
+            ppm,
+        })
     }
 
     /// A quantile of lateness to the grid, in nanoseconds.

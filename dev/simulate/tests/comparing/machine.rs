@@ -1,5 +1,5 @@
-//! Runs of one simulated machine, made from a kept report: the core runs at another frequency each time, the costs follow it, and what the
-//! runs of each timer differ by is drawn once.
+//! Runs of one simulated machine, made from a kept report: the core runs at another frequency each
+//! time, the costs follow it, and what the runs of each timer differ by is drawn once.
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,7 +13,8 @@ use timermeter::quality::{ACCURACY_EXPONENT, COST_EXPONENT, SPREAD_EXPONENT, qua
 
 /// Fresh processes of a timer.
 const PROCESSES: usize = 5;
-/// Standard deviation of what a process sees: of the logarithm of a cost, of the logit of a spread, of the logarithm of a step.
+/// Standard deviation of what a process sees: of the logarithm of a cost, of the logit of a spread,
+/// of the logarithm of a step.
 const SEEN_COST: Range<f64> = 0.005..0.03;
 const SEEN_SPREAD: f64 = 0.1;
 const SEEN_STEP: f64 = 1e-4;
@@ -22,7 +23,8 @@ const SEEN_STEP: f64 = 1e-4;
 pub struct Scatter {
     /// Of the frequency of the core.
     pub core: f64,
-    /// Of the costs in cycles of a timer that is read in user mode: each timer has its own, drawn from these.
+    /// Of the costs in cycles of a timer that is read in user mode: each timer has its own, drawn
+    /// from these.
     pub in_user_mode: Range<f64>,
     /// Of a timer that the kernel answers.
     pub by_kernel: Range<f64>,
@@ -47,9 +49,14 @@ impl Machine {
         let path = "../../reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json";
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
         let mut base = timermeter::report::read(&path).expect("a kept report");
-        base.timers.retain(|row| row.status == Status::Ok && row.cost.is_some());
+        base.timers
+            .retain(|row| row.status == Status::Ok && row.cost.is_some());
         let quantile = student_quantile(CONFIDENCE, PROCESSES - 1);
-        Self { seed, base, quantile }
+        Self {
+            seed,
+            base,
+            quantile,
+        }
     }
 
     pub fn timers(&self) -> impl ExactSizeIterator<Item = &str> {
@@ -62,7 +69,10 @@ impl Machine {
         // What the runs of a timer differ by is the same in each.
         let mut own = StdRng::seed_from_u64(self.seed);
         let mut report = self.base.clone();
-        let base_hz = report.frequency.effective_hz.expect("the kept report has a frequency");
+        let base_hz = report
+            .frequency
+            .effective_hz
+            .expect("the kept report has a frequency");
         let hz = base_hz * (scatter.core * normal(&mut run)).exp();
         let frequency = &mut report.frequency;
         [frequency.effective_hz, frequency.cycles_hz] = [Some(hz); 2];
@@ -70,23 +80,37 @@ impl Machine {
         [frequency.effective_hz_high, frequency.cycles_hz_high] = [Some(hz * 1.002); 2];
         report.created = format!("2026-11-20T12:{:02}:{:02}Z", number / 60 % 60, number % 60);
         for row in &mut report.timers {
-            let share = planted.filter(|change| change.timer == row.id).map_or(0.0, |change| change.share);
-            let reads_by = row.properties.as_ref().and_then(|properties| properties.reads_by);
+            let share = planted
+                .filter(|change| change.timer == row.id)
+                .map_or(0.0, |change| change.share);
+            let reads_by = row
+                .properties
+                .as_ref()
+                .and_then(|properties| properties.reads_by);
             let in_user_mode = matches!(reads_by, Some(ReadsBy::Instruction | ReadsBy::Vdso));
-            let range = if in_user_mode { &scatter.in_user_mode } else { &scatter.by_kernel };
+            let range = if in_user_mode {
+                &scatter.in_user_mode
+            } else {
+                &scatter.by_kernel
+            };
             let deviation = own.random_range(range.start.ln()..range.end.ln()).exp();
             let shift = share.ln_1p() + deviation * normal(&mut run) + (base_hz / hz).ln();
             let seen_cost = own.random_range(SEEN_COST);
             // A run in which the core kept its frequency cannot tell.
             let follows = own.random::<bool>().then_some(Following::Core);
             self.observe(row, shift, seen_cost, hz, &mut run);
-            row.cost.as_mut().expect("only rows with a cost are kept").follows = follows;
+            row.cost
+                .as_mut()
+                .expect("only rows with a cost are kept")
+                .follows = follows;
         }
         report
     }
 
     fn observe(&self, row: &mut TimerRow, shift: f64, seen_cost: f64, hz: f64, run: &mut StdRng) {
-        let (Some(cost), Some(step)) = (&mut row.cost, &mut row.accuracy) else { return };
+        let (Some(cost), Some(step)) = (&mut row.cost, &mut row.accuracy) else {
+            return;
+        };
         let truth = cost.median_ns.expect("a cost").ln() + shift;
         let costs = self.seen(truth, seen_cost, run).map(f64::exp);
         [cost.median_ns, cost.low_ns, cost.high_ns] = costs.map(Some);
@@ -95,13 +119,17 @@ impl Machine {
         let shares = self.seen((share / (1.0 - share)).ln(), SEEN_SPREAD, run);
         let shares = shares.map(|logit| 1.0 / (1.0 + (-logit).exp()));
         [row.spread, row.spread_low, row.spread_high] = shares.map(Some);
-        let steps = self.seen(step.ns.expect("a step").ln(), SEEN_STEP, run).map(f64::exp);
+        let steps = self
+            .seen(step.ns.expect("a step").ln(), SEEN_STEP, run)
+            .map(f64::exp);
         [step.ns, step.low_ns, step.high_ns] = steps.map(Some);
         let cycles = |ns: f64| Cycles(ns * hz / 1e9);
         let value = quality(cycles(steps[0]), cycles(costs[0]), shares[0]).expect("a Quality");
-        let part = |exponent: f64, part: [f64; 3]| (exponent * (part[2] / part[1]).ln() / 2.0).powi(2);
-        let half =
-            part(COST_EXPONENT, costs) + part(SPREAD_EXPONENT, shares) + part(ACCURACY_EXPONENT, steps);
+        let part =
+            |exponent: f64, part: [f64; 3]| (exponent * (part[2] / part[1]).ln() / 2.0).powi(2);
+        let half = part(COST_EXPONENT, costs)
+            + part(SPREAD_EXPONENT, shares)
+            + part(ACCURACY_EXPONENT, steps);
         let half = half.sqrt();
         [row.quality, row.quality_low, row.quality_high] =
             [value, value * (-half).exp(), (value * half.exp()).min(1.0)].map(Some);

@@ -1,5 +1,6 @@
-//! `compare` of simulated runs of one machine, whose truth is known: what did not change is not called changed, what did is found, and
-//! intervals hold what was planted. Each seed is a machine of its own.
+//! `compare` of simulated runs of one machine, whose truth is known: what did not change is not
+//! called changed, what did is found, and intervals hold what was planted. Each seed is a machine
+//! of its own.
 
 use timermeter::comparison::{Compared, Comparison, Quantity, Verdict};
 use timermeter::model::Report;
@@ -9,14 +10,23 @@ use machine::{Machine, Planted, Scatter};
 
 mod machine;
 
-/// Quiet: reads in user mode differ by half a percent and less from run to run, calls of the kernel by 2 to 5 %.
+/// Quiet: reads in user mode differ by half a percent and less from run to run, calls of the kernel
+/// by 2 to 5 %.
 fn quiet() -> Scatter {
-    Scatter { core: 0.017, in_user_mode: 0.002..0.005, by_kernel: 0.02..0.05 }
+    Scatter {
+        core: 0.017,
+        in_user_mode: 0.002..0.005,
+        by_kernel: 0.02..0.05,
+    }
 }
 
 /// As ten runs of a busy guest did.
 fn busy() -> Scatter {
-    Scatter { core: 0.006, in_user_mode: 0.009..0.035, by_kernel: 0.07..0.11 }
+    Scatter {
+        core: 0.006,
+        in_user_mode: 0.009..0.035,
+        by_kernel: 0.07..0.11,
+    }
 }
 
 fn runs(
@@ -25,7 +35,9 @@ fn runs(
     scatter: &Scatter,
     planted: Option<Planted>,
 ) -> Vec<Report> {
-    numbers.map(|number| machine.run(number, scatter, planted)).collect()
+    numbers
+        .map(|number| machine.run(number, scatter, planted))
+        .collect()
 }
 
 fn compared(old: &[Report], new: &[Report], history: &[Report]) -> Comparison {
@@ -37,20 +49,29 @@ fn is_change(compared: &&Compared) -> bool {
     matches!(compared.verdict, Verdict::Better | Verdict::Worse)
 }
 
-/// How many of the machines have something that is called changed, though nothing is. `history` is how many other runs tell what runs differ by.
+/// How many of the machines have something that is called changed, though nothing is. `history` is
+/// how many other runs tell what runs differ by.
 fn alarms(machines: u64, side: u64, history: u64, scatter: &Scatter) -> u64 {
     let seeds: Vec<u64> = (1..=machines).collect();
     let alarmed = parallel::mapped(&seeds, |seed| {
         let machine = Machine::new(*seed);
-        let (old, new) =
-            (runs(&machine, 0..side, scatter, None), runs(&machine, side..2 * side, scatter, None));
+        let (old, new) = (
+            runs(&machine, 0..side, scatter, None),
+            runs(&machine, side..2 * side, scatter, None),
+        );
         let others = runs(&machine, 100..100 + history, scatter, None);
-        u64::from(compared(&old, &new, &others).figures.iter().any(|compared| is_change(&compared)))
+        u64::from(
+            compared(&old, &new, &others)
+                .figures
+                .iter()
+                .any(|compared| is_change(&compared)),
+        )
     });
     alarmed.iter().sum()
 }
 
-/// The standard deviation of the logarithm of a timer's cost in cycles over kept runs; none where it has no cost.
+/// The standard deviation of the logarithm of a timer's cost in cycles over kept runs; none where
+/// it has no cost.
 fn deviation(kept: &[Report], timer: &str) -> Option<f64> {
     let costs: Option<Vec<f64>> = kept
         .iter()
@@ -73,7 +94,8 @@ struct Tally {
     covered: u32,
 }
 
-/// Plants a change in each timer of a machine in turn, up and down; its size is in standard errors of the difference.
+/// Plants a change in each timer of a machine in turn, up and down; its size is in standard errors
+/// of the difference.
 fn planted(
     machines: std::ops::Range<u64>,
     (side, history): (u64, usize),
@@ -88,10 +110,23 @@ fn planted(
         let kept = runs(&machine, 100..100 + KEPT, scatter, None);
         let old = runs(&machine, 0..side, scatter, None);
         let mut tally = Tally::default();
-        for (at, timer) in machine.timers().enumerate().skip(*seed as usize % every).step_by(every) {
-            let Some(deviation) = deviation(&kept, timer) else { continue };
-            let size = errors * deviation * (2.0 / side as f64).sqrt() * if at % 2 == 0 { 1.0 } else { -1.0 };
-            let change = Planted { timer, share: size.exp_m1() };
+        for (at, timer) in machine
+            .timers()
+            .enumerate()
+            .skip(*seed as usize % every)
+            .step_by(every)
+        {
+            let Some(deviation) = deviation(&kept, timer) else {
+                continue;
+            };
+            let size = errors
+                * deviation
+                * (2.0 / side as f64).sqrt()
+                * if at % 2 == 0 { 1.0 } else { -1.0 };
+            let change = Planted {
+                timer,
+                share: size.exp_m1(),
+            };
             let new = runs(&machine, side..2 * side, scatter, Some(change));
             let comparison = compared(&old, &new, &kept[..history]);
             let cost = comparison
@@ -99,41 +134,65 @@ fn planted(
                 .iter()
                 .find(|compared| compared.timer == timer && compared.quantity == Quantity::COST);
             let cost = cost.expect("it has a cost on both sides");
-            let sign = if size > 0.0 { Verdict::Worse } else { Verdict::Better };
+            let sign = if size > 0.0 {
+                Verdict::Worse
+            } else {
+                Verdict::Better
+            };
             let (low, high) = cost.difference.percent_interval.expect("an interval");
             tally.planted += 1;
             tally.found += u32::from(cost.verdict == sign);
             tally.wrong += u32::from(is_change(&cost) && cost.verdict != sign);
             tally.covered += u32::from((low..=high).contains(&(100.0 * change.share)));
-            assert!(cost.detectable.is_some_and(|change| change > 0.0), "{cost:?}");
+            assert!(
+                cost.detectable.is_some_and(|change| change > 0.0),
+                "{cost:?}"
+            );
         }
         tally
     });
-    tallies.into_iter().fold(Tally::default(), |sum, one| Tally {
-        planted: sum.planted + one.planted,
-        found: sum.found + one.found,
-        wrong: sum.wrong + one.wrong,
-        covered: sum.covered + one.covered,
-    })
+    tallies
+        .into_iter()
+        .fold(Tally::default(), |sum, one| Tally {
+            planted: sum.planted + one.planted,
+            found: sum.found + one.found,
+            wrong: sum.wrong + one.wrong,
+            covered: sum.covered + one.covered,
+        })
 }
 
 #[test]
 fn what_did_not_change_is_not_called_changed() {
     // With 1 % of alarms six and more of 100 come once in two thousand times.
-    for (scatter, side, history) in [(quiet(), 1, 0), (quiet(), 5, 0), (busy(), 5, 0), (quiet(), 1, 12)] {
+    for (scatter, side, history) in [
+        (quiet(), 1, 0),
+        (quiet(), 5, 0),
+        (busy(), 5, 0),
+        (quiet(), 1, 12),
+    ] {
         let alarms = alarms(100, side, history, &scatter);
-        assert!(alarms <= 5, "{alarms} of 100 with {side} a side and {history} others");
+        assert!(
+            alarms <= 5,
+            "{alarms} of 100 with {side} a side and {history} others"
+        );
     }
 }
 
 #[test]
 fn what_changed_is_found_by_five_runs_a_side() {
-    // Without a history no rule finds much more than four in five: what runs differ by is known too poorly (METHODOLOGY.md).
-    for (scatter, history, share) in
-        [(quiet(), 0, 0.65), (busy(), 0, 0.65), (quiet(), 30, 0.9), (busy(), 30, 0.9)]
-    {
+    // Without a history no rule finds much more than four in five: what runs differ by is known too
+    // poorly (METHODOLOGY.md).
+    for (scatter, history, share) in [
+        (quiet(), 0, 0.65),
+        (busy(), 0, 0.65),
+        (quiet(), 30, 0.9),
+        (busy(), 30, 0.9),
+    ] {
         let tally = planted(1..9, (5, history), 6.0, &scatter, 4);
-        assert!(f64::from(tally.found) >= share * f64::from(tally.planted), "{history} others: {tally:?}");
+        assert!(
+            f64::from(tally.found) >= share * f64::from(tally.planted),
+            "{history} others: {tally:?}"
+        );
         assert_eq!(tally.wrong, 0, "{tally:?}");
     }
 }
@@ -141,7 +200,10 @@ fn what_changed_is_found_by_five_runs_a_side() {
 #[test]
 fn one_run_a_side_says_within_what() {
     let tally = planted(1..9, (1, 0), 4.0, &quiet(), 4);
-    assert!(f64::from(tally.covered) >= 0.9 * f64::from(tally.planted), "{tally:?}");
+    assert!(
+        f64::from(tally.covered) >= 0.9 * f64::from(tally.planted),
+        "{tally:?}"
+    );
 }
 
 /// Three percent more of a read in user mode, where its runs differ by half a percent at most.
@@ -156,16 +218,28 @@ fn three_percent(seeds: std::ops::RangeInclusive<u64>) -> (usize, usize) {
     let machines = seeds.map(Machine::new);
     let steady: Vec<Machine> = machines
         .filter(|machine| {
-            deviation(&runs(machine, 100..130, &scatter, None), "monotonic").is_some_and(|s| s <= 0.005)
+            deviation(&runs(machine, 100..130, &scatter, None), "monotonic")
+                .is_some_and(|s| s <= 0.005)
         })
         .collect();
     let found = steady.iter().filter(|machine| {
-        let change = Planted { timer: "monotonic", share: 0.03 };
-        let (old, new) = (runs(machine, 0..5, &scatter, None), runs(machine, 5..10, &scatter, Some(change)));
+        let change = Planted {
+            timer: "monotonic",
+            share: 0.03,
+        };
+        let (old, new) = (
+            runs(machine, 0..5, &scatter, None),
+            runs(machine, 5..10, &scatter, Some(change)),
+        );
         let comparison = compared(&old, &new, &[]);
-        let cost =
-            |compared: &&Compared| compared.timer == "monotonic" && compared.quantity == Quantity::COST;
-        comparison.figures.iter().find(cost).is_some_and(|cost| cost.verdict == Verdict::Worse)
+        let cost = |compared: &&Compared| {
+            compared.timer == "monotonic" && compared.quantity == Quantity::COST
+        };
+        comparison
+            .figures
+            .iter()
+            .find(cost)
+            .is_some_and(|cost| cost.verdict == Verdict::Worse)
     });
     (found.count(), steady.len())
 }
@@ -188,5 +262,8 @@ fn at_length() {
             }
         }
     }
-    println!("3 % of monotonic where s is 0.5 % at most: {:?}", three_percent(1..=200));
+    println!(
+        "3 % of monotonic where s is 0.5 % at most: {:?}",
+        three_percent(1..=200)
+    );
 }

@@ -1,5 +1,6 @@
-//! Whether plans keep what they promise: simulated campaigns in virtual time, a thousand for each duration, clock, error
-//! and method. The error has to be kept at least as often as the confidence says, less two points for chance.
+//! Whether plans keep what they promise: simulated campaigns in virtual time, a thousand for each
+//! duration, clock, error and method. The error has to be kept at least as often as the confidence
+//! says, less two points for chance.
 
 mod world;
 
@@ -16,15 +17,51 @@ const DURATIONS_NS: [f64; 9] = [5.0, 25.0, 250.0, 2.5e3, 1e4, 1e5, 5e5, 1e6, 1e7
 const FEW_NS: [f64; 3] = [5.0, 1e4, 1e6];
 const ERRORS: [f64; 2] = [0.01, 0.05];
 
-/// Clocks of every kind, two of which need a fence: steps of 1 and 10 ns, 1 µs, 4 ms and 10 ms, with the cost of a register, a vDSO and a system call.
+/// Clocks of every kind, two of which need a fence: steps of 1 and 10 ns, 1 µs, 4 ms and 10 ms,
+/// with the cost of a register, a vDSO and a system call.
 const CLOCKS: [Truth; 7] = [
-    Truth { step_ns: 1.0, base_ns: 9.0, jitter_ns: 0.4, ordered: false },
-    Truth { step_ns: 10.0, base_ns: 9.0, jitter_ns: 0.4, ordered: true },
-    Truth { step_ns: 10.0, base_ns: 22.0, jitter_ns: 2.0, ordered: true },
-    Truth { step_ns: 10.0, base_ns: 500.0, jitter_ns: 30.0, ordered: true },
-    Truth { step_ns: 1e3, base_ns: 22.0, jitter_ns: 2.0, ordered: true },
-    Truth { step_ns: 4e6, base_ns: 4.3, jitter_ns: 0.3, ordered: false },
-    Truth { step_ns: 1e7, base_ns: 550.0, jitter_ns: 40.0, ordered: true },
+    Truth {
+        step_ns: 1.0,
+        base_ns: 9.0,
+        jitter_ns: 0.4,
+        ordered: false,
+    },
+    Truth {
+        step_ns: 10.0,
+        base_ns: 9.0,
+        jitter_ns: 0.4,
+        ordered: true,
+    },
+    Truth {
+        step_ns: 10.0,
+        base_ns: 22.0,
+        jitter_ns: 2.0,
+        ordered: true,
+    },
+    Truth {
+        step_ns: 10.0,
+        base_ns: 500.0,
+        jitter_ns: 30.0,
+        ordered: true,
+    },
+    Truth {
+        step_ns: 1e3,
+        base_ns: 22.0,
+        jitter_ns: 2.0,
+        ordered: true,
+    },
+    Truth {
+        step_ns: 4e6,
+        base_ns: 4.3,
+        jitter_ns: 0.3,
+        ordered: false,
+    },
+    Truth {
+        step_ns: 1e7,
+        base_ns: 550.0,
+        jitter_ns: 40.0,
+        ordered: true,
+    },
 ];
 
 type Planner = fn(&ClockFigures, &Requirement) -> Result<Plan, Shortfall>;
@@ -45,7 +82,9 @@ fn kept(clock: Truth, requirement: &Requirement, planner: Planner, seed: u64) ->
     let kept = (0..CAMPAIGNS)
         .filter(|number| {
             let mut world = World::new(clock, seed.wrapping_mul(1_000_003).wrapping_add(*number));
-            let Some((figures, plan)) = plan(&mut world) else { return false };
+            let Some((figures, plan)) = plan(&mut world) else {
+                return false;
+            };
             // The user knows the duration roughly.
             let duration = requirement.duration_ns * world.random().random_range(0.9..1.1);
             world.run(&figures, &plan, duration).abs() <= requirement.error
@@ -62,11 +101,14 @@ fn judge(planner: Planner, confidence: f64, durations: &[f64]) -> (Vec<String>, 
             for error in ERRORS {
                 let requirement =
                     Requirement::new(Nanos(duration), error, confidence).expect("a requirement");
-                let Some(share) = kept(clock, &requirement, planner, at as u64 + 1) else { continue };
+                let Some(share) = kept(clock, &requirement, planner, at as u64 + 1) else {
+                    continue;
+                };
                 judged += 1;
                 if share < confidence - 0.02 {
-                    broken
-                        .push(format!("{clock:?}, {duration} ns, {error}: kept in {share} of the campaigns"));
+                    broken.push(format!(
+                        "{clock:?}, {duration} ns, {error}: kept in {share} of the campaigns"
+                    ));
                 }
             }
         }
@@ -88,7 +130,12 @@ fn single_calls_keep_their_promise() {
 
 #[test]
 fn batches_keep_their_promise() {
-    keeps(batch, 0.95, &DURATIONS_NS, CLOCKS.len() * DURATIONS_NS.len() * ERRORS.len());
+    keeps(
+        batch,
+        0.95,
+        &DURATIONS_NS,
+        CLOCKS.len() * DURATIONS_NS.len() * ERRORS.len(),
+    );
 }
 
 #[test]
@@ -104,14 +151,27 @@ fn other_confidences_are_kept_too() {
     keeps(edge_crossing, 0.8, &FEW_NS, 20);
 }
 
-/// The tests above can fail: a ninth of the samples, or a quarter of the batch, is not enough in many places.
+/// The tests above can fail: a ninth of the samples, or a quarter of the batch, is not enough in
+/// many places.
 #[test]
 fn too_few_samples_break_the_promise() {
     fn a_ninth(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
-        edge_crossing(clock, &Requirement { error: 3.0 * requirement.error, ..requirement.clone() })
+        edge_crossing(
+            clock,
+            &Requirement {
+                error: 3.0 * requirement.error,
+                ..requirement.clone()
+            },
+        )
     }
     fn a_quarter(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
-        batch(clock, &Requirement { error: 4.0 * requirement.error, ..requirement.clone() })
+        batch(
+            clock,
+            &Requirement {
+                error: 4.0 * requirement.error,
+                ..requirement.clone()
+            },
+        )
     }
     let (broken, judged) = judge(a_ninth, 0.95, &FEW_NS);
     assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());
@@ -119,19 +179,33 @@ fn too_few_samples_break_the_promise() {
     assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());
 }
 
-/// Where many calls lie between two edges, the edges are drawn, and not each call played. Both give the same.
+/// Where many calls lie between two edges, the edges are drawn, and not each call played. Both give
+/// the same.
 #[test]
 fn the_shortcut_agrees_with_the_long_way() {
-    let clock = Truth { step_ns: 1.6e4, base_ns: 20.0, jitter_ns: 2.0, ordered: true };
-    let worlds: Vec<[f64; 2]> = (0..300).map(|seed| World::new(clock, seed).both_ways(1e3, 5_000)).collect();
+    let clock = Truth {
+        step_ns: 1.6e4,
+        base_ns: 20.0,
+        jitter_ns: 2.0,
+        ordered: true,
+    };
+    let worlds: Vec<[f64; 2]> = (0..300)
+        .map(|seed| World::new(clock, seed).both_ways(1e3, 5_000))
+        .collect();
     let figures = |way: usize| {
         let values: Vec<f64> = worlds.iter().map(|both| both[way]).collect();
-        (values.iter().sum::<f64>() / values.len() as f64, standard_deviation(&values).unwrap())
+        (
+            values.iter().sum::<f64>() / values.len() as f64,
+            standard_deviation(&values).unwrap(),
+        )
     };
     let ((short, short_sd), (long, long_sd)) = (figures(0), figures(1));
     assert!(
         (short / long - 1.0).abs() < 4.0 * (short_sd + long_sd) / short / 300_f64.sqrt(),
         "{short} {long}"
     );
-    assert!((short_sd / long_sd - 1.0).abs() < 0.25, "{short_sd} {long_sd}");
+    assert!(
+        (short_sd / long_sd - 1.0).abs() < 0.25,
+        "{short_sd} {long_sd}"
+    );
 }

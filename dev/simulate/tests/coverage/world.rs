@@ -7,8 +7,8 @@ use timermeter::method::Facts;
 use timermeter::method::{ClockFigures, Method, Plan};
 use timermeter::native;
 
-/// With this many intervals between two edges these fall into the loop independently of each other: the random waits, which
-/// vary by 0.29 of an interval, have added up to a whole one.
+/// With this many intervals between two edges these fall into the loop independently of each other:
+/// the random waits, which vary by 0.29 of an interval, have added up to a whole one.
 pub const MANY: f64 = 15.0;
 
 /// What a clock really is.
@@ -19,7 +19,8 @@ pub struct Truth {
     pub base_ns: f64,
     /// Mean of what it costs more, exponentially distributed.
     pub jitter_ns: f64,
-    /// Whether a read waits by itself. Where it does not, a fence stands before it, whose cost the prober did not see.
+    /// Whether a read waits by itself. Where it does not, a fence stands before it, whose cost the
+    /// prober did not see.
     pub ordered: bool,
 }
 
@@ -76,8 +77,15 @@ impl World {
             latch: random.random_range(0.1..0.9),
             varies_before: random.random(),
             drift: random.random_range(-500e-6..500e-6),
-            fence_ns: if clock.ordered { 0.0 } else { random.random_range(0.0..20.0) },
-            pipeline_ns: [random.random_range(0.0..50.0), random.random_range(-10.0..10.0)],
+            fence_ns: if clock.ordered {
+                0.0
+            } else {
+                random.random_range(0.0..20.0)
+            },
+            pipeline_ns: [
+                random.random_range(0.0..50.0),
+                random.random_range(-10.0..10.0),
+            ],
             phase: random.random_range(0.0..1.0),
             now: random.random_range(0.0..1e9),
             random,
@@ -91,9 +99,11 @@ impl World {
             count <= MOST || clock.step_ns > MANY * (ns + 2.0 * (clock.median_cost() + 20.0)) * 1.2
         };
         match plan.method {
-            Method::EdgeCrossing { samples, floor_samples, .. } => {
-                playable(duration_ns, samples) && playable(0.0, floor_samples)
-            }
+            Method::EdgeCrossing {
+                samples,
+                floor_samples,
+                ..
+            } => playable(duration_ns, samples) && playable(0.0, floor_samples),
             _ => true,
         }
     }
@@ -136,8 +146,9 @@ impl World {
         total / count as f64
     }
 
-    /// The same where many intervals lie between two edges: each edge then falls into a random place of the loop,
-    /// so it is inside an interval with the share of the time that the intervals take.
+    /// The same where many intervals lie between two edges: each edge then falls into a random
+    /// place of the loop, so it is inside an interval with the share of the time that the intervals
+    /// take.
     fn mean_of_rare_edges(&mut self, ns: f64, count: u64, spacing: f64) -> f64 {
         let jitter = self.clock.jitter_ns - self.clock.median_cost() + self.clock.base_ns;
         let spacing = spacing + 2.0 * jitter;
@@ -155,11 +166,14 @@ impl World {
         let found = match plan.method {
             Method::Single => self.interval(apart_ns) - figures.cost_ns,
             Method::Batch { calls } => {
-                (self.interval(duration_ns * calls as f64 + batch_ns) - figures.cost_ns) / calls as f64
+                (self.interval(duration_ns * calls as f64 + batch_ns) - figures.cost_ns)
+                    / calls as f64
             }
-            Method::EdgeCrossing { samples, floor_samples, .. } => {
-                self.mean_interval(apart_ns, samples) - self.mean_interval(0.0, floor_samples)
-            }
+            Method::EdgeCrossing {
+                samples,
+                floor_samples,
+                ..
+            } => self.mean_interval(apart_ns, samples) - self.mean_interval(0.0, floor_samples),
         };
         found / duration_ns - 1.0
     }

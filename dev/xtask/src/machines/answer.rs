@@ -1,4 +1,5 @@
-//! What a machine hands back: its files, packed and written in hexadecimal digits on the console, the only line that all of them have.
+//! What a machine hands back: its files, packed and written in hexadecimal digits on the console,
+//! the only line that all of them have.
 
 use std::path::Path;
 
@@ -8,8 +9,8 @@ use crate::Outcome;
 const BEGINS: &str = "what it hands back:";
 const ENDS: &str = "that was all of it";
 
-/// What the guest does for it, in words of busybox: what is in /out, between other things that the console shows. The last words are given
-/// time to leave the machine before it ends.
+/// What the guest does for it, in words of busybox: what is in /out, between other things that the
+/// console shows. The last words are given time to leave the machine before it ends.
 pub fn script() -> String {
     format!(
         "dmesg -n 1
@@ -28,16 +29,23 @@ pub fn unpack(said: &str, folder: &Path) -> Outcome<String> {
         Some((before, digits, after))
     });
     let (before, digits, after) = apart.ok_or("it hands nothing back, or not all of it")?;
-    let digits: Vec<u8> =
-        digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).map(digit).collect::<Outcome<_>>()?;
-    let packed: Vec<u8> =
-        digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
+    let digits: Vec<u8> = digits
+        .bytes()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .map(digit)
+        .collect::<Outcome<_>>()?;
+    let packed: Vec<u8> = digits
+        .chunks(2)
+        .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
+        .collect();
     tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice())).unpack(folder)?;
     Ok(format!("{before}{after}"))
 }
 
 fn digit(byte: u8) -> Outcome<u8> {
-    let digit = char::from(byte).to_digit(16).ok_or("something else was said between what it hands back")?;
+    let digit = char::from(byte)
+        .to_digit(16)
+        .ok_or("something else was said between what it hands back")?;
     Ok(digit as u8)
 }
 
@@ -55,18 +63,29 @@ mod tests {
         fs::create_dir(place.path().join("out")).expect("there is room");
         let text = "what was found\n".repeat(100);
         fs::write(place.path().join("out/report.json"), &text).expect("there is room");
-        let script =
-            script().replace("/out", "out").replace(">/dev/console", "").replace("dmesg -n 1", "echo a");
+        let script = script()
+            .replace("/out", "out")
+            .replace(">/dev/console", "")
+            .replace("dmesg -n 1", "echo a");
         let script = script.replace("sleep 2", "echo b");
-        let said = Command::new("sh").args(["-c", &script]).current_dir(place.path()).output();
+        let said = Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(place.path())
+            .output();
         let said = String::from_utf8(said.expect("there is a shell").stdout).expect("it is text");
         if !said.contains("1f8b") {
             eprintln!("skipped: no gzip or hexdump here");
             return;
         }
         let said = said.replace('\n', "\r\n");
-        assert_eq!(unpack(&said, place.path()).expect("it is whole"), "a\r\n\r\nb\r\n");
-        assert_eq!(fs::read_to_string(place.path().join("report.json")).expect("it was unpacked"), text);
+        assert_eq!(
+            unpack(&said, place.path()).expect("it is whole"),
+            "a\r\n\r\nb\r\n"
+        );
+        assert_eq!(
+            fs::read_to_string(place.path().join("report.json")).expect("it was unpacked"),
+            text
+        );
         assert!(unpack(&said.replace(ENDS, ""), place.path()).is_err());
         assert!(unpack(&said.replacen("1f8b", "1f8b\nprintk", 1), place.path()).is_err());
         assert!(unpack(&said.replacen("1f8b", "", 1), place.path()).is_err());

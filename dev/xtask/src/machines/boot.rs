@@ -1,4 +1,5 @@
-//! One machine: the emulator started, what has to be done to it from outside, and what it hands back.
+//! One machine: the emulator started, what has to be done to it from outside, and what it hands
+//! back.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -19,25 +20,53 @@ const LOOKS: u32 = 50 * 60 * 15;
 /// What the guest says before what is to be done to it from outside.
 const MARK: &str = "from outside: ";
 
-/// Boots it and keeps what it says in `folder`: what the kernel said, and the files that the guest hands back.
+/// Boots it and keeps what it says in `folder`: what the kernel said, and the files that the guest
+/// hands back.
 ///
 /// # Errors
 /// When it cannot be started, hangs, or ends without an answer.
 pub fn boot(machine: &Machine, parts: &Path, folder: &Path) -> Outcome<()> {
     let name = machine.name;
     let work = tempfile_folder(name)?;
-    let [initramfs, log, monitor] = ["initramfs", "kernel.log", "monitor"].map(|name| work.join(name));
+    let [initramfs, log, monitor] =
+        ["initramfs", "kernel.log", "monitor"].map(|name| work.join(name));
     guest::write(&initramfs, parts, machine)?;
     let mut command = machine.emulator.command();
-    command.args(machine.options).args(["-m", "512", "-display", "none", "-nodefaults", "-no-reboot"]);
-    command.arg("-kernel").arg(parts.join("kernel")).arg("-initrd").arg(&initramfs);
-    let line =
-        format!("console={} quiet panic=-1 no_timer_check {}", machine.emulator.console, machine.parameters);
-    command.args(["-append", &line, "-serial", &format!("file:{}", log.display())]).stdin(Stdio::null());
-    command.args(["-qmp", &format!("unix:{},server=on,wait=off", monitor.display())]);
+    command.args(machine.options).args([
+        "-m",
+        "512",
+        "-display",
+        "none",
+        "-nodefaults",
+        "-no-reboot",
+    ]);
+    command
+        .arg("-kernel")
+        .arg(parts.join("kernel"))
+        .arg("-initrd")
+        .arg(&initramfs);
+    let line = format!(
+        "console={} quiet panic=-1 no_timer_check {}",
+        machine.emulator.console, machine.parameters
+    );
+    command
+        .args([
+            "-append",
+            &line,
+            "-serial",
+            &format!("file:{}", log.display()),
+        ])
+        .stdin(Stdio::null());
+    command.args([
+        "-qmp",
+        &format!("unix:{},server=on,wait=off", monitor.display()),
+    ]);
     let program = machine.emulator.program;
     let mut running = command.spawn().map_err(|error| {
-        format!("{program} cannot be started ({error}): apt install {}", machine.emulator.package)
+        format!(
+            "{program} cannot be started ({error}): apt install {}",
+            machine.emulator.package
+        )
     })?;
     let attended = attend(&mut running, &log, &monitor);
     let _ = running.kill();
@@ -46,8 +75,12 @@ pub fn boot(machine: &Machine, parts: &Path, folder: &Path) -> Outcome<()> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder)?;
     let said = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
-    let kernel = answer::unpack(&said, folder)
-        .map_err(|error| format!("what it hands back cannot be read: {error}; it said: {}", last(&log)))?;
+    let kernel = answer::unpack(&said, folder).map_err(|error| {
+        format!(
+            "what it hands back cannot be read: {error}; it said: {}",
+            last(&log)
+        )
+    })?;
     fs::write(folder.join("kernel.log"), kernel)?;
     Ok(fs::remove_dir_all(&work)?)
 }
@@ -95,9 +128,12 @@ fn attend(running: &mut Child, log: &Path, monitor: &Path) -> Outcome<()> {
     Err("it did not end within a quarter of an hour".into())
 }
 
-/// `stop 5`: the emulator is stopped by SIGSTOP for five seconds. `pause 5`: it is asked to stop its machine.
+/// `stop 5`: the emulator is stopped by SIGSTOP for five seconds. `pause 5`: it is asked to stop
+/// its machine.
 fn act(wish: &str, running: &Child, monitor: &Path) -> Outcome<()> {
-    let (what, seconds) = wish.split_once(' ').ok_or_else(|| format!("`{wish}` is not understood"))?;
+    let (what, seconds) = wish
+        .split_once(' ')
+        .ok_or_else(|| format!("`{wish}` is not understood"))?;
     let span = Duration::from_secs_f64(seconds.parse()?);
     match what {
         "stop" => {
@@ -127,6 +163,12 @@ fn act(wish: &str, running: &Child, monitor: &Path) -> Outcome<()> {
 }
 
 fn signal(which: &str, running: &Child) -> Outcome<()> {
-    let status = Command::new("kill").args([which, &running.id().to_string()]).status()?;
-    if status.success() { Ok(()) } else { Err("the emulator cannot be stopped".into()) }
+    let status = Command::new("kill")
+        .args([which, &running.id().to_string()])
+        .status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err("the emulator cannot be stopped".into())
+    }
 }

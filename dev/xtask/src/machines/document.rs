@@ -32,7 +32,13 @@ pub fn judged(kept: &[Option<Found>]) -> Vec<Option<Vec<Judged>>> {
     };
     let one = |(machine, found): (&Machine, &Option<Found>)| {
         let found = found.as_ref()?;
-        Some(machine.truths.iter().map(|truth| truth.judged(found, &of)).collect())
+        Some(
+            machine
+                .truths
+                .iter()
+                .map(|truth| truth.judged(found, &of))
+                .collect(),
+        )
     };
     ALL.iter().zip(kept).map(one).collect()
 }
@@ -43,7 +49,12 @@ pub fn not_held(judged: &[Option<Vec<Judged>>]) -> usize {
 }
 
 fn count(judged: &[Option<Vec<Judged>>], verdict: Verdict) -> usize {
-    judged.iter().flatten().flatten().filter(|judged| judged.verdict == verdict).count()
+    judged
+        .iter()
+        .flatten()
+        .flatten()
+        .filter(|judged| judged.verdict == verdict)
+        .count()
 }
 
 /// The document.
@@ -64,10 +75,25 @@ pub fn written(judged: &[Option<Vec<Judged>>]) -> String {
             absent.push(machine.name);
             continue;
         };
-        for (at, Judged { truth, found, verdict }) in judged.iter().enumerate() {
-            let (name, special) =
-                if at == 0 { (machine.name, special(machine)) } else { ("", String::new()) };
-            let _ = writeln!(text, "| {name} | {special} | {truth} | {found} | {} |", verdict.word());
+        for (
+            at,
+            Judged {
+                truth,
+                found,
+                verdict,
+            },
+        ) in judged.iter().enumerate()
+        {
+            let (name, special) = if at == 0 {
+                (machine.name, special(machine))
+            } else {
+                ("", String::new())
+            };
+            let _ = writeln!(
+                text,
+                "| {name} | {special} | {truth} | {found} | {} |",
+                verdict.word()
+            );
         }
     }
     if !absent.is_empty() {
@@ -83,11 +109,23 @@ pub fn written(judged: &[Option<Vec<Judged>>]) -> String {
 fn special(machine: &Machine) -> String {
     let cpus = machine.options.iter().position(|option| *option == "-smp");
     let is_cpus = |at: usize| cpus.is_some_and(|cpus| at == cpus || at == cpus + 1);
-    let options = machine.options.iter().enumerate().filter(|(at, _)| !is_cpus(*at));
+    let options = machine
+        .options
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !is_cpus(*at));
     let options: Vec<&str> = options.map(|(_, option)| *option).collect();
-    let words = [machine.emulator.architecture, &options.join(" "), machine.parameters].map(str::to_owned);
-    let words: Vec<String> =
-        words.into_iter().filter(|word| !word.is_empty()).map(|word| format!("`{word}`")).collect();
+    let words = [
+        machine.emulator.architecture,
+        &options.join(" "),
+        machine.parameters,
+    ]
+    .map(str::to_owned);
+    let words: Vec<String> = words
+        .into_iter()
+        .filter(|word| !word.is_empty())
+        .map(|word| format!("`{word}`"))
+        .collect();
     words.join(" ")
 }
 

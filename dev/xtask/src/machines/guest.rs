@@ -10,7 +10,8 @@ use super::list::Machine;
 use crate::Outcome;
 
 /// Of busybox.
-const WORDS: &str = "mount dmesg adjtimex poweroff true tar gzip hexdump sleep date kill echo cp cat";
+const WORDS: &str =
+    "mount dmesg adjtimex poweroff true tar gzip hexdump sleep date kill echo cp cat";
 
 /// What the kernel starts.
 fn script(machine: &Machine) -> String {
@@ -51,8 +52,14 @@ pub fn write(to: &Path, parts: &Path, machine: &Machine) -> Outcome<()> {
     fs::set_permissions(&init, fs::Permissions::from_mode(0o755))?;
     let archive = fs::File::create(to)?;
     let mut packed = Command::new("sh");
-    packed.args(["-c", "find . | cpio -o -H newc --quiet"]).current_dir(&root);
+    packed
+        .args(["-c", "find . | cpio -o -H newc --quiet"])
+        .current_dir(&root);
     let ended = packed.stdin(Stdio::null()).stdout(archive).status()?;
     fs::remove_dir_all(&root)?;
-    if ended.success() { Ok(()) } else { Err("the initramfs cannot be packed: apt install cpio".into()) }
+    if ended.success() {
+        Ok(())
+    } else {
+        Err("the initramfs cannot be packed: apt install cpio".into())
+    }
 }

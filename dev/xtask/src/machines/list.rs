@@ -4,8 +4,8 @@ use std::process::Command;
 
 use super::truth::Truth;
 use super::truth::Truth::{
-    CostInTicks, CostsMoreThanItsStep, Events, Happened, ReadInUserMode, ReadsCounted, Says, SourceStep,
-    SourceStepOfHpet, Step, StepInTicks, StepOfHpet, Told,
+    CostInTicks, CostsMoreThanItsStep, Events, Happened, ReadInUserMode, ReadsCounted, Says,
+    SourceStep, SourceStepOfHpet, Step, StepInTicks, StepOfHpet, Told,
 };
 
 /// A machine.
@@ -76,7 +76,10 @@ const RISCV: Emulator = Emulator {
     architecture: "riscv64",
     debian: "riscv64",
     kernel: "linux-image-riscv64",
-    targets: &["riscv64gc-unknown-linux-musl", "riscv64gc-unknown-linux-gnu"],
+    targets: &[
+        "riscv64gc-unknown-linux-musl",
+        "riscv64gc-unknown-linux-gnu",
+    ],
     program: "qemu-system-riscv64",
     package: "qemu-system-misc",
     options: &["-accel", "tcg", "-machine", "virt"],
@@ -100,7 +103,10 @@ macro_rules! counted {
             options: &["-smp", "1", "-icount", $options],
             parameters: "tsc=reliable clocksource=tsc",
             script: "probe rdtsc monotonic",
-            truths: &[StepInTicks(RDTSC, $ticks), CostInTicks(RDTSC, "icount-0", $ticks)],
+            truths: &[
+                StepInTicks(RDTSC, $ticks),
+                CostInTicks(RDTSC, "icount-0", $ticks),
+            ],
         }
     };
 }

@@ -1,5 +1,6 @@
-//! What machines are made of: kernels and busybox as Debian has them, and the program compiled here. Nothing is installed: packages are
-//! downloaded by an `apt-get` that has a state of its own, and unpacked.
+//! What machines are made of: kernels and busybox as Debian has them, and the program compiled
+//! here. Nothing is installed: packages are downloaded by an `apt-get` that has a state of its own,
+//! and unpacked.
 
 use std::env;
 use std::fs;
@@ -10,7 +11,8 @@ use super::list::Emulator;
 use crate::Outcome;
 use crate::compiled;
 
-/// Where packages are from. RISC-V is in no release that has a kernel which this emulator boots but the one to come.
+/// Where packages are from. RISC-V is in no release that has a kernel which this emulator boots but
+/// the one to come.
 const SOURCES: &str = "\
 deb [arch=amd64,arm64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main
 deb [arch=amd64,arm64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian-security bookworm-security main
@@ -30,7 +32,12 @@ pub struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// Those in `folder`, the program compiled by `rustc` where it is given.
     pub fn new(folder: &'a Path, rustc: Option<&'a Path>, as_they_are: bool) -> Self {
-        Self { folder, rustc, as_they_are, compiled: Vec::new() }
+        Self {
+            folder,
+            rustc,
+            as_they_are,
+            compiled: Vec::new(),
+        }
     }
 
     /// The folder of an architecture, with all that is missing made.
@@ -71,23 +78,51 @@ impl<'a> Parts<'a> {
         Ok(folder)
     }
 
-    /// Linked statically, as nothing else is there: by musl, or by glibc where only that target is installed.
+    /// Linked statically, as nothing else is there: by musl, or by glibc where only that target is
+    /// installed.
     fn program(&self, emulator: &Emulator) -> Outcome<PathBuf> {
         let root = crate::root()?;
-        let rustc = self.rustc.map_or_else(|| env::var_os("RUSTC").unwrap_or("rustc".into()), Into::into);
+        let rustc = self.rustc.map_or_else(
+            || env::var_os("RUSTC").unwrap_or("rustc".into()),
+            Into::into,
+        );
         let target = emulator.targets.iter().find(|target| {
-            let answer = Command::new(&rustc).args(["--print", "target-libdir", "--target", target]).output();
-            let folder = answer.ok().and_then(|answer| String::from_utf8(answer.stdout).ok());
+            let answer = Command::new(&rustc)
+                .args(["--print", "target-libdir", "--target", target])
+                .output();
+            let folder = answer
+                .ok()
+                .and_then(|answer| String::from_utf8(answer.stdout).ok());
             folder.is_some_and(|folder| Path::new(folder.trim()).is_dir())
         });
         let target = *target.ok_or_else(|| {
-            format!("no target of {}: rustup target add {}", emulator.architecture, emulator.targets[0])
+            format!(
+                "no target of {}: rustup target add {}",
+                emulator.architecture, emulator.targets[0]
+            )
         })?;
         let folder = compiled::folder(root).join("machines/compiled");
-        let named = |what: &str| format!("CARGO_TARGET_{}_{what}", target.to_uppercase().replace('-', "_"));
+        let named = |what: &str| {
+            format!(
+                "CARGO_TARGET_{}_{what}",
+                target.to_uppercase().replace('-', "_")
+            )
+        };
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.args(["build", "--package", "timermeter", "--release", "--locked", "--target", target]);
-        command.arg("--target-dir").arg(&folder).env("RUSTC", &rustc).current_dir(root);
+        command.args([
+            "build",
+            "--package",
+            "timermeter",
+            "--release",
+            "--locked",
+            "--target",
+            target,
+        ]);
+        command
+            .arg("--target-dir")
+            .arg(&folder)
+            .env("RUSTC", &rustc)
+            .current_dir(root);
         if target.ends_with("musl") {
             command.env(named("LINKER"), compiled::LINKER);
         } else {
@@ -115,7 +150,11 @@ fn odd(emulator: &Emulator, to: &Path) -> Outcome<()> {
         _ => cross_compiler(emulator),
     };
     let source = crate::root()?.join("dev/xtask/src/machines/odd.c");
-    let compiled = Command::new(&compiler).args(["-static", "-O1", "-o"]).arg(to).arg(source).status();
+    let compiled = Command::new(&compiler)
+        .args(["-static", "-O1", "-o"])
+        .arg(to)
+        .arg(source)
+        .status();
     match compiled {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(format!("{compiler} cannot link statically: install the static libc").into()),
@@ -124,7 +163,12 @@ fn odd(emulator: &Emulator, to: &Path) -> Outcome<()> {
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect()
 }
 
 /// An `apt-get` with a state of its own, so that the machine gains no foreign architecture.
@@ -155,15 +199,22 @@ impl Apt {
     /// What a tool of apt says.
     fn ask(&self, tool: &str, words: &[&str]) -> Outcome<String> {
         let mut command = Command::new(tool);
-        command.args(words).env("APT_CONFIG", self.folder.join("settings")).current_dir(&self.folder);
+        command
+            .args(words)
+            .env("APT_CONFIG", self.folder.join("settings"))
+            .current_dir(&self.folder);
         let output = command.output().map_err(|error| {
             format!("{tool} cannot be started ({error}): without it put kernel, busybox and timermeter there by hand")
         })?;
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {
-            Err(format!("{tool} {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr).trim())
-                .into())
+            Err(format!(
+                "{tool} {}: {}",
+                words.join(" "),
+                String::from_utf8_lossy(&output.stderr).trim()
+            )
+            .into())
         }
     }
 
@@ -172,28 +223,50 @@ impl Apt {
         let newest = format!("{}:{}", emulator.kernel, emulator.debian);
         let said = self.ask("apt-cache", &["depends", &newest])?;
         let depends = |said: &str, on: &str| {
-            let name =
-                said.lines().find_map(|line| line.trim().strip_prefix("Depends: ")?.strip_prefix(on))?;
+            let name = said
+                .lines()
+                .find_map(|line| line.trim().strip_prefix("Depends: ")?.strip_prefix(on))?;
             Some(format!("{on}{}", name.split(':').next().unwrap_or(name)))
         };
-        let package =
-            depends(&said, "linux-image-").ok_or_else(|| format!("{newest} depends on no kernel"))?;
+        let package = depends(&said, "linux-image-")
+            .ok_or_else(|| format!("{newest} depends on no kernel"))?;
         // Newer ones have the kernel itself in a package of its own.
-        let said = self.ask("apt-cache", &["depends", &format!("{package}:{}", emulator.debian)])?;
+        let said = self.ask(
+            "apt-cache",
+            &["depends", &format!("{package}:{}", emulator.debian)],
+        )?;
         Ok(depends(&said, "linux-binary-").unwrap_or(package))
     }
 
-    /// Takes the file of a package whose path begins with one of `beginnings`; `*` is any one folder.
-    fn unpack(&self, package: &str, emulator: &Emulator, beginnings: &[&str], to: &Path) -> Outcome<()> {
+    /// Takes the file of a package whose path begins with one of `beginnings`; `*` is any one
+    /// folder.
+    fn unpack(
+        &self,
+        package: &str,
+        emulator: &Emulator,
+        beginnings: &[&str],
+        to: &Path,
+    ) -> Outcome<()> {
         let folder = self.folder.join(format!("{package}-{}", emulator.debian));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
         let place = folder.join("unpacked");
-        self.ask("apt-get", &["-qq", "download", &format!("{package}:{}", emulator.debian)])?;
-        let archive = fs::read_dir(&self.folder)?.flatten().map(|entry| entry.path()).find(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            name.starts_with(&format!("{package}_")) && name.ends_with(&format!("_{}.deb", emulator.debian))
-        });
+        self.ask(
+            "apt-get",
+            &["-qq", "download", &format!("{package}:{}", emulator.debian)],
+        )?;
+        let archive = fs::read_dir(&self.folder)?
+            .flatten()
+            .map(|entry| entry.path())
+            .find(|path| {
+                let name = path
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                name.starts_with(&format!("{package}_"))
+                    && name.ends_with(&format!("_{}.deb", emulator.debian))
+            });
         let archive = archive.ok_or_else(|| format!("{package} was not downloaded"))?;
         let [archive, unpacked] = [&archive, &place].map(|path| path.display().to_string());
         self.ask("dpkg-deb", &["-x", &archive, &unpacked])?;
@@ -204,9 +277,15 @@ impl Apt {
                 None => vec![place.join(parent)],
             };
             let mut files = folders.iter().flat_map(|folder| entries(folder));
-            files.find(|path| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(name)))
+            files.find(|path| {
+                path.file_name()
+                    .is_some_and(|file| file.to_string_lossy().starts_with(name))
+            })
         });
-        fs::copy(found.ok_or_else(|| format!("{package} holds no {}", beginnings.join(" or ")))?, to)?;
+        fs::copy(
+            found.ok_or_else(|| format!("{package} holds no {}", beginnings.join(" or ")))?,
+            to,
+        )?;
         fs::remove_file(&archive)?;
         Ok(fs::remove_dir_all(&folder)?)
     }

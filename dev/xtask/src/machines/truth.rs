@@ -15,19 +15,23 @@ pub enum Truth {
     StepInTicks(&'static str, f64),
     /// A read costs this many times what it costs on another machine, both in ticks.
     CostInTicks(&'static str, &'static str, f64),
-    /// The step of a timer is the period of the HPET, as the kernel's log prints its frequency, times a factor.
+    /// The step of a timer is the period of the HPET, as the kernel's log prints its frequency,
+    /// times a factor.
     StepOfHpet(&'static str, f64),
-    /// The step of `monotonic` by a clock source of the machine, in nanoseconds, as `check --sources` tells it.
+    /// The step of `monotonic` by a clock source of the machine, in nanoseconds, as
+    /// `check --sources` tells it.
     SourceStep(&'static str, f64),
     /// The same of the HPET, whose period the kernel's log prints.
     SourceStepOfHpet(&'static str),
-    /// Reads of a clock a second that `check --sources` counts, to a twentieth: the machine's own programs read clocks, too.
+    /// Reads of a clock a second that `check --sources` counts, to a twentieth: the machine's own
+    /// programs read clocks, too.
     ReadsCounted(f64),
     /// A read costs more than a step.
     CostsMoreThanItsStep(&'static str),
     /// Whether a read stays in user mode.
     ReadInUserMode(&'static str, bool),
-    /// `watch` tells such an event once, by its kind and culprit, whose interval holds the size, in seconds or ppm.
+    /// `watch` tells such an event once, by its kind and culprit, whose interval holds the size, in
+    /// seconds or ppm.
     Happened(&'static str, &'static str, Option<f64>),
     /// `watch` tells this many events of a kind.
     Events(&'static str, usize),
@@ -78,37 +82,58 @@ impl Truth {
     pub fn judged<'a>(self, found: &Found, others: &dyn Fn(&str) -> Option<&'a Found>) -> Judged {
         let (truth, answer) = self.held(found, others);
         match answer {
-            Ok((found, true)) => Judged { truth, found, verdict: Verdict::Held },
-            Ok((found, false)) => Judged { truth, found, verdict: Verdict::NotHeld },
-            Err(why) => Judged { truth, found: why, verdict: Verdict::NotTold },
+            Ok((found, true)) => Judged {
+                truth,
+                found,
+                verdict: Verdict::Held,
+            },
+            Ok((found, false)) => Judged {
+                truth,
+                found,
+                verdict: Verdict::NotHeld,
+            },
+            Err(why) => Judged {
+                truth,
+                found: why,
+                verdict: Verdict::NotTold,
+            },
         }
     }
 
-    fn held<'a>(self, found: &Found, others: &dyn Fn(&str) -> Option<&'a Found>) -> (String, Answer) {
+    fn held<'a>(
+        self,
+        found: &Found,
+        others: &dyn Fn(&str) -> Option<&'a Found>,
+    ) -> (String, Answer) {
         match self {
-            Self::Step(timer, ns) => {
-                (format!("step of {timer} {ns:.5} ns"), row(found, timer).and_then(|row| step(row, ns)))
-            }
+            Self::Step(timer, ns) => (
+                format!("step of {timer} {ns:.5} ns"),
+                row(found, timer).and_then(|row| step(row, ns)),
+            ),
             Self::StepOfHpet(timer, factor) => match period_of_hpet(found) {
                 Ok(ns) => Self::Step(timer, factor * ns).held(found, others),
                 Err(why) => (format!("step of {timer}"), Err(why)),
             },
-            Self::SourceStep(source, ns) => {
-                (format!("step by {source} {ns:.5} ns"), source_step(found, source, ns))
-            }
+            Self::SourceStep(source, ns) => (
+                format!("step by {source} {ns:.5} ns"),
+                source_step(found, source, ns),
+            ),
             Self::SourceStepOfHpet(source) => match period_of_hpet(found) {
                 Ok(ns) => Self::SourceStep(source, ns).held(found, others),
                 Err(why) => (format!("step by {source}"), Err(why)),
             },
-            Self::ReadsCounted(reads) => {
-                (format!("{reads} reads a second, counted"), reads_counted(found, reads))
-            }
+            Self::ReadsCounted(reads) => (
+                format!("{reads} reads a second, counted"),
+                reads_counted(found, reads),
+            ),
             Self::StepInTicks(timer, ticks) => (
                 format!("step of {timer} a multiple of {ticks} ticks"),
                 row(found, timer).and_then(|row| step_in_ticks(row, ticks)),
             ),
             Self::CostInTicks(timer, other, factor) => (
-                format!("a read of {timer} takes {factor} times what it takes on {other}, in ticks"),
+                format!(
+                    "a read of {timer} takes {factor} times what it takes on {other}, in ticks"
+                ),
                 cost_in_ticks(found, others(other), timer, factor),
             ),
             Self::CostsMoreThanItsStep(timer) => (
@@ -117,11 +142,18 @@ impl Truth {
             ),
             Self::Happened(kind, culprit, size) => {
                 let told = size.map_or_else(String::new, |size| format!(" of {size}"));
-                (format!("{kind}{told}, by {culprit}"), happened(found, kind, culprit, size))
+                (
+                    format!("{kind}{told}, by {culprit}"),
+                    happened(found, kind, culprit, size),
+                )
             }
             Self::Events(kind, count) => {
-                let events = watched(found)
-                    .map(|kept| kept.events.iter().filter(|event| event.kind.word() == kind).count());
+                let events = watched(found).map(|kept| {
+                    kept.events
+                        .iter()
+                        .filter(|event| event.kind.word() == kind)
+                        .count()
+                });
                 (
                     format!("{count} events `{kind}`"),
                     events.map(|events| (events.to_string(), events == count)),
@@ -139,14 +171,26 @@ impl Truth {
                     format!("`{words}` in {file}"),
                     text.map(|text| {
                         (
-                            if text.contains(words) { "it is there" } else { "it is not there" }.into(),
+                            if text.contains(words) {
+                                "it is there"
+                            } else {
+                                "it is not there"
+                            }
+                            .into(),
                             text.contains(words),
                         )
                     }),
                 )
             }
             Self::ReadInUserMode(timer, truth) => (
-                format!("{timer} is read {}", if truth { "in user mode" } else { "by the kernel" }),
+                format!(
+                    "{timer} is read {}",
+                    if truth {
+                        "in user mode"
+                    } else {
+                        "by the kernel"
+                    }
+                ),
                 row(found, timer).and_then(|row| read_in_user_mode(row, truth)),
             ),
         }
@@ -156,24 +200,32 @@ impl Truth {
 /// The period of the HPET as the kernel's log prints its frequency, in nanoseconds.
 fn period_of_hpet(found: &Found) -> Result<f64, String> {
     let mhz = hpet_mhz(&found.text("kernel.log").unwrap_or_default());
-    mhz.map(|mhz| 1e3 / mhz).ok_or_else(|| "the kernel's log tells no frequency of the HPET".into())
+    mhz.map(|mhz| 1e3 / mhz)
+        .ok_or_else(|| "the kernel's log tells no frequency of the HPET".into())
 }
 
 /// What `check --sources` told; it is JSON, and what ends so below reports/ is taken for a report.
 fn sources(found: &Found) -> Result<serde_json::Value, String> {
-    let text = found.text("sources.out").ok_or("no sources were measured")?;
+    let text = found
+        .text("sources.out")
+        .ok_or("no sources were measured")?;
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
 fn source_step(found: &Found, name: &str, truth: f64) -> Answer {
     let told = sources(found)?;
     let mut all = told["sources"].as_array().into_iter().flatten();
-    let source = all.find(|source| source["name"] == name).ok_or_else(|| format!("{name} is not offered"))?;
+    let source = all
+        .find(|source| source["name"] == name)
+        .ok_or_else(|| format!("{name} is not offered"))?;
     let ends = ["step_ns", "step_low_ns", "step_high_ns"].map(|key| source[key].as_f64());
     let [Some(ns), Some(low), Some(high)] = ends else {
         return Err(source["reason"].as_str().unwrap_or("no step").to_owned());
     };
-    Ok((format!("{ns:.5} ns [{low:.5}, {high:.5}]"), low <= truth && truth <= high))
+    Ok((
+        format!("{ns:.5} ns [{low:.5}, {high:.5}]"),
+        low <= truth && truth <= high,
+    ))
 }
 
 fn reads_counted(found: &Found, truth: f64) -> Answer {
@@ -181,24 +233,36 @@ fn reads_counted(found: &Found, truth: f64) -> Answer {
     if told["reads_from"] != "counted" {
         return Err("they were not counted".into());
     }
-    let reads = told["reads_a_second"].as_f64().ok_or("no number of reads")?;
+    let reads = told["reads_a_second"]
+        .as_f64()
+        .ok_or("no number of reads")?;
     Ok((format!("{reads:.0}"), (reads / truth - 1.0).abs() < 0.05))
 }
 
 /// What `watch` told.
 fn watched(found: &Found) -> Result<Kept, String> {
     let kept = kept::read(&found.text("watch.jsonl").ok_or("nothing was watched")?);
-    kept.end.is_some().then_some(kept).ok_or("the watch did not end".into())
+    kept.end
+        .is_some()
+        .then_some(kept)
+        .ok_or("the watch did not end".into())
 }
 
 /// A culprit, as documents have it.
 fn name(event: &Event) -> String {
-    serde_json::to_string(&event.culprit).unwrap_or_default().trim_matches('"').to_owned()
+    serde_json::to_string(&event.culprit)
+        .unwrap_or_default()
+        .trim_matches('"')
+        .to_owned()
 }
 
 fn happened(found: &Found, kind: &str, culprit: &str, size: Option<f64>) -> Answer {
     let kept = watched(found)?;
-    let of_kind: Vec<_> = kept.events.iter().filter(|event| event.kind.word() == kind).collect();
+    let of_kind: Vec<_> = kept
+        .events
+        .iter()
+        .filter(|event| event.kind.word() == kind)
+        .collect();
     let words: Vec<String> = of_kind
         .iter()
         .map(|event| {
@@ -210,7 +274,11 @@ fn happened(found: &Found, kind: &str, culprit: &str, size: Option<f64>) -> Answ
                 "{}{size}, {}{}",
                 event.kind.word(),
                 name(event),
-                if event.note.is_empty() { String::new() } else { format!(" ({})", event.note) }
+                if event.note.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", event.note)
+                }
             )
         })
         .collect();
@@ -219,16 +287,28 @@ fn happened(found: &Found, kind: &str, culprit: &str, size: Option<f64>) -> Answ
         name(event) == culprit
             && size.is_none_or(|size| ends.is_some_and(|(low, high)| (low..=high).contains(&size)))
     });
-    let found = if words.is_empty() { format!("no {kind}") } else { words.join("; ") };
+    let found = if words.is_empty() {
+        format!("no {kind}")
+    } else {
+        words.join("; ")
+    };
     Ok((found, held && of_kind.len() == 1))
 }
 
 fn row<'a>(found: &'a Found, timer: &str) -> Result<&'a TimerRow, String> {
-    found.report.as_ref().ok_or("there is no report".to_owned()).and_then(|report| row_of(report, timer))
+    found
+        .report
+        .as_ref()
+        .ok_or("there is no report".to_owned())
+        .and_then(|report| row_of(report, timer))
 }
 
 fn row_of<'a>(report: &'a Report, timer: &str) -> Result<&'a TimerRow, String> {
-    report.timers.iter().find(|row| row.id == timer).ok_or_else(|| format!("the report has no timer {timer}"))
+    report
+        .timers
+        .iter()
+        .find(|row| row.id == timer)
+        .ok_or_else(|| format!("the report has no timer {timer}"))
 }
 
 fn none(row: &TimerRow, what: &str) -> String {
@@ -236,17 +316,29 @@ fn none(row: &TimerRow, what: &str) -> String {
 }
 
 fn step(row: &TimerRow, truth: f64) -> Answer {
-    let ends = row.accuracy.as_ref().and_then(|step| Some([step.ns?, step.low_ns?, step.high_ns?]));
+    let ends = row
+        .accuracy
+        .as_ref()
+        .and_then(|step| Some([step.ns?, step.low_ns?, step.high_ns?]));
     let [ns, low, high] = ends.ok_or_else(|| none(row, "step"))?;
-    Ok((format!("{ns:.5} ns [{low:.5}, {high:.5}]"), low <= truth && truth <= high))
+    Ok((
+        format!("{ns:.5} ns [{low:.5}, {high:.5}]"),
+        low <= truth && truth <= high,
+    ))
 }
 
 /// In the timer's own ticks, which are whole numbers.
 fn step_in_ticks(row: &TimerRow, truth: f64) -> Answer {
-    let step = row.accuracy.as_ref().filter(|step| step.kind == AccuracyKind::Resolved);
+    let step = row
+        .accuracy
+        .as_ref()
+        .filter(|step| step.kind == AccuracyKind::Resolved);
     let ticks = step.ok_or_else(|| none(row, "step"))?.ticks;
     let times = ticks / truth;
-    Ok((format!("{ticks:.3} ticks"), times >= 0.999 && (times - times.round()).abs() < 1e-3 * times))
+    Ok((
+        format!("{ticks:.3} ticks"),
+        times >= 0.999 && (times - times.round()).abs() < 1e-3 * times,
+    ))
 }
 
 fn cost_in_ticks(found: &Found, other: Option<&Found>, timer: &str, factor: f64) -> Answer {
@@ -259,26 +351,55 @@ fn cost_in_ticks(found: &Found, other: Option<&Found>, timer: &str, factor: f64)
     };
     let [here, low, high] = cost(found)?;
     let [there, least, most] = cost(other.ok_or("the other machine was not booted")?)?;
-    let text = format!("{here:.2} ticks [{low:.2}, {high:.2}], there {there:.2} [{least:.2}, {most:.2}]");
+    let text =
+        format!("{here:.2} ticks [{low:.2}, {high:.2}], there {there:.2} [{least:.2}, {most:.2}]");
     Ok((text, low <= most * factor && least * factor <= high))
 }
 
 fn costs_more_than_its_step(row: &TimerRow) -> Answer {
-    let step = row.accuracy.as_ref().and_then(|step| step.ns).ok_or_else(|| none(row, "step"))?;
-    let cost = row.cost.as_ref().and_then(|cost| cost.low_ns).ok_or_else(|| none(row, "cost"))?;
+    let step = row
+        .accuracy
+        .as_ref()
+        .and_then(|step| step.ns)
+        .ok_or_else(|| none(row, "step"))?;
+    let cost = row
+        .cost
+        .as_ref()
+        .and_then(|cost| cost.low_ns)
+        .ok_or_else(|| none(row, "cost"))?;
     Ok((format!("costs {cost:.0} ns or more"), cost > step))
 }
 
 fn read_in_user_mode(row: &TimerRow, truth: bool) -> Answer {
-    let path = row.verdicts.as_ref().and_then(|verdicts| verdicts.read_path.path).ok_or("unknown")?;
+    let path = row
+        .verdicts
+        .as_ref()
+        .and_then(|verdicts| verdicts.read_path.path)
+        .ok_or("unknown")?;
     let stays = path == Path::UserMode;
-    Ok((if stays { "in user mode" } else { "by the kernel" }.into(), stays == truth))
+    Ok((
+        if stays {
+            "in user mode"
+        } else {
+            "by the kernel"
+        }
+        .into(),
+        stays == truth,
+    ))
 }
 
 /// As in `hpet0: 3 comparators, 64-bit 100.000000 MHz counter`.
 fn hpet_mhz(log: &str) -> Option<f64> {
-    let line = log.lines().find(|line| line.contains("hpet0:") && line.contains(" MHz counter"))?;
-    let mhz: f64 = line.split(" MHz").next()?.rsplit(' ').next()?.parse().ok()?;
+    let line = log
+        .lines()
+        .find(|line| line.contains("hpet0:") && line.contains(" MHz counter"))?;
+    let mhz: f64 = line
+        .split(" MHz")
+        .next()?
+        .rsplit(' ')
+        .next()?
+        .parse()
+        .ok()?;
     (mhz > 0.0).then_some(mhz)
 }
 
@@ -299,7 +420,11 @@ mod tests {
         fs::create_dir_all(&place).expect("a folder");
         let text = include_str!("../../../../tests/data/xeon-2026-11-21.json");
         let mut report = timermeter::report::parse(text, "a report").expect("it is one");
-        let row = report.timers.iter_mut().find(|row| row.id == "monotonic").expect("it has it");
+        let row = report
+            .timers
+            .iter_mut()
+            .find(|row| row.id == "monotonic")
+            .expect("it has it");
         let step = row.accuracy.as_mut().expect("it has a step");
         (step.ns, step.low_ns, step.high_ns) = (Some(10.001), Some(10.0009), Some(10.0011));
         fs::write(place.join("kernel.log"), LOG).expect("there is room");
@@ -322,9 +447,18 @@ mod tests {
             (Truth::ReadInUserMode("monotonic", true), Verdict::Held),
             (Truth::ReadInUserMode("monotonic", false), Verdict::NotHeld),
             (Truth::Step("sundial", 1.0), Verdict::NotTold),
-            (Truth::CostInTicks("rdtsc", "icount-0", 2.0), Verdict::NotTold),
-            (Truth::Happened("pause", "machine", Some(5.0)), Verdict::Held),
-            (Truth::Happened("pause", "machine", Some(5.2)), Verdict::NotHeld),
+            (
+                Truth::CostInTicks("rdtsc", "icount-0", 2.0),
+                Verdict::NotTold,
+            ),
+            (
+                Truth::Happened("pause", "machine", Some(5.0)),
+                Verdict::Held,
+            ),
+            (
+                Truth::Happened("pause", "machine", Some(5.2)),
+                Verdict::NotHeld,
+            ),
             (Truth::Happened("pause", "process", None), Verdict::NotHeld),
             (Truth::Happened("step", "clock-set", None), Verdict::NotHeld),
             (Truth::Events("step", 0), Verdict::Held),

@@ -1,5 +1,5 @@
-//! How often programs of this machine read a clock by a system call, as the kernel's tracepoints count it
-//! (<https://docs.kernel.org/trace/events.html>). Reads that stay in user mode pass none.
+//! How often programs of this machine read a clock by a system call, as the kernel's tracepoints
+//! count it (<https://docs.kernel.org/trace/events.html>). Reads that stay in user mode pass none.
 
 use std::fs;
 use std::thread;
@@ -23,8 +23,10 @@ const CALLS: [&str; 3] = ["clock_gettime", "gettimeofday", "time"];
 pub fn clock_calls(span: Duration) -> Result<f64, Unavailable> {
     let calls: Vec<u64> = CALLS.iter().filter_map(|call| tracepoint(call)).collect();
     if calls.is_empty() {
-        return Err(Unavailable::because("the kernel's tracepoints of system calls are not shown")
-            .remedy("as root `mount -t tracefs tracefs /sys/kernel/tracing`"));
+        return Err(
+            Unavailable::because("the kernel's tracepoints of system calls are not shown")
+                .remedy("as root `mount -t tracefs tracefs /sys/kernel/tracing`"),
+        );
     }
     let mut events = Vec::new();
     for cpu in 0..configured_cpus() {
@@ -41,13 +43,18 @@ pub fn clock_calls(span: Duration) -> Result<f64, Unavailable> {
     let (began, before) = (kernel_time(), count(&events));
     thread::sleep(span);
     let (ended, after) = (kernel_time(), count(&events));
-    let passed_ns =
-        began.zip(ended).map_or(span.as_nanos() as u64, |(began, ended)| ended.saturating_sub(began));
+    let passed_ns = began
+        .zip(ended)
+        .map_or(span.as_nanos() as u64, |(began, ended)| {
+            ended.saturating_sub(began)
+        });
     Ok(after.saturating_sub(before) as f64 / passed_ns.max(1) as f64 * 1e9)
 }
 
 fn tracepoint(call: &str) -> Option<u64> {
-    let id = |place: &&str| fs::read_to_string(format!("{place}/events/syscalls/sys_enter_{call}/id")).ok();
+    let id = |place: &&str| {
+        fs::read_to_string(format!("{place}/events/syscalls/sys_enter_{call}/id")).ok()
+    };
     PLACES.iter().find_map(id)?.trim().parse().ok()
 }
 

@@ -1,4 +1,5 @@
-//! Counters that a program reads by itself, with the recipe that the kernel publishes (perf_event_open(2), "The mmap layout").
+//! Counters that a program reads by itself, with the recipe that the kernel publishes
+//! (perf_event_open(2), "The mmap layout").
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -23,8 +24,9 @@ pub struct Page {
     event: Event,
 }
 
-// SAFETY: the mapping is read-only, belongs to the process and not to a thread, and is read by volatile loads
-// alone. A reading by another thread means nothing (see `COUNTS`) but touches no memory it should not.
+// SAFETY: the mapping is read-only, belongs to the process and not to a thread, and is read by
+// volatile loads alone. A reading by another thread means nothing (see `COUNTS`) but touches no
+// memory it should not.
 unsafe impl Send for Page {}
 // SAFETY: as for `Send`; nothing is written through a shared reference.
 unsafe impl Sync for Page {}
@@ -32,27 +34,43 @@ unsafe impl Sync for Page {}
 impl Page {
     pub fn open() -> Result<Self, Unavailable> {
         arch::has_rdpmc().map_err(Unavailable::because)?;
-        let page = Self::of(Event::open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES.into())?)?;
+        let page = Self::of(Event::open(
+            PERF_TYPE_HARDWARE,
+            PERF_COUNT_HW_CPU_CYCLES.into(),
+        )?)?;
         page.permitted()?;
-        // Not before: of an event that is read and mapped afterwards Linux 6.18 tells an offset that does not fit the
-        // sign-extended counter, so that readings are 2⁴⁸ too low until the thread is scheduled anew (seen on AMD).
+        // Not before: of an event that is read and mapped afterwards Linux 6.18 tells an offset
+        // that does not fit the sign-extended counter, so that readings are 2⁴⁸ too low until the
+        // thread is scheduled anew (seen on AMD).
         page.event.moves()?;
         Ok(page)
     }
 
     fn of(event: Event) -> Result<Self, Unavailable> {
-        // SAFETY: a new mapping at an address of the kernel's choice, of the event's first page, to be read.
+        // SAFETY: a new mapping at an address of the kernel's choice, of the event's first page, to
+        // be read.
         let address = unsafe {
-            libc::mmap(ptr::null_mut(), LENGTH, libc::PROT_READ, libc::MAP_SHARED, event.0.as_raw_fd(), 0)
+            libc::mmap(
+                ptr::null_mut(),
+                LENGTH,
+                libc::PROT_READ,
+                libc::MAP_SHARED,
+                event.0.as_raw_fd(),
+                0,
+            )
         };
         if address == libc::MAP_FAILED {
             return Err(refused(&io::Error::last_os_error()));
         }
-        Ok(Self { page: address.cast(), event })
+        Ok(Self {
+            page: address.cast(),
+            event,
+        })
     }
 
     fn permitted(&self) -> Result<(), Unavailable> {
-        // SAFETY: the mapping is longer than the structure, and every pattern of bits is a valid one of it.
+        // SAFETY: the mapping is longer than the structure, and every pattern of bits is a valid
+        // one of it.
         let page = unsafe { ptr::read_volatile(self.page) };
         // SAFETY: both members of the union are plain 64 bits.
         let capabilities = unsafe { page.__bindgen_anon_1.__bindgen_anon_1 };
@@ -72,16 +90,18 @@ impl Page {
         Ok(())
     }
 
-    /// The recipe of perf_event_open(2): the kernel raises `lock` before and after it changes the rest.
+    /// The recipe of perf_event_open(2): the kernel raises `lock` before and after it changes the
+    /// rest.
     #[inline(always)]
     pub fn read(&self) -> u64 {
         let page = self.page;
         loop {
-            // SAFETY: all these loads lie in the mapping, which lives as long as `self`; volatile because the
-            // kernel writes there.
+            // SAFETY: all these loads lie in the mapping, which lives as long as `self`; volatile
+            // because the kernel writes there.
             let (lock, index, offset, width) = unsafe {
                 let lock = ptr::read_volatile(&raw const (*page).lock);
-                // The kernel updates the page on the CPU that reads it, so only the compiler needs holding back.
+                // The kernel updates the page on the CPU that reads it, so only the compiler needs
+                // holding back.
                 compiler_fence(Ordering::SeqCst);
                 (
                     lock,
@@ -91,7 +111,11 @@ impl Page {
                 )
             };
             // At index 0 the event is on no counter, and the instruction would fault.
-            let counted = if index == 0 { 0 } else { sign_extended(arch::rdpmc(index - 1), width) };
+            let counted = if index == 0 {
+                0
+            } else {
+                sign_extended(arch::rdpmc(index - 1), width)
+            };
             compiler_fence(Ordering::SeqCst);
             // SAFETY: as above.
             if unsafe { ptr::read_volatile(&raw const (*page).lock) } == lock {
@@ -103,16 +127,19 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `open` with this length, and nothing refers to it any more.
+        // SAFETY: the mapping was made by `open` with this length, and nothing refers to it any
+        // more.
         unsafe { libc::munmap(self.page.cast_mut().cast(), LENGTH) };
     }
 }
 
-/// Nanoseconds in a tick by which the kernel converts the counter that programs read bare into its own time (perf_event_open(2),
-/// `time_mult` and `time_shift`). `None` where it does not show that.
+/// Nanoseconds in a tick by which the kernel converts the counter that programs read bare into its
+/// own time (perf_event_open(2), `time_mult` and `time_shift`). `None` where it does not show that.
 pub fn counter_scale() -> Option<f64> {
-    let page = Page::of(Event::open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK.into()).ok()?).ok()?;
-    // SAFETY: the mapping is longer than the structure, and every pattern of bits is a valid one of it.
+    let page =
+        Page::of(Event::open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK.into()).ok()?).ok()?;
+    // SAFETY: the mapping is longer than the structure, and every pattern of bits is a valid one of
+    // it.
     let page = unsafe { ptr::read_volatile(page.page) };
     // SAFETY: both members of the union are plain 64 bits.
     let capabilities = unsafe { page.__bindgen_anon_1.__bindgen_anon_1 };

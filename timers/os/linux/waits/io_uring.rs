@@ -1,9 +1,10 @@
 //! The timeout of `io_uring`.
 //!
-//! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: nanoseconds. Who may use it: whom the system lets
-//! (`kernel.io_uring_disabled`; the seccomp profiles of containers forbid it); since Linux 5.4. Caveats: each wait is one call, which submits
-//! the timeout and waits for its completion; arming and cancelling are two.
-//! Sources: `io_uring_setup(2)`, `io_uring_enter(2)`, `io_uring_prep_timeout(3)`.
+//! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: nanoseconds. Who
+//! may use it: whom the system lets (`kernel.io_uring_disabled`; the seccomp profiles of containers
+//! forbid it); since Linux 5.4. Caveats: each wait is one call, which submits the timeout and waits
+//! for its completion; arming and cancelling are two. Sources: `io_uring_setup(2)`,
+//! `io_uring_enter(2)`, `io_uring_prep_timeout(3)`.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -103,14 +104,31 @@ struct Shared {
 
 impl Shared {
     fn of(ring: &OwnedFd, length: usize, offset: off_t) -> Result<Self, Unavailable> {
-        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_POPULATE);
+        let (protection, flags) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_POPULATE,
+        );
         // SAFETY: at a place that the kernel chooses, so that nothing of ours is there.
-        let begin =
-            unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, ring.as_raw_fd(), offset) };
+        let begin = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                length,
+                protection,
+                flags,
+                ring.as_raw_fd(),
+                offset,
+            )
+        };
         if begin == libc::MAP_FAILED {
-            return Err(refused("mmap() of an io_uring", &io::Error::last_os_error()));
+            return Err(refused(
+                "mmap() of an io_uring",
+                &io::Error::last_os_error(),
+            ));
         }
-        Ok(Self { begin: begin.cast(), length })
+        Ok(Self {
+            begin: begin.cast(),
+            length,
+        })
     }
 
     /// What stands at an offset, which the kernel told.
@@ -120,7 +138,8 @@ impl Shared {
     }
 
     fn word(&self, offset: u32) -> &AtomicU32 {
-        // SAFETY: within the memory, at a multiple of four, as long as `self`; the kernel uses it as such too.
+        // SAFETY: within the memory, at a multiple of four, as long as `self`; the kernel uses it
+        // as such too.
         unsafe { AtomicU32::from_ptr(self.at(offset as usize)) }
     }
 }
@@ -154,8 +173,8 @@ impl Timeout {
         }
         let submissions =
             told.submissions.array as usize + told.submission_entries as usize * size_of::<u32>();
-        let completions =
-            told.completions.entries as usize + told.completion_entries as usize * size_of::<Completion>();
+        let completions = told.completions.entries as usize
+            + told.completion_entries as usize * size_of::<Completion>();
         let rings = Shared::of(&ring, submissions.max(completions), OFFSET_RINGS)?;
         let length = told.submission_entries as usize * size_of::<Submission>();
         let entries = Shared::of(&ring, length, OFFSET_ENTRIES)?;
@@ -165,15 +184,26 @@ impl Timeout {
                 .word(told.submissions.array + place * size_of::<u32>() as u32)
                 .store(place, Ordering::Relaxed);
         }
-        Ok(Self { rings, entries, told, ring })
+        Ok(Self {
+            rings,
+            entries,
+            told,
+            ring,
+        })
     }
 
     /// Puts one into the ring; the kernel sees it when it is entered.
     fn submit(&mut self, submission: Submission) {
-        let (tail, mask) = (self.rings.word(self.told.submissions.tail), self.told.submission_entries - 1);
+        let (tail, mask) = (
+            self.rings.word(self.told.submissions.tail),
+            self.told.submission_entries - 1,
+        );
         let next = tail.load(Ordering::Relaxed);
-        let place = self.entries.at((next & mask) as usize * size_of::<Submission>());
-        // SAFETY: one of the entries, which are two and which the kernel has read before the second next one is written.
+        let place = self
+            .entries
+            .at((next & mask) as usize * size_of::<Submission>());
+        // SAFETY: one of the entries, which are two and which the kernel has read before the second
+        // next one is written.
         unsafe { ptr::write(place, submission) };
         tail.store(next.wrapping_add(1), Ordering::Release);
     }
@@ -191,11 +221,23 @@ impl Timeout {
 
     /// Has the kernel look at `submitted` entries and waits for `completed`: how many it looked at.
     fn enter(&self, submitted: u32, completed: u32) -> io::Result<u32> {
-        let (flags, ring) = (if completed > 0 { ENTER_GETEVENTS } else { 0 }, self.ring.as_raw_fd());
+        let (flags, ring) = (
+            if completed > 0 { ENTER_GETEVENTS } else { 0 },
+            self.ring.as_raw_fd(),
+        );
         let no_mask = ptr::null::<libc::sigset_t>();
-        // SAFETY: plain numbers, and no mask of signals; the entries point to times that live until this returns.
+        // SAFETY: plain numbers, and no mask of signals; the entries point to times that live until
+        // this returns.
         let looked_at = unsafe {
-            libc::syscall(number_since_5_1(426), ring, submitted, completed, flags, no_mask, 0_usize)
+            libc::syscall(
+                number_since_5_1(426),
+                ring,
+                submitted,
+                completed,
+                flags,
+                no_mask,
+                0_usize,
+            )
         };
         u32::try_from(looked_at).map_err(|_| io::Error::last_os_error())
     }
@@ -215,7 +257,8 @@ impl Timeout {
         Some(completion.result)
     }
 
-    /// Submits what is in the ring and waits for a number of completions: the result of the last one.
+    /// Submits what is in the ring and waits for a number of completions: the result of the last
+    /// one.
     fn complete(&mut self, mut submitted: u32, mut awaited: u32) -> io::Result<i32> {
         loop {
             match self.enter(submitted, awaited) {
@@ -237,9 +280,15 @@ impl Method for Timeout {
     const INFO: WaitInfo = linux::IO_URING_TIMEOUT;
 
     fn open() -> Result<Self, Unavailable> {
-        let permit = |why: Unavailable| match std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled") {
+        let permit = |why: Unavailable| match std::fs::read_to_string(
+            "/proc/sys/kernel/io_uring_disabled",
+        ) {
             Ok(setting) if setting.trim() != "0" => {
-                let reason = format!("{}; kernel.io_uring_disabled is {}", why.reason, setting.trim());
+                let reason = format!(
+                    "{}; kernel.io_uring_disabled is {}",
+                    why.reason,
+                    setting.trim()
+                );
                 Unavailable::because(reason).remedy("`sysctl kernel.io_uring_disabled=0` as root")
             }
             _ => why,
@@ -251,7 +300,9 @@ impl Method for Timeout {
             result if result == -libc::ETIME => Ok(()),
             result => Err(io::Error::from_raw_os_error(-result)),
         });
-        result.map(|()| timeout).map_err(|error| refused(Self::INFO.label, &error))
+        result
+            .map(|()| timeout)
+            .map_err(|error| refused(Self::INFO.label, &error))
     }
 }
 

@@ -1,5 +1,5 @@
-//! What is the same of all timers that are armed by one call and waited for by another. A request of nothing would disarm them, so that
-//! it asks for a nanosecond.
+//! What is the same of all timers that are armed by one call and waited for by another. A request
+//! of nothing would disarm them, so that it asks for a nanosecond.
 
 use super::End;
 use crate::subject::Answer;

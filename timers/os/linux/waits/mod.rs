@@ -58,7 +58,10 @@ struct KernelTimespec {
 impl KernelTimespec {
     fn of(nanoseconds: u64) -> Self {
         // The quotient has 35 bits.
-        Self { seconds: (nanoseconds / SECOND_NS) as i64, nanoseconds: (nanoseconds % SECOND_NS) as i64 }
+        Self {
+            seconds: (nanoseconds / SECOND_NS) as i64,
+            nanoseconds: (nanoseconds % SECOND_NS) as i64,
+        }
     }
 }
 
@@ -66,7 +69,9 @@ impl KernelTimespec {
 #[allow(clippy::useless_conversion, reason = "seconds have 32 bits or 64")]
 fn timespec(nanoseconds: u64) -> timespec {
     let mut time = zeroed_timespec();
-    time.tv_sec = (nanoseconds / SECOND_NS).try_into().unwrap_or(i32::MAX.into());
+    time.tv_sec = (nanoseconds / SECOND_NS)
+        .try_into()
+        .unwrap_or(i32::MAX.into());
     // Below 10^9.
     time.tv_nsec = (nanoseconds % SECOND_NS) as _;
     time
@@ -81,7 +86,10 @@ fn zeroed_timespec() -> timespec {
 /// In microseconds, rounded up.
 fn timeval(nanoseconds: u64) -> timeval {
     let time = timespec(nanoseconds.div_ceil(1_000).saturating_mul(1_000));
-    timeval { tv_sec: time.tv_sec, tv_usec: (time.tv_nsec / 1_000) as _ }
+    timeval {
+        tv_sec: time.tv_sec,
+        tv_usec: (time.tv_nsec / 1_000) as _,
+    }
 }
 
 /// In milliseconds, rounded up; the most that such a call takes is 24 days.
@@ -101,7 +109,8 @@ enum End {
 impl End {
     const INTERRUPTED: Self = Self::Error(libc::EINTR);
 
-    /// Of one that says by its result whether it succeeded, and by `errno` why not: `timeout` where the time was over.
+    /// Of one that says by its result whether it succeeded, and by `errno` why not: `timeout` where
+    /// the time was over.
     #[inline(always)]
     fn of(status: impl Into<i64>, timeout: c_int) -> Self {
         if status.into() >= 0 {
@@ -114,7 +123,11 @@ impl End {
     /// Of one that returns the number of the error.
     #[inline(always)]
     fn of_number(number: c_int, timeout: c_int) -> Self {
-        if number == 0 || number == timeout { Self::Over } else { Self::Error(number) }
+        if number == 0 || number == timeout {
+            Self::Over
+        } else {
+            Self::Error(number)
+        }
     }
 
     /// Whether a call can be made, of which this is the first try.
@@ -134,7 +147,8 @@ impl End {
 /// What has no name for a time that is over.
 const NEVER: c_int = 0;
 
-/// Waits again when a signal came between: for the whole time, as a wait that is late is no fault and one that is early is.
+/// Waits again when a signal came between: for the whole time, as a wait that is late is no fault
+/// and one that is early is.
 #[inline(always)]
 fn through_signals(mut wait: impl FnMut() -> End) {
     while wait() == End::INTERRUPTED {}
@@ -157,10 +171,15 @@ fn refused(call: &str, error: &io::Error) -> Unavailable {
 
 /// The result of a call that has one, or what went wrong.
 fn checked<T: Copy + Into<i64>>(call: &str, status: T) -> Result<T, Unavailable> {
-    if status.into() >= 0 { Ok(status) } else { Err(refused(call, &io::Error::last_os_error())) }
+    if status.into() >= 0 {
+        Ok(status)
+    } else {
+        Err(refused(call, &io::Error::last_os_error()))
+    }
 }
 
-/// Of all processors, what came since Linux 5.1 has the same number, counted from where theirs begin.
+/// Of all processors, what came since Linux 5.1 has the same number, counted from where theirs
+/// begin.
 const fn number_since_5_1(number: c_long) -> c_long {
     libc::SYS_io_uring_setup - 425 + number
 }
@@ -173,7 +192,10 @@ mod tests {
 
     #[test]
     fn what_is_told_elsewhere_is_what_is_here() {
-        let own: Vec<_> = OWN.iter().map(|entry| (entry.info, entry.answers)).collect();
+        let own: Vec<_> = OWN
+            .iter()
+            .map(|entry| (entry.info, entry.answers))
+            .collect();
         assert_eq!(own, linux::ALL);
     }
 
@@ -182,10 +204,16 @@ mod tests {
         assert_eq!([0, 1, 1_000_000, 1_000_001].map(milliseconds), [0, 1, 1, 2]);
         assert_eq!(milliseconds(u64::MAX), c_int::MAX);
         let parts = |time: timeval| (wide(time.tv_sec), wide(time.tv_usec));
-        assert_eq!([1, 1_000, 999_999_001].map(timeval).map(parts), [(0, 1), (0, 1), (1, 0)]);
+        assert_eq!(
+            [1, 1_000, 999_999_001].map(timeval).map(parts),
+            [(0, 1), (0, 1), (1, 0)]
+        );
         let time = timespec(3_000_000_007);
         assert_eq!((wide(time.tv_sec), wide(time.tv_nsec)), (3, 7));
         let most = wide(timespec(u64::MAX).tv_sec);
-        assert!(most == i64::from(i32::MAX) || most == 18_446_744_073, "{most}");
+        assert!(
+            most == i64::from(i32::MAX) || most == 18_446_744_073,
+            "{most}"
+        );
     }
 }

@@ -1,17 +1,20 @@
-//! Waiting for files, of which there are none: `poll`, `ppoll`, `select`, `pselect`, `epoll_wait`, `epoll_pwait2`.
+//! Waiting for files, of which there are none: `poll`, `ppoll`, `select`, `pselect`, `epoll_wait`,
+//! `epoll_pwait2`.
 //!
-//! What ticks: a high-resolution timer. At what granularity: `poll` and `epoll_wait` are asked in milliseconds, `select` in
-//! microseconds, the others in nanoseconds. Who may use them: any process; `epoll_pwait2` came with Linux 5.11. Caveats: the kernel
-//! wakes the thread up to 0.1 % of the request late (0.5 % for one with a positive nice value) where that is more than the timer
-//! slack, 100 ms at most (`select_estimate_accuracy`); a request of nothing returns at once. Those of milliseconds end after 24 days
-//! at the latest.
-//! Sources: `poll(2)`, `select(2)`, `epoll_wait(2)`, `fs/select.c`.
+//! What ticks: a high-resolution timer. At what granularity: `poll` and `epoll_wait` are asked in
+//! milliseconds, `select` in microseconds, the others in nanoseconds. Who may use them: any
+//! process; `epoll_pwait2` came with Linux 5.11. Caveats: the kernel wakes the thread up to 0.1 %
+//! of the request late (0.5 % for one with a positive nice value) where that is more than the timer
+//! slack, 100 ms at most (`select_estimate_accuracy`); a request of nothing returns at once. Those
+//! of milliseconds end after 24 days at the latest. Sources: `poll(2)`, `select(2)`,
+//! `epoll_wait(2)`, `fs/select.c`.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 
 use super::{
-    End, KernelTimespec, NEVER, checked, milliseconds, number_since_5_1, through_signals, timespec, timeval,
+    End, KernelTimespec, NEVER, checked, milliseconds, number_since_5_1, through_signals, timespec,
+    timeval,
 };
 use crate::Unavailable;
 use crate::waits::method::{Countdown, Method};
@@ -75,7 +78,9 @@ struct Epoll(OwnedFd);
 impl Epoll {
     fn new() -> Result<Self, Unavailable> {
         // SAFETY: plain numbers.
-        let descriptor = checked("epoll_create1()", unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        let descriptor = checked("epoll_create1()", unsafe {
+            libc::epoll_create1(libc::EPOLL_CLOEXEC)
+        })?;
         // SAFETY: it was just opened and has no other owner.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(descriptor) }))
     }
@@ -83,9 +88,16 @@ impl Epoll {
     #[inline(always)]
     fn wait(&self, nanoseconds: u64) -> End {
         let mut event = libc::epoll_event { events: 0, u64: 0 };
-        // SAFETY: the pointer is valid for one event, and the descriptor is open as long as `self` lives.
-        let status =
-            unsafe { libc::epoll_wait(self.0.as_raw_fd(), &raw mut event, 1, milliseconds(nanoseconds)) };
+        // SAFETY: the pointer is valid for one event, and the descriptor is open as long as `self`
+        // lives.
+        let status = unsafe {
+            libc::epoll_wait(
+                self.0.as_raw_fd(),
+                &raw mut event,
+                1,
+                milliseconds(nanoseconds),
+            )
+        };
         End::of(status, NEVER)
     }
 
@@ -137,7 +149,10 @@ impl Method for EpollPwait2 {
 
     fn open() -> Result<Self, Unavailable> {
         let epoll = Epoll::new()?;
-        epoll.pwait2(0).opens(Self::INFO.label).map(|()| Self(epoll))
+        epoll
+            .pwait2(0)
+            .opens(Self::INFO.label)
+            .map(|()| Self(epoll))
     }
 }
 

@@ -1,10 +1,12 @@
 //! The timer of the process, `setitimer`.
 //!
-//! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: microseconds. Who may use it: any process, but there is one a
-//! process, which `alarm` uses as well. Caveats: its signal, SIGALRM, goes to the process. The thread that waits keeps it blocked
-//! and takes it; another thread that gets it passes it on, which takes longer, and blocks it from then on, so that it ends no thread. Each
-//! wait takes two calls. What a periodic one missed is not told. A request of nothing would disarm it, so that it asks for a microsecond.
-//! Sources: `setitimer(2)`, `signal(7)`.
+//! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: microseconds. Who
+//! may use it: any process, but there is one a process, which `alarm` uses as well. Caveats: its
+//! signal, SIGALRM, goes to the process. The thread that waits keeps it blocked and takes it;
+//! another thread that gets it passes it on, which takes longer, and blocks it from then on, so
+//! that it ends no thread. Each wait takes two calls. What a periodic one missed is not told. A
+//! request of nothing would disarm it, so that it asks for a microsecond. Sources: `setitimer(2)`,
+//! `signal(7)`.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -37,7 +39,9 @@ impl Held {
         let thread = unsafe { libc::gettid() };
         match HOLDER.compare_exchange(0, thread, Ordering::SeqCst, Ordering::SeqCst) {
             Ok(_) => Ok(Self),
-            Err(_) => Err(Unavailable::because("the timer of this process is in use: there is one")),
+            Err(_) => Err(Unavailable::because(
+                "the timer of this process is in use: there is one",
+            )),
         }
     }
 }
@@ -51,12 +55,14 @@ impl Drop for Held {
 /// How many signals came to threads that do not wait for them.
 static STRAYED: AtomicU32 = AtomicU32::new(0);
 
-/// Passes the signal on to the thread that waits for it, which has it blocked and is never here. Who got it has it blocked from then on.
+/// Passes the signal on to the thread that waits for it, which has it blocked and is never here.
+/// Who got it has it blocked from then on.
 extern "C" fn pass_on(signal: c_int, _: *mut siginfo_t, context: *mut c_void) {
     STRAYED.fetch_add(1, Ordering::SeqCst);
     let thread = HOLDER.load(Ordering::SeqCst);
-    // SAFETY: the kernel gives a handler a valid context, whose mask is that of the thread once the handler is left. All of these may
-    // be called in a handler; `errno` belongs to the interrupted thread.
+    // SAFETY: the kernel gives a handler a valid context, whose mask is that of the thread once the
+    // handler is left. All of these may be called in a handler; `errno` belongs to the interrupted
+    // thread.
     unsafe {
         let number = *libc::__errno_location();
         block_in(context, signal);
@@ -67,8 +73,8 @@ extern "C" fn pass_on(signal: c_int, _: *mut siginfo_t, context: *mut c_void) {
     }
 }
 
-/// Adds a signal to those that a thread blocks, once it goes on. Where libc's crate does not know the context, that thread gets the
-/// next one too.
+/// Adds a signal to those that a thread blocks, once it goes on. Where libc's crate does not know
+/// the context, that thread gets the next one too.
 ///
 /// # Safety
 /// The context is that of a handler which is under way.
@@ -85,7 +91,10 @@ unsafe fn block_in(context: *mut c_void, signal: c_int) {
     ))]
     // SAFETY: as required of the caller.
     unsafe {
-        libc::sigaddset(&raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask, signal);
+        libc::sigaddset(
+            &raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask,
+            signal,
+        );
     }
 }
 
@@ -95,11 +104,15 @@ fn install() -> End {
     action.sa_sigaction = pass_on as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
     action.sa_flags = libc::SA_RESTART | libc::SA_SIGINFO;
     // SAFETY: the action is initialised, and its handler does only what handlers may.
-    End::of(unsafe { libc::sigaction(SIGALRM, &raw const action, ptr::null_mut()) }, NEVER)
+    End::of(
+        unsafe { libc::sigaction(SIGALRM, &raw const action, ptr::null_mut()) },
+        NEVER,
+    )
 }
 
 impl Setitimer {
-    /// Sends signals until none goes astray: each of the other threads gets one at most, unless they become more meanwhile.
+    /// Sends signals until none goes astray: each of the other threads gets one at most, unless
+    /// they become more meanwhile.
     fn have_others_block_it(&mut self) {
         const MOST_THREADS: u32 = 1 << 10;
         for _ in 0..MOST_THREADS {
@@ -115,9 +128,15 @@ impl Setitimer {
 impl KernelTimer for Setitimer {
     #[inline(always)]
     fn set(&self, first_ns: u64, period_ns: u64) -> End {
-        let times = itimerval { it_interval: timeval(period_ns), it_value: timeval(first_ns) };
+        let times = itimerval {
+            it_interval: timeval(period_ns),
+            it_value: timeval(first_ns),
+        };
         // SAFETY: the times are read, the former ones are not asked for.
-        End::of(unsafe { libc::setitimer(ITIMER_REAL, &raw const times, ptr::null_mut()) }, NEVER)
+        End::of(
+            unsafe { libc::setitimer(ITIMER_REAL, &raw const times, ptr::null_mut()) },
+            NEVER,
+        )
     }
 
     #[inline(always)]
@@ -138,7 +157,10 @@ impl Method for Setitimer {
         let held = Held::take()?;
         let signals = Awaited::blocked(SIGALRM)?;
         install().opens("sigaction(SIGALRM)")?;
-        let mut timer = Self { signals, _held: held };
+        let mut timer = Self {
+            signals,
+            _held: held,
+        };
         timer.set(0, 0).opens("setitimer(ITIMER_REAL)")?;
         timer.have_others_block_it();
         Ok(timer)

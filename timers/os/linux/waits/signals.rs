@@ -1,10 +1,12 @@
 //! Waiting for signals: none (`sigtimedwait`), and those of a timer of POSIX (`timer_create`).
 //!
-//! What ticks: a high-resolution timer. At what granularity: nanoseconds. Who may use them: any process. Caveats: the timer sends its
-//! signal to the thread that waits (`SIGEV_THREAD_ID`) and not to the process, as `SIGEV_SIGNAL` does, nor to a thread that libc starts for
-//! it, as `SIGEV_THREAD` does. That thread keeps the signal blocked from then on: it is taken and never delivered. Each wait takes two calls. What
-//! a periodic one missed is told by `timer_getoverrun`. A request of nothing would disarm it, so that it asks for a nanosecond.
-//! Sources: `sigtimedwait(2)`, `timer_create(2)`, `timer_getoverrun(2)`.
+//! What ticks: a high-resolution timer. At what granularity: nanoseconds. Who may use them: any
+//! process. Caveats: the timer sends its signal to the thread that waits (`SIGEV_THREAD_ID`) and
+//! not to the process, as `SIGEV_SIGNAL` does, nor to a thread that libc starts for it, as
+//! `SIGEV_THREAD` does. That thread keeps the signal blocked from then on: it is taken and never
+//! delivered. Each wait takes two calls. What a periodic one missed is told by `timer_getoverrun`.
+//! A request of nothing would disarm it, so that it asks for a nanosecond. Sources:
+//! `sigtimedwait(2)`, `timer_create(2)`, `timer_getoverrun(2)`.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -38,14 +40,21 @@ impl Awaited {
             libc::sigaddset(&raw mut set.0, signal);
             libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set.0, ptr::null_mut())
         };
-        End::of_number(number, 0).opens("pthread_sigmask()").map(|()| set)
+        End::of_number(number, 0)
+            .opens("pthread_sigmask()")
+            .map(|()| set)
     }
 
     /// Waits for one of them.
     #[inline(always)]
     pub(super) fn take(&self) {
         // SAFETY: the set is initialised; nothing is asked of the signal.
-        through_signals(|| End::of(unsafe { libc::sigwaitinfo(&raw const self.0, ptr::null_mut()) }, NEVER));
+        through_signals(|| {
+            End::of(
+                unsafe { libc::sigwaitinfo(&raw const self.0, ptr::null_mut()) },
+                NEVER,
+            )
+        });
     }
 
     /// Waits for one of them so long.
@@ -70,7 +79,9 @@ impl Method for Sigtimedwait {
 
     fn open() -> Result<Self, Unavailable> {
         let none = Awaited::none();
-        End::of(none.within(0), libc::EAGAIN).opens(Self::INFO.label).map(|()| Self(none))
+        End::of(none.within(0), libc::EAGAIN)
+            .opens(Self::INFO.label)
+            .map(|()| Self(none))
     }
 }
 
@@ -89,9 +100,16 @@ pub(crate) struct TimerCreate {
 impl KernelTimer for TimerCreate {
     #[inline(always)]
     fn set(&self, first_ns: u64, period_ns: u64) -> End {
-        let times = itimerspec { it_interval: timespec(period_ns), it_value: timespec(first_ns) };
-        // SAFETY: the timer is there as long as `self`; the times are read, the former ones are not asked for.
-        End::of(unsafe { libc::timer_settime(self.timer, 0, &raw const times, ptr::null_mut()) }, NEVER)
+        let times = itimerspec {
+            it_interval: timespec(period_ns),
+            it_value: timespec(first_ns),
+        };
+        // SAFETY: the timer is there as long as `self`; the times are read, the former ones are not
+        // asked for.
+        End::of(
+            unsafe { libc::timer_settime(self.timer, 0, &raw const times, ptr::null_mut()) },
+            NEVER,
+        )
     }
 
     #[inline(always)]
@@ -126,10 +144,15 @@ impl Method for TimerCreate {
         event.sigev_notify_thread_id = unsafe { libc::gettid() };
         let mut timer = MaybeUninit::uninit();
         // SAFETY: the event is read, the timer written.
-        let made = unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, timer.as_mut_ptr()) };
+        let made = unsafe {
+            libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, timer.as_mut_ptr())
+        };
         checked("timer_create(CLOCK_MONOTONIC)", made)?;
         // SAFETY: the call succeeded, so it is written.
-        Ok(Self { timer: unsafe { timer.assume_init() }, signals })
+        Ok(Self {
+            timer: unsafe { timer.assume_init() },
+            signals,
+        })
     }
 }
 

@@ -1,11 +1,12 @@
 //! `nanosleep`, `clock_nanosleep`, `usleep`.
 //!
-//! What ticks: a high-resolution timer of the clock that is named; `nanosleep` and `usleep` are of CLOCK_MONOTONIC here, whatever POSIX
-//! says. At what granularity: nanoseconds, but for `usleep`. Who may use them: any process. Caveats: an absolute wait reads the clock
-//! first, which stands in what is observed; one of CLOCK_REALTIME ends early or late when the clock is set, a relative one does
-//! not. A loop of absolute waits catches up with what it missed; one of relative waits puts it off and runs slow. `usleep` ends
-//! after 71 minutes at the latest.
-//! Sources: `nanosleep(2)`, `clock_nanosleep(2)`, `usleep(3)`.
+//! What ticks: a high-resolution timer of the clock that is named; `nanosleep` and `usleep` are of
+//! CLOCK_MONOTONIC here, whatever POSIX says. At what granularity: nanoseconds, but for `usleep`.
+//! Who may use them: any process. Caveats: an absolute wait reads the clock first, which stands in
+//! what is observed; one of CLOCK_REALTIME ends early or late when the clock is set, a relative one
+//! does not. A loop of absolute waits catches up with what it missed; one of relative waits puts it
+//! off and runs slow. `usleep` ends after 71 minutes at the latest. Sources: `nanosleep(2)`,
+//! `clock_nanosleep(2)`, `usleep(3)`.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -40,7 +41,10 @@ impl Countdown for Nanosleep {
 fn nanosleep(nanoseconds: u64) -> End {
     let time = timespec(nanoseconds);
     // SAFETY: the kernel reads a timespec; what is left is not asked for.
-    End::of(unsafe { libc::nanosleep(&raw const time, ptr::null_mut()) }, NEVER)
+    End::of(
+        unsafe { libc::nanosleep(&raw const time, ptr::null_mut()) },
+        NEVER,
+    )
 }
 
 /// `usleep`.
@@ -111,7 +115,9 @@ pub(super) fn now(clock: clockid_t) -> u64 {
         libc::clock_gettime(clock, time.as_mut_ptr());
         time.assume_init()
     };
-    (wide(time.tv_sec) as u64).wrapping_mul(SECOND_NS).wrapping_add(wide(time.tv_nsec) as u64)
+    (wide(time.tv_sec) as u64)
+        .wrapping_mul(SECOND_NS)
+        .wrapping_add(wide(time.tv_nsec) as u64)
 }
 
 /// How to wait for a point in time.

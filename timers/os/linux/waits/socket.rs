@@ -1,10 +1,11 @@
 //! The timeout of a socket.
 //!
-//! What ticks: the kernel's tick of 1/CONFIG_HZ, 1 to 10 ms (`schedule_timeout`). At what granularity: requests are told in
-//! microseconds and kept in ticks, rounded up, with one more as the first is a part of one; what is farther ahead is rounded
-//! more coarsely, by the levels of the kernel's timer wheel. Who may use it: any process. Caveats: no time at all means to wait for ever, so that
-//! a request of nothing asks for a microsecond.
-//! Sources: `socket(7)`, `kernel/time/timer.c`.
+//! What ticks: the kernel's tick of 1/CONFIG_HZ, 1 to 10 ms (`schedule_timeout`). At what
+//! granularity: requests are told in microseconds and kept in ticks, rounded up, with one more as
+//! the first is a part of one; what is farther ahead is rounded more coarsely, by the levels of the
+//! kernel's timer wheel. Who may use it: any process. Caveats: no time at all means to wait for
+//! ever, so that a request of nothing asks for a microsecond. Sources: `socket(7)`,
+//! `kernel/time/timer.c`.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
@@ -28,7 +29,8 @@ impl RcvTimeo {
     #[inline(always)]
     fn receive(&self) -> End {
         let mut byte = 0_u8;
-        // SAFETY: the pointer is valid for one byte, and the descriptor is open as long as `self` lives.
+        // SAFETY: the pointer is valid for one byte, and the descriptor is open as long as `self`
+        // lives.
         let status = unsafe { libc::recv(self.socket.as_raw_fd(), (&raw mut byte).cast(), 1, 0) };
         End::of(status as i64, libc::EAGAIN)
     }
@@ -55,9 +57,17 @@ impl Method for RcvTimeo {
     const INFO: WaitInfo = linux::SO_RCVTIMEO;
 
     fn open() -> Result<Self, Unavailable> {
-        let (socket, other) = UnixDatagram::pair().map_err(|error| refused("socketpair()", &error))?;
-        let mut timeout = Self { socket: socket.into(), _other_end: other, timeout_ns: 0 };
-        timeout.set(0).opens("setsockopt(SO_RCVTIMEO)").map(|()| timeout)
+        let (socket, other) =
+            UnixDatagram::pair().map_err(|error| refused("socketpair()", &error))?;
+        let mut timeout = Self {
+            socket: socket.into(),
+            _other_end: other,
+            timeout_ns: 0,
+        };
+        timeout
+            .set(0)
+            .opens("setsockopt(SO_RCVTIMEO)")
+            .map(|()| timeout)
     }
 }
 

@@ -53,13 +53,15 @@ pub struct Outcome {
 /// What is required of the estimators.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Required {
-    /// The share of timers on which each figure is right, of those whose middle any reference shows; the cost where processes are alike, as it
-    /// cannot be where they differ by more than the tolerance.
+    /// The share of timers on which each figure is right, of those whose middle any reference
+    /// shows; the cost where processes are alike, as it cannot be where they differ by more than
+    /// the tolerance.
     right: f64,
     /// The least share of intervals that hold the truth, of all timers and of each kind.
     covered: f64,
     covered_of_a_kind: f64,
-    /// The largest share of timers that may miss by what matters, beyond that which exact intervals of these widths would have.
+    /// The largest share of timers that may miss by what matters, beyond that which exact intervals
+    /// of these widths would have.
     misses: f64,
     /// The largest share of timers without a step that may be given one.
     numbers_for_irregular: f64,
@@ -84,12 +86,29 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     let seed = args.seed;
     let (drawn, regular) = match args.per_kind {
         Some(count) => (Drawn::PerKind, population::per_kind(count as usize, seed)),
-        None => (Drawn::Together, population::regular(args.count.unwrap_or(COUNT) as usize, seed)),
+        None => (
+            Drawn::Together,
+            population::regular(args.count.unwrap_or(COUNT) as usize, seed),
+        ),
     };
     let count = args.count.or(args.per_kind).unwrap_or(COUNT) as usize;
-    let plan = if args.quick { &Plan::QUICK } else { &Plan::DEFAULT };
-    let outcome = judge(seed, (drawn, &regular), &population::irregular(count, seed), plan)?;
-    print((&outcome, &outcome.failures), args.format, shown::print, output)
+    let plan = if args.quick {
+        &Plan::QUICK
+    } else {
+        &Plan::DEFAULT
+    };
+    let outcome = judge(
+        seed,
+        (drawn, &regular),
+        &population::irregular(count, seed),
+        plan,
+    )?;
+    print(
+        (&outcome, &outcome.failures),
+        args.format,
+        shown::print,
+        output,
+    )
 }
 
 /// How timers were drawn.
@@ -107,11 +126,15 @@ fn judge(
     irregular: &[Case],
     plan: &Plan,
 ) -> Result<Outcome, CommandError> {
-    let fault = |fault| CommandError::Failed(format!("a simulated timer could not be probed: {fault}"));
+    let fault =
+        |fault| CommandError::Failed(format!("a simulated timer could not be probed: {fault}"));
     let progress = progress(regular.len() + irregular.len());
     let judged = |chunk: &[Case]| -> Result<Vec<Verdict>, CommandError> {
         let judged = |case: &Case| case.judge(plan).inspect(|_| progress.inc(1));
-        parallel::mapped(chunk, judged).into_iter().collect::<Result<_, _>>().map_err(fault)
+        parallel::mapped(chunk, judged)
+            .into_iter()
+            .collect::<Result<_, _>>()
+            .map_err(fault)
     };
     let mut by_reference = ByReference::new();
     let mut misses = Vec::new();
@@ -129,17 +152,28 @@ fn judge(
     let mut numbers = 0;
     for chunk in irregular.chunks(CHUNK) {
         let verdicts = judged(chunk)?;
-        let given = chunk.iter().zip(&verdicts).filter(|(_, verdict)| verdict.accuracy.value.is_some());
+        let given = chunk
+            .iter()
+            .zip(&verdicts)
+            .filter(|(_, verdict)| verdict.accuracy.value.is_some());
         for (case, verdict) in given {
             numbers += 1;
             misses.push(miss(case, verdict));
         }
     }
     progress.finish_and_clear();
-    Ok(outcome(seed, drawn, plan, by_reference, (numbers, irregular.len() as u32), misses))
+    Ok(outcome(
+        seed,
+        drawn,
+        plan,
+        by_reference,
+        (numbers, irregular.len() as u32),
+        misses,
+    ))
 }
 
-/// What all verdicts come down to; `irregular` are timers without a step that were given one, and all of them.
+/// What all verdicts come down to; `irregular` are timers without a step that were given one, and
+/// all of them.
 fn outcome(
     seed: u64,
     drawn: Drawn,
@@ -149,12 +183,14 @@ fn outcome(
     misses: Vec<Miss>,
 ) -> Outcome {
     by_reference.sort_unstable_keys();
-    // Of kinds that cannot be told within a step of a coarse reference, as many as of others, what counts is whether intervals say so.
+    // Of kinds that cannot be told within a step of a coarse reference, as many as of others, what
+    // counts is whether intervals say so.
     let mut failures: Vec<String> = match drawn {
         Drawn::PerKind => Vec::new(),
         Drawn::Together => {
-            let of =
-                |(reference, (groups, all)): (&String, &(Scores, Score))| failures(reference, groups, all);
+            let of = |(reference, (groups, all)): (&String, &(Scores, Score))| {
+                failures(reference, groups, all)
+            };
             by_reference.iter().flat_map(of).collect()
         }
     };
@@ -164,7 +200,11 @@ fn outcome(
     }
     let summed = |(reference, (groups, all)): (&String, &(Scores, Score))| Judged {
         reference: reference.clone(),
-        groups: groups.0.iter().map(|(group, score)| (group.clone(), score.summary())).collect(),
+        groups: groups
+            .0
+            .iter()
+            .map(|(group, score)| (group.clone(), score.summary()))
+            .collect(),
         all: all.summary(),
     };
     Outcome {
@@ -182,12 +222,17 @@ fn outcome(
 
 /// What timers of one kind of reference do not meet, beyond what chance does to so many.
 fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
-    let beyond = |share: f64, timers: u32| CHANCE * (share * (1.0 - share) / f64::from(timers.max(1))).sqrt();
+    let beyond = |share: f64, timers: u32| {
+        CHANCE * (share * (1.0 - share) / f64::from(timers.max(1))).sqrt()
+    };
     let chance = |share: f64| beyond(share, score.timers);
     let summary = score.summary();
     // Of the others what counts is whether intervals hold the truth.
     let shown = |group: &str| groups.0.get(group).map(Score::summary);
-    let figures = [SHOWN, SHOWN_ALIKE, SHOWN, SHOWN].map(shown).into_iter().enumerate();
+    let figures = [SHOWN, SHOWN_ALIKE, SHOWN, SHOWN]
+        .map(shown)
+        .into_iter()
+        .enumerate();
     let of_figures = figures.filter_map(|(at, summary)| {
         let summary = summary?;
         let (share, required) = (summary.figures()[at].right?, REQUIRED.right);
@@ -214,11 +259,15 @@ fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
 /// Figures of groups, and of all timers, whose intervals hold the truth too seldom.
 fn seldom_covered(by_reference: &ByReference) -> Vec<String> {
     let of_groups = |(reference, (groups, _)): (&String, &(Scores, Score))| {
-        let named = |(name, score): (&String, &Score)| (format!("{reference}, {name}"), score.summary());
+        let named =
+            |(name, score): (&String, &Score)| (format!("{reference}, {name}"), score.summary());
         groups.0.iter().map(named).collect::<Vec<_>>()
     };
     let kinds: Vec<(String, Summary)> = by_reference.iter().flat_map(of_groups).collect();
-    let all: Vec<Summary> = by_reference.values().map(|(_, all)| all.summary()).collect();
+    let all: Vec<Summary> = by_reference
+        .values()
+        .map(|(_, all)| all.summary())
+        .collect();
     coverage::too_seldom(&kinds, &all)
 }
 

@@ -36,11 +36,12 @@ struct Args {
     /// How many timers to simulate
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     count: Option<u32>,
-    /// Simulate this many of each kind of timer and machine instead, by either reference; of 500 each kind has to be covered
+    /// Simulate this many of each kind of timer and machine instead, by either reference; of 500
+    /// each kind has to be covered
     #[arg(long, value_name = "N", conflicts_with_all = ["count", "waits"], value_parser = value_parser!(u32).range(1..=100_000))]
     per_kind: Option<u32>,
-    /// Judge the plans of `pick` on this machine instead, which has to be quiet: measure by every clock of this report (JSON), and hold what
-    /// is found against what was promised
+    /// Judge the plans of `pick` on this machine instead, which has to be quiet: measure by every
+    /// clock of this report (JSON), and hold what is found against what was promised
     #[arg(long, value_name = "REPORT", conflicts_with_all = ["quick", "waits", "seed", "count", "per_kind", "format"])]
     pick: Option<PathBuf>,
     /// Format of the output
@@ -84,7 +85,11 @@ fn print<T: Serialize>(
     match format {
         Format::Json => {
             let text = written(outcome, Layout::Indented);
-            writeln!(output, "{}", text.map_err(|error| CommandError::Failed(error.to_string()))?)?;
+            writeln!(
+                output,
+                "{}",
+                text.map_err(|error| CommandError::Failed(error.to_string()))?
+            )?;
         }
         Format::Table => as_table(outcome, output)?,
     }
@@ -93,17 +98,22 @@ fn print<T: Serialize>(
         return Ok(());
     }
     let failures = failures.join("; ");
-    Err(CommandError::Failed(format!("the estimators are not as good as they have to be: {failures}")))
+    Err(CommandError::Failed(format!(
+        "the estimators are not as good as they have to be: {failures}"
+    )))
 }
 
 /// On standard error, where that is a terminal.
 fn progress(steps: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {percent:>3} %, {eta} left");
-    ProgressBar::new(steps as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    ProgressBar::new(steps as u64)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 fn table(headings: &[&'static str]) -> Table<'static> {
-    let column =
-        |(at, heading): (usize, &&'static str)| TableColumn { right: at > 0, ..TableColumn::left(heading) };
+    let column = |(at, heading): (usize, &&'static str)| TableColumn {
+        right: at > 0,
+        ..TableColumn::left(heading)
+    };
     Table::new(headings.iter().enumerate().map(column).collect())
 }

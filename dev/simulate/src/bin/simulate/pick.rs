@@ -1,9 +1,12 @@
-//! Whether the plans of `pick` keep their promises on this machine: a chain of multiplications is measured by every clock of a report and
-//! every method, each sample beside long classic runs by `monotonic`, which is the truth.
+//! Whether the plans of `pick` keep their promises on this machine: a chain of multiplications is
+//! measured by every clock of a report and every method, each sample beside long classic runs by
+//! `monotonic`, which is the truth.
 //!
-//! Single calls are compared with calls that fences keep apart, batches with calls in a row, which overlap in the core. The two take turns,
-//! as the frequency of the core wanders. The promise is made before: by the plan, from the figures of the clock. What is added to it has
-//! nothing to do with that clock: how much the operation itself varies from window to window, as `monotonic` sees it.
+//! Single calls are compared with calls that fences keep apart, batches with calls in a row, which
+//! overlap in the core. The two take turns, as the frequency of the core wanders. The promise is
+//! made before: by the plan, from the figures of the clock. What is added to it has nothing to do
+//! with that clock: how much the operation itself varies from window to window, as `monotonic` sees
+//! it.
 
 use std::io::Write;
 use std::path::Path;
@@ -38,8 +41,11 @@ enum Kind {
     EdgeCrossing,
 }
 
-const KINDS: [(Kind, &str); 3] =
-    [(Kind::Single, "single"), (Kind::Batch, "batch"), (Kind::EdgeCrossing, "edge-crossing")];
+const KINDS: [(Kind, &str); 3] = [
+    (Kind::Single, "single"),
+    (Kind::Batch, "batch"),
+    (Kind::EdgeCrossing, "edge-crossing"),
+];
 
 /// A promise and what became of it.
 struct Promise {
@@ -59,7 +65,9 @@ struct Promise {
 pub fn run(report: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
     let failed = |why: String| CommandError::Failed(why);
     let report = timermeter::report::read(report).map_err(|error| failed(error.to_string()))?;
-    if let Some(cpu) = timermeter::platform::quietest_cpu(&timers::allowed_cpus().unwrap_or_default()) {
+    if let Some(cpu) =
+        timermeter::platform::quietest_cpu(&timers::allowed_cpus().unwrap_or_default())
+    {
         timers::pin_to(cpu).map_err(|error| failed(error.to_string()))?;
     }
     let truth = report.timers.iter().find(|row| row.id == "monotonic");
@@ -72,7 +80,11 @@ pub fn run(report: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
     columns.push(TableColumn::left(""));
     let mut table = Table::new(columns);
     let (mut kept, mut promised, mut refused) = (0, 0, Vec::new());
-    let rows: Vec<&TimerRow> = report.timers.iter().filter(|row| row.runtime == "native").collect();
+    let rows: Vec<&TimerRow> = report
+        .timers
+        .iter()
+        .filter(|row| row.runtime == "native")
+        .collect();
     let progress = progress(rows.len());
     for row in rows {
         progress.inc(1);
@@ -103,26 +115,36 @@ pub fn run(report: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
     table.write(Format::Table, output)?;
     let share = format!("{kept} of {promised} promises were kept");
     writeln!(output, "\n{share}")?;
-    refused.iter().try_for_each(|why| writeln!(output, "nothing was promised: {why}"))?;
+    refused
+        .iter()
+        .try_for_each(|why| writeln!(output, "nothing was promised: {why}"))?;
     output.flush()?;
     if promised > 0 && f64::from(kept) >= KEPT * f64::from(promised) {
         return Ok(());
     }
-    Err(failed(format!("plans do not keep what they promise: {share}")))
+    Err(failed(format!(
+        "plans do not keep what they promise: {share}"
+    )))
 }
 
 impl Promise {
     fn cells(&self, clock: &str, method: &str, is_kept: bool) -> Vec<Value> {
-        let percents = [self.error, self.promised, self.clock_error].map(|share| Value::from(100.0 * share));
-        let mut cells: Vec<Value> =
-            vec![clock.into(), method.into(), self.truth_ns.into(), self.found_ns.into()];
+        let percents =
+            [self.error, self.promised, self.clock_error].map(|share| Value::from(100.0 * share));
+        let mut cells: Vec<Value> = vec![
+            clock.into(),
+            method.into(),
+            self.truth_ns.into(),
+            self.found_ns.into(),
+        ];
         cells.extend(percents);
         cells.push(if is_kept { "" } else { "BROKEN" }.into());
         cells
     }
 }
 
-/// Links of the chain that is measured: for single calls enough for the clock if that is possible, so that there is something to promise.
+/// Links of the chain that is measured: for single calls enough for the clock if that is possible,
+/// so that there is something to promise.
 fn links(clock: &ClockFigures, kind: Kind) -> u64 {
     /// Roughly what a link takes; how long it really is, is found.
     const LINK_NS: f64 = 1.5;
@@ -152,7 +174,13 @@ fn tried(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result
     };
     let mut timed = open(&clock.id, &mut **chain)?;
     let mut true_timed = open(&truth_clock.id, &mut **same)?;
-    let (timed, mut truth) = (&mut *timed, Truth { timed: &mut *true_timed, kind });
+    let (timed, mut truth) = (
+        &mut *timed,
+        Truth {
+            timed: &mut *true_timed,
+            kind,
+        },
+    );
     let calls = truth.calls();
     let duration_ns = truth.ns_per_call(calls).max(1e-3);
     let plan = planned(clock, kind, duration_ns)?;
@@ -161,7 +189,10 @@ fn tried(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result
     let deadline = Deadline::after(4 * BUDGET);
     while ratios.len() < SAMPLES as usize {
         if deadline.remaining().is_none() {
-            return Err(format!("{} of {SAMPLES} samples were undisturbed", ratios.len()));
+            return Err(format!(
+                "{} of {SAMPLES} samples were undisturbed",
+                ratios.len()
+            ));
         }
         let watch = Watch::begin();
         let before = truth.ns_per_call(calls);
@@ -177,7 +208,8 @@ fn tried(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result
         }
     }
     let count = ratios.len() as f64;
-    // Of single calls one is looked at, the first; of the others the middle one, whose error is a quarter more than that of a mean.
+    // Of single calls one is looked at, the first; of the others the middle one, whose error is a
+    // quarter more than that of a mean.
     let (ratio, by) = match kind {
         Kind::Single => (ratios[0], (1.0 + 1.0 / count).sqrt()),
         _ => (median(&ratios).unwrap_or(f64::NAN), 1.25 / count.sqrt()),
@@ -195,7 +227,8 @@ fn tried(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result
     })
 }
 
-/// The standard deviation of figures that are normal but for a few: from what the middle half lies between.
+/// The standard deviation of figures that are normal but for a few: from what the middle half lies
+/// between.
 fn scatter(figures: &[f64]) -> f64 {
     const OF_NORMAL: f64 = 1.349;
     let sorted = sorted(figures);
@@ -210,7 +243,8 @@ struct Truth<'a> {
 }
 
 impl Truth<'_> {
-    /// As many calls as fill a quarter of a millisecond: a thousandfold of any step, and short enough not to be interrupted each time.
+    /// As many calls as fill a quarter of a millisecond: a thousandfold of any step, and short
+    /// enough not to be interrupted each time.
     fn calls(&mut self) -> u64 {
         const LONG_NS: f64 = 2.5e5;
         let mut calls = 1;
@@ -229,7 +263,8 @@ impl Truth<'_> {
         ns / calls as f64
     }
 
-    /// Nanoseconds a call by a window like those of the plan. Of single calls that are averaged the mean of as many.
+    /// Nanoseconds a call by a window like those of the plan. Of single calls that are averaged the
+    /// mean of as many.
     fn alike(&mut self, plan: &Plan) -> f64 {
         /// More of them show no more.
         const MOST: u64 = 64;
@@ -239,15 +274,17 @@ impl Truth<'_> {
             Method::EdgeCrossing { samples, .. } => (1, samples.min(MOST)),
         };
         self.timed.warm_up(calls);
-        let total: f64 = (0..times).map(|_| self.timed.window(calls) - self.timed.window(0)).sum();
+        let total: f64 = (0..times)
+            .map(|_| self.timed.window(calls) - self.timed.window(0))
+            .sum();
         total / (times * calls) as f64
     }
 }
 
 /// The plan of that method that keeps the error, or what the budget allows.
 fn planned(clock: &ClockFigures, kind: Kind, duration_ns: f64) -> Result<Plan, String> {
-    let requirement =
-        Requirement::new(Nanos(duration_ns), ERROR, CONFIDENCE).map_err(|error| error.to_string())?;
+    let requirement = Requirement::new(Nanos(duration_ns), ERROR, CONFIDENCE)
+        .map_err(|error| error.to_string())?;
     let budget_ns = BUDGET.as_nanos() as f64;
     let each_ns = budget_ns / f64::from(SAMPLES);
     let (planned, share_ns) = match kind {
@@ -260,7 +297,8 @@ fn planned(clock: &ClockFigures, kind: Kind, duration_ns: f64) -> Result<Plan, S
         return Ok(plan);
     }
     let took = time(Some(plan.campaign_ns * budget_ns / share_ns));
-    plan::within(clock, &requirement, plan.method, share_ns).ok_or_else(|| format!("it would take {took}"))
+    plan::within(clock, &requirement, plan.method, share_ns)
+        .ok_or_else(|| format!("it would take {took}"))
 }
 
 /// What an empty interval shows: measured where the steps are fine enough for that.
@@ -283,14 +321,22 @@ fn sample(timed: &mut dyn Timed, clock: &ClockFigures, plan: &Plan, floor: f64, 
             timed.warm_up(calls);
             (timed.window(calls) - floor) / calls as f64
         }
-        Method::EdgeCrossing { samples, floor_samples, .. } => {
-            let wait = (plan.campaign_ns / (samples + floor_samples) as f64).min(clock.step_ns).max(1.0);
+        Method::EdgeCrossing {
+            samples,
+            floor_samples,
+            ..
+        } => {
+            let wait = (plan.campaign_ns / (samples + floor_samples) as f64)
+                .min(clock.step_ns)
+                .max(1.0);
             let mut state = 2 * turn + 1;
             let mut mean_of = |count: u64, calls: u64| {
                 let count = count.div_ceil(SAMPLES.into());
                 let total: f64 = (0..count)
                     .map(|_| {
-                        state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(0x9e37_79b9_7f4a_7c15);
+                        state = state
+                            .wrapping_mul(0xd134_2543_de82_ef95)
+                            .wrapping_add(0x9e37_79b9_7f4a_7c15);
                         let share = (state >> 32) as f64 / 2_f64.powi(32);
                         // So that samples do not keep in step with the clock.
                         std::hint::black_box(timers::links(1, (share * wait) as u64));

@@ -15,7 +15,11 @@ use super::table;
 const MOST_SHOWN: usize = 12;
 
 pub fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> {
-    writeln!(output, "simulated timers, seed {}, profile {}", outcome.seed, outcome.profile)?;
+    writeln!(
+        output,
+        "simulated timers, seed {}, profile {}",
+        outcome.seed, outcome.profile
+    )?;
     let style = terminal_style();
     for judged in &outcome.references {
         writeln!(output, "\nreference: {}", judged.reference)?;
@@ -40,11 +44,19 @@ pub fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandErr
 
 /// All groups, the last of which holds all timers.
 fn groups(judged: &Judged) -> impl Iterator<Item = (&str, &Summary)> {
-    judged.groups.iter().map(|(group, summary)| (group.as_str(), summary)).chain([("all", &judged.all)])
+    judged
+        .groups
+        .iter()
+        .map(|(group, summary)| (group.as_str(), summary))
+        .chain([("all", &judged.all)])
 }
 
 fn misses_of(summary: &Summary) -> String {
-    format!("{:.1} ({:.1}) %", 100.0 * summary.misses, 100.0 * summary.unavoidable)
+    format!(
+        "{:.1} ({:.1}) %",
+        100.0 * summary.misses,
+        100.0 * summary.unavoidable
+    )
 }
 
 /// A table a figure, and one of misses: no line is wider than 80 columns.
@@ -55,7 +67,9 @@ fn tables(judged: &Judged, style: Style) -> String {
             let figure = summary.figures()[at];
             let mut row = vec![Value::from(group.to_owned()), percent(figure.right).into()];
             row.extend([percent(figure.covered), sizes(figure)].map(Value::from));
-            row.extend([figure.score, figure.exact, figure.remains].map(|score| Value::from(small(score))));
+            row.extend(
+                [figure.score, figure.exact, figure.remains].map(|score| Value::from(small(score))),
+            );
             table.push(row);
         }
         table.on_terminal(style, &|_| "") + "\n"
@@ -68,7 +82,12 @@ fn tables(judged: &Judged, style: Style) -> String {
             misses_of(summary).into(),
         ]);
     }
-    FIGURES.iter().enumerate().map(of_figure).collect::<String>() + &misses.on_terminal(style, &|_| "")
+    FIGURES
+        .iter()
+        .enumerate()
+        .map(of_figure)
+        .collect::<String>()
+        + &misses.on_terminal(style, &|_| "")
 }
 
 const LEGEND: &str = "right; held, the truth by its interval: in %; ±: median half-width (median error) of the intervals; score: their mean interval score, \
@@ -77,7 +96,10 @@ misses: truth outside the interval, and off by more than 1 % of cost or 0.1 poin
 (how often exact 95 % intervals of these widths would miss so)";
 
 fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| numbers::NOTHING.to_owned(), |share| format!("{:.0}", 100.0 * share))
+    share.map_or_else(
+        || numbers::NOTHING.to_owned(),
+        |share| format!("{:.0}", 100.0 * share),
+    )
 }
 
 /// A size in percent.
@@ -94,10 +116,18 @@ pub fn sizes(figure: FigureSummary) -> String {
 fn misses(misses: &[Miss], style: Style) -> String {
     let mut table = table(&["timer", "accuracy", "cost", "spread", "Quality %"]);
     table.columns[0].folds = true;
-    let time = |pair: [Option<f64>; 2]| format!("{} → {}", numbers::time(pair[0]), numbers::time(pair[1]));
-    let share = |pair: [Option<f64>; 2]| format!("{} → {}", numbers::share(pair[0]), numbers::share(pair[1]));
-    let percent =
-        |pair: [Option<f64>; 2]| format!("{} → {}", numbers::percent(pair[0]), numbers::percent(pair[1]));
+    let time =
+        |pair: [Option<f64>; 2]| format!("{} → {}", numbers::time(pair[0]), numbers::time(pair[1]));
+    let share = |pair: [Option<f64>; 2]| {
+        format!("{} → {}", numbers::share(pair[0]), numbers::share(pair[1]))
+    };
+    let percent = |pair: [Option<f64>; 2]| {
+        format!(
+            "{} → {}",
+            numbers::percent(pair[0]),
+            numbers::percent(pair[1])
+        )
+    };
     for miss in misses.iter().take(MOST_SHOWN) {
         table.push(vec![
             format!("{}, {}", miss.timer, miss.reference).into(),

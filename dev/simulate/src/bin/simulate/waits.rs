@@ -46,8 +46,12 @@ struct Required {
     covered: [f64; 2],
 }
 
-const REQUIRED: Required =
-    Required { granularity: 0.98, steps_that_are_not: 0.005, exact: 0.99, covered: [0.93, 0.97] };
+const REQUIRED: Required = Required {
+    granularity: 0.98,
+    steps_that_are_not: 0.005,
+    exact: 0.99,
+    covered: [0.93, 0.97],
+};
 /// The first of these of a first look, whose waits are too few for some steps.
 const OF_A_FIRST_LOOK: f64 = 0.9;
 
@@ -56,14 +60,27 @@ const OF_A_FIRST_LOOK: f64 = 0.9;
 /// # Errors
 /// When too many figures are wrong.
 pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
-    let plan = if args.quick { &WaitPlan::QUICK } else { &WaitPlan::DEFAULT };
+    let plan = if args.quick {
+        &WaitPlan::QUICK
+    } else {
+        &WaitPlan::DEFAULT
+    };
     let (seed, count) = (args.seed, args.count.unwrap_or(COUNT) as usize);
     let score = judge(seed, count, plan).map_err(|fault| {
-        CommandError::Failed(format!("a simulated timer that waits could not be asked: {fault}"))
+        CommandError::Failed(format!(
+            "a simulated timer that waits could not be asked: {fault}"
+        ))
     })?;
     let figures = score.summary();
-    let granularity = if args.quick { OF_A_FIRST_LOOK } else { REQUIRED.granularity };
-    let required = Required { granularity, ..REQUIRED };
+    let granularity = if args.quick {
+        OF_A_FIRST_LOOK
+    } else {
+        REQUIRED.granularity
+    };
+    let required = Required {
+        granularity,
+        ..REQUIRED
+    };
     let failures = failures(&score, &figures, required);
     let outcome = WaitsOutcome {
         seed,
@@ -80,13 +97,18 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
 
 /// As many countdown timers, and as many periodic ones.
 fn judge(seed: u64, count: usize, plan: &WaitPlan) -> Answer<Score> {
-    let (waits, ticks) = (population::waits(count, seed), population::ticks(count, seed));
+    let (waits, ticks) = (
+        population::waits(count, seed),
+        population::ticks(count, seed),
+    );
     let progress = progress(waits.len() + ticks.len());
     let seen = |judged: Judged| {
         progress.inc(1);
         judged
     };
-    let waits = parallel::mapped(&waits, |case| Ok(seen(Judged::wait(case, &case.figures(plan)?))));
+    let waits = parallel::mapped(&waits, |case| {
+        Ok(seen(Judged::wait(case, &case.figures(plan)?)))
+    });
     let ticks = parallel::mapped(&ticks, |case| {
         let (figures, missed) = case.figures(plan)?;
         Judged::ticks(case, &figures, missed).map(&seen)
@@ -105,26 +127,44 @@ fn failures(
     figures: &BTreeMap<&'static str, FigureSummary>,
     required: Required,
 ) -> Vec<String> {
-    let chance = |share: f64, count: u32| CHANCE * (share * (1.0 - share) / f64::from(count.max(1))).sqrt();
+    let chance =
+        |share: f64, count: u32| CHANCE * (share * (1.0 - share) / f64::from(count.max(1))).sqrt();
     let (steps, policies) = (Counts::sum(&score.steps), Counts::sum(&score.policies));
     let share = |part: u32, counts: &Counts| f64::from(part) / f64::from(counts.timers.max(1));
     let mut failures = Vec::new();
     let mut at_least = |what: &str, right: u32, counts: &Counts, wanted: f64| {
         if share(right, counts) < wanted - chance(wanted, counts.timers) {
             let percent = [share(right, counts), wanted].map(|share| 100.0 * share);
-            failures
-                .push(format!("{what} on {:.1} % of them, and {:.0} % are required", percent[0], percent[1]));
+            failures.push(format!(
+                "{what} on {:.1} % of them, and {:.0} % are required",
+                percent[0], percent[1]
+            ));
         }
     };
-    at_least("granularity right", steps.right, &steps, required.granularity);
-    at_least("missed expirations exact", policies.right, &policies, required.exact);
+    at_least(
+        "granularity right",
+        steps.right,
+        &steps,
+        required.granularity,
+    );
+    at_least(
+        "missed expirations exact",
+        policies.right,
+        &policies,
+        required.exact,
+    );
     let most = required.steps_that_are_not;
     if share(steps.wrong, &steps) > most + chance(most, steps.timers) {
-        failures.push(format!("{} timers were given a step that they do not have", steps.wrong));
+        failures.push(format!(
+            "{} timers were given a step that they do not have",
+            steps.wrong
+        ));
     }
     let [least, most] = required.covered;
     for (name, figure) in figures {
-        let Some(covered) = figure.covered else { continue };
+        let Some(covered) = figure.covered else {
+            continue;
+        };
         let quantile = name.starts_with("lateness") || name.starts_with("jitter");
         let too_few = covered < least - chance(least, figure.intervals);
         if too_few || (quantile && covered > most + chance(most, figure.intervals)) {
@@ -141,31 +181,59 @@ fn failures(
 }
 
 fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), CommandError> {
-    writeln!(output, "simulated timers that wait, seed {}, profile {}\n", outcome.seed, outcome.profile)?;
+    writeln!(
+        output,
+        "simulated timers that wait, seed {}, profile {}\n",
+        outcome.seed, outcome.profile
+    )?;
     let counted = |heading: [&'static str; 5], counts: &BTreeMap<String, Counts>| {
         let mut table = table(&heading);
         let all = ("all".to_owned(), Counts::sum(counts));
         for (kind, counts) in counts.iter().chain([(&all.0, &all.1)]) {
             let numbers = [counts.timers, counts.right, counts.missed, counts.wrong];
             let numbers = numbers.map(|number| Value::from(number.to_string()));
-            table.push([Value::from(kind.as_str())].into_iter().chain(numbers).collect());
+            table.push(
+                [Value::from(kind.as_str())]
+                    .into_iter()
+                    .chain(numbers)
+                    .collect(),
+            );
         }
         table.render(Format::Table)
     };
-    let steps = ["granularity", "timers", "right to 1 %", "not found", "false"];
-    let policies = ["policy, missed expirations", "timers", "exact", "not told", "wrong"];
+    let steps = [
+        "granularity",
+        "timers",
+        "right to 1 %",
+        "not found",
+        "false",
+    ];
+    let policies = [
+        "policy, missed expirations",
+        "timers",
+        "exact",
+        "not told",
+        "wrong",
+    ];
     writeln!(output, "{}", counted(steps, &outcome.granularity))?;
     writeln!(output, "{}", counted(policies, &outcome.missed_expirations))?;
     let mut figures = table(&["figure", "intervals", "covered %", "half-width (±error)"]);
     for (name, figure) in &outcome.figures {
-        let Some(covered) = figure.covered else { continue };
+        let Some(covered) = figure.covered else {
+            continue;
+        };
         let known = Estimate::exact(covered).counted(f64::from(figure.intervals));
         let [covered, low, high] = [known.value, known.low, known.high].map(|share| 100.0 * share);
         figures.push(vec![
             (*name).into(),
             figure.intervals.to_string().into(),
             format!("{covered:.1} ({low:.1} to {high:.1})").into(),
-            sizes(if name.ends_with("error") { in_percent(*figure) } else { *figure }).into(),
+            sizes(if name.ends_with("error") {
+                in_percent(*figure)
+            } else {
+                *figure
+            })
+            .into(),
         ]);
     }
     write!(output, "{}", figures.render(Format::Table))?;
@@ -175,11 +243,14 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
     Ok(())
 }
 
-const LEGEND: &str =
-    "half-width and error: medians, in % of the figure; of proportional error and rate error in ppm";
+const LEGEND: &str = "half-width and error: medians, in % of the figure; of proportional error and rate error in ppm";
 
 /// A figure in ppm, so that what is shown in percent is ppm.
 fn in_percent(figure: FigureSummary) -> FigureSummary {
     let of = |size: Option<f64>| size.map(|size| size / 100.0);
-    FigureSummary { half_width: of(figure.half_width), error: of(figure.error), ..figure }
+    FigureSummary {
+        half_width: of(figure.half_width),
+        error: of(figure.error),
+        ..figure
+    }
 }
