@@ -146,20 +146,14 @@ fn said(lines: &[&str]) -> (String, Option<String>) {
         .map(str::trim)
         .collect();
     comment.reverse();
-    let begins = |line: &str| {
-        KINDS
-            .iter()
-            .any(|(kind, _)| line.starts_with(&format!("*{kind}*")))
-    };
-    let at = comment
+    let comment = comment.join(" ");
+    let at = KINDS
         .iter()
-        .position(|line| begins(line))
-        .unwrap_or(comment.len());
-    let rests_on = comment[at..].join(" ");
-    (
-        comment[..at].join(" "),
-        Some(rests_on).filter(|text| !text.is_empty()),
-    )
+        .filter_map(|(kind, _)| comment.find(&format!("*{kind}*")))
+        .min();
+    let (is, rests_on) = comment.split_at(at.unwrap_or(comment.len()));
+    let rests_on = Some(rests_on.to_owned()).filter(|text| !text.is_empty());
+    (is.trim_end().to_owned(), rests_on)
 }
 
 /// The page, as it is to be.
