@@ -3,25 +3,25 @@
 
 use crate::model::Cycles;
 
-/// Exponent of accuracy in Formula (1) (section 4.3).
-pub const ACCURACY_EXPONENT: f64 = -0.1;
+/// Exponent of resolution in Formula (1) (section 4.3).
+pub const RESOLUTION_EXPONENT: f64 = -0.1;
 /// Exponent of the median invocation cost in Formula (1) (section 4.3).
 pub const COST_EXPONENT: f64 = -0.1;
 /// Exponent of the invocation cost spread in Formula (1) (section 4.3).
 pub const SPREAD_EXPONENT: f64 = 0.5;
 
-/// `Quality = accuracy^-0.1 · cost^-0.1 · spread^0.5`, in (0, 1].
+/// `Quality = resolution^-0.1 · cost^-0.1 · spread^0.5`, in (0, 1].
 ///
-/// Accuracy and median invocation cost are in CPU cycles; values below one cycle count as one
+/// Resolution and median invocation cost are in CPU cycles; values below one cycle count as one
 /// (section 4.1: one cycle is the smallest unit of time there is). Spread is the share of single
-/// invocations within ±1 accuracy of the median, in (0, 1]. `None` when an input is not a number or
+/// invocations within ±1 resolution of the median, in (0, 1]. `None` when an input is not a number or
 /// the spread lies outside (0, 1]. The value 0 is not produced here: it is kept for timers that are
 /// not monotonic, unstable or not thread-safe (section 4.4).
 #[must_use]
-pub fn quality(accuracy: Cycles, cost: Cycles, spread: f64) -> Option<f64> {
-    let usable = accuracy.0.is_finite() && cost.0.is_finite() && spread > 0.0 && spread <= 1.0;
+pub fn quality(resolution: Cycles, cost: Cycles, spread: f64) -> Option<f64> {
+    let usable = resolution.0.is_finite() && cost.0.is_finite() && spread > 0.0 && spread <= 1.0;
     usable.then(|| {
-        accuracy.0.max(1.0).powf(ACCURACY_EXPONENT)
+        resolution.0.max(1.0).powf(RESOLUTION_EXPONENT)
             * cost.0.max(1.0).powf(COST_EXPONENT)
             * spread.powf(SPREAD_EXPONENT)
     })
@@ -36,8 +36,8 @@ mod tests {
     const CYCLES: std::ops::Range<f64> = 1.0..1e12;
     const SPREAD: std::ops::RangeInclusive<f64> = 1e-6..=1.0;
 
-    fn of(accuracy: f64, cost: f64, spread: f64) -> f64 {
-        quality(Cycles(accuracy), Cycles(cost), spread).expect("usable")
+    fn of(resolution: f64, cost: f64, spread: f64) -> f64 {
+        quality(Cycles(resolution), Cycles(cost), spread).expect("usable")
     }
 
     #[test]
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn what_is_no_figure_has_no_quality() {
-        for (accuracy, cost, spread) in [
+        for (resolution, cost, spread) in [
             (f64::NAN, 1.0, 1.0),
             (1.0, f64::NAN, 1.0),
             (f64::INFINITY, 1.0, 1.0),
@@ -58,41 +58,41 @@ mod tests {
             (1.0, 1.0, 1.000_001),
         ] {
             assert_eq!(
-                quality(Cycles(accuracy), Cycles(cost), spread),
+                quality(Cycles(resolution), Cycles(cost), spread),
                 None,
-                "{accuracy} {cost} {spread}"
+                "{resolution} {cost} {spread}"
             );
         }
     }
 
     proptest! {
         #[test]
-        fn it_is_a_share(accuracy in 0.0..1e12, cost in -1e3..1e12, spread in SPREAD) {
-            let quality = of(accuracy, cost, spread);
+        fn it_is_a_share(resolution in 0.0..1e12, cost in -1e3..1e12, spread in SPREAD) {
+            let quality = of(resolution, cost, spread);
             prop_assert!(quality > 0.0 && quality <= 1.0);
         }
 
         #[test]
         fn better_figures_are_never_worse(
-            accuracy in CYCLES, cost in CYCLES, spread in SPREAD, factor in 1.0..1e3,
+            resolution in CYCLES, cost in CYCLES, spread in SPREAD, factor in 1.0..1e3,
         ) {
-            let base = of(accuracy, cost, spread);
-            prop_assert!(of(accuracy * factor, cost, spread) <= base);
-            prop_assert!(of(accuracy, cost * factor, spread) <= base);
-            prop_assert!(of(accuracy, cost, spread / factor) <= base);
+            let base = of(resolution, cost, spread);
+            prop_assert!(of(resolution * factor, cost, spread) <= base);
+            prop_assert!(of(resolution, cost * factor, spread) <= base);
+            prop_assert!(of(resolution, cost, spread / factor) <= base);
         }
 
         #[test]
         fn ten_times_a_figure_scales_by_its_exponent(
-            accuracy in CYCLES, cost in CYCLES, spread in SPREAD,
+            resolution in CYCLES, cost in CYCLES, spread in SPREAD,
         ) {
             let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-9;
-            let base = of(accuracy, cost, spread);
+            let base = of(resolution, cost, spread);
             let tenth_root = 10f64.powf(-0.1);
-            prop_assert!(near(of(accuracy * 10.0, cost, spread), base * tenth_root));
-            prop_assert!(near(of(accuracy, cost * 10.0, spread), base * tenth_root));
-            prop_assert!(near(of(accuracy, cost, spread / 10.0), base / 10f64.sqrt()));
-            prop_assert!(near(of(cost, accuracy, spread), base));
+            prop_assert!(near(of(resolution * 10.0, cost, spread), base * tenth_root));
+            prop_assert!(near(of(resolution, cost * 10.0, spread), base * tenth_root));
+            prop_assert!(near(of(resolution, cost, spread / 10.0), base / 10f64.sqrt()));
+            prop_assert!(near(of(cost, resolution, spread), base));
         }
 
         #[test]

@@ -1,5 +1,5 @@
 //! Quality of a timer by its profile, with its interval: what processes differ by, what no process
-//! can tell of cost and spread, and what accuracy and frequency are known to.
+//! can tell of cost and spread, and what resolution and frequency are known to.
 
 use crate::analysis::cost::Following;
 use crate::analysis::profile::{Profile, one_more, profile};
@@ -10,15 +10,15 @@ use crate::model::{Cycles, Estimate, Hertz, Lateness, Nanos, WaitFigures};
 use crate::quality::quality;
 use crate::trace::{Run, Trace, WaitTrace};
 
-/// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without accuracy, cost
+/// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without resolution, cost
 /// or spread.
 #[must_use]
 pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
-    let (accuracy, cost, spread) = (profile.accuracy_ns()?, profile.cost?, profile.spread?);
+    let (resolution, cost, spread) = (profile.resolution_ns()?, profile.cost?, profile.spread?);
     let here =
-        |cost: f64, spread: f64| quality_of_ns(accuracy.value, cost, spread, frequency.value);
+        |cost: f64, spread: f64| quality_of_ns(resolution.value, cost, spread, frequency.value);
     let value = here(cost.value, spread.value)?;
-    let interval = over_processes(&each(&profile.processes, accuracy.value, frequency.value))?;
+    let interval = over_processes(&each(&profile.processes, resolution.value, frequency.value))?;
     let instead = profile
         .instead
         .iter()
@@ -28,13 +28,14 @@ pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
         Following::Device => cost.value,
         Following::Core | Following::Unknown => cost.value * frequency.value / hertz,
     };
-    let at = |hertz: f64| quality_of_ns(accuracy.value, cost_at(hertz), spread.value, hertz);
-    let with = |accuracy: f64| quality_of_ns(accuracy, cost.value, spread.value, frequency.value);
+    let at = |hertz: f64| quality_of_ns(resolution.value, cost_at(hertz), spread.value, hertz);
+    let with =
+        |resolution: f64| quality_of_ns(resolution, cost.value, spread.value, frequency.value);
     let common = [
         at(frequency.low),
         at(frequency.high),
-        with(accuracy.low),
-        with(accuracy.high),
+        with(resolution.low),
+        with(resolution.high),
     ];
     let missed = missed(profile, spread)
         .into_iter()
@@ -64,7 +65,7 @@ pub fn of_waits(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let mut figures = waits::figures(trace, hertz);
     let of = |row: &Lateness| {
         quality(
-            Nanos(row.accuracy_ns).cycles(Hertz(hertz?)),
+            Nanos(row.error_ns).cycles(Hertz(hertz?)),
             Cycles(row.cpu_cycles?),
             row.spread?,
         )
@@ -85,7 +86,7 @@ pub struct Sketch {
     /// In ticks, where it is known.
     step: Option<f64>,
     /// The step in nanoseconds, or its bound.
-    accuracy_ns: f64,
+    resolution_ns: f64,
     hertz: f64,
 }
 
@@ -94,7 +95,8 @@ impl Sketch {
     #[must_use]
     pub fn of(trace: &Trace, hertz: f64) -> Option<Self> {
         let profile = profile(trace);
-        let (step, kind, accuracy_ns) = (profile.step(), profile.kind, profile.step_at_most_ns()?);
+        let (step, kind, resolution_ns) =
+            (profile.step(), profile.kind, profile.step_at_most_ns()?);
         let processes = if step.is_some() {
             profile.processes
         } else {
@@ -105,14 +107,14 @@ impl Sketch {
                 ..rest.clone()
             };
             runs.iter()
-                .filter_map(|run| one_more(&alone(run), kind, step, accuracy_ns))
+                .filter_map(|run| one_more(&alone(run), kind, step, resolution_ns))
                 .collect()
         };
         Some(Self {
             processes,
             kind,
             step,
-            accuracy_ns,
+            resolution_ns,
             hertz,
         })
     }
@@ -120,14 +122,14 @@ impl Sketch {
     /// Adds what one more process saw; it is the only one of `trace`.
     pub fn add(&mut self, trace: &Trace) {
         self.processes
-            .extend(one_more(trace, self.kind, self.step, self.accuracy_ns));
+            .extend(one_more(trace, self.kind, self.step, self.resolution_ns));
     }
 
     /// Half the width of that part of the interval of Quality which more processes make narrower.
     /// Infinite where one process is all there is.
     #[must_use]
     pub fn scatter(&self) -> f64 {
-        let interval = over_processes(&each(&self.processes, self.accuracy_ns, self.hertz));
+        let interval = over_processes(&each(&self.processes, self.resolution_ns, self.hertz));
         interval.map_or(f64::INFINITY, half)
     }
 }
@@ -138,7 +140,7 @@ impl Sketch {
 pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
     let interval = over_processes(&each(
         &profile.processes,
-        profile.accuracy_ns()?.value,
+        profile.resolution_ns()?.value,
         hertz,
     ))?;
     interval.is_bounded().then(|| half(interval))
@@ -148,16 +150,16 @@ fn half(interval: Estimate) -> f64 {
     (interval.high - interval.low) / 2.0
 }
 
-fn quality_of_ns(accuracy: f64, cost: f64, spread: f64, hertz: f64) -> Option<f64> {
+fn quality_of_ns(resolution: f64, cost: f64, spread: f64, hertz: f64) -> Option<f64> {
     let cycles = |ns: f64| Nanos(ns).cycles(Hertz(hertz));
-    quality(cycles(accuracy), cycles(cost), spread)
+    quality(cycles(resolution), cycles(cost), spread)
 }
 
 /// The Quality of each process.
-fn each(processes: &[(f64, f64)], accuracy: f64, hertz: f64) -> Vec<f64> {
+fn each(processes: &[(f64, f64)], resolution: f64, hertz: f64) -> Vec<f64> {
     processes
         .iter()
-        .filter_map(|&(cost, spread)| quality_of_ns(accuracy, cost, spread, hertz))
+        .filter_map(|&(cost, spread)| quality_of_ns(resolution, cost, spread, hertz))
         .collect()
 }
 

@@ -53,7 +53,7 @@ Examples:
 
 /// Tells how good the clocks of this machine are
 ///
-/// Measures accuracy, invocation cost, spread and Quality of every timer method, with intervals and
+/// Measures resolution, invocation cost, spread and Quality of every timer method, with intervals and
 /// caveats. Without a command: which clock to use here, in two seconds and a few lines.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "timermeter", version, args_conflicts_with_subcommands = true, after_help = groups::ALL, max_term_width = 100)]

@@ -66,8 +66,8 @@ fn row<'a>(report: &'a serde_json::Value, id: &str) -> &'a serde_json::Value {
 }
 
 fn step_us(row: &serde_json::Value) -> f64 {
-    assert_eq!(row["accuracy"]["kind"], "resolved", "{row}");
-    row["accuracy"]["ns"].as_f64().expect("a number") / 1e3
+    assert_eq!(row["resolution"]["kind"], "resolved", "{row}");
+    row["resolution"]["ns"].as_f64().expect("a number") / 1e3
 }
 
 fn has_moved_edges(row: &serde_json::Value) -> bool {
@@ -102,7 +102,7 @@ fn the_dial_of_firefox_comes_back() {
         let is_told = (0..TIMES).any(|_| {
             let report = probed("firefox", &["firefox:performance.now"], &settings);
             let row = row(&report, "firefox:performance.now");
-            if row["accuracy"]["kind"] != "resolved" {
+            if row["resolution"]["kind"] != "resolved" {
                 return false;
             }
             let off = step_us(row) / f64::from(microseconds) - 1.0;

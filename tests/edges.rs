@@ -262,12 +262,12 @@ fn by_the_prober(runtime: &str, wanted: &BTreeMap<String, f64>) -> BTreeMap<Stri
     let rows = report["timers"].as_array().expect("rows");
     let found = rows
         .iter()
-        .filter(|row| row["accuracy"]["kind"] == "resolved");
+        .filter(|row| row["resolution"]["kind"] == "resolved");
     found
         .filter_map(|row| {
             Some((
                 row["id"].as_str()?.to_owned(),
-                row["accuracy"]["ns"].as_f64()?,
+                row["resolution"]["ns"].as_f64()?,
             ))
         })
         .collect()

@@ -174,7 +174,7 @@ fn the_schema_refuses_what_is_no_report() {
         ("/schema", "timermeter.report.v2".into()),
         ("/timers/0/status", "fine".into()),
         ("/timers/0/quality", 1.5.into()),
-        ("/timers/0/accuracy/kind", serde_json::Value::Null),
+        ("/timers/0/resolution/kind", serde_json::Value::Null),
         ("/settings/seed", (-1).into()),
     ] {
         let mut value = good.clone();

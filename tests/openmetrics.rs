@@ -45,7 +45,7 @@ fn waits() -> Report {
         earliest_ns: 40.0,
         cpu_ns: known(2_100.0),
         cpu_cycles: None,
-        accuracy_ns: 55_000.0,
+        error_ns: 55_000.0,
         spread: None,
         quality: None,
         histogram: Default::default(),

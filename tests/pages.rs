@@ -270,7 +270,7 @@ fn tables_sort_and_filter_in_a_browser() {
            told.shown = document.getElementById('shown').textContent; told.hash = location.hash;
            filter.value = ''; filter.dispatchEvent(new Event('input')); told.all = ids().length;
            // A page in no window may get no focus of its own.
-           button('accuracy').dispatchEvent(new FocusEvent('focus')); const tip = document.getElementById('tip');
+           button('resolution').dispatchEvent(new FocusEvent('focus')); const tip = document.getElementById('tip');
            told.tip = [tip.hidden, tip.textContent.slice(0, 8)];
            dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); told.away = tip.hidden;";
     let page = render(&[report()], &[], None).unwrap();

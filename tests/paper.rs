@@ -12,7 +12,7 @@ struct Row {
     platform: String,
     timer: String,
     frequency: Hertz,
-    accuracy: Nanos,
+    resolution: Nanos,
     cost: Nanos,
     spread: f64,
     printed_percent: f64,
@@ -22,15 +22,15 @@ struct Row {
 impl Row {
     fn quality_percent(&self) -> f64 {
         percent(
-            self.accuracy.cycles(self.frequency),
+            self.resolution.cycles(self.frequency),
             self.cost.cycles(self.frequency),
             self.spread,
         )
     }
 }
 
-fn percent(accuracy: Cycles, cost: Cycles, spread: f64) -> f64 {
-    100.0 * quality(accuracy, cost, spread).expect("the paper's figures are in range")
+fn percent(resolution: Cycles, cost: Cycles, spread: f64) -> f64 {
+    100.0 * quality(resolution, cost, spread).expect("the paper's figures are in range")
 }
 
 fn rows() -> Vec<Row> {
@@ -47,7 +47,7 @@ fn rows() -> Vec<Row> {
             platform: text("platform"),
             timer: text("timer"),
             frequency: Hertz(figure("cpu_ghz") * 1e9),
-            accuracy: Nanos(figure("accuracy_ns")),
+            resolution: Nanos(figure("resolution_ns")),
             cost: Nanos(figure("cost_ns")),
             spread: figure("spread"),
             printed_percent: figure("quality_printed_percent"),
@@ -84,7 +84,7 @@ fn tables_1_and_2() {
 #[test]
 fn the_recomputed_column() {
     for row in rows() {
-        // Its accuracy_ns and cost_ns are printed with six digits, the column with four decimals.
+        // Its resolution_ns and cost_ns are printed with six digits, the column with four decimals.
         assert!(
             (row.quality_percent() - row.recomputed_percent).abs() < 6e-5,
             "{row:?}"
@@ -93,7 +93,7 @@ fn the_recomputed_column() {
 }
 
 /// The printed Quality of HRC on both MacBooks does not follow from the printed inputs: it is more
-/// than four percentage points off. It does follow, to both printed decimals, when accuracy × cost
+/// than four percentage points off. It does follow, to both printed decimals, when resolution × cost
 /// is 17 and 108 ticks² (of 1 ns) instead of the printed 3 × 51 = 153 and 1 × 36 = 36; no other
 /// whole product gives it.
 #[test]
@@ -106,7 +106,7 @@ fn two_rows_that_contradict_their_inputs() {
             "{row:?}"
         );
         assert!(
-            (row.accuracy.0 * row.cost.0 - printed_product).abs() < 1e-9,
+            (row.resolution.0 * row.cost.0 - printed_product).abs() < 1e-9,
             "{row:?}"
         );
         let with_product = percent(
@@ -134,13 +134,13 @@ fn two_rows_that_contradict_their_inputs() {
     assert_eq!(strange.len(), 2);
 }
 
-/// Section 4.3: accuracy 1 ms, cost 200 ns and 100 ns, spread 1, on a CPU at 2 GHz: "≈ 13.79 %" and
+/// Section 4.3: resolution 1 ms, cost 200 ns and 100 ns, spread 1, on a CPU at 2 GHz: "≈ 13.79 %" and
 /// "≈ 14.79 %".
 ///
-/// Both hold when the costs are taken as 200 and 100 *cycles* beside an accuracy of 2,000,000
+/// Both hold when the costs are taken as 200 and 100 *cycles* beside a resolution of 2,000,000
 /// cycles. That is how the paper itself calculates a few lines above, with the exponents −1:
 /// 1/2,000,000 · 1/200. (1,000,000 with 400 and 200 has the same products.) 13.79 is cut from
-/// 13.797, not rounded. With the costs converted at 2 GHz like the accuracy, to 400 and 200 cycles,
+/// 13.797, not rounded. With the costs converted at 2 GHz like the resolution, to 400 and 200 cycles,
 /// as section 4.2 demands, Formula (1) gives 12.87 % and 13.80 %.
 #[test]
 fn section_4_3_two_costs() {
@@ -165,13 +165,13 @@ fn section_4_3_two_costs() {
 /// would win.
 #[test]
 fn section_4_3_exponent_of_the_spread() {
-    for (accuracy, cost, spread, printed, printed_with_1) in [
+    for (resolution, cost, spread, printed, printed_with_1) in [
         (2400.0, 4800.0, 0.993, 19.60, 19.53),
         (168.0, 1680.0, 0.578, 21.67, 16.48),
     ] {
-        let found = percent(Cycles(accuracy), Cycles(cost), spread);
+        let found = percent(Cycles(resolution), Cycles(cost), spread);
         assert!((found - printed).abs() < 0.005, "{found}");
-        let with_1 = percent(Cycles(accuracy), Cycles(cost), 1.0) * spread;
+        let with_1 = percent(Cycles(resolution), Cycles(cost), 1.0) * spread;
         assert!((with_1 - printed_with_1).abs() < 0.005, "{with_1}");
     }
 }

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use timermeter::model::{
-    Accuracy, AccuracyKind, Cost, Counted, Cpu, Family, Frequency, Hertz, Kernel, Nanos, Os,
-    Platform, Properties, Provenance, ProvenanceKind, Report, SCHEMA, Settings, Status, TimerRow,
-    Tool, Warning,
+    Cost, Counted, Cpu, Family, Frequency, Hertz, Kernel, Nanos, Os, Platform, Properties,
+    Provenance, ProvenanceKind, Report, Resolution, ResolutionKind, SCHEMA, Settings, Status,
+    TimerRow, Tool, Warning,
 };
 use timermeter::quality::quality;
 use timermeter::report::{Format, read};
@@ -101,30 +101,30 @@ impl Record<'_> {
         self.text(name).parse().expect(name)
     }
 
-    /// Nanoseconds in a tick, in which the table gives accuracies.
+    /// Nanoseconds in a tick, in which the table gives resolutions.
     fn ns_per_tick(&self) -> f64 {
-        self.figure("accuracy_ns") / self.figure("accuracy")
+        self.figure("resolution_ns") / self.figure("resolution")
     }
 
     fn row(&self, frequency: Hertz) -> TimerRow {
         let (label, runtime) = call(self.text("timer"));
-        let (accuracy, cost) = (
-            Nanos(self.figure("accuracy_ns")),
+        let (resolution, cost) = (
+            Nanos(self.figure("resolution_ns")),
             Nanos(self.figure("cost_ns")),
         );
         let spread = self.figure("spread");
-        let computed =
-            quality(accuracy.cycles(frequency), cost.cycles(frequency), spread).expect("in range");
+        let computed = quality(resolution.cycles(frequency), cost.cycles(frequency), spread)
+            .expect("in range");
         let printed = self.figure("quality_printed_percent") / 100.0;
         let mut row = TimerRow::unmeasured(self.text("timer"), label, runtime, Status::Ok);
         row.ns_per_tick = Some(self.ns_per_tick());
-        row.accuracy = Some(Accuracy {
-            ns: Some(accuracy.0),
+        row.resolution = Some(Resolution {
+            ns: Some(resolution.0),
             low_ns: None,
             high_ns: None,
-            ticks: self.figure("accuracy"),
-            cycles: Some(accuracy.cycles(frequency).0),
-            kind: AccuracyKind::Resolved,
+            ticks: self.figure("resolution"),
+            cycles: Some(resolution.cycles(frequency).0),
+            kind: ResolutionKind::Resolved,
         });
         row.cost = Some(Cost {
             median_ns: Some(cost.0),
@@ -181,7 +181,7 @@ fn erratum(computed: f64, printed: f64) -> Option<Warning> {
     ((computed - printed).abs() > ROUNDING_PERCENT).then(|| Warning {
         code: "printed-quality-differs".into(),
         message: format!(
-            "the paper prints a Quality of {printed:.2} %, but Formula (1) of the accuracy, cost and spread that it \
+            "the paper prints a Quality of {printed:.2} %, but Formula (1) of the resolution, cost and spread that it \
              prints beside it gives {computed:.2} %"
         ),
         advice: "take the computed one with care: which of the printed figures is wrong is not known".into(),
@@ -214,7 +214,7 @@ fn report(described: &Described) -> Report {
             source: Some(SOURCE.into()),
             note: Some(format!(
                 "platform {} of the paper, with {}; the date is that of the publication; the Quality is computed by \
-                 Formula (1) from the printed accuracy, cost and spread, and the printed one stands beside it; no \
+                 Formula (1) from the printed resolution, cost and spread, and the printed one stands beside it; no \
                  intervals were printed",
                 described.name, described.runtimes
             )),

@@ -52,7 +52,7 @@ fn the_first_line_and_pick_and_the_answer_name_one_clock() {
             .iter()
             .find(|row| row.id == picked.id)
             .expect("it has a row");
-        let step = row.accuracy.as_ref().and_then(|accuracy| accuracy.ns);
+        let step = row.resolution.as_ref().and_then(|resolution| resolution.ns);
         assert_eq!(to_time, Some((picked.id, step)), "{}", file.display());
         // Rank 1 is another clock only for a reason, which stands beside it.
         let ranked = report.timers.iter().filter(|row| row.runtime == "native");

@@ -70,8 +70,8 @@ fn said(row: &Value) -> (String, String) {
 }
 
 fn step(row: &Value) -> String {
-    let accuracy = &row["accuracy"];
-    match (accuracy["ns"].as_f64(), accuracy["kind"].as_str()) {
+    let resolution = &row["resolution"];
+    match (resolution["ns"].as_f64(), resolution["kind"].as_str()) {
         (Some(ns), Some("resolved")) => time(Some(ns)),
         (Some(ns), _) => format!("≤ {}", time(Some(ns))),
         _ => "–".into(),
@@ -197,7 +197,7 @@ fn the_page_has_the_figures_of_a_kept_run() {
 #[test]
 fn a_clock_that_does_not_what_is_said_has_a_note() {
     let row = serde_json::json!({
-        "id": "x:now", "label": "now(a|b)", "status": "ok", "accuracy": {"ns": 1e6, "kind": "resolved"}, "cost": {"median_ns": 25.0},
+        "id": "x:now", "label": "now(a|b)", "status": "ok", "resolution": {"ns": 1e6, "kind": "resolved"}, "cost": {"median_ns": 25.0},
         "quality": 0.25, "quality_low": 0.2, "quality_high": 0.3, "verdicts": {"declared": {"resolution_ns": 1e3, "times_coarser": 1e3}},
         "warnings": [{"code": "edges-moved"}]
     });

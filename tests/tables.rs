@@ -13,7 +13,14 @@ use timermeter::tabulation::{ColumnName, Layout, TableChoice, Tabulation};
 
 use crate::sample::report;
 
-const COLUMNS: [&str; 6] = ["platform", "timer", "label", "accuracy", "cost", "quality"];
+const COLUMNS: [&str; 6] = [
+    "platform",
+    "timer",
+    "label",
+    "resolution",
+    "cost",
+    "quality",
+];
 
 fn column(name: &str) -> ColumnName {
     ValueEnum::from_str(name, false).expect("a column is called so")

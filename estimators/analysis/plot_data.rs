@@ -1,7 +1,7 @@
 //! What the figures of a timer are drawn from: a trace, told in so few numbers that every report
 //! can hold them.
 //!
-//! Nothing here enters a figure of accuracy, cost or spread. It is there to be looked at: whether
+//! Nothing here enters a figure of resolution, cost or spread. It is there to be looked at: whether
 //! the intervals climb in steps, whether they lie on a lattice, and which single costs the spread
 //! counts.
 

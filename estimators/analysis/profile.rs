@@ -36,7 +36,7 @@ pub struct Profile {
     pub single_median: Option<f64>,
     /// Their 99th percentile, in nanoseconds.
     pub p99: Option<f64>,
-    /// Share of single invocations within ±1 accuracy of the median, over processes.
+    /// Share of single invocations within ±1 resolution of the median, over processes.
     pub spread: Option<Estimate>,
     /// Processes that were left out because the core was shared or changed its frequency while they
     /// measured.
@@ -79,12 +79,12 @@ impl Profile {
 
     /// The resolved step in nanoseconds.
     #[must_use]
-    pub fn accuracy_ns(&self) -> Option<Estimate> {
+    pub fn resolution_ns(&self) -> Option<Estimate> {
         match (&self.resolution, self.ns_per_tick) {
             (Resolution::Resolved { step, .. }, Some(ns)) => {
-                let accuracy = step.scaled(ns);
-                let rate = accuracy.value * self.rate_uncertainty;
-                Some(accuracy.widened(&[accuracy.value - rate, accuracy.value + rate]))
+                let resolution = step.scaled(ns);
+                let rate = resolution.value * self.rate_uncertainty;
+                Some(resolution.widened(&[resolution.value - rate, resolution.value + rate]))
             }
             _ => None,
         }
@@ -101,7 +101,7 @@ pub fn profile(trace: &Trace) -> Profile {
         _ => None,
     };
     let (ns_per_tick, rate_uncertainty) = rate::tick(trace).unzip();
-    let accuracy_ns = step.zip(ns_per_tick).map(|(step, ns)| step * ns);
+    let resolution_ns = step.zip(ns_per_tick).map(|(step, ns)| step * ns);
     let measured: Vec<ShownProcess> = shown
         .into_iter()
         .filter(|shown| !never_moved(shown.run))
@@ -110,7 +110,7 @@ pub fn profile(trace: &Trace) -> Profile {
     let shown = calm(measured);
     let looks = Looks::of(trace, &shown, View::of(trace, step));
     let calm: Vec<&Run> = shown.iter().map(|shown| shown.run).collect();
-    let mut found = looks.found(accuracy_ns);
+    let mut found = looks.found(resolution_ns);
     let contradicted = midmean(&found.costs)
         .zip(ns_per_tick)
         .and_then(|(cost, ns)| by_intervals(&calm, step, ns, cost));
@@ -206,14 +206,14 @@ fn on_a_shared_core(mut profile: Profile) -> Profile {
 }
 
 /// Cost in nanoseconds and spread as the only process of a trace has them, once it is known what
-/// single invocations are to be taken for and what the timer's accuracy is: `step` in its ticks
+/// single invocations are to be taken for and what the timer's resolution is: `step` in its ticks
 /// where the step is known. `None` where it was disturbed.
 #[must_use]
 pub fn one_more(
     trace: &Trace,
     kind: LawKind,
     step: Option<f64>,
-    accuracy_ns: f64,
+    resolution_ns: f64,
 ) -> Option<(f64, f64)> {
     let calm = trace
         .runs
@@ -221,7 +221,7 @@ pub fn one_more(
         .filter(|run| run.is_calm() && !never_moved(run));
     let shown: Vec<ShownProcess> = calm.map(|run| ShownProcess::of(trace, run)).collect();
     let looks = Looks::of(trace, &shown, View::of(trace, step));
-    let figures = looks.figures(kind, CoreFrequency(trace.core_hz), Some(accuracy_ns));
+    let figures = looks.figures(kind, CoreFrequency(trace.core_hz), Some(resolution_ns));
     let placed = placed(figures, trace.reference.step * trace.reference.ns_per_tick);
     Some((*placed.costs.first()?, *placed.spreads.first()?))
 }

@@ -1,4 +1,4 @@
-//! Accuracy: the resolution of the underlying counter as seen through the method (TimerMeter; ICPE
+//! Resolution: the step of the underlying counter as seen through the method (TimerMeter; ICPE
 //! 2011 section 2).
 //!
 //! Growing work between two reads makes the interval jump from one multiple of the step to the

@@ -58,10 +58,10 @@ pub struct TimerRow {
     /// Nanoseconds in a tick of this timer, declared or found.
     pub ns_per_tick: Option<f64>,
     /// The resolution of the counter as seen through this method.
-    pub accuracy: Option<Accuracy>,
+    pub resolution: Option<Resolution>,
     /// What an invocation costs.
     pub cost: Option<Cost>,
-    /// Share of single invocations within ±1 accuracy of the median cost, in (0, 1].
+    /// Share of single invocations within ±1 resolution of the median cost, in (0, 1].
     pub spread: Option<f64>,
     /// Lower end of its 95 % interval; null where one process is all there was.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
@@ -110,7 +110,7 @@ impl TimerRow {
             reason: None,
             remedy: None,
             ns_per_tick: None,
-            accuracy: None,
+            resolution: None,
             cost: None,
             spread: None,
             spread_low: None,
@@ -186,23 +186,23 @@ pub struct Observations {
     /// Differences between successive readings that were negative.
     pub backward_steps: u64,
     /// Resolution of the reference, in nanoseconds.
-    pub reference_accuracy_ns: Option<f64>,
+    pub reference_resolution_ns: Option<f64>,
     /// Which rule found the resolution.
     pub resolution_rule: Option<String>,
 }
 
-/// Whether an accuracy is a value or a bound.
+/// Whether a resolution is a value or a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum AccuracyKind {
+pub enum ResolutionKind {
     /// The step was determined.
     Resolved,
     /// The step is not known; it is at most this.
     AtMost,
 }
 
-impl AccuracyKind {
+impl ResolutionKind {
     /// Its name in the document.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -213,10 +213,10 @@ impl AccuracyKind {
     }
 }
 
-/// The resolution of the counter as seen through the method (TimerMeter's accuracy).
+/// The resolution of the counter as seen through the method (the paper calls it accuracy).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Accuracy {
+pub struct Resolution {
     /// One step (or the bound), in nanoseconds.
     pub ns: Option<f64>,
     /// Lower end of its 95 % interval.
@@ -228,5 +228,5 @@ pub struct Accuracy {
     /// One step (or the bound), in CPU cycles.
     pub cycles: Option<f64>,
     /// Value or bound.
-    pub kind: AccuracyKind,
+    pub kind: ResolutionKind,
 }

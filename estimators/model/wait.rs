@@ -143,11 +143,11 @@ pub struct Lateness {
     pub cpu_ns: Option<Figure>,
     /// The same in cycles.
     pub cpu_cycles: Option<f64>,
-    /// Accuracy: the median of |observed − asked|, in nanoseconds.
-    pub accuracy_ns: f64,
-    /// Share of waits within ±1 accuracy of the median observed length.
+    /// Resolution: the median of |observed − asked|, in nanoseconds.
+    pub error_ns: f64,
+    /// Share of waits within ±1 resolution of the median observed length.
     pub spread: Option<f64>,
-    /// Formula (1) with accuracy := median of |observed − asked|, cost := cycles a wait, and that
+    /// Formula (1) with resolution := median of |observed − asked|, cost := cycles a wait, and that
     /// spread, in [0, 1]; not to be ranked with clocks.
     pub quality: Option<f64>,
     /// How often each lateness was seen.

@@ -7,7 +7,7 @@ use super::scatter::Read;
 use super::{Quantity, Unit, is_of_single_process};
 use crate::analysis::statistics::mean;
 use crate::model::{Following, Report, TimerRow};
-use crate::quality::{ACCURACY_EXPONENT, COST_EXPONENT};
+use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 
 /// Runs of sides with several, with fewer of which it is unknown what a cost follows.
 /// *Judgement*: a scatter of fewer is none.
@@ -79,7 +79,7 @@ impl Common {
         } else {
             1.0
         };
-        of_time.powf(ACCURACY_EXPONENT) * (of_time * of_cost).powf(COST_EXPONENT)
+        of_time.powf(RESOLUTION_EXPONENT) * (of_time * of_cost).powf(COST_EXPONENT)
     }
 }
 

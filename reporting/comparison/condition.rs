@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! condition = field [ "[" glob "]" ] operator number [ unit ]
-//! field     = "quality" | "cost" | "accuracy" | "spread" | "lost" | "trust"
+//! field     = "quality" | "cost" | "resolution" | "spread" | "lost" | "trust"
 //!           | "granularity" | "floor" | "lateness" | "p99" | "cpu" | "rate"    (of timers that wait)
 //! operator  = "<" | "<=" | ">" | ">="
-//! unit      = "points" (quality) | "%" | "ns" | "us" | "ms" | "s" (cost, accuracy: one of them has to be given)
+//! unit      = "points" (quality) | "%" | "ns" | "us" | "ms" | "s" (cost, resolution: one of them has to be given)
 //! ```
 //!
 //! `trust` is -1 for each question of trust that a timer fails and did not fail before, and 1 for
@@ -52,7 +52,7 @@ enum Operator {
 }
 
 const GRAMMAR: &str = "write FIELD OPERATOR NUMBER, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', \
-                       'accuracy>0ns', 'spread<-0.05', 'lost>0' or 'trust<0' (a question of trust newly failed); operators are <, <=, > and >=";
+                       'resolution>0ns', 'spread<-0.05', 'lost>0' or 'trust<0' (a question of trust newly failed); operators are <, <=, > and >=";
 
 /// A condition that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -150,7 +150,7 @@ fn one(
     })
 }
 
-/// A Quality follows from cost, accuracy and spread: it is no finding of its own, and has changed
+/// A Quality follows from cost, resolution and spread: it is no finding of its own, and has changed
 /// only where one of these has. One that was taken away, or given back, is as sure as the verdict
 /// that it goes by.
 fn follow(compared: &mut [Compared]) {

@@ -202,7 +202,7 @@ pub fn render_json(comparison: &Comparison) -> Value {
         "better": comparison.count(Verdict::Better),
         "noise": comparison.count(Verdict::Noise),
         "unjudged": comparison.count(Verdict::Unjudged),
-        "smallest": { "cost": SMALLEST, "accuracy": SMALLEST, "quality": SMALLEST_QUALITY, "spread": SMALLEST_SPREAD },
+        "smallest": { "cost": SMALLEST, "resolution": SMALLEST, "quality": SMALLEST_QUALITY, "spread": SMALLEST_SPREAD },
         "platform": comparison.platform,
         "figures": comparison.figures,
         "answers": comparison.answers,

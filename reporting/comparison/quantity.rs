@@ -13,7 +13,7 @@ use crate::text::numbers::{significant, time};
 /// ppm), and nanoseconds are what it says. *Definition*.
 pub(super) const SLEW: f64 = 500e-6;
 
-/// Costs and accuracies that differ by less than this share are as good as the same: what vendors,
+/// Costs and resolutions that differ by less than this share are as good as the same: what vendors,
 /// kernels and hypervisors declare of rates is rounded by as much (10.00 and 10.02 ns), and Quality
 /// moves by a twentieth of a percent of itself. *Seen*.
 pub const SMALLEST: f64 = 0.005;
@@ -34,7 +34,7 @@ impl Quantity {
     /// What a call costs alone, in nanoseconds.
     pub const COST: Self = Self(Comparable::COST);
     /// One step, in nanoseconds.
-    pub const ACCURACY: Self = Self(Comparable::ACCURACY);
+    pub const RESOLUTION: Self = Self(Comparable::RESOLUTION);
     /// A share.
     pub const SPREAD: Self = Self(Comparable::SPREAD);
     /// Of a timer that waits, in nanoseconds: its shortest wait.

@@ -186,7 +186,7 @@ pub(super) fn one_sided(comparison: &Comparison) -> Vec<(&'static str, Vec<Strin
 /// The smallest differences that matter, for the head.
 pub(super) fn smallest() -> String {
     format!(
-        "differences below {} % of a cost or an accuracy, or {} % of a Quality, do not matter",
+        "differences below {} % of a cost or a resolution, or {} % of a Quality, do not matter",
         100.0 * SMALLEST,
         100.0 * SMALLEST_QUALITY
     )

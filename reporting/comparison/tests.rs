@@ -6,8 +6,8 @@ use super::{
     render_markdown, render_table, sentences,
 };
 use crate::model::{
-    Accuracy, AccuracyKind, Cost, Following, Observations, Outcome, Properties, Question, ReadsBy,
-    Report, Status, TimerRow, Verdicts, Warning,
+    Cost, Following, Observations, Outcome, Properties, Question, ReadsBy, Report, Resolution,
+    ResolutionKind, Status, TimerRow, Verdicts, Warning,
 };
 use crate::table::Style;
 
@@ -37,13 +37,13 @@ fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
         adds: None,
         reference: "rdtsc".into(),
     });
-    row.accuracy = Some(Accuracy {
+    row.resolution = Some(Resolution {
         ns: Some(10.0),
         low_ns: Some(9.9),
         high_ns: Some(10.1),
         ticks: 10.0,
         cycles: None,
-        kind: AccuracyKind::Resolved,
+        kind: ResolutionKind::Resolved,
     });
     row.spread = Some(0.99);
     row.properties = Some(Properties {
@@ -59,7 +59,7 @@ fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
         batched_calls: 0,
         single_calls: 0,
         backward_steps: 0,
-        reference_accuracy_ns: None,
+        reference_resolution_ns: None,
         resolution_rule: None,
     });
     row
@@ -119,7 +119,7 @@ fn noise_is_told_from_change() {
     assert_eq!(verdict("a", Quantity::COST), Verdict::Noise);
     assert_eq!(verdict("b", Quantity::QUALITY), Verdict::Worse);
     assert_eq!(verdict("b", Quantity::COST), Verdict::Worse);
-    assert_eq!(verdict("b", Quantity::ACCURACY), Verdict::Noise);
+    assert_eq!(verdict("b", Quantity::RESOLUTION), Verdict::Noise);
     assert_eq!(verdict("b", Quantity::SPREAD), Verdict::Unjudged);
     let fates: Vec<(&str, Fate)> = comparison
         .one_sided
@@ -320,7 +320,7 @@ fn conditions_hold_for_what_is_more_than_noise() {
         ("cost>0.03us", None),
         ("cost[a*]>0%", None),
         ("cost[{a,b}]>0%", Some("b")),
-        ("accuracy>0ns", None),
+        ("resolution>0ns", None),
         ("spread<0.01", None),
         ("lost>0", Some("c, gone")),
         ("lost>=3", None),
@@ -440,11 +440,11 @@ fn a_single_process_claims_nothing() {
 fn what_is_too_small_to_matter_is_no_change() {
     let surely = |ns: f64| {
         let mut row = timer("a", 45.0, 20.0);
-        row.accuracy = row.accuracy.map(|accuracy| Accuracy {
+        row.resolution = row.resolution.map(|resolution| Resolution {
             ns: Some(ns),
             low_ns: Some(ns * 0.9999),
             high_ns: Some(ns * 1.0001),
-            ..accuracy
+            ..resolution
         });
         row
     };
@@ -458,12 +458,12 @@ fn what_is_too_small_to_matter_is_no_change() {
     ] {
         let comparison = of(10.0, new);
         assert_eq!(
-            verdict_of(&comparison, Quantity::ACCURACY),
+            verdict_of(&comparison, Quantity::RESOLUTION),
             verdict,
             "{new}"
         );
         assert_eq!(
-            met("accuracy>0ns", &comparison),
+            met("resolution>0ns", &comparison),
             verdict == Verdict::Worse,
             "{new}"
         );
@@ -475,7 +475,7 @@ fn what_is_too_small_to_matter_is_no_change() {
     ] {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            words.contains("below 0.5 % of a cost or an accuracy, or 0.1 % of a Quality"),
+            words.contains("below 0.5 % of a cost or a resolution, or 0.1 % of a Quality"),
             "{text}"
         );
         assert!(!text.contains("10.02"), "{text}");
@@ -600,7 +600,7 @@ fn whether_a_condition_holds_is_told_or_not() {
         ("cost<-1ns", false),
         // Whatever can be found.
         ("cost>0%", true),
-        ("accuracy>0ns", true),
+        ("resolution>0ns", true),
         // No change would meet it.
         ("cost<5%", true),
         ("lateness>5%", false),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Check, Comparable, Field, FieldSource, Of, Range, Room, Three};
 use crate::model::{
-    Accuracy, AccuracyKind, Adds, Context, Cost, Distribution, Observations, Properties, Question,
-    TimerRow, Verdicts, Warning,
+    Adds, Context, Cost, Distribution, Observations, Properties, Question, Resolution,
+    ResolutionKind, TimerRow, Verdicts, Warning,
 };
 use crate::table::{Notation, Type, Value};
 use crate::text::numbers::{half_interval, range_ns};
@@ -139,29 +139,33 @@ fn names() -> Vec<Field> {
 }
 
 fn steps() -> Vec<Field> {
-    let accuracy = Field::clock_figure("accuracy_ns", "One step, in ns", |row| {
+    let resolution = Field::clock_figure("resolution_ns", "One step, in ns", |row| {
         step(row, |a| [a.ns, a.low_ns, a.high_ns])
     });
     let ends = [
-        accuracy
-            .end(1, "accuracy_low_ns", "Lower end of its 95 % interval")
-            .csv(81, "accuracy_low_ns"),
-        accuracy
-            .end(2, "accuracy_high_ns", "Upper end of its 95 % interval")
-            .csv(82, "accuracy_high_ns"),
+        resolution
+            .end(1, "resolution_low_ns", "Lower end of its 95 % interval")
+            .csv(81, "resolution_low_ns"),
+        resolution
+            .end(2, "resolution_high_ns", "Upper end of its 95 % interval")
+            .csv(82, "resolution_high_ns"),
     ];
     let mut fields = vec![
-        Field::of_clocks("accuracy_ns", Type::Figure, "One step, in ns", |row| {
+        Field::of_clocks("resolution_ns", Type::Figure, "One step, in ns", |row| {
             bounded(row, |a| a.ns)
         })
-        .column("accuracy", "accuracy (ns)")
+        .column("resolution", "resolution (ns)")
         .by_default(2, Room::Always)
-        .screen(["accuracy", "accuracy", "accuracy"], Notation::Time, "")
-        .csv(80, "accuracy_ns"),
+        .screen(
+            ["resolution", "resolution", "resolution"],
+            Notation::Time,
+            "",
+        )
+        .csv(80, "resolution_ns"),
     ];
     fields.extend(ends);
     let kind = |row: &TimerRow| {
-        row.accuracy
+        row.resolution
             .as_ref()
             .map(|step| Value::Word(step.kind.name()))
             .into()
@@ -169,16 +173,16 @@ fn steps() -> Vec<Field> {
     fields.extend([
         Field {
             check: Some(Check {
-                places: ["accuracy.ns", "accuracy.low_ns", "accuracy.high_ns"],
-                name: "accuracy",
+                places: ["resolution.ns", "resolution.low_ns", "resolution.high_ns"],
+                name: "resolution",
                 range: Range::STEP,
                 low: Range::LENGTH,
             }),
-            ..accuracy
+            ..resolution
         }
         .not_in_all(),
         Field::clock_figure("step_ns", "One step, where it is known", |row| {
-            of_kind(row, AccuracyKind::Resolved)
+            of_kind(row, ResolutionKind::Resolved)
         })
         .not_in_all()
         .metric(
@@ -186,12 +190,12 @@ fn steps() -> Vec<Field> {
             "seconds",
             "Step in which the clock moves",
         )
-        .compared(Comparable::ACCURACY),
+        .compared(Comparable::RESOLUTION),
         Field::clock_figure(
             "step_bound_ns",
             "Bound of a step that is not known",
             |row| {
-                let [bound, ..] = of_kind(row, AccuracyKind::AtMost);
+                let [bound, ..] = of_kind(row, ResolutionKind::AtMost);
                 [bound, None, None]
             },
         )
@@ -202,41 +206,41 @@ fn steps() -> Vec<Field> {
             "Bound of the step in which the clock moves, where the step is not known",
         ),
         Field::of_clocks(
-            "accuracy_cycles",
+            "resolution_cycles",
             Type::Figure,
             "One step, in cycles",
             |row| bounded(row, |a| a.cycles),
         )
-        .column("accuracy-cycles", "accuracy (cycles)")
-        .csv(100, "accuracy_cycles")
-        .check("accuracy.cycles", Range::STEP),
+        .column("resolution-cycles", "resolution (cycles)")
+        .csv(100, "resolution_cycles")
+        .check("resolution.cycles", Range::STEP),
         Field::of_clocks(
-            "accuracy_cycles",
+            "resolution_cycles",
             Type::Figure,
             "One step or its bound, in cycles",
-            |row| row.accuracy.as_ref().and_then(|step| step.cycles).into(),
+            |row| row.resolution.as_ref().and_then(|step| step.cycles).into(),
         )
         .not_in_all()
         .screen(
-            ["acc. cycles", "acc.\u{a0}cycles", "cycles"],
+            ["res. cycles", "res.\u{a0}cycles", "cycles"],
             Notation::Count,
             "wide",
         ),
         Field::of_clocks(
-            "accuracy_kind",
+            "resolution_kind",
             Type::Text,
             "`resolved`, or `at_most` where the step is no longer than that",
             kind,
         )
-        .csv(70, "accuracy_kind"),
+        .csv(70, "resolution_kind"),
         Field::of_clocks(
-            "accuracy_ticks",
+            "resolution_ticks",
             Type::Figure,
             "One step, in ticks",
-            |row| row.accuracy.as_ref().map(|step| step.ticks).into(),
+            |row| row.resolution.as_ref().map(|step| step.ticks).into(),
         )
-        .csv(90, "accuracy_ticks")
-        .check("accuracy.ticks", Range::STEP),
+        .csv(90, "resolution_ticks")
+        .check("resolution.ticks", Range::STEP),
         Field::of_clocks(
             "ns_per_tick",
             Type::Figure,
@@ -693,12 +697,12 @@ fn verdict(
     })
 }
 
-fn step(row: &TimerRow, of: fn(&Accuracy) -> Three) -> Three {
-    row.accuracy.as_ref().map_or([None; 3], of)
+fn step(row: &TimerRow, of: fn(&Resolution) -> Three) -> Three {
+    row.resolution.as_ref().map_or([None; 3], of)
 }
 
-fn of_kind(row: &TimerRow, kind: AccuracyKind) -> Three {
-    let found = row.accuracy.as_ref().filter(|found| found.kind == kind);
+fn of_kind(row: &TimerRow, kind: ResolutionKind) -> Three {
+    let found = row.resolution.as_ref().filter(|found| found.kind == kind);
     found.map_or([None; 3], |found| [found.ns, found.low_ns, found.high_ns])
 }
 
@@ -711,11 +715,11 @@ fn rate(row: &TimerRow) -> Three {
 }
 
 /// A step, or a bound of it.
-fn bounded(row: &TimerRow, figure: fn(&Accuracy) -> Option<f64>) -> Value {
-    let step = row.accuracy.as_ref();
+fn bounded(row: &TimerRow, figure: fn(&Resolution) -> Option<f64>) -> Value {
+    let step = row.resolution.as_ref();
     Value::bounded(
         step.and_then(figure),
-        step.is_some_and(|step| step.kind == AccuracyKind::AtMost),
+        step.is_some_and(|step| step.kind == ResolutionKind::AtMost),
     )
 }
 

@@ -68,7 +68,7 @@ compared! {
     /// What a call costs alone.
     COST = "cost", Time, Cost, true;
     /// One step.
-    ACCURACY = "accuracy", Time, Slew, true;
+    RESOLUTION = "resolution", Time, Slew, true;
     /// The share of calls within a step of the median cost.
     SPREAD = "spread", Share, Spread, true;
     /// How much faster than its reference a clock runs.

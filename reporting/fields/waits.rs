@@ -481,12 +481,12 @@ fn of_lengths() -> Vec<Field> {
         .csv(310, "cpu_cycles")
         .check("cpu_cycles", Range::EITHER),
         bare(
-            "accuracy_ns",
+            "error_ns",
             Type::Figure,
             "Median of |observed − asked|",
-            |late| Some(late.accuracy_ns),
+            |late| Some(late.error_ns),
         )
-        .check("accuracy_ns", Range::LENGTH),
+        .check("error_ns", Range::LENGTH),
         bare(
             "spread",
             Type::Figure,

@@ -73,13 +73,13 @@ const TERMS: [Term; 8] = [
     Term {
         key: "quality",
         name: "Quality",
-        text: "Accuracy, cost and spread in one figure between 0 and 100 %: accuracy^-0.1 · cost^-0.1 · spread^0.5, in \
+        text: "Resolution, cost and spread in one figure between 0 and 100 %: resolution^-0.1 · cost^-0.1 · spread^0.5, in \
                cycles. ± is the 95 % interval. Timers whose intervals overlap with that of the best of them share its \
                place (#). 0 is kept for timers that went backwards or are otherwise unfit.",
     },
     Term {
-        key: "accuracy",
-        name: "accuracy",
+        key: "resolution",
+        name: "resolution",
         text: "The step in which the counter behind the timer really moves, as seen through the call; not the unit it \
                counts in. ≤ marks a bound where no step could be determined. Smaller is better.",
     },
@@ -91,13 +91,13 @@ const TERMS: [Term; 8] = [
     },
     Term {
         key: "cycles",
-        name: "acc. cycles, cost cycles",
-        text: "Accuracy and cost in cycles of the CPU, at the frequency that the machine's facts name.",
+        name: "res. cycles, cost cycles",
+        text: "Resolution and cost in cycles of the CPU, at the frequency that the machine's facts name.",
     },
     Term {
         key: "spread",
         name: "spread",
-        text: "The share of single invocations whose cost lies within one accuracy of the median. 1 is all of them. Its \
+        text: "The share of single invocations whose cost lies within one resolution of the median. 1 is all of them. Its \
                interval, and what costs there are, stand among the details.",
     },
     Term {

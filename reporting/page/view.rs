@@ -66,7 +66,7 @@ pub(super) struct TimerView {
 }
 
 /// Columns that the page explains among its terms.
-const EXPLAINED: [&str; 4] = ["accuracy", "cycles", "cost", "spread"];
+const EXPLAINED: [&str; 4] = ["resolution", "cycles", "cost", "spread"];
 
 /// A column of figures: what it is called, what it sorts by, whether the largest come first, and
 /// from which width on it is shown.

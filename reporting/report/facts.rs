@@ -3,10 +3,12 @@
 
 use super::conditions::Fact;
 use crate::model::{
-    Accuracy, AccuracyKind, Added, Context, Cost, Distribution, Mode, Observations, Stable,
+    Added, Context, Cost, Distribution, Mode, Observations, Resolution, ResolutionKind, Stable,
     TimerRow, Verdicts,
 };
-use crate::text::numbers::{accuracy, count, percent, plus_minus, rate, share, significant, time};
+use crate::text::numbers::{
+    count, percent, plus_minus, rate, resolution, share, significant, time,
+};
 use crate::text::{clipped, plain};
 
 const LONGEST: usize = 600;
@@ -23,9 +25,9 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
             .map(|printed| format!("{} % in the source", percent(Some(printed)))),
     );
     fact(
-        "accuracy",
-        row.accuracy
-            .map(|accuracy| accuracy_in_full(&accuracy, row.observations.as_ref())),
+        "resolution",
+        row.resolution
+            .map(|resolution| resolution_in_full(&resolution, row.observations.as_ref())),
     );
     fact("cost", row.cost.as_ref().map(cost));
     fact("in a row", row.cost.as_ref().and_then(in_a_row));
@@ -165,8 +167,8 @@ fn in_cycles(cycles: Option<f64>) -> String {
     })
 }
 
-fn accuracy_in_full(step: &Accuracy, observations: Option<&Observations>) -> String {
-    let resolved = step.kind == AccuracyKind::Resolved;
+fn resolution_in_full(step: &Resolution, observations: Option<&Observations>) -> String {
+    let resolved = step.kind == ResolutionKind::Resolved;
     let interval = if resolved {
         between(step.low_ns, step.high_ns)
     } else {
@@ -179,7 +181,7 @@ fn accuracy_in_full(step: &Accuracy, observations: Option<&Observations>) -> Str
     let ticks = significant(step.ticks, 5);
     format!(
         "{}{interval}{}, {ticks} ticks{rule}",
-        accuracy(Some(step)),
+        resolution(Some(step)),
         in_cycles(step.cycles)
     )
 }
@@ -264,7 +266,7 @@ fn spread(row: &TimerRow) -> String {
         _ => String::new(),
     };
     format!(
-        "{}{interval} of single invocations lie within one accuracy of the median",
+        "{}{interval} of single invocations lie within one resolution of the median",
         share(row.spread)
     )
 }

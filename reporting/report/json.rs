@@ -22,7 +22,9 @@ pub fn dense(report: &Report) -> String {
 /// without them.
 fn finite(mut report: Report) -> Report {
     for row in &mut report.timers {
-        row.accuracy = row.accuracy.filter(|accuracy| accuracy.ticks.is_finite());
+        row.resolution = row
+            .resolution
+            .filter(|resolution| resolution.ticks.is_finite());
         row.distribution = row.distribution.take().filter(Distribution::is_finite);
         if let Some(verdicts) = &mut row.verdicts {
             verdicts
@@ -62,7 +64,7 @@ fn finite(mut report: Report) -> Report {
             });
         }
         figures.lateness.retain(|late| {
-            [late.max_ns, late.early, late.earliest_ns, late.accuracy_ns]
+            [late.max_ns, late.early, late.earliest_ns, late.error_ns]
                 .iter()
                 .all(|figure| figure.is_finite())
         });

@@ -320,20 +320,20 @@ pub(super) mod tests {
             );
             SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"))
         };
-        let accuracy = |ns: &str| {
+        let resolution = |ns: &str| {
             row(&format!(
-                r#""accuracy":{{{ns},"ticks":1,"kind":"resolved"}}"#
+                r#""resolution":{{{ns},"ticks":1,"kind":"resolved"}}"#
             ))
         };
         let cost = |ns: &str| row(&format!(r#""cost":{{{ns},"reference":"rdtsc"}}"#));
         for (text, words) in [
             (
-                accuracy(r#""ns":0"#),
-                "timers[0] ('a'): accuracy.ns is 0.0, outside more than 0",
+                resolution(r#""ns":0"#),
+                "timers[0] ('a'): resolution.ns is 0.0, outside more than 0",
             ),
             (
-                accuracy(r#""low_ns":3,"high_ns":2"#),
-                "accuracy ends at 2.0, below its beginning at 3.0",
+                resolution(r#""low_ns":3,"high_ns":2"#),
+                "resolution ends at 2.0, below its beginning at 3.0",
             ),
             (
                 cost(r#""low_ns":1e300"#),

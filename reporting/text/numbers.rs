@@ -1,7 +1,7 @@
 //! How figures are written for people: four significant digits and a unit that fits. JSON and CSV
 //! do not come here, they keep every digit.
 
-use crate::model::{Accuracy, AccuracyKind};
+use crate::model::{Resolution, ResolutionKind};
 
 /// What stands where nothing was determined.
 pub const NOTHING: &str = "–";
@@ -100,18 +100,18 @@ pub fn rate(hz: Option<f64>) -> String {
     scaled(hz, &RATES)
 }
 
-/// An accuracy as time; a bound says so: `≤ 4.000 ms`.
+/// A resolution as time; a bound says so: `≤ 4.000 ms`.
 #[must_use]
-pub fn accuracy(accuracy: Option<&Accuracy>) -> String {
-    match accuracy {
-        Some(Accuracy {
+pub fn resolution(resolution: Option<&Resolution>) -> String {
+    match resolution {
+        Some(Resolution {
             ns: Some(ns),
-            kind: AccuracyKind::AtMost,
+            kind: ResolutionKind::AtMost,
             ..
         }) if ns.is_finite() => {
             format!("≤ {}", time(Some(*ns)))
         }
-        other => time(other.and_then(|accuracy| accuracy.ns)),
+        other => time(other.and_then(|resolution| resolution.ns)),
     }
 }
 

@@ -38,8 +38,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "REPORT", num_args = 1..)]
     pub history: Vec<PathBuf>,
     /// End with status 3 when this holds of a difference that is more than noise and large enough
-    /// to matter (0.5 % of a cost or an accuracy, 0.1 % of a Quality), and with 4 when it cannot be
-    /// told, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'accuracy>0ns',
+    /// to matter (0.5 % of a cost or a resolution, 0.1 % of a Quality), and with 4 when it cannot be
+    /// told, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'resolution>0ns',
     /// 'spread<-0.05', or when 'lost>0' (timers without figures now) or 'trust<0' (a timer fails a
     /// question of trust that it did not fail; 'trust[monotonic*]<0' for some) (repeatable)
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]

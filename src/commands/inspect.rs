@@ -240,7 +240,7 @@ const BRIEF: [&str; 13] = [
     "reason",
     "remedy",
     "Quality",
-    "accuracy",
+    "resolution",
     "cost",
     "spread",
     "trust",

@@ -329,7 +329,7 @@ fn one(root: &Root, name: &str, reads: u64) -> Result<MeasuredSource, CommandErr
 }
 
 fn of_row(name: &str, row: &TimerRow, reads: u64) -> MeasuredSource {
-    let (step, cost) = (row.accuracy.as_ref(), row.cost.as_ref());
+    let (step, cost) = (row.resolution.as_ref(), row.cost.as_ref());
     let cost_ns = cost.and_then(|cost| cost.median_ns);
     let verdicts = row.verdicts.as_ref();
     let path = verdicts

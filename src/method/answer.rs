@@ -219,7 +219,7 @@ impl AnswerClock {
             label: row.label.clone(),
             // A plan reckons with the longest step that it may have.
             step_ns: row
-                .accuracy
+                .resolution
                 .as_ref()
                 .and_then(|found| found.ns)
                 .unwrap_or(clock.step_ns),

@@ -157,7 +157,7 @@ pub(super) fn picked(report: &Report) -> Option<String> {
 
 fn figures(report: &Report, id: &str) -> Option<String> {
     let row = report.timers.iter().find(|row| row.id == id)?;
-    let step = time(row.accuracy.and_then(|step| step.ns));
+    let step = time(row.resolution.and_then(|step| step.ns));
     let cost = time(row.cost.as_ref().and_then(|cost| cost.median_ns));
     let adds = row.cost.as_ref().and_then(|cost| cost.adds?.range());
     let adds = adds.map_or_else(String::new, |range| {

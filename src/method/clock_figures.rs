@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::clock_facts::Facts;
-use crate::model::{AccuracyKind, Outcome, Platform, Status, TimerRow};
+use crate::model::{Outcome, Platform, ResolutionKind, Status, TimerRow};
 
 /// A clock as a plan sees it. All lengths in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,10 +62,12 @@ impl ClockFigures {
             return Err(why);
         }
         let positive = |value: Option<f64>| value.filter(|value| value.is_finite() && *value > 0.0);
-        let accuracy = row.accuracy.as_ref();
-        let resolved = accuracy.is_some_and(|accuracy| accuracy.kind == AccuracyKind::Resolved);
-        let step = accuracy
-            .and_then(|accuracy| positive(accuracy.high_ns).or_else(|| positive(accuracy.ns)));
+        let resolution = row.resolution.as_ref();
+        let resolved =
+            resolution.is_some_and(|resolution| resolution.kind == ResolutionKind::Resolved);
+        let step = resolution.and_then(|resolution| {
+            positive(resolution.high_ns).or_else(|| positive(resolution.ns))
+        });
         let step_ns = step.ok_or("its step could not even be bounded")?;
         let cost = row.cost.as_ref();
         let not_negative = |value: &f64| value.is_finite() && *value >= 0.0;
@@ -82,7 +84,7 @@ impl ClockFigures {
         let seen_in_steps = row
             .observations
             .as_ref()
-            .and_then(|seen| positive(seen.reference_accuracy_ns))
+            .and_then(|seen| positive(seen.reference_resolution_ns))
             .unwrap_or(0.0);
         let p99 = cost
             .and_then(|cost| cost.p99_ns)

@@ -2,9 +2,9 @@
 
 use crate::analysis::plot_data::figures;
 use crate::analysis::profile::Profile;
-use crate::analysis::resolution::Resolution;
+use crate::analysis::resolution::Resolution as Step;
 use crate::model::{
-    Accuracy, AccuracyKind, Bulk, Cost, Counted, Estimate, Hertz, Nanos, Observations, Outcome,
+    Bulk, Cost, Counted, Estimate, Hertz, Nanos, Observations, Outcome, Resolution, ResolutionKind,
     Status, TimerRow, Verdicts, Warning,
 };
 use crate::scoring::scored;
@@ -17,7 +17,7 @@ use super::warnings::{imprecise, warning, warnings};
 pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Option<Estimate>) {
     row.ns_per_tick = profile.ns_per_tick;
     let hertz = frequency.map(|frequency| Hertz(frequency.value));
-    row.accuracy = accuracy(profile, hertz);
+    row.resolution = resolution(profile, hertz);
     row.cost = cost(trace, profile, hertz);
     let spread = profile.spread;
     row.spread = spread.map(|spread| spread.value);
@@ -104,12 +104,12 @@ pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
 
 fn judge(row: &mut TimerRow, profile: &Profile) {
     let (status, reason, remedy) = match &profile.resolution {
-        Resolution::Resolved { .. } if profile.ns_per_tick.is_none() => (
+        Step::Resolved { .. } if profile.ns_per_tick.is_none() => (
             Status::Unresolved,
             Some("the length of its tick could not be found".into()),
             None,
         ),
-        Resolution::Resolved { .. } if profile.cost.is_none() || profile.spread.is_none() => {
+        Step::Resolved { .. } if profile.cost.is_none() || profile.spread.is_none() => {
             let why = profile
                 .no_cost
                 .map_or_else(String::new, |why| format!(": {why}"));
@@ -119,13 +119,13 @@ fn judge(row: &mut TimerRow, profile: &Profile) {
                 None,
             )
         }
-        Resolution::Resolved { .. } => (Status::Ok, None, None),
-        Resolution::AtMost { reason, .. } => (
+        Step::Resolved { .. } => (Status::Ok, None, None),
+        Step::AtMost { reason, .. } => (
             Status::Unresolved,
             Some(format!("no step could be determined: {reason}")),
             Some("try --thorough; a clock that moves irregularly has no step to be found"),
         ),
-        Resolution::Unmoved => (
+        Step::Unmoved => (
             Status::Unresolved,
             Some("it did not move while it was watched".into()),
             Some("try --thorough, which watches longer"),
@@ -147,28 +147,28 @@ fn score(row: &mut TimerRow, profile: &Profile, frequency: Estimate) {
     );
 }
 
-fn accuracy(profile: &Profile, frequency: Option<Hertz>) -> Option<Accuracy> {
+fn resolution(profile: &Profile, frequency: Option<Hertz>) -> Option<Resolution> {
     let (step, kind) = match &profile.resolution {
-        Resolution::Resolved { step, .. } => (*step, AccuracyKind::Resolved),
-        Resolution::AtMost { bound, .. } if bound.is_finite() => (
+        Step::Resolved { step, .. } => (*step, ResolutionKind::Resolved),
+        Step::AtMost { bound, .. } if bound.is_finite() => (
             Estimate {
                 value: *bound,
                 low: 0.0,
                 high: *bound,
                 samples: 0,
             },
-            AccuracyKind::AtMost,
+            ResolutionKind::AtMost,
         ),
         _ => return None,
     };
     let time = profile
-        .accuracy_ns()
+        .resolution_ns()
         .or(profile.ns_per_tick.map(|ns| step.scaled(ns)));
-    Some(Accuracy {
+    Some(Resolution {
         ns: time.map(|time| time.value),
         low_ns: time
             .map(|time| time.low)
-            .filter(|_| kind == AccuracyKind::Resolved),
+            .filter(|_| kind == ResolutionKind::Resolved),
         high_ns: time.map(|time| time.high),
         ticks: step.value,
         cycles: time
@@ -215,9 +215,9 @@ fn observations(trace: &Trace, profile: &Profile) -> Observations {
             .sum(),
         single_calls: runs.iter().map(|run| run.singles.deltas.len() as u64).sum(),
         backward_steps: profile.backward.steps,
-        reference_accuracy_ns: Some(trace.reference.uncertainty_ns()),
+        reference_resolution_ns: Some(trace.reference.uncertainty_ns()),
         resolution_rule: match &profile.resolution {
-            Resolution::Resolved { rule, .. } => Some(rule.name().into()),
+            Step::Resolved { rule, .. } => Some(rule.name().into()),
             _ => None,
         },
     }

@@ -63,18 +63,18 @@ pub(super) fn shifted(platform: &Platform) -> Option<Warning> {
 }
 
 fn finer_unit(trace: &Trace, profile: &Profile) -> Option<Warning> {
-    let (unit, step) = (profile.ns_per_tick?, profile.accuracy_ns()?.value);
+    let (unit, step) = (profile.ns_per_tick?, profile.resolution_ns()?.value);
     (trace.declared && step > 1.5 * unit).then(|| {
         warning(
             "unit-finer-than-step",
             format!("it counts in units of {} but moves in steps of {}", time(unit), time(step)),
-            "take the step, not the unit, for its accuracy: a single duration is uncertain by one step",
+            "take the step, not the unit, for its resolution: a single duration is uncertain by one step",
         )
     })?
 }
 
 fn moved_edges(trace: &Trace, profile: &Profile) -> Option<Warning> {
-    let step = profile.accuracy_ns()?.value;
+    let step = profile.resolution_ns()?.value;
     (edges::are_moved(&trace.evidence.edges)?).then(|| {
         warning(
             "edges-moved",
@@ -85,7 +85,7 @@ fn moved_edges(trace: &Trace, profile: &Profile) -> Option<Warning> {
 }
 
 fn more_expensive_than_step(profile: &Profile) -> Option<Warning> {
-    let (cost, step) = (profile.cost?.value, profile.accuracy_ns()?.value);
+    let (cost, step) = (profile.cost?.value, profile.resolution_ns()?.value);
     (cost > 2.0 * step).then(|| {
         warning(
             "read-dearer-than-step",
@@ -290,7 +290,7 @@ fn unstable_core(trace: &Trace) -> Option<Warning> {
 
 fn below_one_cycle(profile: &Profile, frequency: Option<Hertz>) -> Option<Warning> {
     let one = Cycles(1.0).nanos(frequency?).0;
-    let (cost, step) = (profile.cost?.value, profile.accuracy_ns()?.value);
+    let (cost, step) = (profile.cost?.value, profile.resolution_ns()?.value);
     (cost < one || step < one).then(|| {
         warning(
             "below-one-cycle",

@@ -154,7 +154,7 @@ fn a_clock_source_that_took_all_figures_is_compared() {
         .replace("\"current\": null", "\"current\": \"hpet\"")
         .replace("\"quality\":", "\"was\":");
     let text = text
-        .replace("\"accuracy\":", "\"was2\":")
+        .replace("\"resolution\":", "\"was2\":")
         .replace("\"cost\":", "\"was3\":");
     let text = text.replace("\"spread\":", "\"was4\":");
     fs::write(folder.file("new.json"), text).unwrap();

@@ -139,7 +139,7 @@ fn csv_has_a_line_a_timer() {
     for name in [
         "id",
         "status",
-        "accuracy_ns",
+        "resolution_ns",
         "cost_median_ns",
         "spread",
         "quality",
@@ -274,7 +274,7 @@ fn a_timer_that_is_not_available() {
         "{unavailable}"
     );
     assert!(
-        unavailable["quality"].is_null() && unavailable["accuracy"].is_null(),
+        unavailable["quality"].is_null() && unavailable["resolution"].is_null(),
         "{unavailable}"
     );
     // Who did not ask for it by its name is not notified that it failed.

@@ -125,7 +125,7 @@ fn holds_together(row: &Value) {
     match row["status"].as_str() {
         Some("ok") => {
             assert!(
-                above_zero(&row["accuracy"]["ns"]) && above_zero(&row["cost"]["median_ns"]),
+                above_zero(&row["resolution"]["ns"]) && above_zero(&row["cost"]["median_ns"]),
                 "{row}"
             );
             assert!(
@@ -169,7 +169,10 @@ fn python_is_probed() {
     const MANTISSA_NS: f64 = 1e9 / (1 << 22) as f64;
     assert_eq!(time["ns_per_tick"], MANTISSA_NS, "{time}");
     if time["status"] == "ok" {
-        let steps = time["accuracy"]["ns"].as_f64().expect("it has an accuracy") / MANTISSA_NS;
+        let steps = time["resolution"]["ns"]
+            .as_f64()
+            .expect("it has a resolution")
+            / MANTISSA_NS;
         assert!(
             steps.round() >= 1.0 && (steps - steps.round()).abs() < 0.01,
             "{steps} steps: {time}"

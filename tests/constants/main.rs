@@ -151,7 +151,7 @@ fn figures(outcome: &Value) -> BTreeMap<String, f64> {
     let mut found = BTreeMap::new();
     for judged in outcome["references"].as_array().into_iter().flatten() {
         let reference = judged["reference"].as_str().unwrap_or_default();
-        for figure in ["accuracy", "cost", "spread", "quality"] {
+        for figure in ["resolution", "cost", "spread", "quality"] {
             for (key, name) in [
                 ("right", "right"),
                 ("covered", "covered"),

@@ -20,7 +20,7 @@ fn sane(report: &Value) {
         );
         if row["quality"].is_number() {
             assert!(
-                row["cost"]["median_ns"].is_number() && row["accuracy"]["ns"].is_number(),
+                row["cost"]["median_ns"].is_number() && row["resolution"]["ns"].is_number(),
                 "{row}"
             );
         } else {

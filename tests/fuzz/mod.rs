@@ -239,12 +239,12 @@ fn figures_of_the_paper() {
                 .iter()
                 .filter_map(|field| field.parse().ok())
                 .collect();
-            let &[ghz, accuracy, cost, spread, ..] = figures.as_slice() else {
+            let &[ghz, resolution, cost, spread, ..] = figures.as_slice() else {
                 continue;
             };
             let hertz = Hertz(ghz * 1e9);
             let cycles = |ns: f64| -> Cycles { Nanos(ns).cycles(hertz) };
-            if let Some(quality) = quality(cycles(accuracy), cycles(cost), spread) {
+            if let Some(quality) = quality(cycles(resolution), cycles(cost), spread) {
                 assert!((0.0..=1.0).contains(&quality), "{quality} of {figures:?}");
             }
             any = true;

@@ -116,9 +116,9 @@ fn figures_that_cannot_be_are_refused_with_their_place() {
             "lateness[0].max_ns is 1e308",
         ),
         (
-            "/waits/0/figures/lateness/0/accuracy_ns",
+            "/waits/0/figures/lateness/0/error_ns",
             json!(-1),
-            "lateness[0].accuracy_ns is -1.0",
+            "lateness[0].error_ns is -1.0",
         ),
         (
             "/waits/0/figures/lateness/0/request_ns",

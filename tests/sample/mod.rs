@@ -4,9 +4,9 @@
 pub mod waits;
 
 use timermeter::model::{
-    Accuracy, AccuracyKind, Bulk, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution,
-    Figures, Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp,
-    Observations, Os, Platform, Provenance, Report, SCHEMA, Settings, Staircase, Status, Tickless,
+    Bulk, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures, Frequency,
+    IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os, Platform,
+    Provenance, Report, Resolution, ResolutionKind, SCHEMA, Settings, Staircase, Status, Tickless,
     TimerRow, Tool, Tsc, Waiting, Warning,
 };
 
@@ -58,9 +58,9 @@ pub fn nothing_determined() -> Report {
     );
     row.quality = Some(f64::NAN);
     row.status = Status::Failed;
-    row.accuracy = row.accuracy.map(|accuracy| Accuracy {
+    row.resolution = row.resolution.map(|resolution| Resolution {
         ticks: f64::NAN,
-        ..accuracy
+        ..resolution
     });
     let mut report = Report {
         platform: Platform::default(),
@@ -224,9 +224,9 @@ fn figures() -> Figures {
 fn odd() -> Vec<TimerRow> {
     let mut bound = ok("time", "time()", Some(1e9), (1e9, 2.41), 1.0, 0.0);
     bound.status = Status::Unresolved;
-    bound.accuracy = bound.accuracy.map(|accuracy| Accuracy {
-        kind: AccuracyKind::AtMost,
-        ..accuracy
+    bound.resolution = bound.resolution.map(|resolution| Resolution {
+        kind: ResolutionKind::AtMost,
+        ..resolution
     });
     (bound.quality, bound.quality_low, bound.quality_high) = (None, None, None);
     bound.reason = Some("it moved only 4 times in the time given".to_owned());
@@ -240,7 +240,7 @@ fn odd() -> Vec<TimerRow> {
         0.0,
     );
     irregular.status = Status::Unresolved;
-    (irregular.accuracy, irregular.spread) = (None, None);
+    (irregular.resolution, irregular.spread) = (None, None);
     (irregular.spread_low, irregular.spread_high) = (None, None);
     (
         irregular.quality,
@@ -314,21 +314,22 @@ fn ok(
     id: &str,
     label: &str,
     ns_per_tick: Option<f64>,
-    (accuracy, cost): (f64, f64),
+    (resolution, cost): (f64, f64),
     spread: f64,
     half: f64,
 ) -> TimerRow {
-    let quality = (accuracy * HZ * 1e-9).powf(-0.1) * (cost * HZ * 1e-9).powf(-0.1) * spread.sqrt();
+    let quality =
+        (resolution * HZ * 1e-9).powf(-0.1) * (cost * HZ * 1e-9).powf(-0.1) * spread.sqrt();
     let mut row = row(id, label, Status::Ok, "", None);
     row.reason = None;
     row.ns_per_tick = ns_per_tick;
-    row.accuracy = Some(Accuracy {
-        ns: Some(accuracy),
-        low_ns: Some(accuracy * 0.999),
-        high_ns: Some(accuracy * 1.001),
-        ticks: accuracy / ns_per_tick.unwrap_or(1.0),
-        cycles: Some(accuracy * HZ * 1e-9),
-        kind: AccuracyKind::Resolved,
+    row.resolution = Some(Resolution {
+        ns: Some(resolution),
+        low_ns: Some(resolution * 0.999),
+        high_ns: Some(resolution * 1.001),
+        ticks: resolution / ns_per_tick.unwrap_or(1.0),
+        cycles: Some(resolution * HZ * 1e-9),
+        kind: ResolutionKind::Resolved,
     });
     row.cost = Some(Cost {
         median_ns: Some(cost),
@@ -354,7 +355,7 @@ fn ok(
         batched_calls: 1_000_000,
         single_calls: 50_000,
         backward_steps: 0,
-        reference_accuracy_ns: Some(10.0149),
+        reference_resolution_ns: Some(10.0149),
         resolution_rule: Some("lattice".to_owned()),
     });
     row

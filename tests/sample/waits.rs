@@ -177,7 +177,7 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
         earliest_ns: 0.0,
         cpu_ns: known(21_500.0),
         cpu_cycles: Some(79_400.0),
-        accuracy_ns: base,
+        error_ns: base,
         spread: Some(0.97),
         quality: Some(0.0953),
         histogram: Bulk::of(&LatenessHistogram {

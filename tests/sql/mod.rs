@@ -328,7 +328,10 @@ fn all_columns_hold_the_report() {
         let cost = row.cost.as_ref();
         assert_eq!(figure("cost_ns"), cost.and_then(|cost| cost.median_ns));
         assert_eq!(figure("cost_low_ns"), cost.and_then(|cost| cost.low_ns));
-        assert_eq!(figure("accuracy_ns"), row.accuracy.and_then(|step| step.ns));
+        assert_eq!(
+            figure("resolution_ns"),
+            row.resolution.and_then(|step| step.ns)
+        );
         assert_eq!(figure("quality"), row.quality);
     }
 }

@@ -104,7 +104,7 @@ pub struct FigureSummary {
     pub covered: Option<f64>,
     /// Intervals that there are.
     pub intervals: u32,
-    /// Median half-width of the intervals: relative for accuracy and cost, absolute for spread and
+    /// Median half-width of the intervals: relative for resolution and cost, absolute for spread and
     /// Quality.
     pub half_width: Option<f64>,
     /// Median error, relative or absolute as the half-width.

@@ -28,13 +28,13 @@ const LEVELS: [f64; 4] = [0.125, 0.375, 0.625, 0.875];
 #[must_use]
 pub fn remains(case: &Case, truth: &Truth) -> Remains {
     let (own, reference) = (case.timer.step.max(case.timer.unit), case.reference.step);
-    let step = if truth.accuracy.is_some() && own < FINER * reference {
+    let step = if truth.resolution.is_some() && own < FINER * reference {
         own
     } else {
         reference
     };
     let calls: Vec<f64> = calls(&case.timer).iter().map(|call| call / step).collect();
-    let reach = truth.accuracy.unwrap_or(0.0);
+    let reach = truth.resolution.unwrap_or(0.0);
     let Some(open) = remaining(&calls, &places(case), reach / step) else {
         return Remains::default();
     };
@@ -48,7 +48,7 @@ pub fn remains(case: &Case, truth: &Truth) -> Remains {
         open.share[1],
     );
     let worst = of(truth.cost + cost / 2.0, open.share[0]);
-    let quality = if truth.accuracy.is_some() && truth.monotonic {
+    let quality = if truth.resolution.is_some() && truth.monotonic {
         best - worst
     } else {
         0.0

@@ -13,7 +13,7 @@ use super::{Case, Verdict};
 pub struct Score {
     /// How many there were.
     pub timers: u32,
-    /// Accuracy, cost, spread and Quality.
+    /// Resolution, cost, spread and Quality.
     pub figures: [FigureScore; 4],
     order: u32,
     all: u32,
@@ -27,7 +27,7 @@ pub struct Summary {
     /// How many timers.
     pub timers: u32,
     /// Step of the counter.
-    pub accuracy: FigureSummary,
+    pub resolution: FigureSummary,
     /// What a call costs alone.
     pub cost: FigureSummary,
     /// Share of calls within a step of that.
@@ -50,19 +50,19 @@ impl Summary {
     /// In the order of [`FIGURES`].
     #[must_use]
     pub fn figures(&self) -> [FigureSummary; 4] {
-        [self.accuracy, self.cost, self.spread, self.quality]
+        [self.resolution, self.cost, self.spread, self.quality]
     }
 }
 
 /// Names of the figures, in their order.
-pub const FIGURES: [&str; 4] = ["accuracy", "cost", "spread", "Quality"];
+pub const FIGURES: [&str; 4] = ["resolution", "cost", "spread", "Quality"];
 
 impl Score {
     /// Counts one more timer.
     pub fn add(&mut self, verdict: &Verdict) {
         self.timers += 1;
-        let [accuracy, cost, spread, quality] = &mut self.figures;
-        accuracy.add(&verdict.accuracy, verdict.accuracy_holds(), true);
+        let [resolution, cost, spread, quality] = &mut self.figures;
+        resolution.add(&verdict.resolution, verdict.resolution_holds(), true);
         cost.add(&verdict.cost, verdict.cost_holds(), true);
         spread.add(&verdict.spread, verdict.spread_holds(), false);
         quality.add(&verdict.quality, verdict.quality_holds(), false);
@@ -76,12 +76,12 @@ impl Score {
     #[must_use]
     pub fn summary(&self) -> Summary {
         let share = |part: u32| f64::from(part) / f64::from(self.timers.max(1));
-        let [accuracy, cost, spread, quality] = self.figures.each_ref().map(FigureScore::summary);
+        let [resolution, cost, spread, quality] = self.figures.each_ref().map(FigureScore::summary);
         let (order, all, misses) = (share(self.order), share(self.all), share(self.misses));
         let unavoidable = self.unavoidable / f64::from(self.timers.max(1));
         Summary {
             timers: self.timers,
-            accuracy,
+            resolution,
             cost,
             spread,
             quality,

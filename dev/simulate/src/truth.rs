@@ -9,11 +9,11 @@ use timermeter::analysis::statistics::bisected;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
     /// Resolution in nanoseconds; `None` when there is none and no number may be given.
-    pub accuracy: Option<f64>,
+    pub resolution: Option<f64>,
     /// Median cost of a single invocation in nanoseconds at the nominal frequency of the core: its
     /// mean over processes.
     pub cost: f64,
-    /// Share of invocations within ±1 accuracy of the median: its mean over processes.
+    /// Share of invocations within ±1 resolution of the median: its mean over processes.
     pub spread: Option<f64>,
     /// Whether it never steps backwards.
     pub monotonic: bool,
@@ -32,7 +32,7 @@ impl Truth {
         } else {
             1.0 + timer.drift * 1e-6
         };
-        let accuracy =
+        let resolution =
             (timer.updates == Updates::Regular).then_some(timer.step.max(timer.unit) / own);
         let processes = factors(surroundings.processes);
         let mean = |figure: &dyn Fn(&Costs) -> f64| {
@@ -46,14 +46,14 @@ impl Truth {
             });
             each.sum::<f64>()
         };
-        let spread = accuracy.map(|reach| {
+        let spread = resolution.map(|reach| {
             mean(&|costs| {
                 let median = costs.quantile(0.5);
                 costs.cumulative(median + reach) - costs.below(median - reach)
             })
         });
         Self {
-            accuracy,
+            resolution,
             cost: mean(&|costs| costs.quantile(0.5)),
             spread,
             monotonic: timer.backward.is_none(),

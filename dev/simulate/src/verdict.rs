@@ -3,7 +3,7 @@
 use super::figure::FoundFigure;
 use super::remains::remains;
 use super::{Case, FREQUENCY, Truth};
-use timermeter::model::{AccuracyKind, Cycles, Estimate, Hertz, Nanos, Properties, TimerRow};
+use timermeter::model::{Cycles, Estimate, Hertz, Nanos, Properties, ResolutionKind, TimerRow};
 use timermeter::quality::quality;
 use timermeter::recording::Observed;
 use timermeter::trace::Trace;
@@ -20,7 +20,7 @@ const QUALITY_MATTERS: f64 = 0.001;
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// Nanoseconds.
-    pub accuracy: FoundFigure,
+    pub resolution: FoundFigure,
     /// Nanoseconds, at the frequency of the campaign.
     pub cost: FoundFigure,
     /// A share.
@@ -57,21 +57,21 @@ impl Verdict {
         let follows = case.timer.follows_core;
         let cost_ns = truth.cost * if follows { FREQUENCY / hertz } else { 1.0 };
         let cycles = |ns: f64| Nanos(ns).cycles(Hertz(FREQUENCY));
-        let true_quality = match (truth.accuracy, truth.spread) {
+        let true_quality = match (truth.resolution, truth.spread) {
             _ if !truth.monotonic => Some(0.0),
-            (Some(accuracy), Some(spread)) => {
-                quality(cycles(accuracy), Cycles(cycles(truth.cost).0), spread)
+            (Some(resolution), Some(spread)) => {
+                quality(cycles(resolution), Cycles(cycles(truth.cost).0), spread)
             }
             _ => None,
         };
         let step = row
-            .accuracy
-            .filter(|accuracy| accuracy.kind == AccuracyKind::Resolved);
+            .resolution
+            .filter(|resolution| resolution.kind == ResolutionKind::Resolved);
         let cost = row.cost.as_ref();
         let remains = remains(case, truth);
         Self {
-            accuracy: FoundFigure {
-                truth: truth.accuracy,
+            resolution: FoundFigure {
+                truth: truth.resolution,
                 value: step.and_then(|step| step.ns),
                 low: step.and_then(|step| step.low_ns),
                 high: step.and_then(|step| step.high_ns),
@@ -103,15 +103,15 @@ impl Verdict {
         }
     }
 
-    /// Accuracy within 1 %; for timers without a step: no number given.
+    /// Resolution within 1 %; for timers without a step: no number given.
     #[must_use]
-    pub fn accuracy_holds(&self) -> bool {
+    pub fn resolution_holds(&self) -> bool {
         // Backward steps may hide the step; the timer is useless anyway.
-        let hidden = !self.monotonic && self.accuracy.value.is_none();
+        let hidden = !self.monotonic && self.resolution.value.is_none();
         hidden
             || self
-                .accuracy
-                .holds(0.01 * self.accuracy.truth.unwrap_or(0.0))
+                .resolution
+                .holds(0.01 * self.resolution.truth.unwrap_or(0.0))
     }
 
     /// Cost within 2 % or half a nanosecond.
@@ -147,7 +147,7 @@ impl Verdict {
     /// All of these.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.accuracy_holds()
+        self.resolution_holds()
             && self.cost_holds()
             && self.spread_holds()
             && self.quality_holds()

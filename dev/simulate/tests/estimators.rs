@@ -47,12 +47,12 @@ fn figures_are_right_and_intervals_hold_them() {
         let numbers = verdicts
             .iter()
             .map(|(_, verdict)| verdict)
-            .filter(|told| told.accuracy.value.is_some());
+            .filter(|told| told.resolution.value.is_some());
         let numbers = summary(numbers);
         assert!(
-            numbers.accuracy.right >= Some(0.99),
-            "{name}: accuracy right on {:?}",
-            numbers.accuracy
+            numbers.resolution.right >= Some(0.99),
+            "{name}: resolution right on {:?}",
+            numbers.resolution
         );
         assert!(
             100 * numbers.timers >= 97 * all.timers,
@@ -64,7 +64,7 @@ fn figures_are_right_and_intervals_hold_them() {
         let seen = summary(
             shown()
                 .map(|(_, verdict)| verdict)
-                .filter(|told| told.accuracy.value.is_some()),
+                .filter(|told| told.resolution.value.is_some()),
         );
         assert!(
             seen.spread.right >= Some(0.95),
@@ -77,7 +77,7 @@ fn figures_are_right_and_intervals_hold_them() {
             seen.quality
         );
         assert!(all.order >= 0.99, "{name}: order right on {:?}", all.order);
-        for figure in [all.accuracy, all.cost, all.spread, all.quality] {
+        for figure in [all.resolution, all.cost, all.spread, all.quality] {
             assert!(figure.covered >= Some(0.9), "{name}: covered on {figure:?}");
         }
         let alike = shown().filter(|(case, _)| case.surroundings.processes == Default::default());
@@ -157,7 +157,7 @@ fn windows_that_were_dropped_are_kept() {
 #[test]
 fn what_has_no_step_gets_no_number() {
     for (_, verdict) in verdicts(population::irregular, &Plan::DEFAULT) {
-        assert_eq!(verdict.accuracy.value, None, "{verdict:?}");
+        assert_eq!(verdict.resolution.value, None, "{verdict:?}");
         assert_eq!(verdict.quality.value, None, "{verdict:?}");
     }
 }

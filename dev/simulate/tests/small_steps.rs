@@ -40,15 +40,15 @@ fn a_few_ticks_are_told_as_so_many() {
         let told: Vec<&Verdict> = found
             .iter()
             .copied()
-            .filter(|verdict| verdict.accuracy.value.is_some())
+            .filter(|verdict| verdict.resolution.value.is_some())
             .collect();
         let off = |verdict: &&&Verdict| {
-            verdict.accuracy.error() > verdict.accuracy.truth.map(|truth| 0.05 * truth)
+            verdict.resolution.error() > verdict.resolution.truth.map(|truth| 0.05 * truth)
         };
         let wrong = told.iter().filter(off).count();
         let covered = told
             .iter()
-            .filter(|verdict| verdict.accuracy.covered() == Some(true))
+            .filter(|verdict| verdict.resolution.covered() == Some(true))
             .count();
         // One in a hundred, and what chance does to that number.
         assert!(

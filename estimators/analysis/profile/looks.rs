@@ -94,7 +94,7 @@ impl<'a> Looks<'a> {
         &self,
         kind: LawKind,
         core_frequency: CoreFrequency,
-        accuracy_ns: Option<f64>,
+        resolution_ns: Option<f64>,
     ) -> Vec<(Cost, Option<f64>)> {
         let reference = &self.trace.reference;
         let floor = floor(&self.trace.runs, reference, core_frequency);
@@ -111,7 +111,7 @@ impl<'a> Looks<'a> {
             let ns = self.shown_ns(run, core_frequency);
             Some((
                 cost(&seen, floor, core_frequency)?,
-                accuracy_ns.map(|accuracy| self.share_within(&shape, accuracy / ns)),
+                resolution_ns.map(|resolution| self.share_within(&shape, resolution / ns)),
             ))
         })
         .collect()
@@ -128,10 +128,10 @@ impl<'a> Looks<'a> {
     }
 
     /// Cost and spread, and what they may be instead.
-    pub(super) fn found(&self, accuracy_ns: Option<f64>) -> FoundFigures {
+    pub(super) fn found(&self, resolution_ns: Option<f64>) -> FoundFigures {
         let step = self.trace.reference.step * self.trace.reference.ns_per_tick;
         let at = |kind: LawKind, core_frequency: CoreFrequency| {
-            placed(self.figures(kind, core_frequency, accuracy_ns), step)
+            placed(self.figures(kind, core_frequency, resolution_ns), step)
         };
         let kind = self.agreed.kind;
         let at_core_frequency = at(kind, CoreFrequency(self.trace.core_hz));
@@ -166,7 +166,7 @@ impl<'a> Looks<'a> {
         let Some(here) = pair(&found) else {
             return FoundFigures::from(found, Vec::new(), Vec::new(), following, 0.0);
         };
-        let laws = match self.open(accuracy_ns) {
+        let laws = match self.open(resolution_ns) {
             Some(ends) => ends.map(|(above, share)| (here.0 + above, share)).to_vec(),
             None => farthest(others.filter_map(|other| pair(&other)).collect(), here),
         };
@@ -175,10 +175,10 @@ impl<'a> Looks<'a> {
         instead.extend(shifts.map(|shift| (here.0 + shift, here.1)));
         let (_, error) = self.around;
         instead.extend([-error, error].map(|error| (here.0, here.1 + Z * error)));
-        instead.extend(self.rounded(kind, core_frequency, accuracy_ns, here));
-        if let (LawKind::Free, Some(accuracy)) = (kind, accuracy_ns) {
+        instead.extend(self.rounded(kind, core_frequency, resolution_ns, here));
+        if let (LawKind::Free, Some(resolution)) = (kind, resolution_ns) {
             let open = OPEN_REACH * found.model;
-            let ends = [accuracy - open, accuracy + open].map(|reach| reach.max(0.0));
+            let ends = [resolution - open, resolution + open].map(|reach| reach.max(0.0));
             instead.extend(ends.map(|reach| {
                 (
                     here.0,
@@ -197,9 +197,9 @@ impl<'a> Looks<'a> {
 
     /// How far from where the law has it the median may lie, and the share around it, whatever law
     /// single calls follow.
-    fn open(&self, accuracy_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
+    fn open(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
         let ns = self.view.ns_per_tick;
-        let open = Fits::open(&self.fits, accuracy_ns? / ns)?;
+        let open = Fits::open(&self.fits, resolution_ns? / ns)?;
         let told = midmean(
             &self
                 .shapes(self.agreed.kind)
@@ -222,15 +222,15 @@ impl<'a> Looks<'a> {
         &self,
         kind: LawKind,
         core_frequency: CoreFrequency,
-        accuracy_ns: Option<f64>,
+        resolution_ns: Option<f64>,
         here: (f64, f64),
     ) -> Vec<(f64, f64)> {
         if !self.view.of_intervals || !self.trace.declared || self.view.step.round() != 1.0 {
             return Vec::new();
         }
         let spread = |reach: f64| {
-            let within = |accuracy| self.spread_within(kind, core_frequency, accuracy * reach);
-            accuracy_ns.and_then(within).unwrap_or(here.1)
+            let within = |resolution| self.spread_within(kind, core_frequency, resolution * reach);
+            resolution_ns.and_then(within).unwrap_or(here.1)
         };
         let shift = ROUNDED_COST * self.view.step * self.view.ns_per_tick;
         vec![

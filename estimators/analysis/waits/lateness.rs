@@ -98,7 +98,7 @@ impl LengthRow<'_> {
             .collect();
         // What a wait costs beside others is not what it costs.
         let cpu_ns = if self.beside { None } else { self.cpu() };
-        let accuracy_ns =
+        let error_ns =
             median(&all.iter().map(|late| late.abs()).collect::<Vec<_>>()).unwrap_or(0.0);
         Lateness {
             request_ns,
@@ -124,8 +124,8 @@ impl LengthRow<'_> {
                 .zip(hertz)
                 .map(|(cpu, hertz)| cpu.value * hertz * 1e-9),
             cpu_ns,
-            accuracy_ns,
-            spread: self.spread(accuracy_ns),
+            error_ns,
+            spread: self.spread(error_ns),
             quality: None,
             histogram: Bulk::of(&histogram(&all)),
         }
@@ -189,15 +189,15 @@ impl LengthRow<'_> {
         })
     }
 
-    /// Share of waits within ±1 accuracy of the median observed length.
-    fn spread(&self, accuracy_ns: f64) -> Option<f64> {
+    /// Share of waits within ±1 resolution of the median observed length.
+    fn spread(&self, error_ns: f64) -> Option<f64> {
         let late = self
             .each(|wait| Some(late_ns(wait, &self.trace.reference)))
             .concat();
         let middle = median(&late)?;
         let within = late
             .iter()
-            .filter(|late| (**late - middle).abs() <= accuracy_ns)
+            .filter(|late| (**late - middle).abs() <= error_ns)
             .count();
         Some(within as f64 / late.len() as f64)
     }

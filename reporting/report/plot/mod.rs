@@ -6,7 +6,7 @@ pub mod svg;
 pub mod terminal;
 mod waits;
 
-use crate::model::{AccuracyKind, Bulk, CostHistogram, IntervalHistogram, Staircase, TimerRow};
+use crate::model::{Bulk, CostHistogram, IntervalHistogram, ResolutionKind, Staircase, TimerRow};
 use crate::text::numbers::{share, time};
 use crate::text::plain;
 
@@ -30,7 +30,7 @@ pub struct Plot {
     pub levels: Vec<f64>,
     /// The median.
     pub median: Option<f64>,
-    /// What lies within one accuracy of it.
+    /// What lies within one resolution of it.
     pub band: Option<(f64, f64)>,
 }
 
@@ -143,8 +143,8 @@ fn interval_unit(row: &TimerRow, ticks: f64) -> (&'static str, f64) {
 /// The step in ticks, where it is known.
 fn step(row: &TimerRow) -> Option<f64> {
     let resolved = row
-        .accuracy
-        .filter(|accuracy| accuracy.kind == AccuracyKind::Resolved)?;
+        .resolution
+        .filter(|resolution| resolution.kind == ResolutionKind::Resolved)?;
     Some(resolved.ticks).filter(|ticks| ticks.is_finite() && *ticks > 0.0)
 }
 
@@ -165,7 +165,7 @@ fn step_sentence(row: &TimerRow, levels: &[f64]) -> String {
     let Some(step) = step(row) else {
         return "No step was found.".to_owned();
     };
-    let length = match row.accuracy.and_then(|accuracy| accuracy.ns) {
+    let length = match row.resolution.and_then(|resolution| resolution.ns) {
         Some(ns) => time(Some(ns)),
         None => format!("{step:.2} ticks"),
     };
@@ -279,28 +279,28 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Option<Plot> {
     let median = cost
         .and_then(|cost| cost.median_ns)
         .filter(|ns| ns.is_finite());
-    let accuracy = row
-        .accuracy
-        .filter(|accuracy| accuracy.kind == AccuracyKind::Resolved);
-    let accuracy = accuracy
-        .and_then(|accuracy| accuracy.ns)
+    let resolution = row
+        .resolution
+        .filter(|resolution| resolution.kind == ResolutionKind::Resolved);
+    let resolution = resolution
+        .and_then(|resolution| resolution.ns)
         .filter(|ns| ns.is_finite());
     let (mut from, mut to) = (
         figure.first_ns,
         figure.first_ns + figure.width_ns * figure.counts.len() as f64,
     );
     let wide = to - from;
-    let margin = accuracy
-        .filter(|accuracy| *accuracy < wide)
-        .map_or(0.0, |accuracy| 1.1 * accuracy);
+    let margin = resolution
+        .filter(|resolution| *resolution < wide)
+        .map_or(0.0, |resolution| 1.1 * resolution);
     if let Some(median) = median {
         (from, to) = (from.min(median - margin), to.max(median + margin));
     }
     let (unit, length) = unit(to.abs().max(from.abs()));
-    let band = median.zip(accuracy).map(|(median, accuracy)| {
+    let band = median.zip(resolution).map(|(median, resolution)| {
         (
-            (median - accuracy).max(from) / length,
-            (median + accuracy).min(to) / length,
+            (median - resolution).max(from) / length,
+            (median + resolution).min(to) / length,
         )
     });
     let counted: u64 = figure
@@ -310,7 +310,7 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Option<Plot> {
     let seen = SeenPoints::of(row, figure);
     let within = match band {
         Some(_) => format!(
-            " Shaded: within one accuracy of the median, {}. The spread, {}, is the share of the calls that cost what is \
+            " Shaded: within one resolution of the median, {}. The spread, {}, is the share of the calls that cost what is \
              shaded, not of the bars that stand there.",
             time(median),
             share(row.spread)
@@ -362,11 +362,11 @@ struct SeenPoints {
 impl SeenPoints {
     fn of(row: &TimerRow, figure: &CostHistogram) -> Self {
         let step_ns = if figure.own_readings {
-            row.accuracy.and_then(|accuracy| accuracy.ns)
+            row.resolution.and_then(|resolution| resolution.ns)
         } else {
             row.observations
                 .as_ref()
-                .and_then(|seen| seen.reference_accuracy_ns)
+                .and_then(|seen| seen.reference_resolution_ns)
         };
         let step_ns = step_ns.filter(|ns| ns.is_finite() && *ns > 0.0);
         let steps = step_ns

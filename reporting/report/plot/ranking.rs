@@ -13,8 +13,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, TextStyle};
 
 use super::svg::{DATA, DrawError, Error, FONT, INK, LEVEL};
-use crate::model::{AccuracyKind, Report, TimerRow};
-use crate::quality::{ACCURACY_EXPONENT, COST_EXPONENT};
+use crate::model::{Report, ResolutionKind, TimerRow};
+use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 use crate::text::clipped;
 use crate::text::numbers::{count, short_time, trimmed};
 
@@ -35,7 +35,7 @@ const LONGEST_ID: usize = 24;
 /// Timers that lie at one place, the best first.
 #[derive(Clone, Debug, PartialEq)]
 struct Mark {
-    accuracy: f64,
+    resolution: f64,
     cost: f64,
     ids: Vec<String>,
 }
@@ -64,7 +64,7 @@ pub struct Ranking {
 /// *Definition*: far beyond any that there is, at both ends.
 const CORES_HZ: Range<f64> = 1e3..1e15;
 
-/// The figure of a report. `None` where no timer has an accuracy and a cost in cycles.
+/// The figure of a report. `None` where no timer has a resolution and a cost in cycles.
 ///
 /// # Errors
 /// Where its numbers are beyond what can be drawn.
@@ -107,29 +107,29 @@ fn marks(timers: &[TimerRow]) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for row in timers {
         let step = row
-            .accuracy
-            .filter(|step| step.kind == AccuracyKind::Resolved);
+            .resolution
+            .filter(|step| step.kind == ResolutionKind::Resolved);
         let pair = step
             .and_then(|step| step.cycles)
             .zip(row.cost.as_ref().and_then(|cost| cost.median_cycles));
         // Formula (1) takes less than a cycle for one.
-        let Some((accuracy, cost)) =
-            pair.map(|(accuracy, cost)| (accuracy.max(1.0), cost.max(1.0)))
+        let Some((resolution, cost)) =
+            pair.map(|(resolution, cost)| (resolution.max(1.0), cost.max(1.0)))
         else {
             continue;
         };
-        if !(accuracy.is_finite() && cost.is_finite()) {
+        if !(resolution.is_finite() && cost.is_finite()) {
             continue;
         }
         let near = |a: f64, b: f64| a < ONE_MARK * b && b < ONE_MARK * a;
         let id = clipped(&row.id, LONGEST_ID);
         match marks
             .iter_mut()
-            .find(|mark| near(mark.accuracy, accuracy) && near(mark.cost, cost))
+            .find(|mark| near(mark.resolution, resolution) && near(mark.cost, cost))
         {
             Some(mark) => mark.ids.push(id),
             None => marks.push(Mark {
-                accuracy,
+                resolution,
                 cost,
                 ids: vec![id],
             }),
@@ -163,7 +163,7 @@ fn draw<'a>(
     ns_per_cycle: Option<f64>,
     area: &DrawingArea<SVGBackend<'a>, Shift>,
 ) -> Result<usize, Error<'a>> {
-    let across = range(marks.iter().map(|mark| mark.accuracy));
+    let across = range(marks.iter().map(|mark| mark.resolution));
     let up = range(marks.iter().map(|mark| mark.cost));
     let second = |along: &Range<f64>| scaled(along, ns_per_cycle).log_scale();
     let mut chart = ChartBuilder::on(area)
@@ -213,12 +213,12 @@ fn draw<'a>(
     }
     let places: Vec<(i32, i32)> = marks
         .iter()
-        .map(|mark| chart.backend_coord(&(mark.accuracy, mark.cost)))
+        .map(|mark| chart.backend_coord(&(mark.resolution, mark.cost)))
         .collect();
     let mut labels = Labels::around(&places, chart.plotting_area().get_pixel_range().0);
     let mut unnamed = 0;
     for (mark, at) in marks.iter().zip(&places) {
-        let place = (mark.accuracy, mark.cost);
+        let place = (mark.resolution, mark.cost);
         chart.draw_series([EmptyElement::at(place) + Circle::new((0, 0), 4, DATA.filled())])?;
         let Some((side, beside, down)) = labels.place(*at, mark.label().chars().count()) else {
             unnamed += 1;
@@ -294,12 +294,12 @@ fn scaled(cycles: &Range<f64>, ns_per_cycle: Option<f64>) -> Range<f64> {
     cycles.start * ns..cycles.end * ns
 }
 
-/// Where the line of a Quality enters and leaves the figure: the product of accuracy and cost is
+/// Where the line of a Quality enters and leaves the figure: the product of resolution and cost is
 /// the same on all of it.
 fn line(percent: f64, across: &Range<f64>, up: &Range<f64>) -> Option<[(f64, f64); 2]> {
     // Both exponents are the same, or it were no straight line.
-    const { assert!(ACCURACY_EXPONENT == COST_EXPONENT) };
-    let product = (percent / 100.0).powf(1.0 / ACCURACY_EXPONENT);
+    const { assert!(RESOLUTION_EXPONENT == COST_EXPONENT) };
+    let product = (percent / 100.0).powf(1.0 / RESOLUTION_EXPONENT);
     let from = across.start.max(product / up.end);
     let to = across.end.min(product / up.start);
     (from < to).then(|| [(from, product / from), (to, product / to)])
@@ -315,11 +315,11 @@ mod tests {
     fn lines_join_equal_quality() {
         let (across, up) = (1.0..1e6, 1.0..1e6);
         for percent in LINES {
-            for (accuracy, cost) in line(percent, &across, &up).unwrap() {
-                let found = quality(Cycles(accuracy), Cycles(cost), 1.0).unwrap();
+            for (resolution, cost) in line(percent, &across, &up).unwrap() {
+                let found = quality(Cycles(resolution), Cycles(cost), 1.0).unwrap();
                 assert!(
                     (found - percent / 100.0).abs() < 1e-9,
-                    "{percent} % at {accuracy}, {cost}: {found}"
+                    "{percent} % at {resolution}, {cost}: {found}"
                 );
             }
         }
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn timers_at_one_place_share_a_mark() {
         let mark = |ids: &[&str]| Mark {
-            accuracy: 1.0,
+            resolution: 1.0,
             cost: 1.0,
             ids: ids.iter().map(|id| (*id).to_owned()).collect(),
         };

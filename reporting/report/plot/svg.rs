@@ -19,7 +19,7 @@ use crate::text::{plain, wrap};
 pub(super) const DATA: RGBColor = RGBColor(0x1b, 0x4f, 0x8a);
 /// Multiples of the step.
 pub(super) const LEVEL: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
-/// Within one accuracy of the median.
+/// Within one resolution of the median.
 const BAND: RGBColor = RGBColor(0xe3, 0xe3, 0xe3);
 /// The median.
 const MEDIAN: RGBColor = RGBColor(0xb4, 0x2b, 0x1e);

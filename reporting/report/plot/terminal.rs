@@ -148,7 +148,7 @@ impl Plot {
         // Where there is room, it says what it is.
         let end = text.trim_end().chars().count();
         let legend = if self.band.is_some() {
-            " median ± accuracy"
+            " median ± resolution"
         } else {
             " median"
         };

@@ -20,7 +20,7 @@ fn late(counts: &[(f64, u64)]) -> Lateness {
         earliest_ns: 0.0,
         cpu_ns: None,
         cpu_cycles: None,
-        accuracy_ns: 0.0,
+        error_ns: 0.0,
         spread: None,
         quality: None,
         histogram: Bulk::of(&LatenessHistogram { bins }),

@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 
 use timermeter::analysis::statistics::{CONFIDENCE, student_quantile};
 use timermeter::model::{Cycles, Following, ReadsBy, Report, Status, TimerRow};
-use timermeter::quality::{ACCURACY_EXPONENT, COST_EXPONENT, SPREAD_EXPONENT, quality};
+use timermeter::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
 
 /// Fresh processes of a timer.
 const PROCESSES: usize = 5;
@@ -108,7 +108,7 @@ impl Machine {
     }
 
     fn observe(&self, row: &mut TimerRow, shift: f64, seen_cost: f64, hz: f64, run: &mut StdRng) {
-        let (Some(cost), Some(step)) = (&mut row.cost, &mut row.accuracy) else {
+        let (Some(cost), Some(step)) = (&mut row.cost, &mut row.resolution) else {
             return;
         };
         let truth = cost.median_ns.expect("a cost").ln() + shift;
@@ -129,7 +129,7 @@ impl Machine {
             |exponent: f64, part: [f64; 3]| (exponent * (part[2] / part[1]).ln() / 2.0).powi(2);
         let half = part(COST_EXPONENT, costs)
             + part(SPREAD_EXPONENT, shares)
-            + part(ACCURACY_EXPONENT, steps);
+            + part(RESOLUTION_EXPONENT, steps);
         let half = half.sqrt();
         [row.quality, row.quality_low, row.quality_high] =
             [value, value * (-half).exp(), (value * half.exp()).min(1.0)].map(Some);

@@ -1,6 +1,6 @@
 //! What a machine was built to be, and whether it was found to be so.
 
-use timermeter::model::{AccuracyKind, Path, Report, TimerRow};
+use timermeter::model::{Path, Report, ResolutionKind, TimerRow};
 use timermeter::watching::Event;
 use timermeter::watching::kept::{self, Kept};
 
@@ -317,7 +317,7 @@ fn none(row: &TimerRow, what: &str) -> String {
 
 fn step(row: &TimerRow, truth: f64) -> Answer {
     let ends = row
-        .accuracy
+        .resolution
         .as_ref()
         .and_then(|step| Some([step.ns?, step.low_ns?, step.high_ns?]));
     let [ns, low, high] = ends.ok_or_else(|| none(row, "step"))?;
@@ -330,9 +330,9 @@ fn step(row: &TimerRow, truth: f64) -> Answer {
 /// In the timer's own ticks, which are whole numbers.
 fn step_in_ticks(row: &TimerRow, truth: f64) -> Answer {
     let step = row
-        .accuracy
+        .resolution
         .as_ref()
-        .filter(|step| step.kind == AccuracyKind::Resolved);
+        .filter(|step| step.kind == ResolutionKind::Resolved);
     let ticks = step.ok_or_else(|| none(row, "step"))?.ticks;
     let times = ticks / truth;
     Ok((
@@ -358,7 +358,7 @@ fn cost_in_ticks(found: &Found, other: Option<&Found>, timer: &str, factor: f64)
 
 fn costs_more_than_its_step(row: &TimerRow) -> Answer {
     let step = row
-        .accuracy
+        .resolution
         .as_ref()
         .and_then(|step| step.ns)
         .ok_or_else(|| none(row, "step"))?;
@@ -425,7 +425,7 @@ mod tests {
             .iter_mut()
             .find(|row| row.id == "monotonic")
             .expect("it has it");
-        let step = row.accuracy.as_mut().expect("it has a step");
+        let step = row.resolution.as_mut().expect("it has a step");
         (step.ns, step.low_ns, step.high_ns) = (Some(10.001), Some(10.0009), Some(10.0011));
         fs::write(place.join("kernel.log"), LOG).expect("there is room");
         fs::write(place.join("sources.out"), SOURCES).expect("there is room");

@@ -5,7 +5,7 @@
 //! milliseconds, `select` in microseconds, the others in nanoseconds. Who may use them: any
 //! process; `epoll_pwait2` came with Linux 5.11. Caveats: the kernel wakes the thread up to 0.1 %
 //! of the request late (0.5 % for one with a positive nice value) where that is more than the timer
-//! slack, 100 ms at most (`select_estimate_accuracy`); a request of nothing returns at once. Those
+//! slack, 100 ms at most (`select_estimate_resolution`); a request of nothing returns at once. Those
 //! of milliseconds end after 24 days at the latest. Sources: `poll(2)`, `select(2)`,
 //! `epoll_wait(2)`, `fs/select.c`.
 

@@ -21,7 +21,7 @@ const CHUNK: usize = 128;
 pub struct Miss {
     pub timer: String,
     pub reference: String,
-    pub accuracy_ns: [Option<f64>; 2],
+    pub resolution_ns: [Option<f64>; 2],
     pub cost_ns: [Option<f64>; 2],
     pub spread: [Option<f64>; 2],
     pub quality: [Option<f64>; 2],
@@ -155,7 +155,7 @@ fn judge(
         let given = chunk
             .iter()
             .zip(&verdicts)
-            .filter(|(_, verdict)| verdict.accuracy.value.is_some());
+            .filter(|(_, verdict)| verdict.resolution.value.is_some());
         for (case, verdict) in given {
             numbers += 1;
             misses.push(miss(case, verdict));
@@ -276,7 +276,7 @@ fn miss(case: &Case, verdict: &Verdict) -> Miss {
     Miss {
         timer: kind(case),
         reference: case.reference.name.clone(),
-        accuracy_ns: pair(&verdict.accuracy),
+        resolution_ns: pair(&verdict.resolution),
         cost_ns: pair(&verdict.cost),
         spread: pair(&verdict.spread),
         quality: pair(&verdict.quality),

@@ -91,7 +91,7 @@ fn tables(judged: &Judged, style: Style) -> String {
 }
 
 const LEGEND: &str = "right; held, the truth by its interval: in %; ±: median half-width (median error) of the intervals; score: their mean interval score, \
-that of exact intervals, as wide as figures really scatter, and rest, the width that remains with infinitely many single calls and batches. Of accuracy and cost in % of them, of spread and Quality in points\n\
+that of exact intervals, as wide as figures really scatter, and rest, the width that remains with infinitely many single calls and batches. Of resolution and cost in % of them, of spread and Quality in points\n\
 misses: truth outside the interval, and off by more than 1 % of cost or 0.1 points of Quality \
 (how often exact 95 % intervals of these widths would miss so)";
 
@@ -114,7 +114,7 @@ pub fn sizes(figure: FigureSummary) -> String {
 }
 
 fn misses(misses: &[Miss], style: Style) -> String {
-    let mut table = table(&["timer", "accuracy", "cost", "spread", "Quality %"]);
+    let mut table = table(&["timer", "resolution", "cost", "spread", "Quality %"]);
     table.columns[0].folds = true;
     let time =
         |pair: [Option<f64>; 2]| format!("{} → {}", numbers::time(pair[0]), numbers::time(pair[1]));
@@ -131,7 +131,7 @@ fn misses(misses: &[Miss], style: Style) -> String {
     for miss in misses.iter().take(MOST_SHOWN) {
         table.push(vec![
             format!("{}, {}", miss.timer, miss.reference).into(),
-            time(miss.accuracy_ns).into(),
+            time(miss.resolution_ns).into(),
             time(miss.cost_ns).into(),
             share(miss.spread).into(),
             percent(miss.quality).into(),
