@@ -1,14 +1,14 @@
 //! Quality of a timer by its profile, with its interval: what processes differ by, what no process
 //! can tell of cost and spread, and what resolution and frequency are known to.
 
-use crate::analysis::cost::Following;
-use crate::analysis::profile::{Profile, one_more, profile};
-use crate::analysis::shape::LawKind;
-use crate::analysis::statistics::over_processes;
-use crate::analysis::waits;
+use crate::cost::Following;
+use crate::distribution::shape::LawKind;
 use crate::model::{Cycles, Estimate, Hertz, Lateness, Nanos, WaitFigures};
+use crate::profile::{Profile, one_more, profile};
 use crate::quality::quality;
+use crate::statistics::over_processes;
 use crate::trace::{Run, Trace, WaitTrace};
+use crate::waits;
 
 /// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without resolution, cost
 /// or spread.

@@ -20,4 +20,4 @@ pub mod table;
 pub mod tabulation;
 pub mod text;
 
-use estimators::{analysis, model, quality};
+use estimators::{model, quality, statistics};

@@ -1,6 +1,6 @@
 //! timermeter tells how good the clocks of a machine are.
 //!
-//! Timers are black boxes; a [`prober`] asks them questions; pure functions ([`analysis`],
+//! Timers are black boxes; a [`prober`] asks them questions; pure functions ([`profile`],
 //! [`trust`]) turn the answers ([`trace`]) into a profile and verdicts; a [`report`] shows them.
 //! Everything flows that way and never back. What they all speak of stands in the [`model`].
 
@@ -21,7 +21,10 @@ pub mod suitability;
 pub mod trust;
 pub mod watching;
 
-pub use estimators::{analysis, model, quality, scoring, trace};
+pub use estimators::{
+    cost, distribution, model, periods, profile, quality, rate, resolution, scoring, statistics,
+    trace, waits,
+};
 pub use reporting::{
     comparison, fields, glob, input, limits, page, parallel, report, scratch, table, tabulation,
     text,

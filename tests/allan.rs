@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use timermeter::analysis::rate::allan_deviation;
+use timermeter::rate::allan_deviation;
 
 use crate::skipping;
 

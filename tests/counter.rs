@@ -6,10 +6,10 @@ use std::ops::Range;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::{CounterFault, CounterMachine, CounterModel};
-use timermeter::analysis::counter::{CounterFindings, SHOWS, Tested, findings};
 use timermeter::counter::{Case, Counter, CounterVerdict, RecipeRow, judge};
 use timermeter::model::{CounterFacts, KernelLog, Platform};
 use timermeter::prober::counter::{CounterPlan, observe};
+use timermeter::rate::counter::{CounterFindings, SHOWS, Tested, findings};
 use timermeter::suitability::Severity;
 use timers::raw::{Machine, Recipe};
 

@@ -5,9 +5,9 @@ use super::evidence::{Run, Sides};
 use super::family::Candidate;
 use super::scatter::Read;
 use super::{Quantity, Unit, is_of_single_process};
-use crate::analysis::statistics::mean;
 use crate::model::{Following, Report, TimerRow};
 use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
+use crate::statistics::mean;
 
 /// Runs of sides with several, with fewer of which it is unknown what a cost follows.
 /// *Judgement*: a scatter of fewer is none.

@@ -2,10 +2,10 @@
 
 use super::scatter::{DEGREES, Read};
 use super::{Difference, Figure, Quantity, Unit};
-use crate::analysis::statistics::CONFIDENCE;
-use crate::analysis::statistics::mean;
-use crate::analysis::testing::{Variance, critical, shrunk, two_sided};
 use crate::fields::Scatter;
+use crate::statistics::CONFIDENCE;
+use crate::statistics::hypotheses::{Variance, critical, shrunk, two_sided};
+use crate::statistics::mean;
 
 /// The two-sided probability that belongs to a change being seen nine times in ten.
 /// *Definition*: convention.

@@ -4,7 +4,7 @@
 use super::evidence::{Evidence, Sides, evidence};
 use super::scatter::Read;
 use super::{Compared, Difference, Quantity, Unit, Verdict};
-use crate::analysis::testing::holm;
+use crate::statistics::hypotheses::holm;
 
 /// The probability that anything is called changed where nothing did.
 /// *Definition*: the aim that was set.

@@ -19,8 +19,8 @@ mod waits;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::analysis::statistics::mean;
 use crate::model::{Report, Status, TimerRow};
+use crate::statistics::mean;
 
 pub use condition::{BadCondition, Condition, Untold};
 pub use family::FAMILY_ERROR;

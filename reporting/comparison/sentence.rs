@@ -2,7 +2,7 @@
 //! changed.
 
 use super::{Compared, Comparison, Quantity, Verdict};
-use crate::analysis::statistics::{quantile, sorted};
+use crate::statistics::{quantile, sorted};
 use crate::text::clipped;
 use crate::text::numbers::significant;
 

@@ -8,8 +8,6 @@ use timers::raw::{Here, Machine, Recipe};
 use super::first_look::first_look_in_context;
 use super::frame::choose_cpu;
 use super::{CommandError, check, failed, terminal_style};
-use crate::analysis::counter::findings;
-use crate::analysis::rate::by_looks;
 use crate::cli::{CheckArgs, RecipeArgs, ShortFormat};
 use crate::counter::{Case, Counter, CounterVerdict, RecipeOutcome, RecipeRow, judge};
 use crate::model::TimerRow;
@@ -17,6 +15,8 @@ use crate::platform;
 use crate::prober::children;
 use crate::prober::counter::{CounterPlan, observe};
 use crate::prober::tool::run_within;
+use crate::rate::by_looks;
+use crate::rate::counter::findings;
 use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
 use crate::text::{hang, plain};
 

@@ -1,6 +1,6 @@
 //! What was observed, a finding each: what is wrong, or from what size on it would have shown.
 
-use crate::analysis::counter::{CounterFindings, CpuOffset, SHOWS, Tested};
+use crate::rate::counter::{CounterFindings, CpuOffset, SHOWS, Tested};
 use crate::suitability::Finding;
 use crate::text::counted;
 use crate::text::numbers::{significant, time};

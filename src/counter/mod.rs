@@ -11,8 +11,8 @@ pub mod recipes;
 pub use recipes::{RecipeOutcome, RecipeRow, Snippets};
 use serde::Serialize;
 
-use crate::analysis::counter::CounterFindings;
 use crate::model::{CounterFacts, Platform, TimerRow};
+use crate::rate::counter::CounterFindings;
 use crate::suitability::{Finding, Severity};
 use crate::text::numbers::{range_ns, significant, time};
 
@@ -177,7 +177,7 @@ fn cpus(found: &CounterFindings) -> Vec<CpuRow> {
             .find(|rate| rate.cpu == cpu)
             .map(|rate| rate.tested.value)
     };
-    let row = |offset: &crate::analysis::counter::CpuOffset| CpuRow {
+    let row = |offset: &crate::rate::counter::CpuOffset| CpuRow {
         cpu: offset.cpu,
         offset_ns: offset.ns,
         uncertainty_ns: offset.uncertainty_ns,

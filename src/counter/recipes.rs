@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::analysis::statistics::{quantile, sorted};
+use crate::statistics::{quantile, sorted};
 
 /// What one fresh process found: nanoseconds a tick, or why it would do without the counter.
 pub type RecipeOutcome = Result<f64, String>;

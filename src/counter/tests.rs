@@ -1,9 +1,9 @@
 //! Answers for made-up machines.
 
 use super::*;
-use crate::analysis::counter::{CpuOffset, CpuRate, Tested};
-use crate::analysis::rate::Rate;
 use crate::model::{CounterPromise, KernelLog};
+use crate::rate::Rate;
+use crate::rate::counter::{CpuOffset, CpuRate, Tested};
 
 fn sound() -> CounterFindings {
     let nothing = Tested {

@@ -10,11 +10,11 @@ use super::interference::Watch;
 use super::summary::Sample;
 use super::trial::{Goal, Measured, Trial, TrialError};
 use super::window::Timed;
-use crate::analysis::statistics::{mean, normal_quantile};
 use crate::method::clock_figures::DRIFT;
 use crate::method::plan::{edge_crossing, within};
 use crate::method::{Budget, ClockFigures, Method, Plan, Requirement};
 use crate::model::Nanos;
+use crate::statistics::{mean, normal_quantile};
 use crate::text::numbers::time;
 
 /// Adaptive batches (Sestoft): the calls between two reads double until they take as long as the

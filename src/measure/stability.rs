@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::summary::Sample;
 use super::trial::Goal;
-use crate::analysis::statistics::{mean, quantile, sorted, standard_deviation, student_quantile};
+use crate::statistics::{mean, quantile, sorted, standard_deviation, student_quantile};
 
 /// A standard deviation of this share of the mean, or more, is not stable.
 /// *Definition*: the convention of pyperf.

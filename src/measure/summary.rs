@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::statistics::{quantile, sorted, standard_deviation, student_quantile};
 use crate::method::Budget;
+use crate::statistics::{quantile, sorted, standard_deviation, student_quantile};
 
 /// One measurement: some calls between two reads, or a group of single calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -9,9 +9,9 @@ use timers::Deadline;
 use super::interference::Watch;
 use super::summary::{Sample, Summary};
 use super::window::Timed;
-use crate::analysis::statistics::mean_but;
 use crate::method::clock_figures::{DRIFT, FENCE_NS};
 use crate::method::{Budget, ClockFigures};
+use crate::statistics::mean_but;
 
 /// How well, how often and how long.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,8 +7,8 @@ use super::by_rule::{CONFIDENCE, ERROR, best_first, picked};
 use super::clock_figures::PORTABLE;
 use super::plan::{Method, batch, single};
 use super::{ClockFigures, Requirement};
-use crate::analysis::statistics::bisected;
 use crate::model::{Nanos, Outcome, Path, Report, TimerRow, WaitRow};
+use crate::statistics::bisected;
 use crate::text::numbers::{short_time, time};
 use crate::text::{clipped, plain};
 

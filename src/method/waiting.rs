@@ -7,8 +7,8 @@ use statrs::distribution::{Beta, ContinuousCDF};
 
 pub use self::exactness::{ExactWait, Exactness, exactness, in_a_sentence};
 use super::plan::percent;
-use crate::analysis::statistics::bisected;
 use crate::model::{Granularity, Lateness, LatenessHistogram, Means, Report, WaitFigures, WaitRow};
+use crate::statistics::bisected;
 use crate::text::numbers::{short_time, time};
 
 /// Lengths that differ by more than this factor tell too little of each other.

@@ -5,9 +5,9 @@ use rand::rngs::StdRng;
 use smallvec::smallvec;
 use timers::{Answer, During, Fault, Subject};
 
-use crate::analysis::rate;
-use crate::analysis::resolution::{Context, Resolution, resolve};
-use crate::analysis::singles::successive;
+use crate::cost::singles::successive;
+use crate::rate;
+use crate::resolution::{Context, Resolution, resolve};
 use crate::trace::{Intervals, Reference};
 
 /// How long the rate of a reference is watched, in milliseconds: all that it times hangs on it

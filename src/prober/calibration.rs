@@ -9,7 +9,7 @@ use timers::{Answer, Subject};
 use super::connection::Connection;
 use super::host::{Host, Settings, connect};
 use super::hosted::subject;
-use crate::analysis::rate::{Rate, by_looks, tightest};
+use crate::rate::{Rate, by_looks, tightest};
 use crate::trace::Reference;
 
 /// Comparisons in a look, of which the tightest counts.

@@ -23,9 +23,6 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::{Deadline, Fault, KeptOff};
 
-use crate::analysis::profile::resolution;
-use crate::analysis::resolution::Resolution;
-use crate::analysis::statistics::nine_tenths;
 use crate::model::Estimate;
 use crate::parallel;
 use crate::prober::calibration::Calibration;
@@ -33,6 +30,9 @@ use crate::prober::host::choose_reference;
 pub use crate::prober::host::{Host, Settings};
 use crate::prober::slow_clocks::{BackgroundWatcher, Slow, together};
 use crate::prober::watch::Watch;
+use crate::profile::resolution;
+use crate::resolution::Resolution;
+use crate::statistics::nine_tenths;
 use crate::trace::{Stored, Trace};
 
 pub use adds::questions;

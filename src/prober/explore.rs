@@ -8,7 +8,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use timers::Answer;
 
-use crate::analysis::cost;
+use crate::cost;
 use crate::prober::bench::Bench;
 use crate::prober::calibrate::{SHORT_WATCH_MS, watched_rate};
 use crate::prober::connection::Connection;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use timers::{Answer, Subject};
 
-use crate::analysis::statistics::median;
+use crate::statistics::median;
 use crate::trace::Intervals;
 
 /// Intervals of one amount of work that a growth stage takes.

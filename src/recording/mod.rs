@@ -10,12 +10,12 @@ mod warnings;
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::profile::{Profile, profile};
 use crate::model::{
     self, Estimate, Platform, Properties, Provenance, Report, Settings, Status, TimerRow, Tool,
 };
 use crate::parallel;
 use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
+use crate::profile::{Profile, profile};
 use crate::scoring::scatter;
 use crate::text::by_text;
 use crate::trace::{Stored, Trace};

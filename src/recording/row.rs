@@ -1,12 +1,12 @@
 //! From a profile to a row of the report: units, Quality, and what the reader should know.
 
-use crate::analysis::plot_data::figures;
-use crate::analysis::profile::Profile;
-use crate::analysis::resolution::Resolution as Step;
 use crate::model::{
     Bulk, Cost, Counted, Estimate, Hertz, Nanos, Observations, Outcome, Resolution, ResolutionKind,
     Status, TimerRow, Verdicts, Warning,
 };
+use crate::profile::Profile;
+use crate::profile::plot_data::figures;
+use crate::resolution::Resolution as Step;
 use crate::scoring::scored;
 use crate::trace::Trace;
 

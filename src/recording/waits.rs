@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::periods;
 use crate::model::{
     Granularity, Lateness, Means, PeriodRow, Status, WaitConditions, WaitFigures, WaitRow, Warning,
 };
+use crate::periods;
 use crate::scoring;
 use crate::text::numbers::{short_time, significant};
 use crate::trace::{PeriodTrace, WaitTrace};

@@ -1,9 +1,9 @@
 //! What a reader of a row has to know: one warning a function, each with its cause and what to do
 //! about it.
 
-use crate::analysis::edges;
-use crate::analysis::profile::{FEWEST, Profile};
+use crate::cost::edges;
 use crate::model::{Cycles, Estimate, Hertz, Platform, TimerRow, Warning};
+use crate::profile::{FEWEST, Profile};
 use crate::trace::{Reference, Trace};
 
 /// All that apply.

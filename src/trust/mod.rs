@@ -9,8 +9,8 @@ mod threads;
 
 pub use path::{SyscallVariant, Yardsticks};
 
-use crate::analysis::profile::Profile;
 use crate::model::{Counted, Properties, Verdicts};
+use crate::profile::Profile;
 use crate::trace::{Evidence, Trace};
 
 /// What the verdicts on one timer rest on.

@@ -3,8 +3,8 @@
 //! What is declared against what was found.
 
 use super::Case;
-use crate::analysis::resolution::Resolution;
 use crate::model::{Counted, Declared, Nature, Outcome, Stable};
+use crate::resolution::Resolution;
 use crate::text::numbers::{significant, time};
 use crate::trace::Meanwhile;
 

@@ -14,9 +14,9 @@ use self::windows::{
     Comparison, Expected, FoundInWindows, Hidden, comparisons, length, longest, usual_rate,
 };
 use super::{Case, reference, times};
-use crate::analysis::rate::allan_deviations;
-use crate::analysis::resolution::Resolution;
 use crate::model::{AllanPoint, Bulk, Counted, Family, Outcome, Stable};
+use crate::rate::allan_deviations;
+use crate::resolution::Resolution;
 use crate::text::numbers::{significant, time};
 use crate::trace::Meanwhile;
 

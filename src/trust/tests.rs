@@ -6,9 +6,9 @@ mod stability;
 use proptest::prelude::*;
 
 use super::*;
-use crate::analysis::profile::profile;
-use crate::analysis::resolution::Resolution;
 use crate::model::{Outcome, Question};
+use crate::profile::profile;
+use crate::resolution::Resolution;
 use crate::trace::{Claims, Intervals, Meanwhile, Moved, Order, Pair, Reference, Threads};
 
 /// A clock of 1 ns that is compared with a reference of 1 ns, its step resolved; evidence as given.
@@ -59,7 +59,7 @@ fn verdicts_beside(
     };
     profile.resolution = Resolution::Resolved {
         step,
-        rule: crate::analysis::resolution::Rule::Unit,
+        rule: crate::resolution::Rule::Unit,
     };
     profile.cost = Some(step.scaled(30.0));
     judge(&Case {

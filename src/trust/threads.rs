@@ -1,8 +1,8 @@
 //! Does it step backwards, within a thread (monotonic) or between two (thread-safe)?
 
 use super::{Case, nanoseconds, reference, times};
-use crate::analysis::order::offsets;
 use crate::model::{Counted, CpuOffset, Monotonic, Outcome, ThreadSafe};
+use crate::rate::order::offsets;
 use crate::text::numbers::time;
 use crate::trace::Threads;
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::rate;
+use crate::rate;
 
 /// Samples that are kept; more are thinned out.
 /// *Judgement*: windows from a second up in an hour, from half a minute up in a day.

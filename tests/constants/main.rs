@@ -61,11 +61,11 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn each_constant_of_the_analysis_says_what_it_rests_on() {
+fn estimator_constants_state_their_reasons() {
     let silent = documented::all().into_iter().filter(|constant| {
-        let pictures = constant.file == "analysis/plot_data.rs";
-        let analysis = constant.file.starts_with("analysis/") && !pictures;
-        analysis && constant.rests_on.is_none() && !STRUCTURE.contains(&constant.name.as_str())
+        let plots = constant.file == "profile/plot_data.rs";
+        let estimates = variable::is_estimator(&constant.file) && !plots;
+        estimates && constant.rests_on.is_none() && !STRUCTURE.contains(&constant.name.as_str())
     });
     assert_eq!(
         silent
@@ -133,13 +133,9 @@ fn simulate(program: &Path, population: Option<&str>, varied: &str, by: &str) ->
     serde_json::from_slice(&output.expect("it starts").stdout).ok()
 }
 
-/// Which simulated timers a file of the analysis is about: those that are read, or those that wait.
+/// The simulated population that a file of the estimators is about: clocks, or waits.
 fn population(file: &str) -> Option<&'static str> {
-    let waits = [
-        "analysis/waits/",
-        "analysis/periods",
-        "analysis/quantiles.rs",
-    ];
+    let waits = ["waits/", "periods/", "statistics/quantiles.rs"];
     waits
         .iter()
         .any(|of| file.starts_with(of))
@@ -231,7 +227,7 @@ fn constants_can_be_varied() {
 }
 
 #[test]
-#[ignore = "forty minutes: each constant of the analysis is halved and doubled"]
+#[ignore = "forty minutes: each constant of the estimators is halved and doubled"]
 fn how_far_figures_move_with_each_constant() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constants");
     let program = variable::build(&folder, root(), &listed());

@@ -31,10 +31,27 @@ pub fn factor(name: &str) -> f64 {
 }
 "#;
 
-/// Whether a constant is varied: simulated timers meet what the analysis decides, while the rest
-/// watches real machines; and half a prime is none.
+/// The rooms of `estimators/` that compute figures.
+const ROOMS: [&str; 8] = [
+    "cost/",
+    "distribution/",
+    "periods/",
+    "profile/",
+    "rate/",
+    "resolution/",
+    "statistics/",
+    "waits/",
+];
+
+/// Whether a file computes figures.
+pub fn is_estimator(file: &str) -> bool {
+    ROOMS.iter().any(|room| file.starts_with(room))
+}
+
+/// Whether a constant is varied. Simulated timers meet what the estimators decide, while the rest
+/// watches real machines; half a prime is no prime.
 pub fn is_varied(name: &str, file: &str) -> bool {
-    file.starts_with("analysis/") && name != "PRIMES"
+    is_estimator(file) && name != "PRIMES"
 }
 
 /// Builds the program of the copy in `folder`, and says where it is.
@@ -89,7 +106,7 @@ fn written(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
     for file in ["Cargo.toml", "Cargo.lock"] {
         fs::copy(root.join(file), copy.join(file)).expect("it can be copied");
     }
-    for path in files_below(&copy.join("estimators/analysis")) {
+    for path in files_below(&copy.join("estimators")) {
         let file = path
             .strip_prefix(copy.join("estimators"))
             .unwrap()
@@ -110,7 +127,7 @@ fn written(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
         .flat_map(|folder| files_below(&copy.join(folder)))
     {
         let code = fs::read_to_string(&path).unwrap();
-        let siblings = path.starts_with(copy.join("estimators/analysis"));
+        let siblings = path.starts_with(copy.join("estimators"));
         fs::write(&path, imported(&code, listed, siblings)).unwrap();
     }
     for (name, file) in listed.iter().filter(|(name, file)| is_varied(name, file)) {
@@ -206,7 +223,9 @@ fn imported(code: &str, listed: &[(String, String)], siblings: bool) -> String {
         .iter()
         .filter(|(name, file)| is_varied(name, file))
         .fold(code.to_owned(), |code, (name, file)| {
-            let module = Path::new(file).file_stem().unwrap().to_str().unwrap();
+            let path = Path::new(file).with_extension("");
+            let module = path.iter().rfind(|part| *part != "mod").unwrap();
+            let module = module.to_str().unwrap();
             let code = calls(&code, &format!("{module}::{name}"));
             let imports = uses(&code).any(|path| {
                 (path.contains(&format!("{module}::")) || siblings && path.starts_with("super::"))

@@ -11,14 +11,14 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
-use timermeter::analysis::moments::Moments;
-use timermeter::analysis::order::Backward;
-use timermeter::analysis::rate::{ns_per_tick, ticks_per_work};
-use timermeter::analysis::resolution::agreement::{Process, agreed};
-use timermeter::analysis::resolution::{Context, Resolution, resolve};
-use timermeter::analysis::shape::{Fits, LawKind, Shape};
-use timermeter::analysis::singles::successive;
-use timermeter::analysis::statistics::{
+use timermeter::cost::singles::successive;
+use timermeter::distribution::moments::Moments;
+use timermeter::distribution::shape::{Fits, LawKind, Shape};
+use timermeter::rate::order::Backward;
+use timermeter::rate::{ns_per_tick, ticks_per_work};
+use timermeter::resolution::agreement::{Process, agreed};
+use timermeter::resolution::{Context, Resolution, resolve};
+use timermeter::statistics::{
     mean, median, midmean, midmean_but, over_processes, quantile, sorted,
 };
 use timermeter::trace::{Intervals, Run, Trace};

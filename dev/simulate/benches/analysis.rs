@@ -5,12 +5,12 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use simulate::Case;
 use simulate::population::regular;
-use timermeter::analysis::moments::Moments;
-use timermeter::analysis::profile::profile;
-use timermeter::analysis::resolution::{Context, resolve};
-use timermeter::analysis::shape::Fits;
-use timermeter::analysis::singles::successive;
+use timermeter::cost::singles::successive;
+use timermeter::distribution::moments::Moments;
+use timermeter::distribution::shape::Fits;
 use timermeter::prober::sampling::Plan;
+use timermeter::profile::profile;
+use timermeter::resolution::{Context, resolve};
 use timermeter::trace::{Intervals, Trace};
 
 /// Traces of simulated timers, one a kind of timer.

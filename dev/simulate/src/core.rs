@@ -9,8 +9,8 @@ use simulated::Shared;
 use timers::Answer;
 
 use super::FREQUENCY;
-use timermeter::analysis::statistics::mean;
 use timermeter::prober::watch::{Gathered, STEADY, SeenOfCore, Watcher};
+use timermeter::statistics::mean;
 use timermeter::trace::Run;
 
 /// What a look at the frequency is off by, in turns up and down, as a share: chains of additions

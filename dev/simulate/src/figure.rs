@@ -3,7 +3,7 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use timermeter::analysis::statistics::{CONFIDENCE, Z, mean, median};
+use timermeter::statistics::{CONFIDENCE, Z, mean, median};
 
 /// A figure as it should be and as it was found; nothing where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -23,8 +23,6 @@ use self::core::SimulatedCore;
 pub use self::figure::FoundFigure;
 pub use self::truth::Truth;
 pub use self::verdict::Verdict;
-use timermeter::analysis::rate;
-use timermeter::analysis::statistics::nine_tenths;
 use timermeter::model::Estimate;
 use timermeter::prober::bench::Bench;
 use timermeter::prober::calibrate::calibrate;
@@ -32,7 +30,9 @@ use timermeter::prober::campaign::goes_on;
 use timermeter::prober::explore::{Shortcuts, explore, explore_calls};
 use timermeter::prober::sampling::Plan;
 use timermeter::prober::slow_clocks::at_work;
+use timermeter::rate;
 use timermeter::scoring::Sketch;
+use timermeter::statistics::nine_tenths;
 use timermeter::trace::Trace;
 
 /// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.

@@ -5,8 +5,8 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::truth::{calls, factors};
 use super::{Case, FREQUENCY, Truth};
-use timermeter::analysis::bounds::remaining;
-use timermeter::analysis::singles::FINER;
+use timermeter::cost::singles::FINER;
+use timermeter::distribution::bounds::remaining;
 use timermeter::model::{Hertz, Nanos};
 use timermeter::quality::quality;
 

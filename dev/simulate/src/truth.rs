@@ -3,7 +3,7 @@
 use simulated::{Jitter, Model, Outliers, Processes, Surroundings, Updates};
 use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
-use timermeter::analysis::statistics::bisected;
+use timermeter::statistics::bisected;
 
 /// What is true of a simulated timer.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,7 +4,7 @@
 use simulate::Case;
 use simulate::population::regular;
 use simulated::{Processes, REFERENCE_ID, Role, Surroundings, World, piece};
-use timermeter::analysis::adds::adds;
+use timermeter::cost::adds::adds;
 use timermeter::model::{Adds, Context};
 use timermeter::prober::campaign::questions;
 use timermeter::trace::{InContext, Reference, Trace};

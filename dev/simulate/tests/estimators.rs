@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use simulate::score::{Score, Summary, shows_its_middle};
 use simulate::{Case, Verdict, population};
 use simulated::Surroundings;
-use timermeter::analysis::profile::{Profile, profile};
 use timermeter::prober::sampling::Plan;
+use timermeter::profile::{Profile, profile};
 use timermeter::scoring::scored;
 
 const SEEDS: [u64; 3] = [11, 12, 13];

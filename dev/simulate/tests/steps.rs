@@ -5,9 +5,9 @@ use rand::{RngExt, SeedableRng};
 use simulated::{Jitter, Model, Surroundings, Updates};
 
 use simulate::Case;
-use timermeter::analysis::profile::profile;
-use timermeter::analysis::resolution::Resolution;
 use timermeter::prober::sampling::Plan;
+use timermeter::profile::profile;
+use timermeter::resolution::Resolution;
 use timermeter::trace::Trace;
 
 fn probed(timer: Model, seed: u64) -> Trace {

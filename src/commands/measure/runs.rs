@@ -8,7 +8,6 @@ use timers::os::CpuTime;
 
 use super::runner::{Ended, Runner, shown};
 use super::shown::{Measurement, Runs};
-use crate::analysis::statistics::mean;
 use crate::cli::MeasureArgs;
 use crate::commands::CommandError;
 use crate::commands::progress::Progress;
@@ -17,6 +16,7 @@ use crate::measure::window::timed_by;
 use crate::measure::worker::{MeasuredRow, MeasurementOutcome};
 use crate::measure::{ClockError, Goal};
 use crate::method::ClockFigures;
+use crate::statistics::mean;
 use crate::text::clipped;
 
 /// Runs of a command at least, where none is specified.

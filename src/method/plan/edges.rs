@@ -5,10 +5,10 @@ use super::{
     DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, Plan, Shortfall, affordable, room,
     too_dear, variation,
 };
-use crate::analysis::statistics::normal_quantile;
 use crate::method::clock_figures::Budget;
 use crate::method::clock_figures::ClockFigures;
 use crate::method::requirement::Requirement;
+use crate::statistics::normal_quantile;
 
 /// Single calls under a clock that is too coarse for one, averaged.
 ///

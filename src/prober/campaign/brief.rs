@@ -15,7 +15,7 @@ use timers::Fault;
 use super::adds::adds;
 use super::own_rate::{OwnRate, may_differ};
 use super::subject::Subject;
-use crate::analysis::cost;
+use crate::cost;
 use crate::model::Family;
 use crate::prober::bench::Bench;
 use crate::prober::connection::Connection;

@@ -7,11 +7,11 @@ use std::collections::btree_map::Entry;
 use timers::Fault;
 
 use super::subject::Subject;
-use crate::analysis::cost;
-use crate::analysis::profile::resolution;
+use crate::cost;
 use crate::prober::examination::{CampaignFacts, Examined, Session};
 use crate::prober::host::{Host, Settings, connect};
 use crate::prober::outside::Moment;
+use crate::profile::resolution;
 use crate::trace::{Claims, Evidence, Trace};
 
 /// Comparisons that follow each other closely, at most: enough to tell windows of a second; a host

@@ -11,7 +11,7 @@ use timers::Fault;
 use super::adds::adds;
 use super::own_rate::{OwnRate, may_differ};
 use super::subject::Subject;
-use crate::analysis::cost;
+use crate::cost;
 use crate::prober::connection::Connection;
 use crate::prober::explore::{Exploration, Shortcuts, explore};
 use crate::prober::host::{Host, Settings, bench, connect};

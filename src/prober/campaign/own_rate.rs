@@ -7,12 +7,12 @@ use std::rc::Rc;
 
 use timers::{Fault, Subject};
 
-use crate::analysis::rate::tightest;
 use crate::model::Counted;
 use crate::prober::connection::Connection;
 use crate::prober::host::Host;
 use crate::prober::hosted::subject;
 use crate::prober::protocol::HostedTimer;
+use crate::rate::tightest;
 
 /// Comparisons of which the tightest counts.
 /// *Judgement*: as `SPARSE_COMPARISON`.

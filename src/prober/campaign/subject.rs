@@ -2,10 +2,10 @@
 
 use timers::Fault;
 
-use crate::analysis::rate::{self, Rate};
 use crate::prober::host::Host;
 use crate::prober::protocol::HostedTimer;
 use crate::prober::slow_clocks::{Slow, Waited};
+use crate::rate::{self, Rate};
 use crate::trace::{Stored, Trace};
 
 /// A timer of the campaign and what became of it.

@@ -16,14 +16,14 @@ use timers::{Answer, Deadline, During, Fault, Ordered, Subject};
 
 use self::cpu_migrator::CpuMigrator;
 pub(super) use self::rounds::rounds;
-use crate::analysis::edges;
-use crate::analysis::rate::tightest;
+use crate::cost::edges;
 use crate::model::Counted;
 use crate::prober::connection::Connection;
 use crate::prober::explore::is_coarse;
 use crate::prober::hosted::{advances, subject, together};
 use crate::prober::protocol::Hello;
 use crate::prober::sampling::Plan;
+use crate::rate::tightest;
 use crate::trace::{Evidence, Meanwhile, Moved, Order, Pair, Threads, Trace};
 
 /// Rounds of pairs of CPUs at most. Up to 64 CPUs every pair meets.

@@ -5,10 +5,10 @@ use timers::os::counters::Counts;
 use timers::{Answer, CoreFrequencyMeter, During, Fault, Subject};
 
 use super::Host;
-use crate::analysis::rate::tightest;
 use crate::prober::bench::Bench;
 use crate::prober::explore::explore_calls;
 use crate::prober::protocol::{Around, Called, PackedRun};
+use crate::rate::tightest;
 use crate::trace::Reference;
 
 /// Looks at the thread that measures, and at its core, right before and right after what it does.

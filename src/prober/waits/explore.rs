@@ -8,9 +8,9 @@ use timers::{Answer, Fault};
 
 use super::plan::{FEWEST_OF_LENGTH, FEWEST_WAKEUPS, WaitPlan};
 use super::possible;
-use crate::analysis::statistics::{quantile, sorted};
-use crate::analysis::waits::{grid_ns, longest_step_ns};
+use crate::statistics::{quantile, sorted};
 use crate::trace::{PeriodRun, Reference, Wait, WaitRun};
+use crate::waits::{grid_ns, longest_step_ns};
 
 /// Requests of the first scan are up to so long, in nanoseconds.
 const SCAN_NS: f64 = 3e6;

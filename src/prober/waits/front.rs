@@ -1,10 +1,10 @@
 //! Which timers are worth more waits: those than which no other is both less late and cheaper.
 
 use super::subject::Subject;
-use crate::analysis::waits::figures;
 use crate::model::{Lateness, USUAL_WAIT_NS, beats};
 use crate::parallel;
 use crate::trace::WaitTrace;
+use crate::waits::figures;
 
 /// Those that none beats at the usual length, or the one nearest to it, of those under the same
 /// load and on the same CPU; one of which too little is known to tell is among them.

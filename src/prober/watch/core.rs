@@ -82,7 +82,7 @@ impl Core {
 }
 
 fn is_shared(widths: &[f64], width: f64) -> bool {
-    use crate::analysis::statistics::{quantile, sorted};
+    use crate::statistics::{quantile, sorted};
     widths.len() >= FEWEST
         && quantile(&sorted(widths), 0.9).is_some_and(|best| width < SHARED * best)
 }

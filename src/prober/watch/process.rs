@@ -11,8 +11,8 @@ use super::{
     CREDIT, Disturbance, Gathered, Look, MOST_DROPPED, MOST_TRIES, SHORTEST_PORTION, STEADY,
     SeenOfCore, Watch, Watcher, counted,
 };
-use crate::analysis::statistics::mean;
 use crate::prober::connection::Connection;
+use crate::statistics::mean;
 use crate::trace::Run;
 
 /// Watches one process of a campaign: by what it sees of itself where it tells that, else from

@@ -2,8 +2,8 @@
 //! window, in its parts, and in processes of their own.
 
 use super::windows::{Comparison, comparisons, longest};
-use crate::analysis::statistics::{median, student_quantile};
 use crate::model::Counted;
+use crate::statistics::{median, student_quantile};
 use crate::trust::Case;
 
 /// Parts of the longest window, whose rates tell how steady it was. More would each be shorter, and

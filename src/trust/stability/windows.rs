@@ -2,7 +2,7 @@
 //! freezes.
 
 use super::SLEW;
-use crate::analysis::statistics::median;
+use crate::statistics::median;
 use crate::trust::Case;
 
 /// The timer was read at this time of the reference, give or take; both in nanoseconds from their

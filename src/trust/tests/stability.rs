@@ -256,7 +256,7 @@ fn of_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     };
     profile.resolution = Resolution::Resolved {
         step,
-        rule: crate::analysis::resolution::Rule::Jump,
+        rule: crate::resolution::Rule::Jump,
     };
     let yardsticks = Yardsticks::default();
     judge(&Case {
@@ -449,7 +449,7 @@ fn what_is_not_known_of_the_rate_of_the_reference_is_uncertainty() {
         };
         profile.resolution = Resolution::Resolved {
             step,
-            rule: crate::analysis::resolution::Rule::Unit,
+            rule: crate::resolution::Rule::Unit,
         };
         let yardsticks = Yardsticks::default();
         judge(&Case {

@@ -11,11 +11,11 @@ use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 use timers::Answer;
 use timers::waits::Means;
 
-use timermeter::analysis::{periods, waits};
 use timermeter::model::{PeriodFigures, WaitFigures};
 use timermeter::prober::waits::explore::{WaitBench, explore, explore_long, tick};
 use timermeter::prober::waits::plan::WaitPlan;
 use timermeter::trace::{PeriodTrace, Reference, WaitTrace};
+use timermeter::{periods, waits};
 
 /// A simulated countdown timer, and the seed of its virtual worlds.
 #[derive(Clone, Debug, PartialEq)]

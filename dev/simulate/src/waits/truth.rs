@@ -7,7 +7,7 @@ use simulated::{REFERENCE_ID, TickModel, VirtualTicks, WaitModel};
 use timers::Answer;
 use timers::waits::{Expiration, Means, WaitSubject};
 
-use timermeter::analysis::statistics::{mean, quantile, sorted};
+use timermeter::statistics::{mean, quantile, sorted};
 
 /// Draws: the median is known to a hundredth of what its intervals are wide, the 99.9th percentile
 /// to a tenth.

@@ -7,9 +7,9 @@ use std::path::Path;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use timermeter::analysis::statistics::{CONFIDENCE, student_quantile};
 use timermeter::model::{Cycles, Following, ReadsBy, Report, Status, TimerRow};
 use timermeter::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
+use timermeter::statistics::{CONFIDENCE, student_quantile};
 
 /// Fresh processes of a timer.
 const PROCESSES: usize = 5;

@@ -80,7 +80,7 @@ fn deviation(kept: &[Report], timer: &str) -> Option<f64> {
             Some((row.cost.as_ref()?.median_ns? * run.frequency.effective_hz?).ln())
         })
         .collect();
-    timermeter::analysis::statistics::standard_deviation(&costs?)
+    timermeter::statistics::standard_deviation(&costs?)
 }
 
 /// What became of planted changes.

@@ -5,10 +5,10 @@
 mod world;
 
 use rand::RngExt;
-use timermeter::analysis::statistics::standard_deviation;
 use timermeter::method::plan::{LONGEST_CAMPAIGN_NS, batch, edge_crossing, single};
 use timermeter::method::{ClockFigures, Plan, Requirement, Shortfall};
 use timermeter::model::Nanos;
+use timermeter::statistics::standard_deviation;
 use world::{Truth, World};
 
 const CAMPAIGNS: u64 = 1_000;

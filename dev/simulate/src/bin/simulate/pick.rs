@@ -12,13 +12,13 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use timermeter::analysis::statistics::{mean_but, median, quantile, sorted, student_quantile};
 use timermeter::commands::CommandError;
 use timermeter::measure::interference::Watch;
 use timermeter::measure::operations;
 use timermeter::measure::window::{Timed, timed_by};
 use timermeter::method::{ClockFigures, Method, Plan, Requirement, plan};
 use timermeter::model::{Nanos, TimerRow};
+use timermeter::statistics::{mean_but, median, quantile, sorted, student_quantile};
 use timermeter::table::{Format, Notation, Table, TableColumn, Value};
 use timermeter::text::numbers::time;
 use timers::Deadline;

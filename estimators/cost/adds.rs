@@ -1,0 +1,202 @@
+//! What a read adds to the code around it: how much longer a row of pieces of work takes with reads
+//! than without.
+
+use crate::model::{Added, Adds, Context, Estimate};
+use crate::statistics::{Z, mean, midmean, over_processes, standard_deviation};
+use crate::trace::{InContext, Reference, Trace};
+
+/// For each kind of code that was asked about: one figure a process, and what processes differ by.
+#[must_use]
+pub fn adds(trace: &Trace) -> Option<Adds> {
+    let slowness = slowness(&trace.adds);
+    let mut found = None;
+    for context in Context::ALL {
+        let asked = trace
+            .adds
+            .iter()
+            .zip(&slowness)
+            .flat_map(|(rows, slowness)| {
+                rows.iter()
+                    .filter(|row| row.context == context)
+                    .map(move |row| (row, *slowness))
+            });
+        let processes: Vec<InAProcess> = asked
+            .filter_map(|(row, slowness)| in_a_process(row, slowness))
+            .collect();
+        let Some(added) = over_all(&processes, &trace.reference) else {
+            continue;
+        };
+        found
+            .get_or_insert_with(Adds::default)
+            .set(context, Some(added));
+    }
+    found
+}
+
+/// What one process tells of a piece, in ticks of the reference.
+#[derive(Clone, Copy)]
+struct InAProcess {
+    adds: f64,
+    work: f64,
+    /// How many pieces its steps are divided by.
+    turns: f64,
+    /// How much longer than in the others the core took for one and the same work.
+    slowness: f64,
+}
+
+/// How long a chain of multiplications took in each process, as a share of what it took in their
+/// middle: it takes as many cycles in all of them, so that this is what the frequency of the core
+/// does. 1 where it was not asked.
+fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
+    let chain = |rows: &Vec<InContext>| {
+        let row = rows.iter().find(|row| row.context == Context::Latency)?;
+        in_a_process(row, 1.0)
+            .map(|process| process.work)
+            .filter(|work| *work > 0.0)
+    };
+    let chains: Vec<Option<f64>> = processes.iter().map(chain).collect();
+    let usual = midmean(&chains.iter().copied().flatten().collect::<Vec<f64>>());
+    chains
+        .into_iter()
+        .map(|chain| chain.zip(usual).map_or(1.0, |(chain, usual)| chain / usual))
+        .collect()
+}
+
+/// As it is, or at the frequency that the core had in the middle of the processes, whichever these
+/// agree on better: what a core does takes as many cycles, what memory or a hypervisor does takes
+/// as long. In the first case another run, at another frequency, finds something else, which the
+/// interval holds as well.
+fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
+    let column = |of: fn(&InAProcess) -> f64| processes.iter().map(of).collect::<Vec<f64>>();
+    let as_it_is = over_processes(&column(|process| process.adds))?;
+    let in_cycles = over_processes(&column(|process| process.adds / process.slowness))?;
+    let width = |estimate: &Estimate| estimate.high - estimate.low;
+    let estimate = if in_cycles.is_bounded() && width(&in_cycles) < width(&as_it_is) {
+        let by = Z * standard_deviation(&column(|process| process.slowness.ln())).unwrap_or(0.0);
+        in_cycles.widened(&[in_cycles.value * (-by).exp(), in_cycles.value * by.exp()])
+    } else {
+        as_it_is
+    };
+    let ns = reference.ns_per_tick;
+    let estimate = estimate.scaled(ns);
+    // Rows may begin at the same place within a step of the reference in all processes.
+    let step = reference.uncertainty_ns()
+        / processes
+            .iter()
+            .map(|process| process.turns)
+            .fold(f64::INFINITY, f64::min);
+    let estimate = estimate.widened(&[estimate.value - step, estimate.value + step]);
+    Some(added(estimate, mean(&column(|process| process.work))? * ns))
+}
+
+fn added(estimate: Estimate, work_ns: f64) -> Added {
+    let end = |end: f64| Some(end).filter(|_| estimate.is_bounded());
+    Added {
+        ns: estimate.value,
+        low_ns: end(estimate.low),
+        high_ns: end(estimate.high),
+        work_ns,
+    }
+}
+
+/// What a read adds to a piece, and how long that takes, in ticks of the reference. The two rows of
+/// a pair follow each other, so that what they have in common drops out; interruptions are in few
+/// pairs, and the middle half has none. Single reads, as cold ones are, show in whole steps of the
+/// reference, which a mean over them averages away.
+fn in_a_process(row: &InContext, slowness: f64) -> Option<InAProcess> {
+    let turns = f64::from(row.turns.max(1));
+    let differences: Vec<f64> = row
+        .pairs
+        .iter()
+        .map(|[without, with]| with.wrapping_sub(*without) as f64 / turns)
+        .collect();
+    let without: Vec<f64> = row
+        .pairs
+        .iter()
+        .map(|[without, _]| *without as f64 / turns)
+        .collect();
+    Some(InAProcess {
+        adds: midmean(&differences)?,
+        work: midmean(&without)?,
+        turns,
+        slowness,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Reference;
+
+    fn trace(processes: &[&[[i64; 2]]]) -> Trace {
+        let rows = processes.iter().map(|pairs| {
+            vec![InContext {
+                context: Context::Latency,
+                turns: 10,
+                pairs: pairs.to_vec(),
+            }]
+        });
+        let reference = Reference {
+            ns_per_tick: 0.5,
+            ..Reference::default()
+        };
+        Trace {
+            adds: rows.collect(),
+            reference,
+            ..Trace::default()
+        }
+    }
+
+    #[test]
+    fn a_read_adds_what_rows_differ_by() {
+        assert_eq!(adds(&trace(&[])), None);
+        let one = adds(&trace(&[&[
+            [100, 140],
+            [100, 140],
+            [100, 99_999],
+            [7_000, 7_040],
+        ]]))
+        .unwrap();
+        let added = one.latency.unwrap();
+        assert_eq!((added.ns, added.low_ns, added.high_ns), (2.0, None, None));
+        let two = adds(&trace(&[&[[100, 140]], &[[100, 144]]]))
+            .unwrap()
+            .latency
+            .unwrap();
+        assert_eq!((two.ns, two.work_ns), (2.1, 5.0));
+        assert!(two.low_ns < Some(2.0) && two.high_ns > Some(2.2), "{two:?}");
+        assert_eq!(one.memory, None);
+    }
+
+    /// Cores that ran at four frequencies: what takes as many cycles is known as well as at one,
+    /// and the interval holds what it takes at others.
+    #[test]
+    fn what_takes_cycles_is_told_at_the_usual_frequency() {
+        let at = |slowness: i64| [[slowness * 100, slowness * 140]];
+        let rows = [9, 10, 10, 11].map(at);
+        let told = adds(&trace(&rows.each_ref().map(|pairs| &pairs[..])))
+            .unwrap()
+            .latency
+            .unwrap();
+        assert!((told.ns - 20.0).abs() < 0.1, "{told:?}");
+        assert!(
+            told.low_ns.is_some_and(|low| 16.0 < low && low < 18.0),
+            "{told:?}"
+        );
+        assert!(
+            told.high_ns.is_some_and(|high| 22.0 < high && high < 24.0),
+            "{told:?}"
+        );
+        // What takes as long at any frequency is left as it is.
+        let at = |slowness: i64| [[slowness * 100, slowness * 100 + 400]];
+        let rows = [9, 10, 10, 11].map(at);
+        let told = adds(&trace(&rows.each_ref().map(|pairs| &pairs[..])))
+            .unwrap()
+            .latency
+            .unwrap();
+        assert_eq!(
+            (told.ns, told.low_ns, told.high_ns),
+            (20.0, Some(20.0), Some(20.0))
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! Single invocations: who shows them, and what their distribution looks like in one process.
+
+use crate::distribution::moments::{self, Moments};
+use crate::distribution::shape::Fits;
+use crate::rate;
+use crate::trace::{Run, Trace};
+
+/// Fewest successive readings from which a shape is taken.
+/// *Default*: moves no figure.
+const FEWEST: usize = 100;
+/// The timer itself shows its invocations where its step is shorter than this part of that of the
+/// reference. *Default*: moves no figure; nearly equal steps gain nothing.
+pub const FINER: f64 = 0.75;
+
+/// Who shows single invocations.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// Whether it is the timer itself, by its successive readings.
+    pub of_intervals: bool,
+    /// Nanoseconds in a tick of the timer that shows them.
+    pub ns_per_tick: f64,
+    /// Its step, in its ticks.
+    pub step: f64,
+}
+
+impl View {
+    /// The reference shows the invocations.
+    #[must_use]
+    pub fn by_reference(trace: &Trace) -> Self {
+        let reference = &trace.reference;
+        Self {
+            of_intervals: false,
+            ns_per_tick: reference.ns_per_tick,
+            step: reference.step,
+        }
+    }
+
+    /// The timer itself, where it moves in markedly finer steps than the reference; else the
+    /// reference. `step` is its resolution in its ticks, where known.
+    #[must_use]
+    pub fn of(trace: &Trace, step: Option<f64>) -> Self {
+        Self::by_readings(trace, step).unwrap_or_else(|| Self::by_reference(trace))
+    }
+
+    fn by_readings(trace: &Trace, step: Option<f64>) -> Option<Self> {
+        let (step, (ns_per_tick, _)) = (step?, rate::tick(trace)?);
+        let finer = step * ns_per_tick < FINER * trace.reference.step * trace.reference.ns_per_tick;
+        let read = trace
+            .runs
+            .iter()
+            .all(|run| run.readings.values.len() > FEWEST);
+        (finer && read).then_some(Self {
+            of_intervals: true,
+            ns_per_tick,
+            step,
+        })
+    }
+
+    /// Single invocations of a process, in ticks of the timer that shows them; with the bracket
+    /// where that is the reference.
+    #[must_use]
+    pub fn samples(&self, run: &Run) -> Vec<i64> {
+        if self.of_intervals {
+            successive(&run.readings.values)
+        } else {
+            run.singles.deltas.clone()
+        }
+    }
+
+    /// What the invocations of a process may be taken for. `None` when nothing was observed.
+    #[must_use]
+    pub fn fits(&self, run: &Run, trace: &Trace) -> Option<Fits> {
+        let moments = moments::of_calls(run, &trace.reference);
+        let reference_ns = trace.reference.step * trace.reference.ns_per_tick;
+        let told = moments.scaled(reference_ns / (self.step * self.ns_per_tick));
+        let fitted = match self.of_intervals {
+            // So fine a view needs no batches, whose calls may vary together, to know how much a
+            // call varies.
+            true => Moments {
+                variance: (0.0, f64::INFINITY),
+                ..moments
+            },
+            false => told,
+        };
+        Fits::of(&self.samples(run), self.step, told, fitted)
+    }
+}
+
+/// Differences of successive readings.
+#[must_use]
+pub fn successive(readings: &[i64]) -> Vec<i64> {
+    readings
+        .windows(2)
+        .map(|pair| pair[1].wrapping_sub(pair[0]))
+        .collect()
+}

@@ -1,0 +1,135 @@
+//! What would be left open if chance were not.
+
+use super::{Laid, Open, VARIANCE_OFF, left_open};
+use crate::distribution::cells::GAP;
+use crate::distribution::shape::FINE;
+use crate::statistics::mean;
+
+/// What infinitely many singles and batches leave open of calls that take as long as these, in
+/// steps, each as often as the others, in processes that differ by these factors of what a call
+/// takes: what is left of [`open`] without chance. Empty where they vary by so many steps that they
+/// show themselves. `None` without calls.
+#[must_use]
+pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<Open> {
+    /// As good as infinitely many: what is left of chance is far below what the shares are off by
+    /// anyway. *Numerical*.
+    const MANY: f64 = 1e12;
+    let main = around_median(calls);
+    let centre = mean(main)?;
+    let variance = mean(
+        &main
+            .iter()
+            .map(|call| (call - centre).powi(2))
+            .collect::<Vec<_>>(),
+    )?;
+    if variance > FINE {
+        return Some(Open::default());
+    }
+    let processes: Vec<(f64, f64, Vec<f64>)> = factors
+        .iter()
+        .map(|factor| {
+            let place = (centre * factor).rem_euclid(1.0);
+            let levels = |call: &f64| call - centre + place;
+            let first = (levels(main.first().unwrap_or(&centre))).floor();
+            let last = (levels(main.last().unwrap_or(&centre))).ceil();
+            let share = |level: i64| {
+                let shown = |call: &f64| (1.0 - (levels(call) - level as f64).abs()).max(0.0);
+                main.iter().map(shown).sum::<f64>() / main.len() as f64
+            };
+            (
+                place,
+                first,
+                (first as i64..=last as i64).map(share).collect(),
+            )
+        })
+        .collect();
+    let laid: Vec<Laid> = processes
+        .iter()
+        .map(|(place, first, shares)| Laid {
+            first: *first,
+            shares,
+            samples: MANY,
+            place: *place,
+            dispersion: 1.0,
+        })
+        .collect();
+    let below = calls.partition_point(|call| *call < main[0]) as f64 / calls.len() as f64;
+    let mass = main.len() as f64 / calls.len() as f64;
+    let open = left_open(
+        &laid,
+        Some((variance, VARIANCE_OFF)),
+        (0.5 - below) / mass,
+        reach,
+    )?;
+    Some(Open {
+        share: open.share.map(|share| share * mass),
+        ..open
+    })
+}
+
+/// The calls around the median that no gap parts from it, of sorted ones.
+fn around_median(calls: &[f64]) -> &[f64] {
+    if calls.is_empty() {
+        return calls;
+    }
+    let parted = |pair: &[f64]| pair[1] - pair[0] > GAP;
+    let (low, high) = calls.split_at(calls.len() / 2);
+    let from = low.len().saturating_sub(1);
+    let first = (1..=from)
+        .rev()
+        .find(|at| parted(&calls[at - 1..=*at]))
+        .unwrap_or(0);
+    let last = (from + 1..from + high.len()).find(|at| parted(&calls[*at..at + 2]));
+    &calls[first..last.map_or(calls.len(), |last| last + 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACES: [f64; 4] = [0.96, 0.99, 1.01, 1.04];
+
+    fn width(calls: &[f64]) -> f64 {
+        let [low, high] = remaining(calls, &PLACES, 0.1).unwrap().above_mean;
+        high - low
+    }
+
+    #[test]
+    fn a_constant_leaves_nothing_and_two_costs_within_a_step_something() {
+        let mut two = vec![5.2; 600];
+        two.extend([5.7; 400]);
+        let smooth: Vec<f64> = (0..1000).map(|at| 5.0 + f64::from(at) / 1e3).collect();
+        let [constant, two, smooth] = [&vec![5.3; 1000], &two, &smooth].map(|calls| width(calls));
+        assert!(
+            constant < 0.1 && two > constant && smooth > constant,
+            "{constant}, {two}, {smooth}"
+        );
+    }
+
+    #[test]
+    fn what_is_left_holds_the_truth() {
+        let mut three = vec![3.0; 550];
+        three.extend([[3.4; 300].as_slice(), &[3.9; 150]].concat());
+        let mean = mean(&three).unwrap();
+        let open = remaining(&three, &PLACES, 0.5).unwrap();
+        let above = 3.0 - mean;
+        assert!(
+            open.above_mean[0] <= above + 0.01 && above <= open.above_mean[1],
+            "{open:?}"
+        );
+        assert!(
+            open.share[0] <= 0.85 && 0.85 <= open.share[1] + 1e-6,
+            "{open:?}"
+        );
+    }
+
+    #[test]
+    fn only_the_cluster_of_the_median_counts() {
+        let mut apart = vec![3.0; 700];
+        apart.extend([30.0; 300]);
+        assert!(width(&apart) < 0.1);
+        assert!(remaining(&[], &PLACES, 1.0).is_none());
+        let far: Vec<f64> = (0..1000).map(|at| f64::from(at) / 50.0).collect();
+        assert_eq!(width(&far), 0.0);
+    }
+}

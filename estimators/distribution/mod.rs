@@ -1,0 +1,7 @@
+//! Estimates how the cost of single calls is distributed, from counted reads, batches and laws.
+
+pub mod bounds;
+pub mod cells;
+pub mod moments;
+pub(crate) mod programme;
+pub mod shape;

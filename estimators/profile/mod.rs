@@ -1,0 +1,418 @@
+//! The profile of a timer: all figures, from its trace.
+
+pub mod plot_data;
+
+mod looks;
+
+use self::looks::{Looks, ShownProcess, placed};
+use crate::cost::adds::adds;
+use crate::cost::singles::{View, successive};
+use crate::cost::{CoreFrequency, Following, never_moved};
+use crate::distribution::shape::{Described, LawKind, Shape};
+use crate::model::{Adds, Distribution, Estimate, Mode};
+use crate::rate;
+use crate::rate::order::Backward;
+use crate::resolution::agreement::{Process, agreed};
+use crate::resolution::{Resolution, resolve};
+use crate::statistics::{Regimes, mean, midmean, standard_deviation};
+use crate::trace::{Intervals, Run, Trace};
+
+/// What a trace says about its timer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// The step, in ticks of the timer.
+    pub resolution: Resolution,
+    /// Nanoseconds in a tick.
+    pub ns_per_tick: Option<f64>,
+    /// What that is known to, as a share.
+    pub rate_uncertainty: f64,
+    /// What a call costs alone: the median of single invocations, in nanoseconds.
+    pub cost: Option<Estimate>,
+    /// What a call costs in a row, in nanoseconds.
+    pub amortised: Option<f64>,
+    /// What a read adds to the code around it.
+    pub adds: Option<Adds>,
+    /// Why there is no cost although calls were timed.
+    pub no_cost: Option<&'static str>,
+    /// Median of single invocations as the reference shows them, in nanoseconds.
+    pub single_median: Option<f64>,
+    /// Their 99th percentile, in nanoseconds.
+    pub p99: Option<f64>,
+    /// Share of single invocations within ±1 resolution of the median, over processes.
+    pub spread: Option<Estimate>,
+    /// Processes that were left out because the core was shared or changed its frequency while they
+    /// measured.
+    pub disturbed: u32,
+    /// Cost in nanoseconds and spread, one pair a process that counts.
+    pub processes: Vec<(f64, f64)>,
+    /// What cost and spread may be instead, as far as no number of processes tells.
+    pub instead: Vec<(f64, f64)>,
+    /// Both by other laws that explain what was seen as well, the farthest.
+    pub laws: Vec<(f64, f64)>,
+    /// The shortest interval without work, in nanoseconds, where it contradicts the cost.
+    pub contradicted: Option<f64>,
+    /// Two groups that the processes fell into.
+    pub regimes: Option<Regimes>,
+    /// Whether its cost follows the frequency of the core.
+    pub following: Following,
+    /// What the distribution of single invocations is.
+    pub distribution: Option<Distribution>,
+    /// What single invocations were taken for.
+    pub kind: LawKind,
+    /// Steps backwards in successive readings.
+    pub backward: Backward,
+}
+
+impl Profile {
+    /// The resolved step, in ticks of the timer.
+    #[must_use]
+    pub fn step(&self) -> Option<f64> {
+        match &self.resolution {
+            Resolution::Resolved { step, .. } => Some(step.value),
+            _ => None,
+        }
+    }
+
+    /// The step in nanoseconds, or what it can be at most.
+    #[must_use]
+    pub fn step_at_most_ns(&self) -> Option<f64> {
+        Some(self.resolution.at_most()? * self.ns_per_tick?)
+    }
+
+    /// The resolved step in nanoseconds.
+    #[must_use]
+    pub fn resolution_ns(&self) -> Option<Estimate> {
+        match (&self.resolution, self.ns_per_tick) {
+            (Resolution::Resolved { step, .. }, Some(ns)) => {
+                let resolution = step.scaled(ns);
+                let rate = resolution.value * self.rate_uncertainty;
+                Some(resolution.widened(&[resolution.value - rate, resolution.value + rate]))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Computes the profile.
+#[must_use]
+pub fn profile(trace: &Trace) -> Profile {
+    let shown = ShownProcess::all(trace);
+    let resolution = resolution_of(trace, &shown);
+    let step = match &resolution {
+        Resolution::Resolved { step, .. } => Some(step.value),
+        _ => None,
+    };
+    let (ns_per_tick, rate_uncertainty) = rate::tick(trace).unzip();
+    let resolution_ns = step.zip(ns_per_tick).map(|(step, ns)| step * ns);
+    let measured: Vec<ShownProcess> = shown
+        .into_iter()
+        .filter(|shown| !never_moved(shown.run))
+        .collect();
+    let still = measured.is_empty() && !trace.runs.is_empty();
+    let shown = calm(measured);
+    let looks = Looks::of(trace, &shown, View::of(trace, step));
+    let calm: Vec<&Run> = shown.iter().map(|shown| shown.run).collect();
+    let mut found = looks.found(resolution_ns);
+    let contradicted = midmean(&found.costs)
+        .zip(ns_per_tick)
+        .and_then(|(cost, ns)| by_intervals(&calm, step, ns, cost));
+    // Either may be true: what holds of both is all that is known.
+    let spread = midmean(&found.spreads).unwrap_or(f64::NAN);
+    found.laws.extend(contradicted.map(|cost| (cost, spread)));
+    let spread = found.spread();
+    let shared = trace.shared > 0 && calm.iter().filter(|run| run.is_calm()).count() < FEWEST;
+    let profile = Profile {
+        resolution,
+        ns_per_tick,
+        rate_uncertainty: rate_uncertainty.unwrap_or(0.0),
+        cost: found.cost(),
+        amortised: midmean(&found.column(|cost| cost.in_a_row)),
+        adds: adds(trace),
+        no_cost: still.then_some("batches of many calls took no time by their reference"),
+        single_median: midmean(&found.column(|cost| cost.single_median)),
+        p99: midmean(&found.column(|cost| cost.p99)),
+        processes: found
+            .costs
+            .iter()
+            .copied()
+            .zip(found.spreads.iter().copied())
+            .collect(),
+        instead: found.instead.clone(),
+        laws: found.laws.clone(),
+        contradicted,
+        regimes: found.regimes,
+        following: found.following,
+        distribution: distribution(&looks.shapes(looks.agreed.kind), &looks.view, &found.costs),
+        kind: looks.agreed.kind,
+        disturbed: (trace.runs.len() - calm.len()) as u32,
+        spread,
+        backward: backward(trace),
+    };
+    if shared {
+        on_a_shared_core(profile)
+    } else {
+        profile
+    }
+}
+
+/// In which steps the timer moves: what is known of it without its other figures.
+#[must_use]
+pub fn resolution(trace: &Trace) -> Resolution {
+    resolution_of(trace, &ShownProcess::all(trace))
+}
+
+fn resolution_of(trace: &Trace, shown: &[ShownProcess]) -> Resolution {
+    let tight: Vec<Vec<i64>> = trace
+        .runs
+        .iter()
+        .map(|run| successive(&run.readings.values))
+        .collect();
+    let context = Looks::of(trace, shown, View::by_reference(trace)).context();
+    let processes: Vec<Process> = Process::all(trace).collect();
+    agreed(
+        resolve(&groups(trace), &tight, &context),
+        &processes,
+        context.work_unit,
+    )
+}
+
+/// What the cost may be off by beyond what processes differ by, where all of them were disturbed
+/// throughout, as a share of it. *Seen*: `rdtsc` at 40 cycles instead of 45.8; both sides.
+const SHARED: f64 = 0.1;
+
+/// With intervals that reach over all processes, and on: what disturbed them all shows in none. No
+/// core of its own would have spread costs farther.
+fn on_a_shared_core(mut profile: Profile) -> Profile {
+    let costs = || profile.processes.iter().map(|process| process.0);
+    let (least, most) = (
+        costs().fold(f64::INFINITY, f64::min),
+        costs().fold(f64::NEG_INFINITY, f64::max),
+    );
+    let unsteadiest = profile
+        .processes
+        .iter()
+        .map(|process| process.1)
+        .fold(1.0, f64::min);
+    let (Some(cost), Some(spread)) = (&mut profile.cost, &mut profile.spread) else {
+        return profile;
+    };
+    (cost.low, cost.high) = (
+        cost.low.min(least * (1.0 - SHARED)),
+        cost.high.max(most * (1.0 + SHARED)),
+    );
+    (spread.low, spread.high) = (spread.low.min(unsteadiest), 1.0);
+    profile
+        .laws
+        .extend([(cost.low, spread.high), (cost.high, spread.low)]);
+    profile
+}
+
+/// Cost in nanoseconds and spread as the only process of a trace has them, once it is known what
+/// single invocations are to be taken for and what the timer's resolution is: `step` in its ticks
+/// where the step is known. `None` where it was disturbed.
+#[must_use]
+pub fn one_more(
+    trace: &Trace,
+    kind: LawKind,
+    step: Option<f64>,
+    resolution_ns: f64,
+) -> Option<(f64, f64)> {
+    let calm = trace
+        .runs
+        .iter()
+        .filter(|run| run.is_calm() && !never_moved(run));
+    let shown: Vec<ShownProcess> = calm.map(|run| ShownProcess::of(trace, run)).collect();
+    let looks = Looks::of(trace, &shown, View::of(trace, step));
+    let figures = looks.figures(kind, CoreFrequency(trace.core_hz), Some(resolution_ns));
+    let placed = placed(figures, trace.reference.step * trace.reference.ns_per_tick);
+    Some((*placed.costs.first()?, *placed.spreads.first()?))
+}
+
+/// Fewest processes that figures are taken from, where there are as many.
+/// *Default*: moves no figure; the fewest that show a scatter.
+pub const FEWEST: usize = 3;
+
+/// The processes that had a core of their own while they measured; all of them where those are too
+/// few.
+fn calm(all: Vec<ShownProcess>) -> Vec<ShownProcess> {
+    let count = all.iter().filter(|shown| shown.run.is_calm()).count();
+    all.into_iter()
+        .filter(|shown| count < FEWEST || shown.run.is_calm())
+        .collect()
+}
+
+/// All intervals, those of long observations included.
+fn groups(trace: &Trace) -> Vec<Intervals> {
+    trace
+        .runs
+        .iter()
+        .flat_map(|run| &run.intervals)
+        .chain(&trace.slow)
+        .cloned()
+        .collect()
+}
+
+fn backward(trace: &Trace) -> Backward {
+    let intervals = trace
+        .runs
+        .iter()
+        .flat_map(|run| &run.intervals)
+        .chain(&trace.slow);
+    let between_reads = Backward::among(intervals.flat_map(|group| &group.deltas).copied());
+    let readings = trace.runs.iter().map(|run| &run.readings.values);
+    readings.fold(between_reads, |so_far, readings| {
+        so_far.and(Backward::among(successive(readings)))
+    })
+}
+
+/// This many calls may lie between two reads of a host: it calls the work, which is none, and keeps
+/// what it read. Those of runtimes take up to 5 times a call. *Seen*.
+const APART: f64 = 10.0;
+/// As many nanoseconds may do so beside calls that cost next to nothing.
+/// *Judgement*.
+const AROUND_NS: f64 = 50.0;
+
+/// A cost that the intervals of the same clock contradict. Between two reads with nothing between
+/// them lies one call: the shortest such interval is at least as long as a call, but for a step.
+/// Returns the shortest interval without work, in nanoseconds, where calls of this cost, in
+/// nanoseconds, cannot be: one of both is no measurement. `step` is that of the clock, in its
+/// ticks; where it was not found, the smallest difference between two intervals bounds it.
+fn by_intervals(runs: &[&Run], step: Option<f64>, ns_per_tick: f64, cost: f64) -> Option<f64> {
+    let without_work = runs
+        .iter()
+        .flat_map(|run| &run.intervals)
+        .filter(|group| group.work == 0);
+    let mut deltas: Vec<i64> = without_work
+        .flat_map(|group| &group.deltas)
+        .copied()
+        .collect();
+    deltas.sort_unstable();
+    deltas.dedup();
+    let apart = || {
+        deltas
+            .windows(2)
+            .map(|pair| pair[1].abs_diff(pair[0]))
+            .min()
+            .map(|ticks| ticks as f64)
+    };
+    let shortest = *deltas.first()? as f64;
+    let least = (shortest - step.or_else(apart)?) * ns_per_tick;
+    (least > APART * cost.max(0.0) + AROUND_NS).then_some(shortest * ns_per_tick)
+}
+
+/// A cost with less weight than this is part of the tail.
+/// *Default*: moves no figure.
+const LEAST_SHARE: f64 = 0.005;
+
+/// The distribution of single invocations over all processes, whose median costs are `costs`: one
+/// cost or several, a tail, and how much lies between processes. The authors of the metric wanted
+/// such a description beside the spread (ICPE 2011, section 6).
+pub(super) fn distribution(shapes: &[Shape], view: &View, costs: &[f64]) -> Option<Distribution> {
+    let each: Vec<Described> = shapes.iter().map(Shape::described).collect();
+    let over =
+        |figure: &dyn Fn(&Described) -> f64| midmean(&each.iter().map(figure).collect::<Vec<_>>());
+    let medians: Vec<f64> = shapes.iter().map(Shape::median).collect();
+    Some(Distribution {
+        modes: modes(&each, &medians, view, midmean(costs)?),
+        within_ns: over(&|described| described.deviation)? * view.ns_per_tick,
+        between_ns: standard_deviation(costs),
+        tail_share: mean(
+            &each
+                .iter()
+                .map(|described| described.rare)
+                .collect::<Vec<_>>(),
+        )?
+        .clamp(0.0, 1.0),
+    })
+}
+
+/// The costs that most processes have, each as far from the median cost as there.
+fn modes(each: &[Described], medians: &[f64], view: &View, median: f64) -> Vec<Mode> {
+    let told = |described: &Described| {
+        described
+            .modes
+            .iter()
+            .filter(|mode| mode.1 > LEAST_SHARE)
+            .count()
+    };
+    let mut counts: Vec<usize> = each.iter().map(told).collect();
+    counts.sort_unstable();
+    let usual = counts.get(counts.len() / 2).copied().unwrap_or(0);
+    let like: Vec<(Vec<(f64, f64)>, f64)> = each
+        .iter()
+        .zip(medians)
+        .filter(|(described, _)| told(described) == usual)
+        .map(|(described, median)| {
+            (
+                described
+                    .modes
+                    .iter()
+                    .copied()
+                    .filter(|mode| mode.1 > LEAST_SHARE)
+                    .collect(),
+                *median,
+            )
+        })
+        .collect();
+    (0..usual)
+        .filter_map(|number| {
+            let apart: Vec<f64> = like
+                .iter()
+                .map(|(modes, median)| modes[number].0 - median)
+                .collect();
+            let share: Vec<f64> = like.iter().map(|(modes, _)| modes[number].1).collect();
+            let ns = (median + midmean(&apart)? * view.ns_per_tick).max(0.0);
+            Some(Mode {
+                ns,
+                share: midmean(&share)?.clamp(0.0, 1.0),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Intervals;
+
+    fn shortest(deltas: [&[i64]; 2], step: Option<f64>, cost: f64) -> Option<f64> {
+        let of = |work: u64, deltas: &[i64]| Intervals {
+            work,
+            deltas: deltas.into(),
+        };
+        let run = Run {
+            intervals: vec![of(0, deltas[0]), of(7, deltas[1])],
+            ..Run::default()
+        };
+        by_intervals(&[&run], step, 0.5, cost)
+    }
+
+    #[test]
+    fn calls_do_not_fit_between_reads_that_are_much_longer() {
+        assert_eq!(
+            shortest([&[404, 400, 9_000], &[10]], Some(1.0), 1.0),
+            Some(200.0)
+        );
+        assert_eq!(
+            shortest([&[404, 400, 9_000], &[10]], None, 1.0),
+            Some(200.0)
+        );
+        // Within a step of nothing; what else stands between two reads; an interruption; nothing
+        // seen without work.
+        for (deltas, step, cost) in [
+            ([&[400][..], &[][..]], 400.0, 1.0),
+            ([&[400], &[]], 1.0, 20.0),
+            ([&[100], &[]], 1.0, 0.0),
+            ([&[9_000, 30], &[]], 1.0, 1.0),
+            ([&[], &[400]], 1.0, 1.0),
+        ] {
+            assert_eq!(shortest(deltas, step.into(), cost), None, "{deltas:?}");
+        }
+        // A step that is not found may be all of it.
+        for deltas in [[&[400, 400][..], &[]], [&[400, 800], &[]]] {
+            assert_eq!(shortest(deltas, None, 1.0), None, "{deltas:?}");
+        }
+        // A trace may hold anything.
+        assert_eq!(shortest([&[i64::MIN, i64::MAX], &[]], None, 1.0), None);
+    }
+}

@@ -1,0 +1,386 @@
+//! What the figures of a timer are drawn from: a trace, told in so few numbers that every report
+//! can hold them.
+//!
+//! Nothing here enters a figure of resolution, cost or spread. It is there to be looked at: whether
+//! the intervals climb in steps, whether they lie on a lattice, and which single costs the spread
+//! counts.
+
+use crate::cost::singles::View;
+use crate::model::{CostHistogram, Figures, IntervalHistogram, Staircase};
+use crate::statistics::{median, midmean};
+use crate::trace::{Intervals, Run, Trace};
+
+/// Most bins of a histogram.
+const BINS: usize = 96;
+/// As many steps are shown: more would be too narrow to be told apart.
+const LEVELS: f64 = 12.0;
+/// Points of a staircase: stretches of work, and points in each.
+const STRETCHES: usize = 20;
+const A_STRETCH: usize = 8;
+/// Fewer points show nothing.
+const FEWEST: usize = 8;
+
+/// The figures of a trace whose timer moves in steps of `step` ticks, where that is known.
+#[must_use]
+pub fn figures(trace: &Trace, step: Option<f64>) -> Figures {
+    let step = step.filter(|step| step.is_finite() && *step > 0.0);
+    Figures {
+        staircase: staircase(trace, step),
+        intervals: interval_histogram(trace, step),
+        singles: cost_histogram(trace, step),
+    }
+}
+
+fn groups(trace: &Trace) -> impl Iterator<Item = &Intervals> {
+    trace
+        .runs
+        .iter()
+        .flat_map(|run| &run.intervals)
+        .chain(&trace.slow)
+}
+
+fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
+    let all: Vec<(u64, i64)> = groups(trace)
+        .flat_map(|group| group.deltas.iter().map(|&delta| (group.work, delta)))
+        .collect();
+    let lengths = sorted(all.iter().map(|&(_, delta)| delta));
+    let (least, most) = (*quantile(&lengths, 0.01)?, *quantile(&lengths, 0.98)?);
+    let few_levels = step.map(|step| least as f64 + (LEVELS - 1.5) * step);
+    let below = |limit: f64| {
+        all.iter()
+            .copied()
+            .filter(|&(_, delta)| delta as f64 <= limit)
+            .collect::<Vec<(u64, i64)>>()
+    };
+    // What only outliers reach with long work would leave most of the figure empty.
+    let longest = |points: &[(u64, i64)]| {
+        quantile(&sorted(points.iter().map(|point| point.0)), 0.995).copied()
+    };
+    let whole = longest(&all)?;
+    // Where the cost varies by more than some steps, so few levels show no climbing.
+    let climbs = |shown: &Vec<(u64, i64)>| {
+        shown.len() >= 3 * STRETCHES && longest(shown).is_some_and(|longest| longest >= whole / 5)
+    };
+    let mut shown = few_levels
+        .map(below)
+        .filter(climbs)
+        .unwrap_or_else(|| below(most as f64));
+    let longest = longest(&shown)?;
+    shown.retain(|&(work, _)| work <= longest);
+    shown.sort_unstable();
+    let mut kept = evenly(&shown, longest);
+    let still = shown.iter().filter(|(_, delta)| *delta == 0).count();
+    if 2 * still > shown.len() {
+        let moved: Vec<_> = shown
+            .iter()
+            .copied()
+            .filter(|(_, delta)| *delta != 0)
+            .collect();
+        kept.extend(spread_over(&moved, STRETCHES * A_STRETCH / 4));
+    }
+    kept.sort_unstable();
+    let ns_per_work = trace.reference.ns_per_work;
+    (kept.len() >= FEWEST && ns_per_work.is_finite() && ns_per_work > 0.0).then(|| Staircase {
+        ns_per_work,
+        work: kept.iter().map(|&(work, _)| work).collect(),
+        ticks: kept.iter().map(|&(_, delta)| delta).collect(),
+        intervals: shown.len() as u64,
+    })
+}
+
+/// As many points of each stretch of work; `points` are sorted.
+fn evenly(points: &[(u64, i64)], longest: u64) -> Vec<(u64, i64)> {
+    let stretch =
+        |work: u64| (u128::from(work) * STRETCHES as u128 / (u128::from(longest) + 1)) as usize;
+    let mut kept = Vec::new();
+    for points in points.chunk_by(|a, b| stretch(a.0) == stretch(b.0)) {
+        let mut by_length = points.to_vec();
+        by_length.sort_unstable_by_key(|&(work, delta)| (delta, work));
+        kept.extend(spread_over(&by_length, A_STRETCH));
+    }
+    kept
+}
+
+/// At most `count` of the points, evenly from the first to the last.
+fn spread_over<T: Copy>(points: &[T], count: usize) -> impl Iterator<Item = T> {
+    let kept = points.len().min(count);
+    (0..kept).map(move |at| points[(2 * at + 1) * points.len() / (2 * kept)])
+}
+
+fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistogram> {
+    /// Groups with more intervals repeat the same work: they show one place of the lattice again
+    /// and again.
+    const REPEATED: usize = 4;
+    let random = || groups(trace).filter(|group| group.deltas.len() < REPEATED);
+    let waited = || groups(trace).filter(|group| group.deltas.len() >= REPEATED);
+    let mut lengths = sorted(random().flat_map(|group| group.deltas.iter().copied()));
+    if lengths.len() < 10 * FEWEST {
+        lengths = sorted(
+            random()
+                .chain(waited())
+                .flat_map(|group| group.deltas.iter().copied()),
+        );
+    }
+    let all = lengths.len();
+    let (first, width, bins) = match step {
+        Some(step) => {
+            let width = (step / 8.0).floor().clamp(1.0, 1e15) as i64;
+            let span = (LEVELS * step).min(BINS as f64 * width as f64) as i64;
+            let window = densest(&lengths, span)?;
+            let bins =
+                ((window.1 as i128 - window.0 as i128) / i128::from(width) + 2).min(BINS as i128);
+            // A level lies in the middle of its bin.
+            (window.0.saturating_sub(width / 2), width, bins as usize)
+        }
+        None => {
+            let at = |probability: f64| quantile(&lengths, probability).copied();
+            let (least, mut most) = (at(0.005)?, at(0.98)?);
+            if least == most {
+                // It stood still nearly always; what it did else is worth a look.
+                most = *lengths.last()?;
+            }
+            let span = (i128::from(most) - i128::from(least) + 1) as u128;
+            let width = span
+                .div_ceil(BINS as u128 * 2 / 3)
+                .clamp(1, i64::MAX as u128) as i64;
+            (least, width, span.div_ceil(width as u128) as usize)
+        }
+    };
+    let mut histogram = IntervalHistogram {
+        first_ticks: first,
+        width_ticks: width as u64,
+        counts: vec![0; bins],
+        below: 0,
+        above: 0,
+    };
+    for length in lengths {
+        let place = (i128::from(length) - i128::from(first)).div_euclid(i128::from(width));
+        match usize::try_from(place) {
+            Err(_) => histogram.below += 1,
+            Ok(place) if place >= bins => histogram.above += 1,
+            Ok(place) => histogram.counts[place] += 1,
+        }
+    }
+    (all >= FEWEST).then_some(histogram)
+}
+
+/// The ends of the window of at most `span` that holds most of the sorted values.
+fn densest(values: &[i64], span: i64) -> Option<(i64, i64)> {
+    let (mut best, mut end) = (0..0, 0);
+    for start in 0..values.len() {
+        while end < values.len()
+            && i128::from(values[end]) - i128::from(values[start]) < i128::from(span)
+        {
+            end += 1;
+        }
+        if end - start > best.len() {
+            best = start..end;
+        }
+    }
+    Some((
+        *values.get(best.start)?,
+        *values.get(best.end.checked_sub(1)?)?,
+    ))
+}
+
+fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
+    let view = View::of(trace, step);
+    let (step, ns) = (view.step, view.ns_per_tick);
+    if !(step > 0.0 && step.is_finite() && ns > 0.0 && ns.is_finite()) {
+        return None;
+    }
+    let bracket = if view.of_intervals {
+        0.0
+    } else {
+        bracket(&trace.runs)?
+    };
+    let level = |ticks: i64| (ticks as f64 / step).round().clamp(-1e15, 1e15) as i64;
+    let samples = |run: &Run| view.samples(run).into_iter().map(level).collect::<Vec<_>>();
+    let levels = sorted(trace.runs.iter().flat_map(samples));
+    let at = |probability: f64| quantile(&levels, probability).copied();
+    let (least, middle, high) = (at(0.002)?, at(0.5)?, at(0.95)?);
+    // The rare interruptions far out would press all others into one bin.
+    let most = at(0.99)?.min(middle.saturating_add(6 * (high - middle) + 4));
+    let grouped = (most - least + 1).div_euclid(BINS as i64) + 1;
+    let bins = ((most - least) / grouped + 1) as usize;
+    let nanoseconds = |level: f64| (level * step - bracket) * ns;
+    let mut histogram = CostHistogram {
+        first_ns: nanoseconds(least as f64 - 0.5),
+        width_ns: grouped as f64 * step * ns,
+        counts: vec![0; bins],
+        below: 0,
+        above: 0,
+        own_readings: view.of_intervals,
+    };
+    for level in &levels {
+        match usize::try_from((level - least).div_euclid(grouped)) {
+            Err(_) => histogram.below += 1,
+            Ok(place) if place >= bins => histogram.above += 1,
+            Ok(place) => histogram.counts[place] += 1,
+        }
+    }
+    (levels.len() >= FEWEST).then_some(histogram)
+}
+
+/// What two reads of the reference with nothing between them take, in its ticks.
+fn bracket(runs: &[Run]) -> Option<f64> {
+    let of = |run: &Run| {
+        midmean(
+            &run.bracket
+                .deltas
+                .iter()
+                .map(|&delta| delta as f64)
+                .collect::<Vec<_>>(),
+        )
+    };
+    median(&runs.iter().filter_map(of).collect::<Vec<_>>())
+}
+
+fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values
+}
+
+fn quantile<T>(sorted: &[T], probability: f64) -> Option<&T> {
+    let last = sorted.len().checked_sub(1)?;
+    sorted.get((probability * last as f64).round() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::figures;
+    use crate::model::Figures;
+    use crate::trace::{Batches, Intervals, Reference, Run, Trace};
+    use proptest::prelude::*;
+
+    /// A counter that moves by 25 ticks, read at a cost of 40 ticks, with 3 ticks a unit of work.
+    fn trace() -> Trace {
+        let interval = |work: u64, phase: i64| 25 * ((phase + 40 + 3 * work as i64) / 25);
+        let random = (0..400_u64).map(|at| {
+            let work = at * 7 % 80;
+            Intervals {
+                work,
+                deltas: vec![interval(work, at as i64 * 11 % 25)].into(),
+            }
+        });
+        let run = Run {
+            intervals: random
+                .chain([Intervals {
+                    work: 0,
+                    deltas: vec![50; 900].into(),
+                }])
+                .collect(),
+            bracket: Batches {
+                calls: 0,
+                deltas: vec![20; 100],
+                ..Batches::default()
+            },
+            singles: Batches {
+                calls: 1,
+                deltas: [[60; 90].as_slice(), &[85; 8], &[9000; 2]].concat(),
+                ..Batches::default()
+            },
+            batches: Batches {
+                calls: 100,
+                deltas: vec![4_020; 50],
+                ..Batches::default()
+            },
+            ..Run::default()
+        };
+        let reference = Reference {
+            id: "r".into(),
+            ns_per_tick: 0.5,
+            step: 5.0,
+            step_at_most: None,
+            ns_per_work: 1.5,
+            ..Reference::default()
+        };
+        Trace {
+            ns_per_tick: Some(1.0),
+            declared: true,
+            reference,
+            runs: vec![run; 3],
+            ..Trace::default()
+        }
+    }
+
+    #[test]
+    fn the_staircase_climbs_in_steps() {
+        let figure = figures(&trace(), Some(25.0))
+            .staircase
+            .expect("it was observed");
+        assert!(
+            figure.ticks.iter().all(|ticks| ticks % 25 == 0),
+            "{figure:?}"
+        );
+        assert!(figure.work.is_sorted() && figure.work.len() == figure.ticks.len());
+        assert!(
+            (60..=200).contains(&figure.work.len()),
+            "{}",
+            figure.work.len()
+        );
+        assert!(figure.ticks.last() > figure.ticks.first(), "{figure:?}");
+    }
+
+    #[test]
+    fn levels_lie_in_the_middle_of_their_bins_and_nothing_is_lost() {
+        let histogram = figures(&trace(), Some(25.0))
+            .intervals
+            .expect("it was observed");
+        for (bin, &count) in histogram.counts.iter().enumerate() {
+            let middle = histogram.first_ticks + bin as i64 * 3 + 1;
+            assert!(
+                count == 0 || (middle + 12).rem_euclid(25) - 12 <= 1,
+                "{middle}: {histogram:?}"
+            );
+        }
+        let all: u64 = histogram.counts.iter().sum();
+        assert_eq!(
+            all + histogram.below + histogram.above,
+            3 * 400,
+            "repeated work does not count"
+        );
+    }
+
+    #[test]
+    fn single_costs_are_those_without_the_bracket() {
+        let histogram = figures(&trace(), Some(25.0))
+            .singles
+            .expect("it was observed");
+        // 60 ticks with a bracket of 20, half a nanosecond each, in a bin of 2.5 ns around.
+        assert_eq!((histogram.first_ns, histogram.width_ns), (18.75, 2.5));
+        assert_eq!(
+            (histogram.counts[0], histogram.above, histogram.own_readings),
+            (270, 6, false)
+        );
+        assert_eq!(histogram.counts.iter().sum::<u64>(), 294);
+    }
+
+    #[test]
+    fn nothing_observed_is_nothing_drawn() {
+        assert_eq!(figures(&Trace::default(), None), Figures::default());
+        assert_eq!(
+            figures(&Trace::default(), Some(f64::NAN)),
+            Figures::default()
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_an_agent_answers(
+            deltas in prop::collection::vec((any::<u64>(), prop_oneof![any::<i64>(), 0..90_i64]), 0..200),
+            step in prop_oneof![Just(None), (1e-3..1e18_f64).prop_map(Some)],
+        ) {
+            let mut trace = trace();
+            trace.runs.truncate(1);
+            trace.runs[0].singles.deltas = deltas.iter().map(|&(_, delta)| delta).collect();
+            trace.runs[0].intervals =
+                deltas.into_iter().map(|(work, delta)| Intervals { work, deltas: vec![delta].into() }).collect();
+            let Figures { staircase, intervals, singles } = figures(&trace, step);
+            prop_assert!(staircase.is_none_or(|figure| figure.work.len() <= 200));
+            prop_assert!(intervals.is_none_or(|figure| figure.counts.len() <= 97));
+            prop_assert!(singles.is_none_or(|figure| figure.counts.len() <= 97 && figure.first_ns.is_finite()));
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Beside a clock, from CPU to CPU and asleep or not: what comes at once, and what lasts.
+
+use crate::rate::by_looks;
+use crate::statistics::median;
+use crate::trace::CounterLook;
+
+/// How much faster one CPU counts than the first one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CpuRate {
+    /// The CPU.
+    pub cpu: u32,
+    /// How much, in ppm.
+    pub tested: Tested,
+}
+
+/// A figure that should be 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tested {
+    /// What was found.
+    pub value: f64,
+    /// The true figure lies within that of it.
+    pub uncertainty: f64,
+    /// A true figure as large as this shows for certain.
+    pub sees: f64,
+}
+
+impl Tested {
+    /// Whether it is known not to be 0.
+    #[must_use]
+    pub fn is_found(&self) -> bool {
+        self.value.abs() > self.uncertainty
+    }
+}
+
+/// What passed between two looks from the same CPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Passing {
+    /// Whether the thread slept in it.
+    pub slept: bool,
+    /// By the clock, in nanoseconds.
+    pub passed_ns: f64,
+    /// What the counter gained on it.
+    pub gained_ns: f64,
+    /// What the reads leave uncertain of that.
+    pub uncertainty_ns: f64,
+}
+
+/// By how much two oscillators may wander apart while a counter is watched, as a share: what is
+/// less is no fault of the counter. *Judgement*: quartz does so by less than a tenth of that within
+/// seconds.
+const WANDER: f64 = 1e-6;
+/// A look that took this many times as long as usual was interrupted and is left out.
+/// *Judgement*.
+const INTERRUPTED: f64 = 4.0;
+/// Largest share of the windows that sudden changes may affect; where more are affected, it is a
+/// rate. *Judgement*.
+const AT_ONCE: f64 = 0.1;
+/// A change lasts if it holds for this share of the time at least, before and after it.
+/// *Judgement*.
+const LASTS: f64 = 0.125;
+
+/// What passed from look to look, for each CPU; `ns` is the length of a tick.
+pub(super) fn series(looks: &[CounterLook], ns: f64) -> Vec<Vec<Passing>> {
+    cpus(looks)
+        .into_iter()
+        .map(|cpu| of_cpu(looks, cpu, ns))
+        .collect()
+}
+
+fn cpus(looks: &[CounterLook]) -> Vec<u32> {
+    let mut cpus: Vec<u32> = Vec::new();
+    for look in looks {
+        if !cpus.contains(&look.cpu) {
+            cpus.push(look.cpu);
+        }
+    }
+    cpus
+}
+
+/// How much counter lies between the two reads of a look, in ticks.
+fn width(look: &CounterLook) -> f64 {
+    look.values[2].wrapping_sub(look.values[0]) as f64
+}
+
+/// Those of a CPU that were not interrupted.
+fn undisturbed(looks: &[CounterLook], cpu: u32) -> Vec<CounterLook> {
+    let all: Vec<CounterLook> = looks
+        .iter()
+        .filter(|look| look.cpu == cpu)
+        .copied()
+        .collect();
+    let usual = median(&all.iter().map(width).collect::<Vec<_>>()).unwrap_or(0.0);
+    all.into_iter()
+        .filter(|look| width(look) <= INTERRUPTED * usual.max(1.0))
+        .collect()
+}
+
+fn of_cpu(looks: &[CounterLook], cpu: u32, ns: f64) -> Vec<Passing> {
+    let looks = undisturbed(looks, cpu);
+    let passing = |pair: &[CounterLook]| {
+        let [first, last] = [&pair[0], &pair[1]];
+        let moved = |at: usize| last.values[at].wrapping_sub(first.values[at]) as f64;
+        let passed_ns = moved(1);
+        Passing {
+            slept: last.slept,
+            passed_ns,
+            gained_ns: f64::midpoint(moved(0), moved(2)) * ns - passed_ns,
+            // Half of each look, and a step of the clock.
+            uncertainty_ns: (width(first) + width(last)) / 2.0 * ns + 1.0,
+        }
+    };
+    looks.windows(2).map(passing).collect()
+}
+
+/// How much faster each further CPU counts than the first one.
+pub(super) fn cpu_rates(looks: &[CounterLook]) -> Vec<CpuRate> {
+    let of = |cpu: u32| {
+        let looks: Vec<[i64; 3]> = undisturbed(looks, cpu)
+            .iter()
+            .map(|look| look.values)
+            .collect();
+        by_looks(&looks, 1.0)
+    };
+    let all = cpus(looks);
+    let Some((first, others)) = all.split_first() else {
+        return Vec::new();
+    };
+    let Some(first) = of(*first) else {
+        return Vec::new();
+    };
+    let against_first = |&cpu: &u32| {
+        let rate = of(cpu)?;
+        let uncertainty = 1e6 * (rate.uncertainty + first.uncertainty + WANDER);
+        let value = 1e6 * (first.ns_per_tick / rate.ns_per_tick - 1.0);
+        Some(CpuRate {
+            cpu,
+            tested: Tested {
+                value,
+                uncertainty,
+                sees: 2.0 * uncertainty,
+            },
+        })
+    };
+    others.iter().filter_map(against_first).collect()
+}
+
+/// How much slower it counts asleep, in ppm.
+pub(super) fn asleep(series: &[Vec<Passing>]) -> Option<Tested> {
+    let middle = |slept: bool, of: fn(&Passing) -> f64| {
+        let all = series
+            .iter()
+            .flatten()
+            .filter(|passing| passing.slept == slept && passing.passed_ns > 0.0);
+        median(&all.map(of).collect::<Vec<_>>())
+    };
+    let gained = |passing: &Passing| passing.gained_ns / passing.passed_ns;
+    let reads = |passing: &Passing| passing.uncertainty_ns / passing.passed_ns;
+    let value = 1e6 * (middle(false, gained)? - middle(true, gained)?);
+    let uncertainty = 1e6 * (middle(false, reads)? + middle(true, reads)? + WANDER);
+    Some(Tested {
+        value,
+        uncertainty,
+        sees: 2.0 * uncertainty,
+    })
+}
+
+/// The largest gain and the largest loss that came at once, in nanoseconds; `rate` is what the rate
+/// is known to.
+pub(super) fn leaps(series: &[Vec<Passing>], rate: f64) -> (Option<Tested>, Option<Tested>) {
+    let most = |sign: f64| {
+        let of = |passing: &Passing| Tested {
+            value: sign * passing.gained_ns,
+            uncertainty: passing.uncertainty_ns + (rate + WANDER) * passing.passed_ns,
+            sees: 0.0,
+        };
+        let largest = |run: &Vec<Passing>| {
+            let all: Vec<Tested> = run.iter().map(of).collect();
+            let beyond = all.iter().filter(|one| one.value > one.uncertainty).count() as f64;
+            let sees = 2.0 * all.iter().map(|one| one.uncertainty).fold(0.0, f64::max);
+            let largest = all.into_iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
+            let at_once = beyond <= (AT_ONCE * run.len() as f64).max(1.0);
+            let value = if at_once { largest.value.max(0.0) } else { 0.0 };
+            Some(Tested {
+                value,
+                sees,
+                ..largest
+            })
+        };
+        let all: Vec<Tested> = series.iter().filter_map(largest).collect();
+        let sees = all.iter().map(|one| one.sees).fold(f64::INFINITY, f64::min);
+        // What comes at once comes on all CPUs.
+        let worst = all
+            .into_iter()
+            .max_by(|a, b| (a.value - a.uncertainty).total_cmp(&(b.value - b.uncertainty)))?;
+        Some(Tested { sees, ..worst })
+    };
+    (most(1.0), most(-1.0))
+}
+
+/// The change of rate that shows most clearly, in ppm.
+pub(super) fn change(series: &[Vec<Passing>]) -> Option<Tested> {
+    let run = series.iter().max_by_key(|run| run.len())?;
+    let total: f64 = run.iter().map(|passing| passing.passed_ns).sum();
+    let all: f64 = run.iter().map(|passing| passing.gained_ns).sum();
+    let (mut passed, mut gained) = (0.0, 0.0);
+    let mut best: Option<Tested> = None;
+    let mut sees = 0.0_f64;
+    for passing in run {
+        passed += passing.passed_ns;
+        gained += passing.gained_ns;
+        let left = total - passed;
+        if passed < LASTS * total || left < LASTS * total {
+            continue;
+        }
+        let value = 1e6 * ((all - gained) / left - gained / passed);
+        let reads = passing.uncertainty_ns * (1.0 / passed + 1.0 / left);
+        let uncertainty = 1e6 * (reads + WANDER);
+        sees = sees.max(2.0 * uncertainty);
+        if best.is_none_or(|best| value.abs() / uncertainty > best.value.abs() / best.uncertainty) {
+            best = Some(Tested {
+                value,
+                uncertainty,
+                sees: 0.0,
+            });
+        }
+    }
+    best.map(|best| Tested { sees, ..best })
+}

@@ -1,0 +1,446 @@
+//! Rate: how long a tick and a unit of work are, and how much the rate of a clock differs from one
+//! window to the next, by the length of the windows (Allan deviation).
+
+pub mod counter;
+pub mod order;
+
+use crate::model::Estimate;
+use crate::statistics::{median, over_processes, quantile, sorted};
+use crate::trace::{Intervals, Trace};
+
+/// The rate of a counter, from how it and a clock moved between looks at both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Nanoseconds in a tick.
+    pub ns_per_tick: f64,
+    /// It is true to within this share.
+    pub uncertainty: f64,
+    /// How far one look lay from where the others say that it should lie, in nanoseconds, at most;
+    /// beyond its own uncertainty and that of the rate.
+    pub strayed_ns: f64,
+}
+
+/// Of comparisons `[before, timer, after]` the one whose reads lie closest together, which says
+/// most.
+#[must_use]
+pub fn tightest(comparisons: Vec<[i64; 3]>) -> Option<[i64; 3]> {
+    comparisons
+        .into_iter()
+        .min_by_key(|[before, _, after]| after.wrapping_sub(*before))
+}
+
+/// The rate of a counter by looks `[counter, clock, counter]`, in ticks; `clock_ns` are nanoseconds
+/// in a tick of the clock. Each look knows the counter at the moment of the clock to within half of
+/// what lies between its two reads. The middle of the slopes between looks half the campaign apart
+/// counts: a single look that was interrupted says little and spoils nothing.
+#[must_use]
+pub fn by_looks(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
+    let (&[origin, start, _], half) = (looks.first()?, looks.len().div_ceil(2));
+    let at = |&[before, clock, after]: &[i64; 3]| {
+        let ticks = |reading: i64| reading.wrapping_sub(origin) as f64;
+        let middle = f64::midpoint(ticks(before), ticks(after));
+        (
+            middle,
+            clock.wrapping_sub(start) as f64 * clock_ns,
+            (ticks(after) - middle).abs(),
+        )
+    };
+    let looks: Vec<(f64, f64, f64)> = looks.iter().map(at).collect();
+    let slopes = looks
+        .iter()
+        .zip(&looks[half.min(looks.len() - 1)..])
+        .filter_map(|(first, last)| {
+            let (ticks, ns) = (last.0 - first.0, last.1 - first.1);
+            (ticks > 0.0 && ns > 0.0).then_some((ns / ticks, (first.2 + last.2) / ticks))
+        });
+    let slopes: Vec<(f64, f64)> = slopes.collect();
+    let ns_per_tick = median(&slopes.iter().map(|slope| slope.0).collect::<Vec<_>>())?;
+    let uncertainty = median(&slopes.iter().map(|slope| slope.1).collect::<Vec<_>>())?;
+    let offsets: Vec<f64> = looks
+        .iter()
+        .map(|look| look.1 - look.0 * ns_per_tick)
+        .collect();
+    let usual = median(&offsets)?;
+    let strayed = looks.iter().zip(&offsets).map(|(look, offset)| {
+        let uncertainties = look.2 * ns_per_tick + uncertainty * look.1.abs();
+        (offset - usual).abs() - 2.0 * uncertainties
+    });
+    Some(Rate {
+        ns_per_tick,
+        uncertainty,
+        strayed_ns: strayed.fold(0.0, f64::max),
+    })
+}
+
+/// Nanoseconds in a tick of a timer, and what that is known to, as a share. One that declares no
+/// unit is held against the reference over the whole campaign: what a process finds within some
+/// milliseconds is off by a late look.
+#[must_use]
+pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
+    /// Farther from what processes find the timer stood still between looks, or leapt. *Judgement*:
+    /// a late look is off by some thousand ppm, a counter that stops with its thread by half.
+    const SAME: f64 = 0.02;
+    let of_processes = trace.ns_per_tick?;
+    let known = || {
+        // As ticks of the timer in a tick of the reference.
+        let rate = by_looks(&trace.evidence.sparse_comparisons, 1.0)?;
+        let ns = trace.reference.ns_per_tick / rate.ns_per_tick;
+        let steady = rate.strayed_ns == 0.0 && (ns / of_processes - 1.0).abs() < SAME;
+        steady.then_some((ns, rate.uncertainty + trace.reference.rate_uncertainty))
+    };
+    let known = if trace.declared { None } else { known() };
+    Some(known.unwrap_or((of_processes, trace.ns_per_tick_uncertainty)))
+}
+
+/// Ticks in a unit of work: the slope between the group with the least and the one with the most
+/// work. `None` unless the intervals grow with the work.
+#[must_use]
+pub fn ticks_per_work(groups: &[Intervals]) -> Option<f64> {
+    let least = groups.iter().min_by_key(|group| group.work)?;
+    let most = groups.iter().max_by_key(|group| group.work)?;
+    let grown = undisturbed(most)? - undisturbed(least)?;
+    let work = (most.work - least.work) as f64;
+    (grown > 0.0 && work > 0.0).then(|| grown / work)
+}
+
+/// The share of intervals with the same work that were not interrupted.
+/// *Default*: moves no figure.
+const UNDISTURBED: f64 = 0.25;
+
+/// The lower quartile: long work is interrupted more often than not where a machine has much to do,
+/// and that only adds.
+fn undisturbed(group: &Intervals) -> Option<f64> {
+    quantile(
+        &sorted(
+            &group
+                .deltas
+                .iter()
+                .map(|&delta| delta as f64)
+                .collect::<Vec<_>>(),
+        ),
+        UNDISTURBED,
+    )
+}
+
+/// Nanoseconds in a tick of a timer that moved by `timer` ticks while a clock of `clock_ns`
+/// nanoseconds a tick moved by `clock` ticks. `None` unless both moved forward.
+#[must_use]
+pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
+    /// Nothing that can be read counts a thousand times a nanosecond: that was a leap.
+    /// *Default*: moves no figure.
+    const LEAST: f64 = 1e-3;
+    let ns = clock as f64 * clock_ns / timer as f64;
+    (timer > 0 && clock > 0 && ns >= LEAST).then_some(ns)
+}
+
+/// The length of a tick by what each process found it to be, and what it is known to, as a share:
+/// half of the 95 % interval.
+#[must_use]
+pub fn agreed(rates: &[f64]) -> Option<(f64, f64)> {
+    let ns = median(rates)?;
+    let interval = over_processes(rates).filter(Estimate::is_bounded);
+    Some((
+        ns,
+        interval.map_or(0.0, |known| (known.high - ns).max(ns - known.low) / ns),
+    ))
+}
+
+/// How much the lengths of windows that are held against each other may differ, as a share of them.
+/// *Default*: moves no figure.
+const ALIKE: f64 = 0.15;
+
+/// Fewest pairs of windows that tell a deviation.
+/// *Default*: moves no figure.
+const FEWEST: u32 = 3;
+
+/// The overlapping Allan deviation over windows of about that length, and how long they are in the
+/// mean. `samples` are (time, phase) in ascending time. Two windows follow each other from each
+/// sample on, from sample to sample: nothing is interpolated, as that would smooth what is looked
+/// for. Where samples are equally spaced this is √(Σ (x[i+2n] − 2 x[i+n] + x[i])² / (2 (N − 2n))) /
+/// (n τ₀) (Riley, *Handbook of Frequency Stability Analysis*, NIST Special Publication 1065,
+/// section 5.2.4). `None` where too few windows follow each other.
+#[must_use]
+pub fn allan_deviation(samples: &[(f64, f64)], window: f64) -> Option<(f64, f64)> {
+    let nearest = |time: f64| {
+        let after = samples.partition_point(|&(other, _)| other < time);
+        let nearer = |at: &usize| {
+            samples
+                .get(*at)
+                .map_or(f64::INFINITY, |(other, _)| (other - time).abs())
+        };
+        [after.saturating_sub(1), after]
+            .into_iter()
+            .min_by(|a, b| nearer(a).total_cmp(&nearer(b)))
+    };
+    let end = samples.last()?.0 + 1e-6 * window;
+    let next = |(time, _): (f64, f64), length: f64| {
+        if time + length > end {
+            return None;
+        }
+        let sample = *samples.get(nearest(time + length)?)?;
+        let found = sample.0 - time;
+        (found > 0.0 && (found / length - 1.0).abs() <= ALIKE).then_some((sample, found))
+    };
+    let (mut terms, mut sum, mut lengths) = (0, 0.0, 0.0);
+    for &first in samples {
+        let Some((middle, before)) = next(first, window) else {
+            continue;
+        };
+        let Some((last, after)) = next(middle, before) else {
+            continue;
+        };
+        sum += ((last.1 - middle.1) / after - (middle.1 - first.1) / before).powi(2);
+        lengths += before + after;
+        terms += 1;
+    }
+    let count = f64::from(terms);
+    (terms >= FEWEST).then(|| (lengths / (2.0 * count), (sum / (2.0 * count)).sqrt()))
+}
+
+/// The deviation at windows of 1, 2, 4, … usual distances between samples, each with its length.
+#[must_use]
+pub fn allan_deviations(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let gaps: Vec<f64> = samples
+        .windows(2)
+        .map(|pair| pair[1].0 - pair[0].0)
+        .collect();
+    let usual = median(&gaps).filter(|gap| *gap > 0.0 && gap.is_finite());
+    let (Some(usual), Some(first), Some(last)) = (usual, samples.first(), samples.last()) else {
+        return Vec::new();
+    };
+    let longest = (last.0 - first.0) / 2.0 * (1.0 + ALIKE);
+    let windows = (0..62)
+        .map(|octave| usual * (1_u64 << octave) as f64)
+        .take_while(|window| *window <= longest);
+    windows
+        .filter_map(|window| allan_deviation(samples, window))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+    use crate::trace::{Evidence, Reference};
+
+    /// Looks at a counter of 0.5 ns a tick, 0.7 s apart, the clock read somewhere between its two
+    /// reads.
+    fn looks() -> Vec<[i64; 3]> {
+        (0..9_i64)
+            .map(|turn| {
+                let (before, wide) = (1_400_000_000 * turn + 17, 300 + 40 * (turn % 3));
+                [
+                    before,
+                    (before + wide * (1 + turn % 4) / 5) / 2,
+                    before + wide,
+                ]
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_rate_is_known_to_within_its_uncertainty() {
+        let rate = by_looks(&looks(), 1.0).unwrap();
+        assert!(
+            (rate.ns_per_tick / 0.5 - 1.0).abs() <= rate.uncertainty,
+            "{rate:?}"
+        );
+        assert!(
+            rate.uncertainty < 1e-7 && rate.strayed_ns == 0.0,
+            "{rate:?}"
+        );
+        let of_coarser_ticks = by_looks(&looks(), 10.0).unwrap();
+        assert!((of_coarser_ticks.ns_per_tick / rate.ns_per_tick - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_interrupted_look_spoils_nothing() {
+        let mut all = looks();
+        all[3][2] += 6_000_000;
+        let rate = by_looks(&all, 1.0).unwrap();
+        assert!(
+            (rate.ns_per_tick / 0.5 - 1.0).abs() < 1e-6 && rate.strayed_ns == 0.0,
+            "{rate:?}"
+        );
+    }
+
+    #[test]
+    fn a_counter_that_halts_strays() {
+        let mut all = looks();
+        for look in &mut all[5..] {
+            look[0] -= 40_000_000;
+            look[2] -= 40_000_000;
+        }
+        assert!(by_looks(&all, 1.0).unwrap().strayed_ns > 1e6);
+    }
+
+    #[test]
+    fn few_looks_tell_little() {
+        assert_eq!(by_looks(&[], 1.0), None);
+        assert_eq!(by_looks(&looks()[..1], 1.0), None);
+        assert!(by_looks(&looks()[..2], 1.0).is_some());
+    }
+
+    /// A counter of 0.5 ns a tick by a reference of 2 ns, whose processes found 0.5005 ns.
+    fn trace(sparse_comparisons: Vec<[i64; 3]>) -> Trace {
+        let evidence = Evidence {
+            sparse_comparisons,
+            ..Evidence::default()
+        };
+        let reference = Reference {
+            ns_per_tick: 2.0,
+            rate_uncertainty: 1e-9,
+            ..Reference::default()
+        };
+        let (ns_per_tick, ns_per_tick_uncertainty) = (Some(0.5005), 1e-4);
+        Trace {
+            ns_per_tick,
+            ns_per_tick_uncertainty,
+            reference,
+            evidence,
+            ..Trace::default()
+        }
+    }
+
+    fn compared() -> Vec<[i64; 3]> {
+        (0..9_i64)
+            .map(|turn| {
+                [
+                    350_000_000 * turn,
+                    4 * (350_000_000 * turn + 20),
+                    350_000_000 * turn + 40,
+                ]
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_tick_is_what_it_is_over_the_whole_campaign() {
+        let (ns, uncertainty) = tick(&trace(compared())).expect("it is known");
+        assert!(
+            (ns / 0.5 - 1.0).abs() <= uncertainty && uncertainty < 1e-6,
+            "{ns} {uncertainty}"
+        );
+        // Nothing else than what it declares.
+        let declared = Trace {
+            declared: true,
+            ..trace(compared())
+        };
+        assert_eq!(tick(&declared), Some((0.5005, 1e-4)));
+    }
+
+    #[test]
+    fn a_counter_that_leaps_or_rests_is_known_to_what_its_processes_tell() {
+        let mut leapt = compared();
+        leapt[5..].iter_mut().for_each(|look| look[1] += 10_000_000);
+        let mut rested = compared();
+        rested.iter_mut().for_each(|look| look[1] /= 2);
+        for odd in [leapt, rested, Vec::new()] {
+            assert_eq!(tick(&trace(odd)), Some((0.5005, 1e-4)));
+        }
+    }
+
+    fn even(phases: &[f64]) -> Vec<(f64, f64)> {
+        phases
+            .iter()
+            .enumerate()
+            .map(|(at, phase)| (at as f64, *phase))
+            .collect()
+    }
+
+    #[test]
+    fn a_steady_rate_has_no_deviation() {
+        let phases: Vec<f64> = (0..50).map(|i| 3.0 + 0.25 * f64::from(i)).collect();
+        let found = allan_deviations(&even(&phases));
+        assert_eq!(found.len(), 5);
+        assert!(
+            found.iter().all(|(_, deviation)| *deviation < 1e-12),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn the_published_example() {
+        // Nine frequencies whose overlapping Allan deviation Riley gives as 91.22945 at one spacing
+        // and 85.95287 at two (NIST SP 1065, section 12.2, the suite of nine points).
+        let frequencies = [
+            892.0, 809.0, 823.0, 798.0, 671.0, 644.0, 883.0, 903.0, 677.0,
+        ];
+        let mut phases = vec![0.0];
+        for frequency in frequencies {
+            phases.push(phases[phases.len() - 1] + frequency);
+        }
+        let at = |window| {
+            allan_deviation(&even(&phases), window)
+                .expect("long enough")
+                .1
+        };
+        assert!((at(1.0) - 91.22945).abs() < 1e-4, "{}", at(1.0));
+        assert!((at(2.0) - 85.95287).abs() < 1e-4, "{}", at(2.0));
+    }
+
+    #[test]
+    fn gaps_do_not_make_a_clock_steadier() {
+        // A clock of steps of 4 whose phase is random, looked at once in 14, with gaps of 40 to 300
+        // for half of the time.
+        let (mut time, mut random) = (0.0, StdRng::seed_from_u64(1));
+        let mut random = || random.random_range(0.0..1.0);
+        let samples: Vec<(f64, f64)> = (0..4_000)
+            .map(|at| {
+                time += if at % 70 < 40 {
+                    13.5 + random()
+                } else {
+                    40.0 + 260.0 * random()
+                };
+                (time, -4.0 * random())
+            })
+            .collect();
+        for (window, found) in allan_deviations(&samples).into_iter().take(5) {
+            // White noise of the phase: √3 σ / τ.
+            let expected = 3_f64.sqrt() * 4.0 / 12_f64.sqrt() / window;
+            assert!(
+                (found / expected - 1.0).abs() < 0.15,
+                "{window}: {found} for {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_too_little_tells_nothing() {
+        assert_eq!(allan_deviations(&[]), []);
+        assert_eq!(allan_deviations(&[(1.0, 0.0); 4]), []);
+        assert_eq!(allan_deviations(&[(0.0, 0.0), (1.0, 0.0), (2.0, 1.0)]), []);
+        assert_eq!(allan_deviation(&even(&[0.0; 9]), f64::NAN), None);
+    }
+
+    proptest! {
+        #[test]
+        fn neither_offset_nor_rate_matters(
+            steps in prop::collection::vec((0.1..3.0_f64, -1e3..1e3_f64), 7..60),
+            offset in -1e3..1e3_f64,
+            rate in -1.0..1.0_f64,
+        ) {
+            let mut time = 0.0;
+            let samples: Vec<(f64, f64)> = steps
+                .into_iter()
+                .map(|(step, phase)| {
+                    time += step;
+                    (time, phase)
+                })
+                .collect();
+            let other: Vec<(f64, f64)> = samples.iter().map(|&(t, x)| (t, x + offset + rate * t)).collect();
+            for ((_, a), (_, b)) in allan_deviations(&samples).into_iter().zip(allan_deviations(&other)) {
+                prop_assert!((a - b).abs() < 1e-6 * (1.0 + a));
+            }
+        }
+
+        #[test]
+        fn whatever_the_samples_are(samples in prop::collection::vec((any::<f64>(), any::<f64>()), 0..20)) {
+            let found = allan_deviations(&samples);
+            prop_assert!(found.len() <= 62);
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! Do the processes agree about the step? Pooled intervals hide one that changes: a few processes
+//! with another step are outvoted, and where one step divides the other all of them lie on
+//! multiples of the shorter one.
+//!
+//! The test is light: intervals are looked at in short portions, each of one process and in the
+//! order in which they were taken. Only portions that do not look like the rest are searched for a
+//! step of their own.
+
+use std::collections::BTreeMap;
+
+use super::{REPEATED, Resolution, Rule, bound, differ, follows_work};
+use crate::resolution::lattice;
+use crate::statistics::{median, sorted};
+use crate::trace::{Intervals, Trace};
+
+/// Intervals in a portion. This many multiples of an ordinary step are not all even by chance (once
+/// in 2⁴⁷ portions), while a process has several portions. *Chance*.
+const PORTION: usize = 48;
+
+/// The share of the intervals of a portion that has to be multiples of the step. Pooled 5 % may be
+/// anything, mostly interruptions, and these come in bursts. *Default*: moves no figure.
+const MULTIPLES: f64 = 0.8;
+
+/// A portion with a smaller share of multiples than this was not only interrupted.
+/// *Judgement*.
+const STRANGE: f64 = 0.5;
+
+/// This many of those are no chance.
+/// *Default*: moves no figure.
+const STRANGE_PORTIONS: usize = 4;
+
+/// What one process saw.
+#[derive(Clone, Copy, Debug)]
+pub struct Process<'a>(&'a [Intervals]);
+
+impl<'a> Process<'a> {
+    /// All processes of a trace, and the long observations of a slow timer, which are of one as
+    /// well.
+    pub fn all(trace: &'a Trace) -> impl Iterator<Item = Self> {
+        trace
+            .runs
+            .iter()
+            .map(|run| &run.intervals)
+            .chain([&trace.slow])
+            .map(|intervals| Self(intervals))
+    }
+
+    /// Intervals with random work that are not negative, in the order in which they were taken. The
+    /// same work again and again shows one or two multiples only, whatever the step.
+    fn random(&self) -> Vec<i64> {
+        let groups = self.0.iter().filter(|group| group.deltas.len() < REPEATED);
+        groups
+            .flat_map(|group| group.deltas.iter().copied())
+            .filter(|&delta| delta >= 0)
+            .collect()
+    }
+}
+
+/// The step that all intervals together have, unless processes disagree with it.
+#[must_use]
+pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Resolution {
+    let Resolution::Resolved { step, rule } = &pooled else {
+        return pooled;
+    };
+    let (value, on_lattice) = (step.value, matches!(rule, Rule::Jump | Rule::Lattice));
+    if on_lattice && value < lattice::SHORTEST {
+        return pooled;
+    }
+    let portions: Vec<Portions> = processes
+        .iter()
+        .map(|process| {
+            if on_lattice {
+                Portions::beside(process, value)
+            } else {
+                Portions::halves(process)
+            }
+        })
+        .collect();
+    let mut own: Vec<Vec<f64>> = portions
+        .iter()
+        .map(|portions| portions.steps(work_unit))
+        .collect();
+    let lost =
+        |(portions, own): (&Portions, &Vec<f64>)| if own.is_empty() { portions.strange } else { 0 };
+    let strange: usize = portions.iter().zip(&own).map(lost).sum();
+    let alike: Vec<f64> = own
+        .iter()
+        .flatten()
+        .copied()
+        .filter(|step| !differ(*step, value))
+        .collect();
+    own.iter_mut()
+        .for_each(|steps| steps.retain(|step| differ(*step, value)));
+    if !on_lattice {
+        leave_out_single(&mut own);
+    }
+    let at_most = |bound, reason: String| Resolution::AtMost {
+        bound,
+        reason: reason.into(),
+    };
+    if own.iter().all(Vec::is_empty) {
+        return match on_lattice {
+            true if strange >= STRANGE_PORTIONS => {
+                let all: Vec<Intervals> = processes
+                    .iter()
+                    .flat_map(|process| process.0)
+                    .cloned()
+                    .collect();
+                let reason =
+                    format!("it moves in steps of {value:.1} ticks at times, and not at others");
+                at_most(bound(&all).max(value), reason)
+            }
+            true => widened(pooled, processes, &alike),
+            false => pooled,
+        };
+    }
+    let usual = portions.iter().any(|portions| portions.usual > 0);
+    let steps = sorted(
+        &own.iter()
+            .flatten()
+            .copied()
+            .chain(usual.then_some(value))
+            .collect::<Vec<_>>(),
+    );
+    let (shortest, longest) = (steps[0], steps[steps.len() - 1]);
+    let how = match portions
+        .iter()
+        .zip(&own)
+        .any(|(portions, own)| portions.change(own))
+    {
+        true => "changes while it is watched",
+        false => "differs between processes",
+    };
+    at_most(
+        longest,
+        format!("its step {how}: {shortest:.1} and {longest:.1} ticks"),
+    )
+}
+
+/// How a portion differs from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum AgreementKind {
+    /// Its intervals are no multiples of the step.
+    Beside,
+    /// All of them are multiples of this number of steps.
+    Multiples(u64),
+    /// A half of the process: without a lattice there is nothing to hold it against.
+    Half(u8),
+}
+
+/// The intervals of a process that do not look like those of the rest.
+struct Portions<'a> {
+    process: Process<'a>,
+    odd: BTreeMap<AgreementKind, Vec<i64>>,
+    /// How many portions look like the rest.
+    usual: usize,
+    /// How many are mostly beside the lattice.
+    strange: usize,
+}
+
+impl<'a> Portions<'a> {
+    fn beside(process: &Process<'a>, step: f64) -> Self {
+        let mut portions = Self {
+            process: *process,
+            odd: BTreeMap::new(),
+            usual: 0,
+            strange: 0,
+        };
+        let random = process.random();
+        let mut rest = random.as_slice();
+        while let Some(portion) = first_portion(rest, step) {
+            let (kind, share) = look(portion, step);
+            portions.strange += usize::from(share < STRANGE);
+            match kind {
+                Some(kind) => portions.odd.entry(kind).or_default().extend(portion),
+                None => portions.usual += 1,
+            }
+            rest = &rest[portion.len()..];
+        }
+        portions
+    }
+
+    fn halves(process: &Process<'a>) -> Self {
+        let random = process.random();
+        let (first, second) = random.split_at(random.len() / 2);
+        let halves = [
+            (AgreementKind::Half(1), first),
+            (AgreementKind::Half(2), second),
+        ];
+        let odd = halves.into_iter().filter(|(_, half)| half.len() >= PORTION);
+        let odd = odd
+            .map(|(kind, half)| (kind, half[..PORTION].to_vec()))
+            .collect();
+        Self {
+            process: *process,
+            odd,
+            usual: 1,
+            strange: 0,
+        }
+    }
+
+    /// The steps that the odd ones have.
+    fn steps(&self, work_unit: f64) -> Vec<f64> {
+        /// Where nothing but the search speaks for a step it has to be this many units of work: few
+        /// intervals may show these. *Default*: moves no figure.
+        const OF_WORK: f64 = 3.0;
+        /// This many multiples of it have to be there. Where hardly any work is done, a cost of two
+        /// modes shows the three sums of two reads at equal distances. *Judgement*.
+        const LEVELS: usize = 4;
+        let own = self.odd.iter().filter_map(|(kind, intervals)| {
+            let mut sorted = intervals.clone();
+            sorted.sort_unstable();
+            let step = lattice::find(&sorted)?.step;
+            let of_work = match kind {
+                AgreementKind::Half(_) => step < OF_WORK * work_unit,
+                _ => follows_work(self.process.0, step, work_unit),
+            };
+            (!of_work && levels(&sorted, step) >= LEVELS).then_some(step)
+        });
+        own.collect()
+    }
+
+    /// Whether the process itself saw two steps, of which those given are not the usual one.
+    fn change(&self, own: &[f64]) -> bool {
+        let others = own.iter().any(|step| differ(*step, own[0]));
+        others || (!own.is_empty() && self.usual > self.odd.len())
+    }
+}
+
+/// How many multiples of the step there are among these intervals, which are sorted. Of
+/// interruptions there is one of a length.
+fn levels(intervals: &[i64], step: f64) -> usize {
+    let level = |delta: &i64| (*delta as f64 / step).round();
+    let few = (intervals.len() / 100).max(2);
+    intervals
+        .chunk_by(|a, b| level(a) == level(b))
+        .filter(|same| same.len() >= few)
+        .count()
+}
+
+/// A step that no other half has is none: a cost of two modes may look like one.
+fn leave_out_single(own: &mut [Vec<f64>]) {
+    let all: Vec<f64> = own.iter().flatten().copied().collect();
+    let again = |step: &f64| all.iter().filter(|other| !differ(**other, *step)).count() > 1;
+    own.iter_mut().for_each(|steps| steps.retain(again));
+}
+
+/// As many intervals as hold [`PORTION`] that moved.
+fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
+    let mut moved = intervals
+        .iter()
+        .enumerate()
+        .filter(|(_, delta)| **delta as f64 >= 0.5 * step);
+    let (last, _) = moved.nth(PORTION - 1)?;
+    Some(&intervals[..=last])
+}
+
+/// How a portion differs from the others, if it does, and which share of it are multiples of the
+/// step.
+fn look(portion: &[i64], step: f64) -> (Option<AgreementKind>, f64) {
+    /// A step several times as long is so by a prime factor. Longer ones have hardly two multiples
+    /// in the range of the work. *Computed*.
+    const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
+    /// The share of multiples that has to lie on the longer lattice: as of a lattice of its own.
+    /// *Default*: moves no figure.
+    const LONGER: f64 = 0.95;
+    let reach = lattice::tolerance(step);
+    let (mut on, mut longer) = (0.0, [0.0; PRIMES.len()]);
+    for delta in portion.iter().map(|&delta| delta as f64) {
+        let level = (delta / step).round();
+        if level >= 1.0 && (delta - level * step).abs() <= reach {
+            on += 1.0;
+            for (times, prime) in longer.iter_mut().zip(PRIMES) {
+                *times += f64::from(u8::from((level as u64).is_multiple_of(prime)));
+            }
+        }
+    }
+    let share = on / PORTION as f64;
+    let kind = match PRIMES
+        .into_iter()
+        .zip(longer)
+        .find(|(_, times)| *times >= LONGER * on)
+    {
+        _ if share < MULTIPLES => Some(AgreementKind::Beside),
+        longer => longer.map(|(prime, _)| AgreementKind::Multiples(prime)),
+    };
+    (kind, share)
+}
+
+/// The same step with an interval that holds those that are nearly alike, and what each half of a
+/// process makes of it, where they differ by more than their own scatter.
+fn widened(pooled: Resolution, processes: &[Process], alike: &[f64]) -> Resolution {
+    /// Standard errors. Twenty halves or more are compared at once, and their scatter is not quite
+    /// normal. *Default*: moves no figure.
+    const BEYOND: f64 = 4.0;
+    let Resolution::Resolved { mut step, rule } = pooled else {
+        return pooled;
+    };
+    step.low = alike.iter().copied().fold(step.low, f64::min);
+    step.high = alike.iter().copied().fold(step.high, f64::max);
+    let mut told: Vec<(f64, f64)> = Vec::new();
+    for random in processes.iter().map(Process::random) {
+        // Readings made unique shorten intervals, those of little work more often: halves differ by
+        // that.
+        if random
+            .iter()
+            .any(|&delta| delta > 0 && (delta as f64) < lattice::UNIQUE * step.value)
+        {
+            return Resolution::Resolved { step, rule };
+        }
+        let (first, second) = random.split_at(random.len() / 2);
+        told.extend(
+            [first, second]
+                .into_iter()
+                .filter_map(|half| slope(half, step.value)),
+        );
+    }
+    let middle = median(&told.iter().map(|told| told.0).collect::<Vec<_>>()).unwrap_or(step.value);
+    for (own, error) in told {
+        let off = own - middle;
+        if off.abs() > BEYOND * error {
+            step.low = step.low.min(step.value + off);
+            step.high = step.high.max(step.value + off);
+        }
+    }
+    Resolution::Resolved { step, rule }
+}
+
+/// The step by these intervals, and its standard error: the slope over the number of steps.
+fn slope(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
+    /// Truncation to whole ticks alone, if the intervals show none by chance.
+    /// *Default*: moves no figure.
+    const TRUNCATION: f64 = 1.0 / 12.0;
+    let reach = lattice::tolerance(step);
+    let on = intervals.iter().filter_map(|&delta| {
+        let level = (delta as f64 / step).round();
+        let off = delta as f64 - level * step;
+        (level >= 1.0 && off.abs() <= reach).then_some((level, off))
+    });
+    let on: Vec<(f64, f64)> = on.collect();
+    if on.len() < PORTION {
+        return None;
+    }
+    let count = on.len() as f64;
+    let level = on.iter().map(|on| on.0).sum::<f64>() / count;
+    let off = on.iter().map(|on| on.1).sum::<f64>() / count;
+    let square = on.iter().map(|on| (on.0 - level).powi(2)).sum::<f64>();
+    let slope = on
+        .iter()
+        .map(|on| (on.0 - level) * (on.1 - off))
+        .sum::<f64>()
+        / square;
+    let residual = on
+        .iter()
+        .map(|on| (on.1 - off - slope * (on.0 - level)).powi(2))
+        .sum::<f64>()
+        / count;
+    slope
+        .is_finite()
+        .then(|| (step + slope, (residual.max(TRUNCATION) / square).sqrt()))
+}

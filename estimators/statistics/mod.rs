@@ -1,0 +1,388 @@
+//! Order statistics and intervals on plain slices. The interval of a figure is what processes
+//! differ by, and what no process can tell, in quadrature.
+
+pub mod hypotheses;
+pub mod quantiles;
+
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use crate::model::Estimate;
+
+/// A sorted copy. NaN does not occur: all inputs are integers or quotients of positive numbers.
+#[must_use]
+pub fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+/// The quantile of a sorted slice, interpolated linearly between neighbours; `None` for an empty
+/// one.
+#[must_use]
+pub fn quantile(sorted: &[f64], probability: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let position = probability.clamp(0.0, 1.0) * last as f64;
+    let below = position.floor() as usize;
+    let above = position.ceil() as usize;
+    Some(sorted[below] + (sorted[above] - sorted[below]) * (position - below as f64))
+}
+
+/// The median; `None` for an empty slice.
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(&sorted(values), 0.5)
+}
+
+/// The median, and what nine tenths of the values lie between.
+#[must_use]
+pub fn nine_tenths(values: &[f64]) -> Option<Estimate> {
+    let sorted = sorted(values);
+    let at = |share| quantile(&sorted, share);
+    Some(Estimate {
+        value: at(0.5)?,
+        low: at(0.05)?,
+        high: at(0.95)?,
+        samples: sorted.len(),
+    })
+}
+
+/// The arithmetic mean; `None` for an empty slice.
+#[must_use]
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The mean of the middle half. Unlike the median it averages quantisation away, unlike the mean it
+/// does not see interruptions as long as fewer than a quarter of the values carry one.
+#[must_use]
+pub fn midmean(values: &[f64]) -> Option<f64> {
+    midmean_but(values, 0.0)
+}
+
+/// The same of all but the highest `disturbed` share of the values.
+#[must_use]
+pub fn midmean_but(values: &[f64], disturbed: f64) -> Option<f64> {
+    let sorted = sorted(values);
+    let kept = sorted.len() - (disturbed.clamp(0.0, 0.9) * sorted.len() as f64).round() as usize;
+    let sorted = &sorted[..kept];
+    let cut = sorted.len() / 4;
+    mean(&sorted[cut..sorted.len() - cut])
+}
+
+/// The mean of all but the highest `disturbed` share of the values: it averages steps away where
+/// these are as large as what the values vary by, which the middle half alone does not.
+#[must_use]
+pub fn mean_but(values: &[f64], disturbed: f64) -> Option<f64> {
+    let sorted = sorted(values);
+    let kept = sorted.len() - (disturbed.clamp(0.0, 0.9) * sorted.len() as f64).round() as usize;
+    mean(&sorted[..kept])
+}
+
+/// How many standard deviations on either side hold `confidence` of a normal distribution: 1.960
+/// for 0.95. The confidence is kept between 0 and 1 - 1e-9.
+#[must_use]
+pub fn normal_quantile(confidence: f64) -> f64 {
+    Normal::standard().inverse_cdf(upper(confidence))
+}
+
+/// As [`normal_quantile`], for a deviation that was estimated with `degrees` degrees of freedom
+/// (Student's t). Infinite without any.
+#[must_use]
+pub fn student_quantile(confidence: f64, degrees: usize) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees as f64)
+        .map_or(f64::INFINITY, |law| law.inverse_cdf(upper(confidence)))
+}
+
+/// The share below the upper end of an interval around the middle.
+fn upper(confidence: f64) -> f64 {
+    0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0
+}
+
+/// Halves the interval between `low` and `high` a number of times, around the point up to which
+/// `is_below` holds.
+#[must_use]
+pub fn bisected(
+    (mut low, mut high): (f64, f64),
+    halvings: u32,
+    is_below: impl Fn(f64) -> bool,
+) -> (f64, f64) {
+    for _ in 0..halvings {
+        let middle = f64::midpoint(low, high);
+        if is_below(middle) {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    (low, high)
+}
+
+/// The standard deviation as an estimate from a sample; `None` with fewer than two values.
+#[must_use]
+pub fn standard_deviation(values: &[f64]) -> Option<f64> {
+    let centre = mean(values)?;
+    let squares = values
+        .iter()
+        .map(|value| (value - centre).powi(2))
+        .sum::<f64>();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// The confidence of all intervals.
+/// *Definition*: convention.
+pub const CONFIDENCE: f64 = 0.95;
+/// Standard deviations on either side that hold so much of a normal law.
+/// *Chance*: the normal law.
+pub const Z: f64 = 1.96;
+
+/// The 95 % interval for what fresh processes agree on: Student's t around the mean of one figure a
+/// process. The value is the mean of their middle half: processes tend to come in two or three
+/// kinds, as where their code came to lie, and a median jumps from one kind to the other. Where few
+/// processes are far from the rest the two means differ, and the interval holds what lies around
+/// either. A single process has no interval: its ends are infinite.
+#[must_use]
+pub fn over_processes(figures: &[f64]) -> Option<Estimate> {
+    let value = midmean(figures)?;
+    let centre = mean(figures)?;
+    let count = figures.len();
+    let Some(deviation) = standard_deviation(figures) else {
+        return Some(Estimate {
+            value,
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+            samples: count,
+        });
+    };
+    let half = student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt();
+    Some(Estimate {
+        value,
+        low: centre.min(value) - half,
+        high: centre.max(value) + half,
+        samples: count,
+    })
+}
+
+impl Estimate {
+    /// Whether it has an interval.
+    #[must_use]
+    pub fn is_bounded(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
+    }
+
+    /// With uncertainties that all processes share, in quadrature: each says where the figure may
+    /// lie instead.
+    #[must_use]
+    pub fn widened(self, instead: &[f64]) -> Self {
+        let shifts = || {
+            instead
+                .iter()
+                .map(|other| other - self.value)
+                .filter(|shift| shift.is_finite())
+        };
+        let down: f64 = shifts()
+            .filter(|shift| *shift < 0.0)
+            .map(|shift| shift * shift)
+            .sum();
+        let up: f64 = shifts()
+            .filter(|shift| *shift > 0.0)
+            .map(|shift| shift * shift)
+            .sum();
+        Self {
+            low: self.value - ((self.value - self.low).powi(2) + down).sqrt(),
+            high: self.value + ((self.high - self.value).powi(2) + up).sqrt(),
+            ..self
+        }
+    }
+
+    /// Around any of `others` as around its own value: of several explanations only one is true,
+    /// and each is as uncertain.
+    #[must_use]
+    pub fn or_around(self, others: &[f64]) -> Self {
+        let (below, above) = (self.value - self.low, self.high - self.value);
+        let others = others.iter().filter(|other| other.is_finite());
+        others.fold(self, |whole, other| Self {
+            low: whole.low.min(other - below),
+            high: whole.high.max(other + above),
+            ..whole
+        })
+    }
+
+    /// With what is known of a share counted in `samples`: Wilson, JASA 22, 1927. Where all that
+    /// was counted lay within, what was not seen may still be there.
+    #[must_use]
+    pub fn counted(self, samples: f64) -> Self {
+        let (share, z) = (self.value.clamp(0.0, 1.0), Z * Z / samples.max(1.0));
+        let centre = (share + z / 2.0) / (1.0 + z);
+        let half = (share * (1.0 - share) * z + z * z / 4.0).sqrt() / (1.0 + z);
+        Self {
+            low: self.low.min(centre - half),
+            high: self.high.max(centre + half),
+            ..self
+        }
+    }
+
+    /// Kept between `least` and `most`.
+    #[must_use]
+    pub fn within(self, least: f64, most: f64) -> Self {
+        let keep = |figure: f64| figure.clamp(least, most);
+        let end = |end: f64| if end.is_finite() { keep(end) } else { end };
+        Self {
+            value: keep(self.value),
+            low: end(self.low),
+            high: end(self.high),
+            ..self
+        }
+    }
+}
+
+/// Two groups of processes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Regimes {
+    /// What those that cost less cost, on average.
+    pub low: f64,
+    /// What the others cost.
+    pub high: f64,
+    /// How many processes are in the group that costs less, and in the one that costs more.
+    pub processes: [usize; 2],
+}
+
+/// Whether figures of processes lie in two groups with nothing between: a gap that is wider than
+/// either group.
+#[must_use]
+pub fn regimes(figures: &[f64]) -> Option<Regimes> {
+    /// The gap is at least this many times as wide as the wider group.
+    /// *Judgement*.
+    const WIDER: f64 = 1.5;
+    /// And this share of the figure: less is what processes differ by.
+    /// *Seen*.
+    const LEAST: f64 = 0.02;
+    /// Processes in the smaller group: one alone was disturbed.
+    /// *Judgement*.
+    const FEWEST: usize = 2;
+    let sorted = sorted(figures);
+    let gap = |at: &usize| sorted[*at] - sorted[*at - 1];
+    let at = (FEWEST..(sorted.len() + 1).saturating_sub(FEWEST))
+        .max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
+    let (below, above) = sorted.split_at(at);
+    let width = |group: &[f64]| group[group.len() - 1] - group[0];
+    let (low, high) = (mean(below)?, mean(above)?);
+    let wide = gap(&at) > WIDER * width(below).max(width(above)) && gap(&at) > LEAST * low.abs();
+    wide.then_some(Regimes {
+        low,
+        high,
+        processes: [below.len(), above.len()],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_of_the_tables() {
+        for (confidence, quantile) in [
+            (0.5, 0.674_490),
+            (0.95, 1.959_964),
+            (0.99, 2.575_829),
+            (0.999, 3.290_527),
+        ] {
+            let found = normal_quantile(confidence);
+            assert!(
+                (found - quantile).abs() < 1e-5,
+                "{confidence}: {found}, not {quantile}"
+            );
+        }
+        for (degrees, quantile) in [
+            (1, 12.706),
+            (2, 4.303),
+            (5, 2.571),
+            (9, 2.262),
+            (30, 2.042),
+            (1_000, 1.962),
+        ] {
+            let found = student_quantile(0.95, degrees);
+            assert!(
+                (found - quantile).abs() < 0.001,
+                "{degrees}: {found}, not {quantile}"
+            );
+        }
+        assert!(student_quantile(0.95, 0).is_infinite());
+        assert!(normal_quantile(2.0).is_finite() && normal_quantile(-1.0) < 1e-6);
+    }
+
+    #[test]
+    fn deviations_need_two_values() {
+        assert_eq!(standard_deviation(&[1.0]), None);
+        assert_eq!(standard_deviation(&[1.0, 3.0]), Some(2.0_f64.sqrt()));
+    }
+
+    #[test]
+    fn one_process_has_no_interval() {
+        let one = over_processes(&[5.0]).unwrap();
+        assert!(one.value == 5.0 && !one.is_bounded());
+        assert!(!one.widened(&[4.0]).is_bounded() && !one.within(0.0, 9.0).is_bounded());
+        assert_eq!(over_processes(&[]), None);
+    }
+
+    #[test]
+    fn uncertainties_widen_in_quadrature_towards_where_they_point() {
+        let known = Estimate {
+            value: 10.0,
+            low: 7.0,
+            high: 13.0,
+            samples: 5,
+        };
+        assert_eq!(known.widened(&[6.0]), Estimate { low: 5.0, ..known });
+        assert_eq!(
+            known.widened(&[10.0, 14.0]),
+            Estimate {
+                high: 15.0,
+                ..known
+            }
+        );
+    }
+
+    #[test]
+    fn other_explanations_are_as_uncertain() {
+        let known = Estimate {
+            value: 10.0,
+            low: 9.0,
+            high: 12.0,
+            samples: 5,
+        };
+        assert_eq!(
+            known.or_around(&[6.0, 10.5, f64::NAN]),
+            Estimate {
+                low: 5.0,
+                high: 12.5,
+                ..known
+            }
+        );
+        assert_eq!(known.or_around(&[]), known);
+    }
+
+    #[test]
+    fn what_was_not_seen_may_be_there() {
+        let all = Estimate::exact(1.0).counted(10_000.0).within(0.0, 1.0);
+        assert!(
+            all.high == 1.0 && all.low > 0.999 && all.low < 0.9998,
+            "{all:?}"
+        );
+    }
+
+    #[test]
+    fn two_groups_are_told_from_one() {
+        assert_eq!(
+            regimes(&[100.0, 115.2, 100.4, 114.8, 100.2]).map(|two| two.processes),
+            Some([3, 2])
+        );
+        assert_eq!(
+            regimes(&[100.0, 100.3, 100.4, 114.8, 100.2]),
+            None,
+            "one alone was disturbed"
+        );
+        assert_eq!(regimes(&[100.0, 101.0, 102.5, 103.0, 104.1]), None);
+        assert_eq!(regimes(&[1.0]), None);
+        assert_eq!(regimes(&[]), None);
+    }
+}

@@ -1,0 +1,217 @@
+//! Quantiles over fresh processes: the mean over processes of what a process of infinite length
+//! would show, with an interval.
+//!
+//! Processes differ in where their values lie, which the median of each tells. A far quantile takes
+//! more values than a process has: all together tell it, once what their medians differ by is taken
+//! off.
+
+use statrs::function::beta::beta_reg;
+use statrs::function::gamma::checked_gamma_ur;
+
+use crate::model::{Estimate, Figure};
+use crate::statistics::{
+    CONFIDENCE, bisected, mean, median, over_processes, quantile, sorted, standard_deviation,
+};
+
+/// The chance, where processes are alike, that they differ by so much that they are not taken for
+/// that. *Judgement*.
+const ALIKE: f64 = 0.03;
+
+/// Values without which the interval of a median is unknown: all of fewer lie on one side of it too
+/// often. *Chance*: of five values all lie on one side of it 6 times in 100.
+const FOR_MEDIAN: usize = 6;
+
+/// A figure of each process, agreed on. `None` without any.
+#[must_use]
+pub fn agreed(figures: &[f64]) -> Option<Figure> {
+    over_processes(figures).map(known)
+}
+
+/// The median; `processes` are the values of each.
+#[must_use]
+pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Figure> {
+    let found = agreed(
+        &processes
+            .iter()
+            .filter_map(|values| median(values))
+            .collect::<Vec<_>>(),
+    )?;
+    let enough = processes.iter().map(Vec::len).sum::<usize>() >= FOR_MEDIAN;
+    Some(if enough {
+        found
+    } else {
+        Figure {
+            low: None,
+            high: None,
+            ..found
+        }
+    })
+}
+
+/// A quantile, from `fewest` values on; `processes` are the values of each, of which `together` in
+/// a row come as a group.
+#[must_use]
+pub fn agreed_quantile(
+    processes: &[Vec<f64>],
+    probability: f64,
+    fewest: usize,
+    together: f64,
+) -> Option<Figure> {
+    let mut processes: Vec<Vec<f64>> = processes
+        .iter()
+        .filter(|values| !values.is_empty())
+        .map(|values| sorted(values))
+        .collect();
+    if processes.iter().map(Vec::len).sum::<usize>() < fewest.max(1) {
+        return None;
+    }
+    let medians: Vec<f64> = processes
+        .iter()
+        .filter_map(|values| quantile(values, 0.5))
+        .collect();
+    let (centre, apart) = (mean(&medians)?, differ(&processes, &medians));
+    for (values, median) in processes.iter_mut().zip(&medians) {
+        values
+            .iter_mut()
+            .for_each(|value| *value -= apart * (median - centre));
+    }
+    let pooled = pooled(&processes, probability, together)?;
+    let Some(between) = over_processes(&medians).filter(Estimate::is_bounded) else {
+        return Some(Figure {
+            value: pooled.value,
+            low: None,
+            high: None,
+        });
+    };
+    let half = apart.sqrt() * (between.high - between.low) / 2.0;
+    Some(known(
+        pooled.widened(&[pooled.value - half, pooled.value + half]),
+    ))
+}
+
+/// How much of what medians differ by is what processes differ by, from 0 to 1; the rest is chance,
+/// as each is of a limited number of values.
+fn differ(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
+    let Some(deviation) = standard_deviation(medians).filter(|deviation| *deviation > 0.0) else {
+        return 0.0;
+    };
+    let by_chance = |values: &Vec<f64>| {
+        let half = 0.5 / (values.len() as f64).sqrt();
+        Some(((quantile(values, 0.5 + half)? - quantile(values, 0.5 - half)?) / 2.0).powi(2))
+    };
+    let by_chance =
+        mean(&processes.iter().filter_map(by_chance).collect::<Vec<_>>()).unwrap_or(0.0);
+    let (ratio, degrees) = (deviation.powi(2) / by_chance, medians.len() as f64 - 1.0);
+    if is_chance(ratio * degrees, degrees) {
+        0.0
+    } else {
+        (1.0 - 1.0 / ratio).max(0.0)
+    }
+}
+
+/// Whether squares of standard deviations sum up to so much by chance.
+fn is_chance(squares: f64, degrees: f64) -> bool {
+    // Without degrees of freedom, or without any scatter, there is nothing to tell.
+    checked_gamma_ur(degrees / 2.0, squares / 2.0).is_ok_and(|chance| chance >= ALIKE)
+        || squares <= 0.0
+}
+
+fn known(estimate: Estimate) -> Figure {
+    let end = |end: f64| (estimate.is_bounded()).then_some(end);
+    Figure {
+        value: estimate.value,
+        low: end(estimate.low),
+        high: end(estimate.high),
+    }
+}
+
+/// The quantile of all values together, with an interval between fractional order statistics
+/// (Hutson, *Calculating nonparametric confidence intervals for quantiles using fractional order
+/// statistics*, Journal of Applied Statistics 26, 1999). Where the shares beyond it differ between
+/// processes by more than chance, there are as many values fewer.
+fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Estimate> {
+    let all = sorted(&processes.concat());
+    let value = quantile(&all, probability)?;
+    let count = all.len() as f64;
+    let effective = (count / dispersion(processes, value, probability).max(together)).max(1.0);
+    let tail = (1.0 - CONFIDENCE) / 2.0;
+    let [low, high] = [1.0 - tail, tail].map(|chance| {
+        let position = fraction(effective, probability, chance) * (count + 1.0) - 1.0;
+        quantile(&all, position / (count - 1.0).max(1.0)).unwrap_or(value)
+    });
+    Some(Estimate {
+        value,
+        low: low.min(value),
+        high: high.max(value),
+        samples: all.len(),
+    })
+}
+
+/// The order statistic, as a share of all, that lies below the quantile with this chance.
+fn fraction(count: f64, probability: f64, chance: f64) -> f64 {
+    // The later an order statistic, the less likely it lies below.
+    let (low, high) = bisected((0.0, 1.0), 50, |share| {
+        beta_reg(
+            (count + 1.0) * share,
+            (count + 1.0) * (1.0 - share),
+            probability,
+        ) > chance
+    });
+    f64::midpoint(low, high)
+}
+
+/// How much more than by chance the shares of values beyond `value` scatter between processes; 1
+/// where they do not.
+fn dispersion(processes: &[Vec<f64>], value: f64, probability: f64) -> f64 {
+    let each = processes.iter().map(|values| {
+        let beyond = values.iter().filter(|other| **other > value).count();
+        (beyond as f64, values.len() as f64)
+    });
+    let share = 1.0 - probability;
+    let squares: f64 = each
+        .map(|(beyond, count)| (beyond - count * share).powi(2) / (count * share * probability))
+        .sum();
+    let degrees = processes.len() as f64 - 1.0;
+    if degrees < 1.0 || is_chance(squares, degrees) {
+        1.0
+    } else {
+        (squares / degrees).max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_statistics_of_the_tables() {
+        // Of the median of 100 values: between the 40.6th and the 60.4th, in shares of 101.
+        let [low, high] = [0.975, 0.025].map(|chance| fraction(100.0, 0.5, chance));
+        assert!(
+            (low - 0.4035).abs() < 0.002 && (high - 0.5965).abs() < 0.002,
+            "{low} {high}"
+        );
+    }
+
+    #[test]
+    fn one_process_has_no_interval_and_few_values_no_quantile() {
+        let one = vec![(0..600).map(f64::from).collect::<Vec<_>>()];
+        let found = agreed_quantile(&one, 0.99, 500, 1.0).unwrap();
+        assert!((found.value - 593.0).abs() < 1.0 && found.low.is_none() && found.high.is_none());
+        assert_eq!(agreed_quantile(&one, 0.999, 5_000, 1.0), None);
+        assert_eq!(agreed_quantile(&[], 0.9, 0, 1.0), None);
+        assert_eq!(agreed_median(&[vec![]]), None);
+    }
+
+    #[test]
+    fn a_process_that_lies_elsewhere_widens_the_interval() {
+        let values: Vec<f64> = (0..200).map(f64::from).collect();
+        let moved = |by: f64| values.iter().map(|value| value + by).collect::<Vec<_>>();
+        let width = |found: Figure| found.high.unwrap() - found.low.unwrap();
+        let alike =
+            agreed_quantile(&[values.clone(), moved(0.1), moved(0.2)], 0.9, 50, 1.0).unwrap();
+        let apart =
+            agreed_quantile(&[values.clone(), moved(50.0), moved(100.0)], 0.9, 50, 1.0).unwrap();
+        assert!(width(apart) > 5.0 * width(alike), "{alike:?} {apart:?}");
+    }
+}

@@ -1,0 +1,116 @@
+//! Timers that wait: from single waits to granularity, lateness and cost.
+
+mod lateness;
+mod lattice;
+mod steps;
+
+use crate::model::{Bulk, Granularity, Steps, WaitFigures};
+use crate::statistics::median;
+use crate::statistics::quantiles::{agreed, agreed_median};
+use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
+
+/// The shortest positive request, in nanoseconds: what it takes is the floor.
+/// *Definition*.
+const SHORTEST: u64 = 1;
+/// Points of the staircase, at most.
+/// *Default*: moves no figure.
+const POINTS: usize = 400;
+
+/// What was found out of a timer that waits. `hertz` turns CPU time into cycles. Formula (1) is
+/// left to the caller.
+#[must_use]
+pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
+    let hertz = hertz.filter(|hertz| hertz.is_finite() && *hertz > 0.0);
+    let observed = |request: u64| {
+        let each = trace.runs.iter().map(|run| {
+            let of = run.lengths.iter().filter(|wait| wait.request_ns == request);
+            of.map(|wait| observed_ns(wait, &trace.reference)).collect()
+        });
+        agreed_median(&each.collect::<Vec<Vec<f64>>>())
+    };
+    let arms = |run: &WaitRun| {
+        let each: Vec<f64> = run
+            .arms
+            .iter()
+            .map(|&arm| finite(arm as f64 * trace.reference.ns_per_tick))
+            .collect();
+        median(&each)
+    };
+    let all = |run: &WaitRun| {
+        run.lengths.len() + run.long.len() + run.scans.iter().map(Vec::len).sum::<usize>()
+    };
+    WaitFigures {
+        steps: steps::steps(&trace.runs, &trace.reference),
+        floor_ns: observed(SHORTEST),
+        zero_ns: observed(0),
+        lateness: lateness::rows(trace, hertz),
+        proportional_ppm: lateness::proportional(trace).map(|slope| slope.scaled(1e6)),
+        cpu_slope: lateness::cpu(trace),
+        arm_cancel_ns: agreed(&trace.runs.iter().filter_map(arms).collect::<Vec<_>>()),
+        staircase: Bulk::of(&staircase(trace)),
+        processes: trace.runs.len() as u32,
+        waits: trace.runs.iter().map(all).sum::<usize>() as u64,
+    }
+}
+
+/// The grid of absolute time that one process shows, in nanoseconds, where it does.
+#[must_use]
+pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
+    let scales = steps::steps(std::slice::from_ref(run), reference);
+    scales.iter().find_map(|steps| match steps.grid {
+        Some(Granularity::Step(known)) => Some(known.value),
+        _ => None,
+    })
+}
+
+/// The longest step that processes show, of rounding or of a grid, in nanoseconds, where they show
+/// one.
+#[must_use]
+pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
+    let scales = steps::steps(runs, reference);
+    let known = scales
+        .iter()
+        .flat_map(Steps::known)
+        .filter_map(|told| match told {
+            Granularity::Step(known) => Some(known.value),
+            _ => None,
+        });
+    known.max_by(f64::total_cmp)
+}
+
+/// How long it took, in nanoseconds. The subtraction wraps, as counters may.
+fn observed_ns(wait: &Wait, reference: &Reference) -> f64 {
+    finite(wait.after.wrapping_sub(wait.before) as f64 * reference.ns_per_tick)
+}
+
+/// How much longer than asked for it took, in nanoseconds.
+fn late_ns(wait: &Wait, reference: &Reference) -> f64 {
+    observed_ns(wait, reference) - wait.request_ns as f64
+}
+
+/// A reference without a rate tells nothing.
+fn finite(ns: f64) -> f64 {
+    if ns.is_finite() { ns } else { 0.0 }
+}
+
+/// Observed over asked: as many points of each list of random lengths, evenly spread over it.
+fn staircase(trace: &WaitTrace) -> Vec<[f64; 2]> {
+    let scans: Vec<&Vec<Wait>> = trace
+        .runs
+        .iter()
+        .flat_map(|run| &run.scans)
+        .filter(|scan| !scan.is_empty())
+        .collect();
+    let most = (POINTS / scans.len().max(1)).max(1);
+    let point = |wait: &Wait| [wait.request_ns as f64, observed_ns(wait, &trace.reference)];
+    let of = |scan: &&Vec<Wait>| {
+        scan.iter()
+            .step_by(scan.len().div_ceil(most))
+            .map(point)
+            .collect::<Vec<_>>()
+    };
+    scans.iter().take(POINTS).flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests;
