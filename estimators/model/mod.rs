@@ -27,7 +27,7 @@ pub use platform::{
 };
 pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};
-pub use timer::{Observations, Resolution, ResolutionKind, Status, TimerRow};
+pub use timer::{Observations, Resolution, ResolutionKind, Status, Timer, TimerRow};
 pub use verdict::{
     AllanPoint, Answer, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Paths, PathsBeside,
     Question, ReadPath, Stable, ThreadSafe, Verdicts,

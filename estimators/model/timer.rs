@@ -36,6 +36,26 @@ impl Status {
     }
 }
 
+/// A timer as its host declares it, under the name that it has in reports.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timer {
+    /// Unique in the report.
+    pub id: String,
+    /// The call itself.
+    pub label: String,
+    /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`.
+    #[serde(default)]
+    pub legend: Option<String>,
+    /// `native`, or the name and version of the runtime that hosts it.
+    pub runtime: String,
+    /// Nanoseconds in its tick; of a sleep primitive, in the unit of a request.
+    #[serde(default)]
+    pub ns_per_tick: Option<f64>,
+    /// What its documentation says that it is.
+    #[serde(default)]
+    pub properties: Properties,
+}
+
 /// One timer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -125,6 +145,19 @@ impl TimerRow {
             observations: None,
             figures: None,
             warnings: Vec::new(),
+        }
+    }
+
+    /// What its host declares of it.
+    #[must_use]
+    pub fn timer(&self) -> Timer {
+        Timer {
+            id: self.id.clone(),
+            label: self.label.clone(),
+            legend: self.legend.clone(),
+            runtime: self.runtime.clone(),
+            ns_per_tick: self.ns_per_tick,
+            properties: self.properties.clone().unwrap_or_default(),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::cli::RunArgs;
 use crate::model::{Estimate, Platform, Settings, TimerRow, Tool};
 use crate::platform;
 use crate::platform::frequency::{self, CyclesFrom, Parts, TscWatch};
-use crate::recording::{self, Observed, Recording};
+use crate::recording::{self, Observation, Recording};
 use crate::trust::Yardsticks;
 
 /// A run that has begun.
@@ -58,7 +58,7 @@ impl Frame {
         self,
         during: Option<Estimate>,
         settings: Settings,
-        timers: Vec<Observed>,
+        timers: Vec<Observation>,
         unasked: Vec<TimerRow>,
     ) -> Recording {
         let platform = platform::identify(self.cpu);

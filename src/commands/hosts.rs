@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use crate::cli::{AgentSpec, RuntimeArgs};
-use crate::model::{Status, TimerRow};
+use crate::model::{Status, Timer, TimerRow};
 use crate::prober::campaign::{Host, Settings, Subject};
+use crate::prober::protocol::HostedTimer;
 use crate::scratch::ScratchFolder;
 
 use super::CommandError;
@@ -109,6 +110,33 @@ impl HostName {
         match &self.prefix {
             None => timer.into(),
             Some(prefix) => format!("{prefix}:{timer}"),
+        }
+    }
+
+    /// One of its clocks under the name that it has in reports.
+    #[must_use]
+    pub fn timer(&self, hosted: HostedTimer) -> Timer {
+        let mut properties = hosted.properties;
+        properties.syscall_variant = properties.syscall_variant.map(|id| self.id(&id));
+        Timer {
+            id: self.id(&hosted.id),
+            label: hosted.label,
+            legend: hosted.legend,
+            runtime: self.runtime.clone(),
+            ns_per_tick: hosted.ns_per_tick,
+            properties,
+        }
+    }
+
+    /// One of its sleep primitives or periodic timers under the name that it has in reports.
+    #[must_use]
+    pub fn waiter(&self, id: &str, label: &str, unit_ns: Option<f64>) -> Timer {
+        Timer {
+            id: self.id(id),
+            label: label.into(),
+            runtime: self.runtime.clone(),
+            ns_per_tick: unit_ns,
+            ..Timer::default()
         }
     }
 }

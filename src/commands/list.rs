@@ -10,7 +10,7 @@ use super::hosts::waiters::Waiters;
 use super::hosts::{Offers, Population};
 use super::{CommandError, terminal_style};
 use crate::cli::{ListArgs, ShortFormat};
-use crate::model::Status;
+use crate::model::{Status, Timer};
 use crate::prober::campaign::Settings;
 use crate::prober::sampling::Plan;
 use crate::report;
@@ -38,7 +38,7 @@ enum TimerKind {
 }
 
 impl TimerKind {
-    fn of(ops: &[String]) -> Self {
+    fn from_ops(ops: &[String]) -> Self {
         let has = |op: &str| ops.iter().any(|offered| offered == op);
         match (has("waits"), has("periods")) {
             (true, true) => Self::WaitsAndTicks,
@@ -59,12 +59,9 @@ impl TimerKind {
 
 #[derive(Clone, Serialize)]
 struct Listed {
-    id: String,
-    label: String,
-    legend: Option<String>,
-    runtime: String,
+    #[serde(flatten)]
+    timer: Timer,
     kind: TimerKind,
-    ns_per_tick: Option<f64>,
     available: bool,
     reason: Option<String>,
     remedy: Option<String>,
@@ -125,33 +122,22 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
 
 /// Whether no machine of this system and processor has the timer.
 fn of_another_system(timer: &Listed) -> bool {
-    let clock = || (timers::find(&timer.id)?.availability)().err();
-    let waiter = || (timers::waits::find(&timer.id)?.availability)().err();
+    let clock = || (timers::find(&timer.timer.id)?.availability)().err();
+    let waiter = || (timers::waits::find(&timer.timer.id)?.availability)().err();
     !timer.available && clock().or_else(waiter).is_some_and(|why| why.elsewhere)
 }
 
 fn listed(population: &Population) -> Vec<Listed> {
-    let hosted = population.subjects.iter().map(|subject| {
-        let name = &population.names[subject.host];
-        Listed {
-            id: name.id(&subject.timer.id),
-            label: subject.timer.label.clone(),
-            legend: subject.timer.legend.clone(),
-            runtime: name.runtime.clone(),
-            kind: TimerKind::Clock,
-            ns_per_tick: subject.timer.ns_per_tick,
-            available: true,
-            reason: None,
-            remedy: None,
-        }
+    let hosted = population.subjects.iter().map(|subject| Listed {
+        timer: population.names[subject.host].timer(subject.timer.clone()),
+        kind: TimerKind::Clock,
+        available: true,
+        reason: None,
+        remedy: None,
     });
     let others = population.rows.iter().map(|row| Listed {
-        id: row.id.clone(),
-        label: row.label.clone(),
-        legend: row.legend.clone(),
-        runtime: row.runtime.clone(),
+        timer: row.timer(),
         kind: TimerKind::Clock,
-        ns_per_tick: row.ns_per_tick,
         available: row.status == Status::Ok,
         reason: row.reason.clone(),
         remedy: row.remedy.clone(),
@@ -160,32 +146,20 @@ fn listed(population: &Population) -> Vec<Listed> {
 }
 
 fn listed_waiters(waiters: &Waiters) -> Vec<Listed> {
-    let usable = waiters.usable.iter().map(|(host, waiter)| {
-        let name = &waiters.names[*host];
-        Listed {
-            id: name.id(&waiter.id),
-            label: waiter.label.clone(),
-            legend: None,
-            runtime: name.runtime.clone(),
-            kind: TimerKind::of(&waiter.ops),
-            ns_per_tick: waiter.unit_ns,
-            available: true,
-            reason: None,
-            remedy: None,
-        }
+    let usable = waiters.usable.iter().map(|(host, waiter)| Listed {
+        timer: waiters.names[*host].waiter(&waiter.id, &waiter.label, waiter.unit_ns),
+        kind: TimerKind::from_ops(&waiter.ops),
+        available: true,
+        reason: None,
+        remedy: None,
     });
     // Hosts that are not there are listed with the clocks that they lack.
-    let missing = waiters
-        .missing
-        .iter()
-        .filter(|missing| missing.why.status == Status::Unavailable && !missing.id.ends_with('*'));
+    let missing = waiters.missing.iter().filter(|missing| {
+        missing.why.status == Status::Unavailable && !missing.timer.id.ends_with('*')
+    });
     let missing = missing.map(|missing| Listed {
-        id: missing.id.clone(),
-        label: missing.label.clone(),
-        legend: None,
-        runtime: missing.runtime.clone(),
-        kind: TimerKind::of(&missing.ops),
-        ns_per_tick: timers::waits::find(&missing.id).map(|entry| entry.info.unit_ns as f64),
+        timer: missing.timer.clone(),
+        kind: TimerKind::from_ops(&missing.ops),
         available: false,
         reason: Some(missing.why.reason.clone()),
         remedy: missing.why.remedy.clone(),
@@ -224,7 +198,9 @@ fn page(listed: &[Listed], style: Style) -> String {
             continue;
         }
         let alike = refused.iter().filter(|other| why(other) == why(timer));
-        let ids: Vec<String> = alike.map(|other| clipped(&other.id, LONGEST_ID)).collect();
+        let ids: Vec<String> = alike
+            .map(|other| clipped(&other.timer.id, LONGEST_ID))
+            .collect();
         let ids = runs_of(&ids).join(", ");
         told.push(format!("{ids} — {}", reason(timer)));
     }
@@ -268,7 +244,7 @@ fn section<'a>(
     style: Style,
 ) {
     let rows: Vec<(String, String)> = timers
-        .map(|timer| (clipped(&timer.id, LONGEST_ID), call(timer)))
+        .map(|timer| (clipped(&timer.timer.id, LONGEST_ID), call(timer)))
         .collect();
     if !rows.is_empty() {
         let mut head = String::new();
@@ -282,15 +258,16 @@ fn section<'a>(
 /// The call, the name that the paper has for it, and its unit where that is not a nanosecond.
 fn call(timer: &Listed) -> String {
     let legend = timer
+        .timer
         .legend
         .as_ref()
         .map(|legend| format!(" = {legend}"))
         .unwrap_or_default();
-    let unit = match timer.ns_per_tick {
+    let unit = match timer.timer.ns_per_tick {
         Some(1.0) => String::new(),
         Some(ns) => format!(", in {}", short_time(ns)),
         None if timer.kind == TimerKind::Clock => ", raw counts".to_owned(),
         None => String::new(),
     };
-    format!("{}{legend}{unit}", clipped(&timer.label, 600))
+    format!("{}{legend}{unit}", clipped(&timer.timer.label, 600))
 }

@@ -4,11 +4,11 @@ use std::io::Write;
 
 use super::CommandError;
 use super::files::Files;
-use super::waiting::{Campaign, failed, told};
+use super::waiting::Campaign;
 use crate::cli::PeriodArgs;
 use crate::model::Status;
 use crate::prober::waits::campaign;
-use crate::recording::{ObservedPeriods, Recording};
+use crate::recording::Recording;
 use crate::trace::PeriodTrace;
 
 /// Runs the command. Returns whether all timers that were asked for by name could be characterised.
@@ -52,42 +52,10 @@ pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandErro
     drop(bar);
     let settled = !campaign.failed_by_name(&common.timers);
     let settings = campaign.described(common.cpu);
-    let periods = observed(&mut campaign, args.every);
+    let periods = campaign.observations(Some(args.every));
     let recording = Recording {
         periods,
         ..campaign.frame.end(None, settings, Vec::new(), Vec::new())
     };
     Ok((recording, settled))
-}
-
-fn observed(campaign: &mut Campaign<PeriodTrace>, period_ns: u64) -> Vec<ObservedPeriods> {
-    let subjects = std::mem::take(&mut campaign.subjects);
-    let asked = subjects.into_iter().map(|subject| {
-        let (id, runtime) = campaign.named(&subject);
-        ObservedPeriods {
-            id,
-            label: subject.waiter.label,
-            runtime,
-            conditions: told(&subject.conditions),
-            period_ns,
-            outcome: subject
-                .outcome
-                .map_err(|reason| failed(&reason, &subject.conditions)),
-            lost: subject.lost,
-        }
-    });
-    let missing = campaign
-        .waiters
-        .missing
-        .iter()
-        .map(|missing| ObservedPeriods {
-            id: missing.id.clone(),
-            label: missing.label.clone(),
-            runtime: missing.runtime.clone(),
-            conditions: Default::default(),
-            period_ns,
-            outcome: Err(missing.why.clone()),
-            lost: None,
-        });
-    asked.chain(missing).collect()
 }

@@ -13,7 +13,7 @@ use crate::model::{self, Context, Estimate, Status, TimerRow};
 use crate::prober::beside::beside;
 use crate::prober::campaign::{self, Host, Settings, Subject};
 use crate::prober::sampling::Plan;
-use crate::recording::{Observed, Recording};
+use crate::recording::{Observation, Recording};
 
 /// Seconds a process of a timer may take, unless specified otherwise.
 const TIMEOUT_SECONDS: u64 = 30;
@@ -61,7 +61,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     read_beside(&mut population, &settings.plan);
     let by_name_failed = population.failed_by_name();
     let described = described(&settings, &population.hosts);
-    let observed = observed(population.names, population.subjects);
+    let observed = observed(&population.names, population.subjects);
     let recording = frame.end(during, described, observed, population.rows);
     Ok((recording, by_name_failed))
 }
@@ -156,20 +156,10 @@ fn read_beside(population: &mut Population, plan: &Plan) {
     }
 }
 
-fn observed(names: Vec<HostName>, subjects: Vec<Subject>) -> Vec<Observed> {
-    let observed = |subject: Subject| {
-        let name = &names[subject.host];
-        let mut properties = subject.timer.properties;
-        properties.syscall_variant = properties.syscall_variant.map(|id| name.id(&id));
-        Observed {
-            id: name.id(&subject.timer.id),
-            label: subject.timer.label,
-            legend: subject.timer.legend,
-            runtime: name.runtime.clone(),
-            ns_per_tick: subject.timer.ns_per_tick,
-            properties,
-            outcome: subject.outcome,
-        }
+fn observed(names: &[HostName], subjects: Vec<Subject>) -> Vec<Observation> {
+    let observed = |subject: Subject| Observation {
+        timer: names[subject.host].timer(subject.timer),
+        outcome: subject.outcome,
     };
     subjects.into_iter().map(observed).collect()
 }

@@ -5,12 +5,12 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::files::Files;
-use super::waiting::{Campaign, failed, told};
+use super::waiting::Campaign;
 use super::{CommandError, tell};
 use crate::cli::WaitArgs;
 use crate::model::Status;
 use crate::prober::waits::campaign::{self, Broken};
-use crate::recording::{ObservedWaits, Recording};
+use crate::recording::Recording;
 use crate::text::numbers::time;
 use crate::trace::WaitTrace;
 
@@ -88,7 +88,7 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
     }
     let settled = broken.is_none() && !campaign.failed_by_name(&common.timers);
     let settings = campaign.described(common.cpu);
-    let waits = observed(&mut campaign);
+    let waits = campaign.observations(None);
     let recording = campaign.frame.end(None, settings, Vec::new(), Vec::new());
     Ok((Recording { waits, ..recording }, settled))
 }
@@ -101,39 +101,7 @@ fn too_late(
         late_ns,
     }: &Broken,
 ) -> String {
-    let id = campaign.named(&campaign.subjects[*subject]).0;
+    let id = campaign.timer(&campaign.subjects[*subject]).id;
     let [late, asked] = [*late_ns, *request_ns as f64].map(|ns| time(Some(ns)));
     format!("stopped: {id} was {late} late when it was asked for {asked}")
-}
-
-fn observed(campaign: &mut Campaign<WaitTrace>) -> Vec<ObservedWaits> {
-    let subjects = std::mem::take(&mut campaign.subjects);
-    let asked = subjects.into_iter().map(|subject| {
-        let (id, runtime) = campaign.named(&subject);
-        ObservedWaits {
-            id,
-            label: subject.waiter.label,
-            runtime,
-            means: subject.waiter.means,
-            conditions: told(&subject.conditions),
-            outcome: subject
-                .outcome
-                .map_err(|reason| failed(&reason, &subject.conditions)),
-            lost: subject.lost,
-        }
-    });
-    let missing = campaign
-        .waiters
-        .missing
-        .iter()
-        .map(|missing| ObservedWaits {
-            id: missing.id.clone(),
-            label: missing.label.clone(),
-            runtime: missing.runtime.clone(),
-            means: missing.means,
-            conditions: Default::default(),
-            outcome: Err(missing.why.clone()),
-            lost: None,
-        });
-    asked.chain(missing).collect()
 }

@@ -14,12 +14,12 @@ use super::progress::Progress;
 use super::{CommandError, tell};
 use crate::cli::{Cpus, Slack, WaitingArgs};
 use crate::limits::MOST_TIMERS;
-use crate::model::{BackgroundLoad, Settings, Status, WaitConditions};
+use crate::model::{BackgroundLoad, Settings, Status, Timer, WaitConditions};
 use crate::prober::campaign;
 use crate::prober::sampling::Plan;
 use crate::prober::waits::campaign::{Conditions, Subject, WaitSettings};
 use crate::prober::waits::plan::WaitPlan;
-use crate::recording::NotUsable;
+use crate::recording::{NotUsable, WaitObservation};
 
 /// Seconds a process of a timer may take, unless specified otherwise.
 const TIMEOUT_SECONDS: u64 = 30;
@@ -126,16 +126,40 @@ impl<T> Campaign<T> {
         }
     }
 
-    /// The id of a subject in the report, and the runtime of its host.
-    pub fn named(&self, subject: &Subject<T>) -> (String, String) {
-        let name = &self.waiters.names[subject.host];
-        (name.id(&subject.waiter.id), name.runtime.clone())
+    /// A subject's timer under the name that it has in reports.
+    pub fn timer(&self, subject: &Subject<T>) -> Timer {
+        let waiter = &subject.waiter;
+        self.waiters.names[subject.host].waiter(&waiter.id, &waiter.label, waiter.unit_ns)
+    }
+
+    /// What was observed of all subjects; of those that cannot be used, why.
+    pub fn observations(&mut self, period_ns: Option<u64>) -> Vec<WaitObservation<T>> {
+        let subjects = std::mem::take(&mut self.subjects);
+        let asked = subjects.into_iter().map(|subject| WaitObservation {
+            timer: self.timer(&subject),
+            means: subject.waiter.means,
+            conditions: told(&subject.conditions),
+            period_ns,
+            outcome: subject
+                .outcome
+                .map_err(|reason| failed(&reason, &subject.conditions)),
+            lost: subject.lost,
+        });
+        let missing = self.waiters.missing.iter().map(|missing| WaitObservation {
+            timer: missing.timer.clone(),
+            means: missing.means,
+            conditions: WaitConditions::default(),
+            period_ns,
+            outcome: Err(missing.why.clone()),
+            lost: None,
+        });
+        asked.chain(missing).collect()
     }
 
     /// Whether one that was asked for by name, or a whole agent, could not be asked.
     pub fn failed_by_name(&self, names: &[String]) -> bool {
         let failed = |missing: &MissingWaiter| {
-            missing.why.status == Status::Failed || names.contains(&missing.id)
+            missing.why.status == Status::Failed || names.contains(&missing.timer.id)
         };
         self.waiters.missing_by_name || self.waiters.missing.iter().any(failed)
     }
@@ -143,7 +167,7 @@ impl<T> Campaign<T> {
 
 /// Why a timer that was asked has no figures: where the system refuses the conditions, what it says
 /// of them.
-pub(super) fn failed(reason: &str, conditions: &Conditions) -> NotUsable {
+fn failed(reason: &str, conditions: &Conditions) -> NotUsable {
     let Conditions {
         slack_ns, policy, ..
     } = *conditions;
@@ -224,7 +248,7 @@ fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
 }
 
 /// Conditions as the report tells them: what was not asked for is told as the system has it.
-pub(super) fn told(conditions: &Conditions) -> WaitConditions {
+fn told(conditions: &Conditions) -> WaitConditions {
     let policy = conditions.policy.or_else(scheduling::policy);
     let real_time = matches!(policy, Some(Policy::Fifo(_) | Policy::RoundRobin(_)));
     let slack = conditions

@@ -155,7 +155,7 @@ impl Recording {
 
     /// What no run of this program writes, and what the analysis does not expect.
     fn inconsistency(&self) -> Option<String> {
-        let asked = self.timers.iter().map(|observed| &observed.id);
+        let asked = self.timers.iter().map(|observed| &observed.timer.id);
         let mut ids: Vec<&String> = asked
             .chain(self.unasked.iter().map(|row| &row.id))
             .collect();
@@ -166,7 +166,7 @@ impl Recording {
         self.timers.iter().find_map(|observed| {
             let trace = observed.outcome.as_ref().ok().map(|stored| &stored.trace);
             let ticks = [
-                observed.ns_per_tick,
+                observed.timer.ns_per_tick,
                 trace.and_then(|trace| trace.ns_per_tick),
             ];
             if let Some(ns) = ticks
@@ -176,7 +176,7 @@ impl Recording {
             {
                 return Some(format!(
                     "ns_per_tick of '{}' is {ns}",
-                    clipped(&observed.id, 80)
+                    clipped(&observed.timer.id, 80)
                 ));
             }
             let reference = &trace?.reference;
@@ -190,7 +190,7 @@ impl Recording {
                 .find(|(_, value)| !value.is_finite() || *value < 0.0)?;
             Some(format!(
                 "{figure} of '{}' is {value}",
-                clipped(&observed.id, 80)
+                clipped(&observed.timer.id, 80)
             ))
         })
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{ObservedWaits, Recording};
-use crate::trace::Wait;
+use super::{Recording, WaitObservation};
+use crate::trace::{Wait, WaitTrace};
 
 /// Microseconds that have a line of their own.
 const MOST_US: i64 = 100_000;
@@ -15,7 +15,7 @@ impl Recording {
     /// microseconds, and how many were above the last line.
     #[must_use]
     pub fn latencies(&self) -> String {
-        let mut observed: Vec<(&ObservedWaits, u64, Vec<i64>)> = Vec::new();
+        let mut observed: Vec<(&WaitObservation<WaitTrace>, u64, Vec<i64>)> = Vec::new();
         for waited in &self.waits {
             let Ok(trace) = &waited.outcome else { continue };
             let mut lengths: BTreeMap<u64, Vec<i64>> = BTreeMap::new();
@@ -45,7 +45,7 @@ impl Recording {
         }
         let mut text = String::from("# Histogram: lateness in us, then waits, a column each:\n");
         for (column, (observed, length, _)) in observed.iter().enumerate() {
-            let (id, conditions) = (crate::text::plain(&observed.id), &observed.conditions);
+            let (id, conditions) = (crate::text::plain(&observed.timer.id), &observed.conditions);
             let slack = conditions
                 .slack_ns
                 .map_or_else(|| "no slack".into(), |ns| format!("slack {ns} ns"));

@@ -11,21 +11,22 @@ mod warnings;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    self, Estimate, Platform, Properties, Provenance, Report, Settings, Status, TimerRow, Tool,
+    self, Estimate, Platform, Properties, Provenance, Report, Settings, Status, Timer, TimerRow,
+    Tool,
 };
 use crate::parallel;
 use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
 use crate::profile::{Profile, profile};
 use crate::scoring::scatter;
 use crate::text::by_text;
-use crate::trace::{Stored, Trace};
+use crate::trace::{PeriodTrace, Stored, Trace, WaitTrace};
 use crate::trust::{self, Case, SyscallVariant, Yardsticks};
 
 use row::{disqualify, fill, hold_against};
 
 pub use file::RecordingError;
 pub(crate) use file::{LONGEST_TRACE, is_packed};
-pub use waits::{NotUsable, ObservedPeriods, ObservedWaits};
+pub use waits::{NotUsable, WaitObservation};
 
 /// The version of the recording that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.trace.v1";
@@ -55,34 +56,24 @@ pub struct Recording {
     /// What the read paths of this machine are held against.
     pub yardsticks: Yardsticks,
     /// The timers that were asked, in that order.
-    pub timers: Vec<Observed>,
+    pub timers: Vec<Observation>,
     /// Rows of timers, or of whole agents, that could not be asked.
     #[serde(deserialize_with = "by_text")]
     pub unasked: Vec<TimerRow>,
     /// The timers that waited, each under each set of conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waits: Vec<ObservedWaits>,
+    pub waits: Vec<WaitObservation<WaitTrace>>,
     /// The same of periodic timers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub periods: Vec<ObservedPeriods>,
+    pub periods: Vec<WaitObservation<PeriodTrace>>,
 }
 
-/// A timer that was asked, and what became of it.
+/// A timer and what was observed of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Observed {
-    /// Its id in the report.
-    pub id: String,
-    /// The call itself.
-    pub label: String,
-    /// What the paper calls it.
-    pub legend: Option<String>,
-    /// `native`, or the name of the runtime that hosts it.
-    pub runtime: String,
-    /// Nanoseconds in a tick as the timer declares them.
-    pub ns_per_tick: Option<f64>,
-    /// What its documentation says that it is.
-    #[serde(default)]
-    pub properties: Properties,
+pub struct Observation {
+    /// The timer.
+    #[serde(flatten)]
+    pub timer: Timer,
     /// What was observed, or why it failed.
     pub outcome: Result<Stored, String>,
 }
@@ -113,7 +104,7 @@ impl Recording {
             warnings,
             timers,
             waits: parallel::mapped(&self.waits, |observed| observed.row(hertz)),
-            periods: parallel::mapped(&self.periods, ObservedPeriods::row),
+            periods: parallel::mapped(&self.periods, WaitObservation::period_row),
         })
     }
 }
@@ -144,20 +135,20 @@ impl Recording {
     /// What its variant through the system call costs, where it has one and that was measured too.
     fn syscall_variant(
         &self,
-        of: &Observed,
+        observation: &Observation,
         profiles: &[Option<Profile>],
     ) -> Option<SyscallVariant<'_>> {
-        let id = of.properties.syscall_variant.as_ref()?;
-        let place = self.timers.iter().position(|other| other.id == *id)?;
+        let id = observation.timer.properties.syscall_variant.as_ref()?;
+        let place = self.timers.iter().position(|other| other.timer.id == *id)?;
         let cost_ns = profiles[place].as_ref()?.cost?.value;
         Some(SyscallVariant {
-            id: &self.timers[place].id,
+            id: &self.timers[place].timer.id,
             cost_ns,
         })
     }
 }
 
-impl Observed {
+impl Observation {
     /// The whole row, verdicts included, of a timer that has no syscall variant. `frequency` in
     /// hertz turns time into cycles.
     #[must_use]
@@ -180,8 +171,8 @@ impl Observed {
         syscall_variant: Option<SyscallVariant<'a>>,
     ) -> Case<'a> {
         Case {
-            id: &self.id,
-            properties: &self.properties,
+            id: &self.timer.id,
+            properties: &self.timer.properties,
             trace,
             profile,
             yardsticks,
@@ -191,11 +182,12 @@ impl Observed {
 
     /// The row of this timer but for the verdicts, and the figures in it.
     fn row(&self, frequency: Option<Estimate>) -> (TimerRow, Option<Profile>) {
-        let mut row = TimerRow::unmeasured(&self.id, &self.label, &self.runtime, Status::Failed);
-        row.ns_per_tick = self.ns_per_tick;
-        row.legend.clone_from(&self.legend);
+        let timer = &self.timer;
+        let mut row = TimerRow::unmeasured(&timer.id, &timer.label, &timer.runtime, Status::Failed);
+        row.ns_per_tick = timer.ns_per_tick;
+        row.legend.clone_from(&timer.legend);
         row.properties =
-            Some(self.properties.clone()).filter(|declared| *declared != Properties::default());
+            Some(timer.properties.clone()).filter(|declared| *declared != Properties::default());
         match &self.outcome {
             Ok(stored) => {
                 let trace = stored.open();

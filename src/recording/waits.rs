@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Granularity, Lateness, Means, PeriodRow, Status, WaitConditions, WaitFigures, WaitRow, Warning,
+    Granularity, Lateness, Means, PeriodRow, Status, Timer, WaitConditions, WaitFigures, WaitRow,
+    Warning,
 };
 use crate::periods;
 use crate::scoring;
@@ -21,45 +22,27 @@ pub struct NotUsable {
     pub remedy: Option<String>,
 }
 
-/// A timer that waited, under one set of conditions, and what became of it.
+/// A sleep primitive or a periodic timer, under one set of conditions, and what was observed of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ObservedWaits {
-    /// Its id in the report.
-    pub id: String,
-    /// The call itself.
-    pub label: String,
-    /// `native`, or the name of the runtime that hosts it.
-    pub runtime: String,
-    /// What the thread does meanwhile.
+pub struct WaitObservation<T> {
+    /// The timer.
+    #[serde(flatten)]
+    pub timer: Timer,
+    /// What the thread does while it waits.
+    #[serde(default)]
     pub means: Means,
     /// Under what it waited.
     pub conditions: WaitConditions,
+    /// The period of a periodic timer, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period_ns: Option<u64>,
     /// What was observed, or why nothing was.
-    pub outcome: Result<WaitTrace, NotUsable>,
+    pub outcome: Result<T, NotUsable>,
     /// Why it was not asked any more after that.
     pub lost: Option<String>,
 }
 
-/// A periodic timer, under one set of conditions, and what became of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ObservedPeriods {
-    /// Its id in the report.
-    pub id: String,
-    /// The call itself.
-    pub label: String,
-    /// `native`, or the name of the runtime that hosts it.
-    pub runtime: String,
-    /// Under what it ticked.
-    pub conditions: WaitConditions,
-    /// The period that was asked for, in nanoseconds.
-    pub period_ns: u64,
-    /// What was observed, or why nothing was.
-    pub outcome: Result<PeriodTrace, NotUsable>,
-    /// Why it was not asked any more after that.
-    pub lost: Option<String>,
-}
-
-impl ObservedWaits {
+impl WaitObservation<WaitTrace> {
     /// Its row. `hertz` turns CPU time into cycles.
     #[must_use]
     pub fn row(&self, hertz: Option<f64>) -> WaitRow {
@@ -70,9 +53,9 @@ impl ObservedWaits {
             .ok()
             .map(|trace| scoring::of_waits(trace, hertz));
         WaitRow {
-            id: self.id.clone(),
-            label: self.label.clone(),
-            runtime: self.runtime.clone(),
+            id: self.timer.id.clone(),
+            label: self.timer.label.clone(),
+            runtime: self.timer.runtime.clone(),
             conditions: self.conditions.clone(),
             means: self.means,
             status,
@@ -271,17 +254,17 @@ fn late_in_proportion(figures: &WaitFigures) -> Option<Warning> {
 /// What clocks differ by from each other is less.
 const LARGE_PPM: f64 = 200.0;
 
-impl ObservedPeriods {
+impl WaitObservation<PeriodTrace> {
     /// Its row.
     #[must_use]
-    pub fn row(&self) -> PeriodRow {
+    pub fn period_row(&self) -> PeriodRow {
         let (status, reason, remedy) = ended(&self.outcome);
         PeriodRow {
-            id: self.id.clone(),
-            label: self.label.clone(),
-            runtime: self.runtime.clone(),
+            id: self.timer.id.clone(),
+            label: self.timer.label.clone(),
+            runtime: self.timer.runtime.clone(),
             conditions: self.conditions.clone(),
-            period_ns: self.period_ns,
+            period_ns: self.period_ns.unwrap_or_default(),
             status,
             reason,
             remedy,

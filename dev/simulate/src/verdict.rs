@@ -3,9 +3,9 @@
 use super::figure::FoundFigure;
 use super::remains::remains;
 use super::{Case, FREQUENCY, Truth};
-use timermeter::model::{Cycles, Estimate, Hertz, Nanos, Properties, ResolutionKind, TimerRow};
+use timermeter::model::{Cycles, Estimate, Hertz, Nanos, ResolutionKind, Timer, TimerRow};
 use timermeter::quality::quality;
-use timermeter::recording::Observed;
+use timermeter::recording::Observation;
 use timermeter::trace::Trace;
 use timermeter::trust::Yardsticks;
 
@@ -38,13 +38,13 @@ impl Verdict {
     #[must_use]
     pub(super) fn on(case: &Case, trace: Trace, hertz: Estimate) -> Self {
         let truth = Truth::of(&case.timer, &case.surroundings);
-        let observed = Observed {
-            id: case.timer.name.clone(),
-            label: String::new(),
-            legend: None,
-            properties: Properties::default(),
-            runtime: "simulated".into(),
-            ns_per_tick: case.timer.declared.then_some(case.timer.unit),
+        let observed = Observation {
+            timer: Timer {
+                id: case.timer.name.clone(),
+                runtime: "simulated".into(),
+                ns_per_tick: case.timer.declared.then_some(case.timer.unit),
+                ..Timer::default()
+            },
             outcome: Ok(trace.into()),
         };
         let row = observed.judged(Some(hertz), &Yardsticks::default());

@@ -7,7 +7,7 @@ use super::offer::Offer;
 use super::offers::Offers;
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::commands::CommandError;
-use crate::model::{Means, Status, TimerRow};
+use crate::model::{Means, Status, Timer, TimerRow};
 use crate::native;
 use crate::prober::campaign::{Host, Settings};
 use crate::prober::protocol::{HostedWaiter, Missing};
@@ -79,7 +79,7 @@ impl Waiters {
                 .filter(|missing| is_wanted(&missing.id));
             waiters
                 .missing
-                .extend(missing.map(|missing| MissingWaiter::of(missing, name)));
+                .extend(missing.map(|missing| MissingWaiter::unavailable(missing, name)));
             if waiters.usable.len() > before {
                 waiters.hosts.push(host.clone());
                 waiters.names.push(name.clone());
@@ -94,18 +94,14 @@ impl Waiters {
             (entry.availability)().is_err_and(|why| why.elsewhere)
         };
         self.missing
-            .retain(|missing| !timers::waits::find(&missing.id).is_some_and(elsewhere));
+            .retain(|missing| !timers::waits::find(&missing.timer.id).is_some_and(elsewhere));
     }
 }
 
 /// A timer that waits and cannot be asked.
 pub struct MissingWaiter {
-    /// Its id in the report.
-    pub id: String,
-    /// The call itself.
-    pub label: String,
-    /// `native`, or the name of the runtime that hosts it.
-    pub runtime: String,
+    /// The timer.
+    pub timer: Timer,
     /// What its thread would do meanwhile.
     pub means: Means,
     /// Which of the questions to timers that wait it would answer.
@@ -115,12 +111,15 @@ pub struct MissingWaiter {
 }
 
 impl MissingWaiter {
-    fn of(missing: &Missing, host: &HostName) -> Self {
+    fn unavailable(missing: &Missing, host: &HostName) -> Self {
+        let entry = timers::waits::find(&missing.id);
         Self {
-            id: host.id(&missing.id),
-            label: missing.label.clone(),
-            runtime: host.runtime.clone(),
-            means: timers::waits::find(&missing.id)
+            timer: host.waiter(
+                &missing.id,
+                &missing.label,
+                entry.map(|entry| entry.info.unit_ns as f64),
+            ),
+            means: entry
                 .map(|entry| native::means(entry.info.means))
                 .unwrap_or_default(),
             ops: missing.ops.clone(),
@@ -135,9 +134,7 @@ impl MissingWaiter {
     /// A host that is not there.
     fn of_lost(row: &TimerRow) -> Self {
         Self {
-            id: row.id.clone(),
-            label: row.label.clone(),
-            runtime: row.runtime.clone(),
+            timer: row.timer(),
             means: Means::default(),
             ops: Vec::new(),
             why: NotUsable {
@@ -172,7 +169,7 @@ pub fn gather(
     let mut waiters = Waiters::of(&offers, patterns)?;
     waiters
         .missing
-        .retain(|missing| !offers.unnamed.is_row_of(&missing.id));
+        .retain(|missing| !offers.unnamed.is_row_of(&missing.timer.id));
     waiters.of_runtimes = offers.unnamed.line();
     Ok(waiters)
 }

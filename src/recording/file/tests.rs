@@ -3,9 +3,9 @@ use std::io::Write;
 use proptest::prelude::*;
 
 use super::{Recording, RecordingError, packer};
-use crate::model::{Hertz, Platform, Settings, Status, TimerRow, Tool};
+use crate::model::{Hertz, Platform, Settings, Status, Timer, TimerRow, Tool};
 use crate::platform::frequency::{Chains, CyclesFrom, Parts};
-use crate::recording::{Observed, SCHEMA};
+use crate::recording::{Observation, SCHEMA};
 use crate::trace::{Batches, Intervals, Reference, Run, Trace};
 use crate::trust::Yardsticks;
 
@@ -41,13 +41,14 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
         runs: vec![run],
         ..Trace::default()
     };
-    let observed = |id: &str, outcome| Observed {
-        id: id.into(),
-        label: id.into(),
-        legend: None,
-        runtime: "native".into(),
-        ns_per_tick: None,
-        properties: crate::native::properties(timers::Properties::COUNTER),
+    let observed = |id: &str, outcome| Observation {
+        timer: Timer {
+            id: id.into(),
+            label: id.into(),
+            runtime: "native".into(),
+            properties: crate::native::properties(timers::Properties::COUNTER),
+            ..Timer::default()
+        },
         outcome,
     };
     let chains = Chains {
