@@ -11,7 +11,7 @@ const MOST_LEVELS: f64 = 24.0;
 const EMPTY: f64 = 0.002;
 /// Levels that are not empty belong together where they lie no farther apart.
 /// *Computed*: a single cost shows at two levels.
-pub(crate) const GAP: f64 = 3.0;
+pub const GAP: f64 = 3.0;
 /// The least share of samples that the main cluster has to hold: a poorer one is a stretch of a
 /// wide distribution. *Default*: moves no figure.
 const LEAST_INSIDE: f64 = 0.25;

@@ -1,31 +1,30 @@
-//! All distributions on a grid that agree with what was observed, and the most that a share of them
-//! may be: a linear programme.
+//! Maximises linear functions over all distributions on a grid that agree with observed means.
 //!
-//! Each observation is a mean over the distribution, known to a standard error. How many of these
-//! errors the observation that agrees least lies off is the misfit of a distribution. First the
-//! least misfit is found, then any linear function is maximised among distributions that fit nearly
-//! as well, by the primal simplex method on a full table (G. B. Dantzig, *Linear Programming and
+//! Each observation is the mean of a function over the distribution, with a standard error. The
+//! misfit of a distribution is the largest difference from an observation in standard errors.
+//! The least misfit is found first; then a linear function is maximised among distributions that
+//! fit nearly as well, by the primal simplex method on a full table (G. B. Dantzig, *Linear Programming and
 //! Extensions*, Princeton 1963), from wherever the last search ended.
 
-/// What was observed: the mean of a function over the distribution.
+/// An observed mean of a function over the distribution.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
     /// The function at each point of the grid.
-    pub(crate) of: Vec<f64>,
+    pub(crate) function: Vec<f64>,
     /// Its mean.
     pub(crate) mean: f64,
     /// The standard error of that.
     pub(crate) error: f64,
 }
 
-/// Smaller numbers are nothing: coefficients are of the order of 1 to 1000.
+/// Smaller numbers count as zero: coefficients are of the order of 1 to 1000.
 /// *Numerical*.
 const NOTHING: f64 = 1e-9;
 /// No misfit is larger.
 /// *Numerical*.
 const MOST_MISFIT: f64 = 1e9;
-/// Steps after which a search goes on without haste: by the first column that gains and not by the
-/// best one, which may go round in circles (R. G. Bland, Mathematics of Operations Research 2,
+/// Steps after which the first column that gains enters instead of the best one, because the best one
+/// may cycle (R. G. Bland, Mathematics of Operations Research 2,
 /// 1977). *Numerical*.
 const HASTY: usize = 400;
 /// Steps after which it ends, wherever it is.
@@ -39,13 +38,13 @@ pub(crate) struct Programme {
     points: usize,
     width: usize,
     rows: Vec<Vec<f64>>,
-    /// The column that each row tells the value of.
+    /// The column whose value each row holds.
     basis: Vec<usize>,
 }
 
 impl Programme {
     /// Of distributions over a number of points. `None` without points.
-    pub(crate) fn of(points: usize, observed: &[Observed]) -> Option<Self> {
+    pub(crate) fn new(points: usize, observed: &[Observed]) -> Option<Self> {
         let (count, misfit) = (2 * observed.len(), points);
         let width = points + count + 3;
         let mut whole = vec![0.0; width];
@@ -56,8 +55,8 @@ impl Programme {
             for (side, sign) in [(0, 1.0), (1, -1.0)] {
                 let mut row = vec![0.0; width];
                 row.iter_mut()
-                    .zip(&one.of)
-                    .for_each(|(cell, of)| *cell = sign * of / one.error);
+                    .zip(&one.function)
+                    .for_each(|(cell, value)| *cell = sign * value / one.error);
                 row[misfit] = -1.0;
                 row[misfit + 1 + 2 * at + side] = 1.0;
                 row[width - 1] = sign * one.mean / one.error;
@@ -94,14 +93,12 @@ impl Programme {
         self.maximise(least);
     }
 
-    /// How many standard errors the observation that agrees least lies off in the distribution that
-    /// fits best.
+    /// The misfit of the best distribution, in standard errors.
     pub(crate) fn misfit(&self) -> f64 {
         self.value(self.points)
     }
 
-    /// Lets all distributions take part whose misfit is at most this. It is at least the least
-    /// misfit there is.
+    /// Admits all distributions whose misfit is at most this; it is at least the least misfit.
     pub(crate) fn allow(&mut self, misfit: f64) {
         let last = self.width - 2;
         let limit = self.basis.iter().position(|column| *column == last);
@@ -111,9 +108,9 @@ impl Programme {
         }
     }
 
-    /// The most that the mean of a function may be. Where nearly all is known, pivots are the
-    /// remains of what was subtracted, and a table can come to hold anything; a mean is then still
-    /// no more than the most of its function, and no less than the least.
+    /// The largest possible mean of a function. Where nearly all is known, pivots consist of rounding
+    /// errors and the table may hold anything; so the result is kept between the least and the
+    /// largest value of the function.
     pub(crate) fn most(&mut self, of: impl Fn(usize) -> f64) -> f64 {
         let mut function: Vec<f64> = (0..self.points).map(&of).collect();
         let ends = function.iter().fold(
@@ -122,12 +119,12 @@ impl Programme {
         );
         function.resize(self.width - 1, 0.0);
         self.maximise(function);
-        let told = self
+        let shares = self
             .basis
             .iter()
             .zip(&self.rows)
             .filter(|(column, _)| **column < self.points);
-        let most: f64 = told
+        let most: f64 = shares
             .map(|(column, row)| of(*column) * row[self.width - 1])
             .sum();
         if most.is_nan() {
@@ -142,7 +139,7 @@ impl Programme {
         row.map_or(0.0, |row| self.rows[row][self.width - 1])
     }
 
-    /// Goes from corner to corner as long as the function of all columns gains.
+    /// Moves from corner to corner as long as the function of all columns grows.
     fn maximise(&mut self, mut gains: Vec<f64>) {
         gains.push(0.0);
         for (row, column) in self.rows.iter().zip(&self.basis) {
@@ -232,7 +229,9 @@ mod tests {
                 let share = f64::from(part) / 1e3;
                 let mixed =
                     |function: &[f64]| share * function[first] + (1.0 - share) * function[second];
-                if (mixed(&observed.of) - observed.mean).abs() <= misfit * observed.error + 1e-9 {
+                if (mixed(&observed.function) - observed.mean).abs()
+                    <= misfit * observed.error + 1e-9
+                {
                     most = most.max(mixed(of));
                 }
             }
@@ -241,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_trying_finds() {
+    fn agrees_with_exhaustive_search() {
         let mut random = StdRng::seed_from_u64(7);
         for _ in 0..60 {
             let mut function = || {
@@ -252,11 +251,11 @@ mod tests {
             let (of, sought) = (function(), function());
             let mean = of[2] * 0.4 + of[5] * 0.6;
             let observed = Observed {
-                of,
+                function: of,
                 mean,
                 error: 0.05,
             };
-            let mut programme = Programme::of(7, std::slice::from_ref(&observed)).unwrap();
+            let mut programme = Programme::new(7, std::slice::from_ref(&observed)).unwrap();
             assert!(programme.misfit() < 1e-6);
             programme.allow(1.0);
             let (found, tried) = (
@@ -271,32 +270,32 @@ mod tests {
     }
 
     #[test]
-    fn means_that_contradict_each_other_share_the_misfit() {
+    fn contradicting_means_share_the_misfit() {
         let level = |mean| Observed {
-            of: vec![0.0, 1.0, 2.0],
+            function: vec![0.0, 1.0, 2.0],
             mean,
             error: 0.1,
         };
-        let mut programme = Programme::of(3, &[level(0.8), level(1.2)]).unwrap();
+        let mut programme = Programme::new(3, &[level(0.8), level(1.2)]).unwrap();
         assert!((programme.misfit() - 2.0).abs() < 1e-6);
         programme.allow(3.0);
         assert!((programme.most(|at| at as f64) - 1.1).abs() < 1e-6);
         assert!((-programme.most(|at| -(at as f64)) - 0.9).abs() < 1e-6);
-        assert!(Programme::of(0, &[]).is_none());
+        assert!(Programme::new(0, &[]).is_none());
     }
 
     /// Three moments of a distribution bound its share up to a point: those of a fair coin leave
     /// nothing open.
     #[test]
-    fn moments_of_a_coin_tell_the_coin() {
+    fn moments_determine_a_coin() {
         let grid: Vec<f64> = (-10..=10).map(|at| f64::from(at) / 5.0).collect();
         let moment = |order: i32, mean| Observed {
-            of: grid.iter().map(|x| x.powi(order)).collect(),
+            function: grid.iter().map(|x| x.powi(order)).collect(),
             mean,
             error: 1e-3,
         };
         let all = [moment(1, 0.0), moment(2, 1.0), moment(4, 1.0)];
-        let mut programme = Programme::of(grid.len(), &all).unwrap();
+        let mut programme = Programme::new(grid.len(), &all).unwrap();
         programme.allow(1.0);
         let below = |level: f64| if level < 0.0 { 1.0 } else { 0.0 };
         let most = programme.most(|at| below(grid[at]));

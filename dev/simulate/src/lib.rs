@@ -4,6 +4,7 @@
 mod core;
 pub mod coverage;
 pub mod figure;
+mod infinite_samples;
 pub mod population;
 mod remains;
 pub mod score;

@@ -3,10 +3,10 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use super::infinite_samples::remaining;
 use super::truth::{calls, factors};
 use super::{Case, FREQUENCY, Truth};
 use timermeter::cost::singles::FINER;
-use timermeter::distribution::bounds::remaining;
 use timermeter::model::{Hertz, Nanos};
 use timermeter::quality::quality;
 

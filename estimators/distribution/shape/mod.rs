@@ -52,7 +52,7 @@ const AS_GOOD: f64 = 6.0;
 const MOST_EVIDENCE: f64 = 5.0;
 /// A variance in squared steps from which on interpolation is as good as a law.
 /// *Computed*: steps add a sixth, a twelfth of it.
-pub(crate) const FINE: f64 = 2.0;
+pub const FINE: f64 = 2.0;
 /// Samples that a share is counted from; with fewer it is taken from the density.
 /// *Chance*: known to 13 %.
 const FEWEST_WITHIN: f64 = 60.0;

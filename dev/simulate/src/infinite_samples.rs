@@ -1,14 +1,13 @@
-//! What would be left open if chance were not.
+//! Computes the bounds that infinitely many samples would leave, from the true calls.
 
-use super::{Laid, Open, VARIANCE_OFF, left_open};
-use crate::distribution::cells::GAP;
-use crate::distribution::shape::FINE;
-use crate::statistics::mean;
+use timermeter::distribution::bounds::{AlignedShares, Open, VARIANCE_OFF, left_open};
+use timermeter::distribution::cells::GAP;
+use timermeter::distribution::shape::FINE;
+use timermeter::statistics::mean;
 
-/// What infinitely many singles and batches leave open of calls that take as long as these, in
-/// steps, each as often as the others, in processes that differ by these factors of what a call
-/// takes: what is left of [`open`] without chance. Empty where they vary by so many steps that they
-/// show themselves. `None` without calls.
+/// The range of median and share that infinitely many singles and batches leave possible. `calls`
+/// are equally frequent costs in steps, `factors` how processes differ in cost. Empty where calls
+/// vary by so many steps that single samples show them. `None` without calls.
 #[must_use]
 pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<Open> {
     /// As good as infinitely many: what is left of chance is far below what the shares are off by
@@ -43,9 +42,9 @@ pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<Open> {
             )
         })
         .collect();
-    let laid: Vec<Laid> = processes
+    let aligned: Vec<AlignedShares> = processes
         .iter()
-        .map(|(place, first, shares)| Laid {
+        .map(|(place, first, shares)| AlignedShares {
             first: *first,
             shares,
             samples: MANY,
@@ -56,7 +55,7 @@ pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<Open> {
     let below = calls.partition_point(|call| *call < main[0]) as f64 / calls.len() as f64;
     let mass = main.len() as f64 / calls.len() as f64;
     let open = left_open(
-        &laid,
+        &aligned,
         Some((variance, VARIANCE_OFF)),
         (0.5 - below) / mass,
         reach,
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_leaves_nothing_and_two_costs_within_a_step_something() {
+    fn two_costs_within_step_stay_open() {
         let mut two = vec![5.2; 600];
         two.extend([5.7; 400]);
         let smooth: Vec<f64> = (0..1000).map(|at| 5.0 + f64::from(at) / 1e3).collect();
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_holds_the_truth() {
+    fn remaining_range_holds_the_truth() {
         let mut three = vec![3.0; 550];
         three.extend([[3.4; 300].as_slice(), &[3.9; 150]].concat());
         let mean = mean(&three).unwrap();
@@ -124,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_cluster_of_the_median_counts() {
+    fn only_the_median_cluster_counts() {
         let mut apart = vec![3.0; 700];
         apart.extend([30.0; 300]);
         assert!(width(&apart) < 0.1);

@@ -1,14 +1,11 @@
-//! What the median of single calls may be at most and at least, and the share around it, whatever
-//! law they follow.
+//! Bounds the median of single calls and the share around it for any distribution of calls.
 //!
-//! A call of length `x`, in steps of the clock that shows it, shows as level `k` with the
+//! A call of length `x`, in steps of the clock that measures it, reads as level `k` with the
 //! probability max(0, 1 − |x − k|) where the phase is random. So the share of each level is the
-//! mean of a triangle over the distribution; and so, of powers, are the moments that batches tell.
-//! All distributions that agree with all of these within chance are a linear programme. Processes
-//! are alike but for what their calls take on average: each shows the same distribution from where
-//! its own mean lies between two levels.
-
-mod remaining;
+//! mean of a triangle over the distribution, and the moments from batches are means of powers. All
+//! distributions that agree with these means within chance form a linear programme. Processes
+//! differ only in the mean cost of their calls: each shows the same distribution from where its
+//! own mean lies between two levels.
 
 use std::collections::BTreeSet;
 
@@ -17,9 +14,7 @@ use crate::distribution::moments::Moments;
 use crate::distribution::programme::{Observed, Programme};
 use crate::statistics::{mean, standard_deviation};
 
-pub use self::remaining::remaining;
-
-/// What one process shows.
+/// The observed calls of one process.
 pub(crate) struct ShownCalls<'a> {
     pub(crate) cells: &'a Cells,
     /// The cluster that holds the median.
@@ -28,7 +23,7 @@ pub(crate) struct ShownCalls<'a> {
     pub(crate) moments: Moments,
 }
 
-/// What is left open, in steps.
+/// The range that remains possible, in steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Open {
     /// How far the median lies above the mean of the cluster that holds it, at least and at most.
@@ -43,24 +38,24 @@ const MOST_SHARES: usize = 40;
 /// Groups of processes, by where their means lie between two levels.
 /// *Numerical*: the cost of the programme.
 const MOST_GROUPS: usize = 4;
-/// What shares of levels are off by beyond chance.
+/// Error of shares of levels beyond chance.
 /// *Judgement*: phases are not quite random, processes not quite alike.
 const SHARES_OFF: f64 = 0.002;
-/// What variances are off by beyond chance, in squared steps.
+/// Error of variances beyond chance, in squared steps.
 /// *Judgement*: as `SHARES_OFF`.
-const VARIANCE_OFF: f64 = 5e-5;
-/// Processes that know the variance this many times as poorly as the best one do not count.
+pub const VARIANCE_OFF: f64 = 5e-5;
+/// Processes whose variance has an error this many times that of the best one do not count.
 /// *Judgement*.
 const POOR: f64 = 3.0;
-/// What the mean is off by, in steps: it is where the processes are laid upon each other.
+/// What the mean is off by, in steps: it is where the processes are aligned upon each other.
 /// *Numerical*.
 const MEAN_OFF: f64 = 1e-3;
-/// Standard errors that the observation which agrees least may lie off. *Judgement*: the interval
-/// that processes tell stands around what is left open, and holds chance once more; by 1.0, 1.5 and
+/// Standard errors by which the worst observation may differ. *Judgement*: the interval
+/// from processes stands around what is left open, and holds chance once more; by 1.0, 1.5 and
 /// 2.5 simulated intervals held the truth as often, and 2.5 made them wider by a tenth.
 const CHANCE: f64 = 1.5;
-/// How many standard errors more than in what fits best it may lie off.
-/// *Judgement*: what fits best is fitted to the observations.
+/// Standard errors by which it may differ beyond those of the best fit.
+/// *Judgement*: the best fit is fitted to the observations.
 const WORSE: f64 = 0.75;
 /// The finest distance of the grid, near the mean, in steps.
 /// *Numerical*.
@@ -75,27 +70,33 @@ const PART: f64 = 12.0;
 /// *Numerical*.
 const MEDIANS: usize = 5;
 
-/// What all distributions that agree with what processes show leave open; `reach` in steps is that
-/// of the share. `None` without processes.
+/// The range that is possible by all distributions which agree with the processes; `reach` in steps
+/// is that of the share. `None` without processes.
 pub(crate) fn open(processes: &[ShownCalls], reach: f64) -> Option<Open> {
-    let laid: Vec<Laid> = processes.iter().map(Laid::of).collect();
+    let aligned: Vec<AlignedShares> = processes.iter().map(AlignedShares::from_process).collect();
     let over =
-        |of: &dyn Fn(&ShownCalls) -> f64| mean(&processes.iter().map(of).collect::<Vec<_>>());
+        |value: &dyn Fn(&ShownCalls) -> f64| mean(&processes.iter().map(value).collect::<Vec<_>>());
     let half = over(&|shown| (0.5 - shown.main.below) / shown.main.mass())?;
-    let open = left_open(&laid, variance(processes), half, reach)?;
+    let open = left_open(&aligned, variance(processes), half, reach)?;
     let mass = over(&|shown| shown.main.mass())?;
-    let beside = over(&|shown| beside(shown, reach))?;
+    let others = over(&|shown| share_of_others(shown, reach))?;
     Some(Open {
-        share: open.share.map(|share| share * mass + beside),
+        share: open.share.map(|share| share * mass + others),
         ..open
     })
 }
 
-/// What shares and the variance of calls leave open around the mean, `half` of them up to the
-/// median.
-fn left_open(laid: &[Laid], variance: Option<(f64, f64)>, half: f64, reach: f64) -> Option<Open> {
-    let first = laid.iter().map(|one| one.first).min_by(f64::total_cmp)?;
-    let last = laid
+/// Bounds the median and the share around it by the shares of levels and the variance of calls;
+/// `half` is the share of calls up to the median. `None` without shares.
+#[must_use]
+pub fn left_open(
+    aligned: &[AlignedShares],
+    variance: Option<(f64, f64)>,
+    half: f64,
+    reach: f64,
+) -> Option<Open> {
+    let first = aligned.iter().map(|one| one.first).min_by(f64::total_cmp)?;
+    let last = aligned
         .iter()
         .map(|one| one.first + one.shares.len() as f64 - 1.0)
         .max_by(f64::total_cmp)?;
@@ -104,23 +105,23 @@ fn left_open(laid: &[Laid], variance: Option<(f64, f64)>, half: f64, reach: f64)
     let groups = (MOST_SHARES / levels).clamp(1, MOST_GROUPS);
     let mut observed: Vec<Observed> = (0..groups)
         .flat_map(|group| {
-            let is_of = |one: &&Laid| (one.place * groups as f64) as usize == group;
-            let members: Vec<&Laid> = laid.iter().filter(is_of).collect();
+            let is_member = |one: &&AlignedShares| (one.place * groups as f64) as usize == group;
+            let members: Vec<&AlignedShares> = aligned.iter().filter(is_member).collect();
             shares(&members, first, levels, &grid)
         })
         .collect();
     observed.push(Observed {
-        of: grid.clone(),
+        function: grid.clone(),
         mean: 0.0,
         error: MEAN_OFF,
     });
     let squares = || grid.iter().map(|at| at * at).collect();
     observed.extend(variance.map(|(mean, error)| Observed {
-        of: squares(),
+        function: squares(),
         mean,
         error,
     }));
-    let mut programme = Programme::of(grid.len(), &observed)?;
+    let mut programme = Programme::new(grid.len(), &observed)?;
     let misfit = (programme.misfit() + WORSE).max(CHANCE);
     programme.allow(misfit);
     let least = first_of(grid.len(), |end| {
@@ -155,7 +156,7 @@ fn left_open(laid: &[Laid], variance: Option<(f64, f64)>, half: f64, reach: f64)
     })
 }
 
-/// Those distributions of which this point is the median. `None` where there are none.
+/// The distributions whose median is this point. `None` where there are none.
 fn with_median(
     observed: &[Observed],
     grid: &[f64],
@@ -164,7 +165,7 @@ fn with_median(
     misfit: f64,
 ) -> Option<Programme> {
     let between = |end: Option<usize>, low: f64, high: f64| Observed {
-        of: (0..grid.len())
+        function: (0..grid.len())
             .map(|at| end.map_or(0.0, |end| below(at, end)))
             .collect(),
         mean: (low + high) / 2.0,
@@ -175,7 +176,7 @@ fn with_median(
         between(median.checked_sub(1), 0.0, half),
     ];
     let all: Vec<Observed> = observed.iter().cloned().chain(ends).collect();
-    let mut programme = Programme::of(grid.len(), &all)?;
+    let mut programme = Programme::new(grid.len(), &all)?;
     (programme.misfit() <= misfit).then(|| {
         programme.allow(misfit);
         programme
@@ -183,7 +184,7 @@ fn with_median(
 }
 
 /// The share of calls in other clusters within the reach.
-fn beside(shown: &ShownCalls, reach: f64) -> f64 {
+fn share_of_others(shown: &ShownCalls, reach: f64) -> f64 {
     let centre = shown.main.moments()[0];
     let near = shown
         .cells
@@ -197,8 +198,8 @@ fn below(at: usize, end: usize) -> f64 {
     f64::from(at <= end)
 }
 
-/// The first number for which something holds that holds for all above; the last where it holds for
-/// none.
+/// The first number for which `holds` is true, where it stays true above; the last number where it is
+/// never true.
 fn first_of(count: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count - 1);
     while low < high {
@@ -212,18 +213,23 @@ fn first_of(count: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
     low
 }
 
-/// The shares of levels in a process, counted from the last one below the mean.
-struct Laid<'a> {
-    first: f64,
-    shares: &'a [f64],
-    samples: f64,
-    /// How far above that level the mean lies.
-    place: f64,
-    dispersion: f64,
+/// The shares of levels in a process, numbered from the last level below its mean.
+#[derive(Clone, Copy, Debug)]
+pub struct AlignedShares<'a> {
+    /// The number of the first level.
+    pub first: f64,
+    /// The share of each level from there on.
+    pub shares: &'a [f64],
+    /// How many samples were counted.
+    pub samples: f64,
+    /// How far above the last level below it the mean lies, in steps.
+    pub place: f64,
+    /// How much more counts scatter between blocks than by chance.
+    pub dispersion: f64,
 }
 
-impl<'a> Laid<'a> {
-    fn of(shown: &ShownCalls<'a>) -> Self {
+impl<'a> AlignedShares<'a> {
+    fn from_process(shown: &ShownCalls<'a>) -> Self {
         let (cells, main) = (shown.cells, shown.main);
         let mean = main.moments()[0];
         Self {
@@ -246,32 +252,36 @@ impl<'a> Laid<'a> {
 }
 
 /// The shares of levels among some processes.
-fn shares(members: &[&Laid], first: f64, levels: usize, grid: &[f64]) -> Vec<Observed> {
+fn shares(members: &[&AlignedShares], first: f64, levels: usize, grid: &[f64]) -> Vec<Observed> {
     let samples = members.iter().map(|one| one.samples).sum::<f64>();
     if samples == 0.0 {
         return Vec::new();
     }
-    let over = |of: &dyn Fn(&Laid) -> f64| {
-        members.iter().map(|one| one.samples * of(one)).sum::<f64>() / samples
+    let over = |value: &dyn Fn(&AlignedShares) -> f64| {
+        members
+            .iter()
+            .map(|one| one.samples * value(one))
+            .sum::<f64>()
+            / samples
     };
     let dispersion = over(&|one| one.dispersion);
-    let of = |number: usize| {
+    let observe = |number: usize| {
         let level = first + number as f64;
         let share = over(&|one| one.share(level));
         let shown = |at: &f64| over(&|one| (1.0 - (at + one.place - level).abs()).max(0.0));
         let chance = dispersion * (share * (1.0 - share)).max(1.0 / samples) / samples;
         let error = chance.sqrt().hypot(SHARES_OFF);
         Observed {
-            of: grid.iter().map(shown).collect(),
+            function: grid.iter().map(shown).collect(),
             mean: share,
             error,
         }
     };
-    (0..levels).map(of).collect()
+    (0..levels).map(observe).collect()
 }
 
-/// The variance of a call that batches tell, over those processes that know it well. `None` where
-/// they tell none.
+/// The variance of a call from batches, over the processes that know it well. `None` where none
+/// knows it.
 fn variance(processes: &[ShownCalls]) -> Option<(f64, f64)> {
     let known = processes
         .iter()
