@@ -6,9 +6,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use timermeter::prober::connection::Connection;
-use timermeter::prober::hosted::subject;
-use timermeter::prober::process::Command;
+use timermeter::hosts::connection::Connection;
+use timermeter::hosts::hosted::subject;
+use timermeter::hosts::process::Command;
 
 /// Readings in a question.
 const COUNT: u32 = 10_000;

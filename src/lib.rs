@@ -9,6 +9,7 @@
 pub mod cli;
 pub mod commands;
 pub mod counter;
+pub mod hosts;
 pub mod measure;
 pub mod method;
 pub mod native;

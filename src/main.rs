@@ -10,7 +10,7 @@ use timermeter::commands::{
     completions, counter, inspect, list, measure, period, pick, platform, probe, publish, report,
     table, tell, trial, wait, watch,
 };
-use timermeter::prober::children::{self, guard};
+use timermeter::hosts::children::{self, guard};
 use timermeter::text::shortened;
 use timermeter::{limits, scratch};
 use timers::os::signals::{self, Request};

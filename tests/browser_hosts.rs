@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use timermeter::prober::tool;
+use timermeter::hosts::tool;
 use timers::Deadline;
 
 use crate::program::program;

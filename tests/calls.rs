@@ -6,9 +6,9 @@
 use std::fs;
 use std::time::Duration;
 
+use timermeter::hosts::connection::Connection;
+use timermeter::hosts::process::Command;
 use timermeter::prober::campaign::{Host, Settings, Subject, run};
-use timermeter::prober::connection::Connection;
-use timermeter::prober::process::Command;
 use timermeter::prober::sampling::Plan;
 
 use crate::program::program;

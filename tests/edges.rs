@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use timermeter::prober::tool;
+use timermeter::hosts::tool;
 
 use crate::program;
 use crate::skipping::skipped;

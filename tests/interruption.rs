@@ -5,9 +5,9 @@
 use std::time::Duration;
 use std::{fs, thread};
 
-use timermeter::prober::children::{interrupt, interrupted};
-use timermeter::prober::connection::Connection;
-use timermeter::prober::process::Command;
+use timermeter::hosts::children::{interrupt, interrupted};
+use timermeter::hosts::connection::Connection;
+use timermeter::hosts::process::Command;
 use timers::Fault;
 
 #[test]

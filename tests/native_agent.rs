@@ -5,9 +5,9 @@ use std::process::{Command as Process, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
-use timermeter::prober::connection::Connection;
-use timermeter::prober::hosted::subject;
-use timermeter::prober::process::Command;
+use timermeter::hosts::connection::Connection;
+use timermeter::hosts::hosted::subject;
+use timermeter::hosts::process::Command;
 use timers::{During, Fault};
 
 use crate::program::program;

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use timers::agents::{RUNTIMES, Runtime, runtime};
 
 use super::{AgentSpec, values};
-use crate::prober::browser::{BrowserKind, Page};
+use crate::hosts::browser::{BrowserKind, Page};
 
 /// Runtimes whose clocks are asked too.
 #[derive(Clone, Debug, Default, Args)]

@@ -5,8 +5,8 @@ use std::io::{self, BufReader, ErrorKind};
 
 use super::{CommandError, failed};
 use crate::cli::AgentArgs;
-use crate::prober::children;
-use crate::prober::serve::serve;
+use crate::hosts::children;
+use crate::hosts::serve::serve;
 use crate::selection::select;
 
 /// Serves until the input ends or the answers are not read any more.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::{CommandError, hosts, terminal_style};
 use crate::cli::AgentCheckArgs;
-use crate::prober::children;
-use crate::prober::conformance::{Verdict, check};
+use crate::hosts::children;
+use crate::hosts::conformance::{Verdict, check};
 use crate::text::plain;
 
 /// Runs the command. Returns whether the agent passed.

@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 
 use super::{CommandError, failed};
 use crate::cli::BrowserArgs;
-use crate::prober::browser::{Wanted, serve};
+use crate::hosts::browser::{Wanted, serve};
 
 /// Serves until the input ends.
 ///

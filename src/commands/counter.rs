@@ -10,11 +10,12 @@ use super::frame::choose_cpu;
 use super::{CommandError, check, failed, terminal_style};
 use crate::cli::{CheckArgs, RecipeArgs, ShortFormat};
 use crate::counter::{Case, Counter, CounterVerdict, RecipeOutcome, RecipeRow, judge};
+use crate::hosts::children;
+use crate::hosts::tool::run_within;
 use crate::model::TimerRow;
 use crate::platform;
-use crate::prober::children;
 use crate::prober::counter::{CounterPlan, observe};
-use crate::prober::tool::run_within;
+
 use crate::rate::by_looks;
 use crate::rate::counter::findings;
 use crate::table::{Format, Notation, Style, Table, TableColumn, Value};

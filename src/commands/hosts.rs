@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use crate::cli::{AgentSpec, RuntimeArgs};
+use crate::hosts::protocol::HostedTimer;
 use crate::model::{Status, Timer, TimerRow};
 use crate::prober::campaign::{Host, Settings, Subject};
-use crate::prober::protocol::HostedTimer;
 use crate::scratch::ScratchFolder;
 
 use super::CommandError;

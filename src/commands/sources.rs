@@ -11,9 +11,9 @@ use serde::Serialize;
 use super::first_look::first_look;
 use super::{CommandError, failed, tell, terminal_style};
 use crate::cli::{CheckArgs, ShortFormat};
+use crate::hosts::{children, tool};
 use crate::model::{Path, TimerRow};
 use crate::platform::{Root, clock_source};
-use crate::prober::{children, tool};
 use crate::report::WholeFile;
 use crate::suitability::sources::{
     SourceFigures, advice, described, is_read_by_system_calls, log_of_sources,

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use super::first_look::first_look;
 use super::{CommandError, failed};
+use crate::hosts::children::{self, StartError};
 use crate::measure::worker::{MeasurementOutcome, Request, answer};
 use crate::method::clock_figures::DRIFT;
 use crate::method::{ClockFigures, Requirement, by_rule};
 use crate::model::{Nanos, Report};
-use crate::prober::children::{self, StartError};
 use crate::report::read;
 use crate::text::json::{Layout, write, written};
 

@@ -6,9 +6,11 @@ use std::rc::Rc;
 
 use timers::{Answer, Subject};
 
-use super::connection::Connection;
-use super::host::{Host, Settings, connect};
-use super::hosted::subject;
+use crate::hosts::connection::Connection;
+use crate::hosts::host::{Host, connect};
+use crate::hosts::hosted::subject;
+use crate::prober::choose::Settings;
+
 use crate::rate::{Rate, by_looks, tightest};
 use crate::trace::Reference;
 

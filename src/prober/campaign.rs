@@ -23,11 +23,13 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::{Deadline, Fault, KeptOff};
 
+pub use crate::hosts::host::Host;
+
 use crate::model::Estimate;
 use crate::parallel;
 use crate::prober::calibration::Calibration;
-use crate::prober::host::choose_reference;
-pub use crate::prober::host::{Host, Settings};
+pub use crate::prober::choose::Settings;
+use crate::prober::choose::choose_reference;
 use crate::prober::slow_clocks::{BackgroundWatcher, Slow, together};
 use crate::prober::watch::Watch;
 use crate::profile::resolution;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::hosts::calls::CallsPlan;
 use crate::model::Context;
 
 /// How thoroughly to probe.
@@ -31,12 +32,8 @@ pub struct Plan {
     /// Seconds that a run should take at most: no further processes are started when it is used up
     /// but for the verdicts.
     pub budget_s: f64,
-    /// Single invocations a process, where all processes of a timer are its own.
-    pub singles: u32,
-    /// Batches a process, in the same way.
-    pub batches: u32,
-    /// Nanoseconds of intervals a process.
-    pub interval_ns: f64,
+    /// How many calls of a timer a process times.
+    pub calls: CallsPlan,
     /// The longest work tried in a process before the timer is left to the slow ones, in
     /// nanoseconds.
     pub growth_ns: f64,
@@ -54,8 +51,6 @@ pub struct Plan {
     pub nature_ms: u32,
     /// The code around a read that is asked about.
     pub contexts: &'static [Context],
-    /// How long slow timers are waited for, all together, in nanoseconds.
-    pub slow_ns: f64,
 }
 
 impl Plan {
@@ -92,14 +87,6 @@ impl Plan {
         before(round)..before(round + 1)
     }
 
-    /// What a brief process asks of a timer.
-    pub const BRIEF: Self = Self {
-        name: "brief",
-        singles: 2_500,
-        batches: 31,
-        interval_ns: 5e5,
-        ..Self::QUICK
-    };
     /// A first look.
     pub const QUICK: Self = Self {
         name: "quick",
@@ -112,9 +99,12 @@ impl Plan {
         precision: 0.005,
         insists: false,
         budget_s: 10.0,
-        singles: 2_000,
-        batches: 41,
-        interval_ns: 1.4e6,
+        calls: CallsPlan {
+            singles: 2_000,
+            batches: 41,
+            interval_ns: 1.4e6,
+            slow_ns: 1.1e9,
+        },
         growth_ns: 3e5,
         patience_ns: 1e8,
         order_readings: 50_000,
@@ -123,7 +113,6 @@ impl Plan {
         comparisons: 7,
         nature_ms: 2,
         contexts: &[],
-        slow_ns: 1.1e9,
     };
     /// What figures are quoted from.
     pub const DEFAULT: Self = Self {
@@ -137,9 +126,12 @@ impl Plan {
         precision: 0.005,
         insists: false,
         budget_s: 20.0,
-        singles: 5_000,
-        batches: 101,
-        interval_ns: 5e6,
+        calls: CallsPlan {
+            singles: 5_000,
+            batches: 101,
+            interval_ns: 5e6,
+            slow_ns: 3.2e9,
+        },
         growth_ns: 5e5,
         patience_ns: 3e8,
         order_readings: 100_000,
@@ -148,7 +140,6 @@ impl Plan {
         comparisons: 9,
         nature_ms: 4,
         contexts: &Context::USUAL,
-        slow_ns: 3.2e9,
     };
     /// For publication.
     pub const THOROUGH: Self = Self {
@@ -162,9 +153,12 @@ impl Plan {
         precision: 0.001,
         insists: true,
         budget_s: 120.0,
-        singles: 20_000,
-        batches: 201,
-        interval_ns: 2e7,
+        calls: CallsPlan {
+            singles: 20_000,
+            batches: 201,
+            interval_ns: 2e7,
+            slow_ns: 1.2e10,
+        },
         growth_ns: 1e6,
         patience_ns: 5e9,
         order_readings: 2_000_000,
@@ -173,6 +167,5 @@ impl Plan {
         comparisons: 129,
         nature_ms: 20,
         contexts: &Context::ALL,
-        slow_ns: 1.2e10,
     };
 }

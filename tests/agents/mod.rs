@@ -11,9 +11,9 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use script::{PATIENCE, Script, assert_lost};
-use timermeter::prober::connection::Connection;
-use timermeter::prober::hosted::subject;
-use timermeter::prober::process::Command;
+use timermeter::hosts::connection::Connection;
+use timermeter::hosts::hosted::subject;
+use timermeter::hosts::process::Command;
 use timers::{Advance, During, Fault};
 
 #[test]

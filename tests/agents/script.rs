@@ -6,9 +6,9 @@ use std::rc::Rc;
 use std::time::Duration;
 use std::{fs, thread};
 
-use timermeter::prober::connection::Connection;
-use timermeter::prober::hosted::subject;
-use timermeter::prober::process::Command;
+use timermeter::hosts::connection::Connection;
+use timermeter::hosts::hosted::subject;
+use timermeter::hosts::process::Command;
 use timers::{Answer, Fault, Subject};
 
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true},{"id":"b","label":"B","ns_per_tick":null}],"ops":["intervals","batches","readings","handoffs","advance"]}"#;

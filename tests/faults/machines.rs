@@ -40,8 +40,8 @@ fn sane(report: &Value) {
 #[test]
 fn the_tsc_is_forbidden() {
     let _alone = alone();
-    use timermeter::prober::connection::Connection;
-    use timermeter::prober::process::Command;
+    use timermeter::hosts::connection::Connection;
+    use timermeter::hosts::process::Command;
     let command = Command::new("timermeter agent", super::program(), vec!["agent".into()]);
     // In a thread of its own: what it gives up it cannot get back from a crash.
     let started = thread::spawn(move || {

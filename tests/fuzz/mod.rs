@@ -16,13 +16,13 @@ use mutation::{Change, change, changed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use timermeter::comparison::{self, Comparison};
-use timermeter::method::waiting::{Punctuality, WaitChoice, choose};
-use timermeter::model::{Cycles, Hertz, Nanos, Report};
-use timermeter::page;
-use timermeter::prober::protocol::{
+use timermeter::hosts::protocol::{
     Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Periods,
     Readings, Refusal, Waits,
 };
+use timermeter::method::waiting::{Punctuality, WaitChoice, choose};
+use timermeter::model::{Cycles, Hertz, Nanos, Report};
+use timermeter::page;
 use timermeter::quality::quality;
 use timermeter::recording::Recording;
 use timermeter::report::plot::Plot;

@@ -9,9 +9,9 @@ use std::time::Duration;
 use partner::{Partner, printable, quoted};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use timermeter::prober::connection::objection;
-use timermeter::prober::process::Command;
-use timermeter::prober::protocol::{
+use timermeter::hosts::connection::objection;
+use timermeter::hosts::process::Command;
+use timermeter::hosts::protocol::{
     Adds, Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Ordered,
     Readings, Refusal, VERSION,
 };

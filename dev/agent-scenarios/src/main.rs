@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use agent_scenarios::{Verdict, check};
-use timermeter::prober::process::Command;
+use timermeter::hosts::process::Command;
 
 fn main() -> ExitCode {
     let words = std::env::args()

@@ -4,8 +4,8 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 
-use timermeter::prober::children;
-use timermeter::prober::process::{Command, Output, Process, in_words};
+use timermeter::hosts::children;
+use timermeter::hosts::process::{Command, Output, Process, in_words};
 use timermeter::text::clipped;
 use timers::Deadline;
 

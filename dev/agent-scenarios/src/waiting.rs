@@ -1,7 +1,7 @@
 //! The questions to timers that wait: few waits, so that they do not take long.
 
 use serde_json::json;
-use timermeter::prober::protocol::{Arms, Hello, HostedWaiter, Periods, Waits};
+use timermeter::hosts::protocol::{Arms, Hello, HostedWaiter, Periods, Waits};
 
 use super::{Examination, counted};
 

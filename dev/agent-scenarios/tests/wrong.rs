@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use agent_scenarios::{Finding, Verdict, check};
-use timermeter::prober::process::Command;
+use timermeter::hosts::process::Command;
 
 fn checked(script: &str) -> Vec<Finding> {
     let command = Command::new("sh", "sh", vec!["-c".into(), script.into()]);

@@ -9,7 +9,9 @@ use simulated::Shared;
 use timers::Answer;
 
 use super::FREQUENCY;
-use timermeter::prober::watch::{Gathered, STEADY, SeenOfCore, Watcher};
+use timermeter::hosts::bench::{CoreState, Gathered, Watcher};
+use timermeter::prober::watch::STEADY;
+
 use timermeter::statistics::mean;
 use timermeter::trace::Run;
 
@@ -47,7 +49,7 @@ impl SimulatedCore {
     fn watched<T>(
         &mut self,
         mut question: impl FnMut() -> Answer<T>,
-    ) -> Answer<(T, SeenOfCore, Vec<T>)> {
+    ) -> Answer<(T, CoreState, Vec<T>)> {
         let mut dropped = Vec::new();
         loop {
             let before = self.look();
@@ -57,7 +59,7 @@ impl SimulatedCore {
             if !unstable || dropped.len() + 1 == MOST_TRIES {
                 return Ok((
                     answer,
-                    SeenOfCore {
+                    CoreState {
                         core_hz: mean(&[before, after]),
                         unstable,
                     },
@@ -83,7 +85,7 @@ impl Watcher for SimulatedCore {
         })
     }
 
-    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, SeenOfCore)> {
+    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, CoreState)> {
         let (run, seen, _) = self.watched(questions)?;
         Ok((run, seen))
     }
@@ -91,7 +93,7 @@ impl Watcher for SimulatedCore {
     fn once(
         &mut self,
         questions: &mut dyn FnMut() -> Answer<Run>,
-    ) -> Answer<Option<(Run, SeenOfCore)>> {
+    ) -> Answer<Option<(Run, CoreState)>> {
         Ok(Some(self.around(questions)?).filter(|(_, seen)| !seen.unstable))
     }
 

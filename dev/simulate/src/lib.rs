@@ -24,11 +24,13 @@ use self::core::SimulatedCore;
 pub use self::figure::FoundFigure;
 pub use self::truth::Truth;
 pub use self::verdict::Verdict;
+use timermeter::hosts::bench::Bench;
+use timermeter::hosts::calls::explore_calls;
+
 use timermeter::model::Estimate;
-use timermeter::prober::bench::Bench;
 use timermeter::prober::calibrate::calibrate;
 use timermeter::prober::campaign::goes_on;
-use timermeter::prober::explore::{Shortcuts, explore, explore_calls};
+use timermeter::prober::explore::{Shortcuts, explore};
 use timermeter::prober::sampling::Plan;
 use timermeter::prober::slow_clocks::at_work;
 use timermeter::rate;

@@ -4,13 +4,13 @@ use timers::Fault;
 
 use super::HostName;
 use crate::cli::AgentSpec;
+use crate::hosts::connection::Connection;
+use crate::hosts::events::LogSpec;
+use crate::hosts::process::Command;
+use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::model::{Status, TimerRow};
 use crate::prober::campaign::{Host, Settings};
-use crate::prober::connection::Connection;
-use crate::prober::events::LogSpec;
 use crate::prober::examination::answers_for_many;
-use crate::prober::process::Command;
-use crate::prober::protocol::{HostedTimer, HostedWaiter, Missing};
 
 /// A host with all of its timers. The ids of its rows are its own until all hosts are known.
 pub struct Offer {

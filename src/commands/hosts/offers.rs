@@ -9,12 +9,12 @@ use super::offer::{Offer, command, offer, prefix_of, unreachable_agent};
 use super::runtimes::{self, Installed, Unnamed};
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::commands::{CommandError, failed};
+use crate::hosts::children;
+use crate::hosts::process::Command;
+use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::model::{Status, TimerRow};
 use crate::native;
 use crate::prober::campaign::{Host, Settings};
-use crate::prober::children;
-use crate::prober::process::Command;
-use crate::prober::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::scratch::ScratchFolder;
 use crate::selection::{UnknownTimer, select};
 
@@ -39,7 +39,7 @@ impl Offers {
         runtimes: &RuntimeArgs,
         settings: &Settings,
     ) -> Result<Self, CommandError> {
-        crate::prober::process::make_room_for_files().map_err(CommandError::Failed)?;
+        crate::hosts::process::make_room_for_files().map_err(CommandError::Failed)?;
         let mut all = vec![native()?];
         let mut lost = Vec::new();
         let Installed {

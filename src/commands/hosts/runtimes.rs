@@ -6,10 +6,10 @@ use timers::agents::Runtime;
 use super::offer::{Offer, offer, unreachable_agent};
 use crate::cli::RuntimeArgs;
 use crate::commands::CommandError;
+use crate::hosts::children;
+use crate::hosts::runtimes::{self, NotThere, Ready, takes_settings};
 use crate::model::{Status, TimerRow};
 use crate::prober::campaign::Settings;
-use crate::prober::children;
-use crate::prober::runtimes::{self, NotThere, Ready, takes_settings};
 use crate::scratch::ScratchFolder;
 
 /// What came of the runtimes.

@@ -7,10 +7,10 @@ use super::offer::Offer;
 use super::offers::Offers;
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::commands::CommandError;
+use crate::hosts::protocol::{HostedWaiter, Missing};
 use crate::model::{Means, Status, Timer, TimerRow};
 use crate::native;
 use crate::prober::campaign::{Host, Settings};
-use crate::prober::protocol::{HostedWaiter, Missing};
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 

@@ -11,7 +11,7 @@ use timers::Deadline;
 use timers::os::process::kill_group;
 use timers::os::{CpuTime, Pid};
 
-use crate::prober::children;
+use crate::hosts::children;
 use crate::text::clipped;
 
 /// How often one looks whether the limit has passed.

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use timers::{Answer, Fault};
 
+use crate::hosts::connection::Connection;
+use crate::hosts::hosted;
 use crate::model::Context;
-use crate::prober::connection::Connection;
-use crate::prober::hosted;
 use crate::prober::sampling::Plan;
 use crate::prober::watch::ProcessWatch;
 use crate::trace::InContext;

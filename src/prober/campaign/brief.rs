@@ -15,16 +15,20 @@ use timers::Fault;
 use super::adds::adds;
 use super::own_rate::{OwnRate, may_differ};
 use super::subject::Subject;
+use crate::hosts::bench::Bench;
+use crate::hosts::bench::Watcher;
+use crate::hosts::calls::explore_calls;
+use crate::hosts::connection::Connection;
+use crate::hosts::host::{Host, bench, connect};
+use crate::hosts::hosted::calls;
+use crate::hosts::protocol::HostedTimer;
+
 use crate::cost;
 use crate::model::Family;
-use crate::prober::bench::Bench;
-use crate::prober::connection::Connection;
-use crate::prober::explore::{Shortcuts, explore_calls, search};
-use crate::prober::host::{Host, Settings, bench, connect};
-use crate::prober::hosted::calls;
-use crate::prober::protocol::HostedTimer;
+use crate::prober::choose::Settings;
+use crate::prober::explore::{Shortcuts, search};
 use crate::prober::sampling::Plan;
-use crate::prober::watch::{ProcessWatch, Watch, Watcher};
+use crate::prober::watch::{ProcessWatch, Watch};
 use crate::trace::{Batches, Reference, Run, Stored};
 
 /// One process for the timers of `host` among `whom`; returns those that it asked. One that is lost

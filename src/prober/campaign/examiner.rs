@@ -7,9 +7,11 @@ use std::collections::btree_map::Entry;
 use timers::Fault;
 
 use super::subject::Subject;
+use crate::hosts::host::{Host, connect};
+use crate::prober::choose::Settings;
+
 use crate::cost;
 use crate::prober::examination::{CampaignFacts, Examined, Session};
-use crate::prober::host::{Host, Settings, connect};
 use crate::prober::outside::Moment;
 use crate::profile::resolution;
 use crate::trace::{Claims, Evidence, Trace};

@@ -7,11 +7,12 @@ use std::rc::Rc;
 
 use timers::{Fault, Subject};
 
+use crate::hosts::connection::Connection;
+use crate::hosts::host::Host;
+use crate::hosts::hosted::subject;
+use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
-use crate::prober::connection::Connection;
-use crate::prober::host::Host;
-use crate::prober::hosted::subject;
-use crate::prober::protocol::HostedTimer;
+
 use crate::rate::tightest;
 
 /// Comparisons of which the tightest counts.

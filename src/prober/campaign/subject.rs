@@ -2,8 +2,9 @@
 
 use timers::Fault;
 
-use crate::prober::host::Host;
-use crate::prober::protocol::HostedTimer;
+use crate::hosts::host::Host;
+use crate::hosts::protocol::HostedTimer;
+
 use crate::prober::slow_clocks::{Slow, Waited};
 use crate::rate::{self, Rate};
 use crate::trace::{Stored, Trace};

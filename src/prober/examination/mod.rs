@@ -16,12 +16,13 @@ use timers::{Answer, Deadline, During, Fault, Ordered, Subject};
 
 use self::cpu_migrator::CpuMigrator;
 pub(super) use self::rounds::rounds;
+use crate::hosts::calls::is_coarse;
+use crate::hosts::connection::Connection;
+use crate::hosts::hosted::{advances, subject, together};
+use crate::hosts::protocol::Hello;
+
 use crate::cost::edges;
 use crate::model::Counted;
-use crate::prober::connection::Connection;
-use crate::prober::explore::is_coarse;
-use crate::prober::hosted::{advances, subject, together};
-use crate::prober::protocol::Hello;
 use crate::prober::sampling::Plan;
 use crate::rate::tightest;
 use crate::trace::{Evidence, Meanwhile, Moved, Order, Pair, Threads, Trace};

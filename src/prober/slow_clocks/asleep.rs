@@ -11,7 +11,7 @@ use smallvec::smallvec;
 use timers::Answer;
 
 use super::steps::{Steps, last};
-use crate::prober::bench::Bench;
+use crate::hosts::bench::Bench;
 use crate::prober::sampling::Plan;
 use crate::trace::{Intervals, Meanwhile, Moved, Reference};
 
@@ -36,7 +36,7 @@ pub fn asleep(
     let mut before = begin;
     // Should the reference stand still, as in a world of its own, the naps themselves say how much
     // time has passed.
-    let most_naps = (plan.slow_ns / NAP_NS) as usize;
+    let most_naps = (plan.calls.slow_ns / NAP_NS) as usize;
     loop {
         thread::sleep(Duration::from_nanos(
             (NAP_NS * random.random_range(0.5..1.5)) as u64,
@@ -52,7 +52,7 @@ pub fn asleep(
         before = now;
         let moved = now.1.wrapping_sub(begin.1);
         let is_long =
-            moved as f64 * reference.ns_per_tick >= plan.slow_ns || groups.len() >= most_naps;
+            moved as f64 * reference.ns_per_tick >= plan.calls.slow_ns || groups.len() >= most_naps;
         if is_long || steps.are_enough() || over.load(Ordering::Relaxed) {
             let moved = Moved {
                 meanwhile: Meanwhile::Sleep,

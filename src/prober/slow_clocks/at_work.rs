@@ -7,7 +7,7 @@ use timers::Answer;
 
 use super::steps::{Steps, last};
 
-use crate::prober::bench::Bench;
+use crate::hosts::bench::Bench;
 use crate::prober::sampling::Plan;
 use crate::trace::{Intervals, Reference};
 
@@ -31,7 +31,7 @@ pub fn at_work(
     let start = last(bench.reference.as_mut())?;
     let mut before = last(bench.timer.as_mut())?;
     // Should the reference stand still, the work itself says how much time has passed.
-    let most_questions = (plan.slow_ns / (0.5 * INTERVAL_NS * f64::from(REPEAT))) as usize;
+    let most_questions = (plan.calls.slow_ns / (0.5 * INTERVAL_NS * f64::from(REPEAT))) as usize;
     loop {
         let work = (INTERVAL_NS / reference.ns_per_work * random.random_range(0.5..1.5)) as u64;
         let mut deltas = bench
@@ -55,7 +55,7 @@ pub fn at_work(
         });
         let elapsed_ns =
             last(bench.reference.as_mut())?.wrapping_sub(start) as f64 * reference.ns_per_tick;
-        let over = elapsed_ns >= plan.slow_ns || groups.len() >= most_questions;
+        let over = elapsed_ns >= plan.calls.slow_ns || groups.len() >= most_questions;
         if over || steps.are_enough() {
             return Ok(groups);
         }

@@ -5,9 +5,9 @@ use timers::{Answer, Fault};
 use super::explore::WaitBench;
 use super::plan::WaitSettings;
 use super::subject::Subject;
-use super::waiter;
-use crate::prober::children::Placement;
-use crate::prober::host::{Host, connect};
+use crate::hosts::children::Placement;
+use crate::hosts::host::{Host, connect};
+use crate::hosts::waits::waiter;
 use crate::trace::WaitTrace;
 
 /// Starts a process for it.

@@ -16,10 +16,11 @@ use super::plan::WaitPlan;
 pub use super::plan::WaitSettings;
 use super::side_by_side::{SideBySide, keep};
 pub use super::subject::{Conditions, Subject};
-use super::waiter;
+use crate::hosts::host::{Host, connect};
+use crate::hosts::waits::waiter;
 use crate::model::Means;
 use crate::prober::campaign::Settings;
-use crate::prober::host::{Host, choose_reference, connect};
+use crate::prober::choose::choose_reference;
 use crate::prober::sampling::Plan;
 use crate::trace::{PeriodTrace, Reference, WaitRun, WaitTrace};
 

@@ -5,10 +5,7 @@ mod bench;
 pub mod campaign;
 pub mod explore;
 mod front;
-mod hosted;
 pub mod plan;
 mod possible;
 mod side_by_side;
 pub mod subject;
-
-pub use hosted::waiter;

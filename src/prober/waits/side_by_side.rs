@@ -12,8 +12,8 @@ use super::bench::bench;
 use super::explore::explore_long;
 use super::plan::WaitSettings;
 use super::subject::{Conditions, Subject};
+use crate::hosts::host::Host;
 use crate::model::{BackgroundLoad, Means};
-use crate::prober::host::Host;
 use crate::trace::{WaitRun, WaitTrace};
 
 /// Timers that wait at once, a CPU: they wake so seldom that they are hardly in the way of each

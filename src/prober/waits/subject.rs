@@ -3,9 +3,9 @@
 use timers::os::Policy;
 use timers::{AffinityError, Answer, Busy, Fault, allowed_cpus};
 
+use crate::hosts::children::Placement;
+use crate::hosts::protocol::HostedWaiter;
 use crate::model::BackgroundLoad;
-use crate::prober::children::Placement;
-use crate::prober::protocol::HostedWaiter;
 
 /// Under what a timer waits, as far as it is not as the system has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

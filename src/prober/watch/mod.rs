@@ -9,16 +9,15 @@ mod core;
 mod process;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
+use timers::CoreFrequency;
 use timers::os::Counters;
 use timers::os::counters::Counts;
-use timers::{Answer, CoreFrequency};
 
-use crate::trace::Run;
+use crate::hosts::bench::{CoreState, Gathered, Watcher};
 
 use self::core::Core;
 pub use self::process::ProcessWatch;
@@ -170,63 +169,11 @@ impl Watch {
     }
 }
 
-/// What was seen of the core during a window.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SeenOfCore {
-    /// Its frequency in hertz, where that is known.
-    pub core_hz: Option<f64>,
-    /// Whether the window was disturbed, and no better one could be had.
-    pub unstable: bool,
-}
-
 /// What is known of a process and of its core at one moment.
 #[derive(Clone, Debug, Default)]
 struct Look {
     counters: Option<Counters>,
     core_frequency: Option<CoreFrequency>,
-}
-
-/// What windows that were watched gave.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Gathered {
-    /// The answers that count.
-    pub values: Vec<i64>,
-    /// What was seen of the core meanwhile.
-    pub seen: SeenOfCore,
-    /// Answers that were dropped.
-    pub dropped: Vec<Vec<i64>>,
-}
-
-/// Who sees whether a window of measurement was disturbed, and asks again.
-pub trait Watcher {
-    /// Asks for `repeat` values, in windows that nothing disturbed as far as that can be had.
-    ///
-    /// # Errors
-    /// As the question.
-    fn gather(
-        &mut self,
-        repeat: u32,
-        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
-    ) -> Answer<Gathered>;
-
-    /// Asks several questions, all in one window that nothing disturbed as far as that can be had.
-    ///
-    /// # Errors
-    /// As the questions.
-    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, SeenOfCore)>;
-
-    /// The same, once: nothing where something disturbed the window.
-    ///
-    /// # Errors
-    /// As the questions.
-    fn once(
-        &mut self,
-        questions: &mut dyn FnMut() -> Answer<Run>,
-    ) -> Answer<Option<(Run, SeenOfCore)>>;
-
-    /// Ends watching: windows that were dropped, by reason, and whether enough of the others were
-    /// not disturbed.
-    fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool);
 }
 
 /// What the counters say of a window: what grew by more than `own_switches`, or moved, disturbed

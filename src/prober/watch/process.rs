@@ -8,10 +8,11 @@ use timers::Answer;
 use timers::os::Counters;
 
 use super::{
-    CREDIT, Disturbance, Gathered, Look, MOST_DROPPED, MOST_TRIES, SHORTEST_PORTION, STEADY,
-    SeenOfCore, Watch, Watcher, counted,
+    CREDIT, CoreState, Disturbance, Gathered, Look, MOST_DROPPED, MOST_TRIES, SHORTEST_PORTION,
+    STEADY, Watch, Watcher, counted,
 };
-use crate::prober::connection::Connection;
+use crate::hosts::connection::Connection;
+
 use crate::statistics::mean;
 use crate::trace::Run;
 
@@ -85,7 +86,7 @@ impl ProcessWatch {
         &mut self,
         repeat: u32,
         mut question: impl FnMut(u32) -> Result<Vec<T>, E>,
-    ) -> Result<(Vec<T>, SeenOfCore), E> {
+    ) -> Result<(Vec<T>, CoreState), E> {
         let mut all: Vec<T> = Vec::new();
         let (mut frequencies, mut unstable) = (Vec::new(), false);
         let (mut portion, mut tries) = (repeat, 0);
@@ -132,7 +133,7 @@ impl ProcessWatch {
         }
         Ok((
             all,
-            SeenOfCore {
+            CoreState {
                 core_hz: mean(&frequencies),
                 unstable,
             },
@@ -289,7 +290,7 @@ impl Watcher for ProcessWatch {
         })
     }
 
-    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, SeenOfCore)> {
+    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, CoreState)> {
         let (mut runs, seen) = Self::gather(self, 1, |_| questions().map(|run| vec![run]))?;
         Ok((runs.pop().unwrap_or_default(), seen))
     }
@@ -297,7 +298,7 @@ impl Watcher for ProcessWatch {
     fn once(
         &mut self,
         questions: &mut dyn FnMut() -> Answer<Run>,
-    ) -> Answer<Option<(Run, SeenOfCore)>> {
+    ) -> Answer<Option<(Run, CoreState)>> {
         let (run, core_hz, disturbance) = self.window(questions)?;
         if let Some(disturbance) = disturbance {
             *self.dropped.entry(disturbance).or_default() += 1;
@@ -305,7 +306,7 @@ impl Watcher for ProcessWatch {
         }
         Ok(Some((
             run,
-            SeenOfCore {
+            CoreState {
                 core_hz,
                 unstable: false,
             },

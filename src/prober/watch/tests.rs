@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+
+use crate::trace::Run;
 use tempfile::TempDir;
 
 use super::*;
@@ -52,7 +55,7 @@ fn a_window_nobody_can_watch_is_asked_once() {
         asked += 1;
         Ok::<_, ()>(vec![asked; repeat as usize])
     });
-    assert_eq!(answer, Ok((vec![1; 100], SeenOfCore::default())));
+    assert_eq!(answer, Ok((vec![1; 100], CoreState::default())));
     assert_eq!(process.end(), (BTreeMap::new(), true));
 }
 
@@ -106,7 +109,7 @@ impl Procfs {
             answer,
             Ok((
                 vec![MOST_TRIES],
-                SeenOfCore {
+                CoreState {
                     core_hz: None,
                     unstable: true
                 }
@@ -131,7 +134,7 @@ fn short_windows_slip_through() {
         procfs.count(given_way);
         Ok::<_, ()>(vec![0; repeat as usize])
     });
-    assert_eq!(answer, Ok((vec![0; 100], SeenOfCore::default())));
+    assert_eq!(answer, Ok((vec![0; 100], CoreState::default())));
     assert_eq!(process.end(), (switches(3), true));
 }
 
@@ -147,10 +150,7 @@ fn a_question_that_is_asked_once_is_not_repeated() {
             Ok(Run::default())
         })
     };
-    assert_eq!(
-        ask(false),
-        Ok(Some((Run::default(), SeenOfCore::default())))
-    );
+    assert_eq!(ask(false), Ok(Some((Run::default(), CoreState::default()))));
     assert_eq!(ask(true), Ok(None));
     assert_eq!((asked, process.end()), (2, (switches(1), true)));
 }

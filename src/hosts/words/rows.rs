@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::prober::protocol::{
+use crate::hosts::protocol::{
     Advanced, Batches, Comparisons, Handoffs, Intervals, Periods, Readings, Reply, Request, Waits,
 };
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use timers::agents::Source;
 
 use super::{Ready, command, plain, write};
-use crate::prober::tool;
+use crate::hosts::tool;
 
 const PROJECT: &str = r#"<Project Sdk="Microsoft.NET.Sdk">
   <PropertyGroup>

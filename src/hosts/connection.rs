@@ -126,7 +126,7 @@ impl Connection {
 
     /// From now on the host tells what it sees of itself around windows, where it can. Returns
     /// whether it can.
-    pub(super) fn watch_itself(&mut self) -> bool {
+    pub fn watch_itself(&mut self) -> bool {
         self.watches_itself = self.offers("calls");
         self.watches_itself
     }
@@ -142,7 +142,7 @@ impl Connection {
     }
 
     /// What it saw around the last window.
-    pub(super) fn take_seen(&mut self) -> Option<[Around; 2]> {
+    pub fn take_seen(&mut self) -> Option<[Around; 2]> {
         self.around.take()
     }
 

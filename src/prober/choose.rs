@@ -1,44 +1,21 @@
-//! A host of timers and its processes: how one is started, what stands on its bench, and which of
-//! its timers is the reference.
+//! Chooses and calibrates the reference of a host, and says how a campaign is run.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
 use rand::rngs::StdRng;
-use timers::{Answer, Fault};
+use timers::Fault;
 
+use crate::hosts::connection::Connection;
+use crate::hosts::host::{Host, connect};
+use crate::hosts::hosted::subject;
+use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
-use crate::prober::bench::Bench;
 use crate::prober::calibrate::{WATCH_MS, calibrate, watched_rate};
-use crate::prober::children::Placement;
-use crate::prober::connection::Connection;
-use crate::prober::events::LogSpec;
-use crate::prober::hosted::subject;
 use crate::prober::outside::{self, Held};
-use crate::prober::process::Command;
-use crate::prober::protocol::{HostedTimer, HostedWaiter};
 use crate::prober::sampling::Plan;
 use crate::trace::Reference;
-
-/// A program that hosts timers.
-#[derive(Clone, Debug)]
-pub struct Host {
-    /// How to start it. The ids of the timers to be asked are added where it takes them.
-    pub command: Command,
-    /// Whether the command takes ids of timers as arguments and then opens only those.
-    pub takes_ids: bool,
-    /// Its timers, all that it named.
-    pub timers: Vec<HostedTimer>,
-    /// Its timers that wait.
-    pub waiters: Vec<HostedWaiter>,
-    /// Whether it can compare a timer with its reference.
-    pub compares: bool,
-    /// Whether it answers for many timers at once.
-    pub answers_for_many: bool,
-    /// Where its runtime logs what may disturb a measurement.
-    pub log: Option<LogSpec>,
-}
 
 /// How a campaign is run.
 #[derive(Clone, Copy, Debug)]
@@ -51,47 +28,6 @@ pub struct Settings {
     pub cpu: Option<u32>,
     /// How long a process may take.
     pub timeout: Duration,
-}
-
-/// A timer of a process and its reference on the bench.
-pub(super) fn bench(
-    connection: &Rc<RefCell<Connection>>,
-    timer: &HostedTimer,
-    reference: &str,
-) -> Bench {
-    let has_floor = connection
-        .borrow()
-        .hello()
-        .timers
-        .iter()
-        .any(|hosted| hosted.id == timers::FLOOR_ID);
-    Bench {
-        timer: subject(connection, &timer.id),
-        ns_per_tick: timer.ns_per_tick,
-        reference: subject(connection, reference),
-        reference_id: reference.into(),
-        floor: has_floor.then(|| subject(connection, timers::FLOOR_ID)),
-        watch: None,
-        dropped: Vec::new(),
-    }
-}
-
-/// Starts a process of a host that opens these timers, all of them where it takes no ids.
-pub(super) fn connect(
-    host: &Host,
-    ids: &[&str],
-    placement: impl Into<Placement>,
-    timeout: Duration,
-) -> Answer<Rc<RefCell<Connection>>> {
-    let mut command = host.command.clone();
-    if host.takes_ids {
-        command.args.extend(ids.iter().map(Into::into));
-    }
-    let mut connection = Connection::start(&command, placement, timeout)?;
-    if let Some(log) = &host.log {
-        connection.watch(log);
-    }
-    Ok(Rc::new(RefCell::new(connection)))
 }
 
 /// Finds a reference among the timers of a host: the one it recommends, else the first that serves.

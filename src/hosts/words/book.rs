@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::hosts::protocol::{HostedTimer, HostedWaiter};
 use crate::model::{Counted, Family, Properties, ReadsBy};
-use crate::prober::protocol::{HostedTimer, HostedWaiter};
 
 /// What a comment in a source says where the lines up to [`END`] are repeated for each clock.
 const EACH_CLOCK: &str = "each clock:";

@@ -1,7 +1,7 @@
 use timers::agents::{Hosts, RUNTIMES, Recipe};
 
 use super::*;
-use crate::prober::protocol::{Hello, Runtime};
+use crate::hosts::protocol::{Hello, Runtime};
 
 const BOOK: &str = r#"{
     "reference": "a", "ops": ["handoffs"], "cpu_time": true, "defaults": {"ticks": "v"}, "floor": {"call": "0"},

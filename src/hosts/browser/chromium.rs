@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use timers::Deadline;
 
 use super::{Browser, LONGEST_MESSAGE, START, command, last_words};
-use crate::prober::children::{self, Running};
+use crate::hosts::children::{self, Running};
 
 /// The pipes of the protocol are the files 3 and 4.
 const WITH_PIPES: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null";

@@ -5,9 +5,10 @@ use timers::os::counters::Counts;
 use timers::{Answer, CoreFrequencyMeter, During, Fault, Subject};
 
 use super::Host;
-use crate::prober::bench::Bench;
-use crate::prober::explore::explore_calls;
-use crate::prober::protocol::{Around, Called, PackedRun};
+use crate::hosts::bench::Bench;
+use crate::hosts::calls::explore_calls;
+use crate::hosts::protocol::{Around, Called, PackedRun};
+
 use crate::rate::tightest;
 use crate::trace::Reference;
 

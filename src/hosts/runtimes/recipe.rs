@@ -7,9 +7,9 @@ use std::sync::Arc;
 use timers::agents::{Recipe, Source};
 
 use super::{Ready, command, write};
-use crate::prober::children;
-use crate::prober::tool;
-use crate::prober::words::{Book, Dialect};
+use crate::hosts::children;
+use crate::hosts::tool;
+use crate::hosts::words::{Book, Dialect};
 
 /// What stands for the settings that the user wants, each after its flag.
 const SETTINGS: &str = "$settings";

@@ -12,8 +12,8 @@ use std::time::Duration;
 use timers::Deadline;
 pub use timers::os::files::is_program;
 
-use crate::prober::children;
-use crate::prober::lines::printable;
+use crate::hosts::children;
+use crate::hosts::lines::printable;
 
 /// Longer than any compiler takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);

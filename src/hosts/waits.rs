@@ -6,9 +6,9 @@ use std::rc::Rc;
 use timers::Answer;
 use timers::waits::{Expiration, Wait, WaitRequest, WaitSubject};
 
-use crate::prober::connection::Connection;
-use crate::prober::hosted::{Hosted, off};
-use crate::prober::protocol::{Arms, Periods, Request, Waits};
+use crate::hosts::connection::Connection;
+use crate::hosts::hosted::{Hosted, off};
+use crate::hosts::protocol::{Arms, Periods, Request, Waits};
 
 /// A timer that waits and that the agent hosts, as the prober sees all of them.
 #[must_use]

@@ -2,7 +2,7 @@
 //! it says itself.
 
 use super::book::Book;
-use crate::prober::protocol::{Hello, Missing, Runtime, VERSION};
+use crate::hosts::protocol::{Hello, Missing, Runtime, VERSION};
 
 /// An introduction: the name of the runtime, its version, and of each timer that there is something
 /// to be said of its id with `=` and the nanoseconds that the platform declares as its resolution,

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use timers::agents::Source;
 
 use super::{Ready, command, plain, write};
-use crate::prober::events::{LogSpec, of_hotspot};
-use crate::prober::tool;
+use crate::hosts::events::{LogSpec, of_hotspot};
+use crate::hosts::tool;
 
 const EXPORT: &str = "java.base/jdk.internal.perf=ALL-UNNAMED";
 /// Of a package that is not exported and may go: the host does without it.

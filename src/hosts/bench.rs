@@ -1,10 +1,63 @@
 //! What stands on the bench: a timer, the reference that times it, and the floor of the loops, all
 //! of one host.
 
+use std::collections::BTreeMap;
+
 use timers::{Answer, Subject};
 
-use crate::prober::watch::{Gathered, Watcher};
-use crate::trace::{Batches, DroppedWindow, Readings};
+use crate::trace::{Batches, DroppedWindow, Readings, Run};
+
+/// What was seen of the core during a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CoreState {
+    /// Its frequency in hertz, where that is known.
+    pub core_hz: Option<f64>,
+    /// Whether the window was disturbed, and no better one could be had.
+    pub unstable: bool,
+}
+
+/// What windows that were watched gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gathered {
+    /// The answers that count.
+    pub values: Vec<i64>,
+    /// What was seen of the core meanwhile.
+    pub seen: CoreState,
+    /// Answers that were dropped.
+    pub dropped: Vec<Vec<i64>>,
+}
+
+/// Who sees whether a window of measurement was disturbed, and asks again.
+pub trait Watcher {
+    /// Asks for `repeat` values, in windows that nothing disturbed as far as that can be had.
+    ///
+    /// # Errors
+    /// As the question.
+    fn gather(
+        &mut self,
+        repeat: u32,
+        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
+    ) -> Answer<Gathered>;
+
+    /// Asks several questions, all in one window that nothing disturbed as far as that can be had.
+    ///
+    /// # Errors
+    /// As the questions.
+    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, CoreState)>;
+
+    /// The same, once: nothing where something disturbed the window.
+    ///
+    /// # Errors
+    /// As the questions.
+    fn once(
+        &mut self,
+        questions: &mut dyn FnMut() -> Answer<Run>,
+    ) -> Answer<Option<(Run, CoreState)>>;
+
+    /// Ends watching: windows that were dropped, by reason, and whether enough of the others were
+    /// not disturbed.
+    fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool);
+}
 
 /// A timer with all that is needed to question it.
 pub struct Bench {

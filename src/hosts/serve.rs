@@ -16,9 +16,9 @@ use super::protocol::{
     HostedTimer, HostedWaiter, Intervals, Missing, OPS, Ordered, PackedRun, Periods, Readings,
     Refusal, Reply, Request, Runtime, Steps, Together, VERSION, Waits,
 };
+use crate::hosts::step_search::find_step;
 use crate::model::Context;
 use crate::native;
-use crate::prober::step_search::find_step;
 use crate::text::from_bytes;
 use crate::text::json::{Layout, write};
 use crate::trace::{Reference, Run};

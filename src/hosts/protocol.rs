@@ -14,9 +14,9 @@ pub use self::answers::{
     Waits,
 };
 pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
+use crate::hosts::step_search::StepQuestion;
 use crate::limits::MOST_TIMERS;
 use crate::model::Context;
-use crate::prober::step_search::StepQuestion;
 
 /// The version that is spoken here.
 pub const VERSION: u32 = 1;

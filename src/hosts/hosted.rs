@@ -11,8 +11,8 @@ use super::protocol::{
     Adds, Advanced, Advances, Batches, Called, Comparisons, Handoffs, HandoffsBetween, Intervals,
     Ordered, Readings, Request, Steps, Together,
 };
+use crate::hosts::step_search::StepQuestion;
 use crate::model::Context;
-use crate::prober::step_search::StepQuestion;
 use crate::trace::{self, InContext, Reference, Run};
 
 /// How often a window is taken again that something disturbed. The last one is kept, whatever
@@ -26,7 +26,7 @@ pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subjec
 }
 
 /// A timer that an agent hosts.
-pub(super) struct Hosted {
+pub struct Hosted {
     connection: Rc<RefCell<Connection>>,
     pub(super) id: String,
 }
@@ -88,7 +88,7 @@ impl Hosted {
 ///
 /// # Errors
 /// As the timer.
-pub(super) fn calls(
+pub fn calls(
     connection: &Rc<RefCell<Connection>>,
     id: &str,
     reference: &Reference,
@@ -126,7 +126,7 @@ pub(super) fn calls(
 ///
 /// # Errors
 /// As the timer.
-pub(super) fn steps(
+pub fn steps(
     connection: &Rc<RefCell<Connection>>,
     timer: &str,
     question: StepQuestion,
@@ -152,7 +152,7 @@ pub(super) fn steps(
 ///
 /// # Errors
 /// As the host.
-pub(super) fn together(
+pub fn together(
     connection: &Rc<RefCell<Connection>>,
     timers: &[&str],
     reference: &str,
@@ -188,7 +188,7 @@ pub(super) fn together(
 ///
 /// # Errors
 /// As the host.
-pub(super) fn advances(
+pub fn advances(
     connection: &Rc<RefCell<Connection>>,
     timers: &[&str],
     reference: &str,
@@ -217,7 +217,7 @@ pub(super) fn advances(
 ///
 /// # Errors
 /// As the host.
-pub(super) fn adds(
+pub fn adds(
     connection: &Rc<RefCell<Connection>>,
     timer: &str,
     reference: &str,
@@ -392,6 +392,6 @@ impl Subject for Hosted {
 }
 
 /// What is wrong where so many were found of what there should be.
-pub(super) fn off(found: usize, wanted: usize, what: &str) -> Option<String> {
+pub fn off(found: usize, wanted: usize, what: &str) -> Option<String> {
     (found != wanted).then(|| format!("there are {found} {what}, not {wanted}"))
 }

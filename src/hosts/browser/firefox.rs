@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use timers::Deadline;
 
 use super::{Browser, LONGEST_MESSAGE, START, command, last_words};
-use crate::prober::children::{self, Running};
+use crate::hosts::children::{self, Running};
 
 /// Any port that is free, told in the profile; and nothing asked, loaded or told to anybody.
 const SETTINGS: &[(&str, &str)] = &[

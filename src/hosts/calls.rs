@@ -1,0 +1,175 @@
+//! Times the calls of one timer on the bench: single calls, batches and successive readings.
+
+use timers::Answer;
+
+use super::bench::{Bench, CoreState};
+use crate::cost;
+use crate::trace::{Batches, Reference, Run};
+
+/// How many calls of a timer a process times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CallsPlan {
+    /// Single calls, where all processes of a timer are its own.
+    pub singles: u32,
+    /// Batches, in the same way.
+    pub batches: u32,
+    /// Nanoseconds of intervals.
+    pub interval_ns: f64,
+    /// How long slow timers are waited for, all together, in nanoseconds.
+    pub slow_ns: f64,
+}
+
+impl CallsPlan {
+    /// What a brief process asks of a timer.
+    pub const BRIEF: Self = Self {
+        singles: 2_500,
+        batches: 31,
+        interval_ns: 5e5,
+        slow_ns: 1.1e9,
+    };
+}
+
+/// Most successive readings a process.
+/// *Judgement*.
+const READINGS: f64 = 6_000.0;
+
+/// Calls in a batch that still shows how skewed a single one is.
+/// *Judgement*.
+const FEW_CALLS: u64 = 8;
+/// Calls in a batch that shows how much one varies, before anything slow does.
+/// *Judgement*.
+const SOME_CALLS: u64 = 32;
+
+/// Calls in the longest batches.
+/// *Judgement*.
+const MOST_CALLS: f64 = 512.0;
+
+/// Times calls of the timer on the bench, and nothing else: what tells how processes differ. All of
+/// it is one window. The `floor` of a process is the same whatever timer is asked: the first one
+/// finds it.
+///
+/// # Errors
+/// As the subjects on the bench.
+pub fn explore_calls(
+    bench: &mut Bench,
+    reference: &Reference,
+    floor: &mut Option<Batches>,
+) -> Answer<Run> {
+    let mut watch = bench.watch.take();
+    let mut calls = || {
+        let mut run = Run::default();
+        ask_calls(bench, reference, &CallsPlan::BRIEF, &mut run)?;
+        if floor.is_none() {
+            *floor = bench.floor(MOST_CALLS as u64, CallsPlan::BRIEF.batches)?;
+        }
+        run.floor = floor.clone().unwrap_or_default();
+        Ok(run)
+    };
+    let (run, seen) = match &mut watch {
+        Some(watch) => watch.around(&mut calls)?,
+        None => (calls()?, CoreState::default()),
+    };
+    bench.watch = watch;
+    Ok(run.seen(seen.core_hz, seen.unstable))
+}
+
+/// Asks for single calls, batches and successive readings.
+///
+/// # Errors
+/// As the subjects on the bench.
+pub fn ask_calls(
+    bench: &mut Bench,
+    reference: &Reference,
+    plan: &CallsPlan,
+    run: &mut Run,
+) -> Answer<()> {
+    /// What is taken off single calls has to be known as well as they are.
+    /// *Judgement*.
+    const BRACKETS: u32 = 1_500;
+    // The first calls find cold caches and are not kept.
+    bench.timer.batches(&bench.reference_id, 8, 3)?;
+    if is_coarse(reference) {
+        return ask_calls_coarsely(bench, reference, plan, run);
+    }
+    run.bracket = bench.batches(0, BRACKETS)?;
+    let pilot = bench.batches(8, 15)?;
+    let cost_ns = cost::rough(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
+    let singles = (plan.interval_ns / (cost_ns + 50.0))
+        .clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
+    run.singles = bench.batches(1, singles as u32)?;
+    let rare = cost::rare(run, reference);
+    // At most one batch in eight is to hold a rare interruption.
+    let undisturbed = if rare > 0.0 {
+        0.13 / rare
+    } else {
+        f64::INFINITY
+    };
+    let calls = (BATCH_NS / cost_ns.max(0.1))
+        .clamp(16.0, MOST_CALLS)
+        .min(undisturbed)
+        .max(8.0) as u64;
+    // Short batches are quantised more coarsely, so there are more of them.
+    let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
+    run.batches = bench.batches(calls, repeat)?;
+    for (calls, batches, most) in [
+        (FEW_CALLS, &mut run.few, 4_000.0),
+        (SOME_CALLS, &mut run.some, 800.0),
+    ] {
+        let affordable = 0.15 * plan.interval_ns / (calls as f64 * cost_ns + 50.0);
+        let repeat = affordable.clamp(40.0, most) as u32;
+        *batches = bench.batches(calls, repeat)?;
+    }
+    let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, READINGS);
+    run.readings = bench.readings(readings as u32)?;
+    Ok(())
+}
+
+/// How long a batch should take, in nanoseconds: long against the step of most references, short
+/// against interruptions. *Judgement*.
+const BATCH_NS: f64 = 20_000.0;
+
+/// Steps of a coarse reference that a batch spans.
+/// *Judgement*: its ends are off by up to a step each.
+const COARSE_STEPS: f64 = 8.0;
+
+/// Whether a reference is known to move in steps too long for usual batches, as clocks of browsers
+/// do.
+#[must_use]
+pub fn is_coarse(reference: &Reference) -> bool {
+    reference.step_at_most.is_none() && COARSE_STEPS * reference.uncertainty_ns() > 2.0 * BATCH_NS
+}
+
+/// As [`ask_calls`], by a reference whose steps are long: batches that are longer. What single
+/// calls tell is that none takes long.
+fn ask_calls_coarsely(
+    bench: &mut Bench,
+    reference: &Reference,
+    plan: &CallsPlan,
+    run: &mut Run,
+) -> Answer<()> {
+    /// Single calls: where none of them shows a step, one takes less than 3 parts in so many of it.
+    /// *Judgement*: 150 ns of a millisecond.
+    const SINGLES: u32 = 20_000;
+    const FEW: u32 = 200;
+    /// No batch holds more.
+    const MOST: f64 = 1e10;
+    let batch_ns = COARSE_STEPS * reference.uncertainty_ns();
+    run.bracket = bench.batches(0, SINGLES)?;
+    let mut calls = MOST_CALLS;
+    let mut cost_ns = 0.0;
+    while calls < MOST && calls * cost_ns < batch_ns / 2.0 {
+        calls *= 4.0;
+        let pilot = bench.batches(calls as u64, 3)?;
+        cost_ns = cost::rough(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
+    }
+    run.singles = bench.batches(1, SINGLES)?;
+    let repeat = (0.1 * plan.slow_ns / batch_ns).clamp(3.0, plan.batches.into()) as u32;
+    run.batches = bench.batches(
+        (batch_ns / cost_ns.max(0.1)).clamp(MOST_CALLS, MOST) as u64,
+        repeat,
+    )?;
+    run.few = bench.batches(FEW_CALLS, FEW)?;
+    run.some = bench.batches(SOME_CALLS, FEW)?;
+    run.readings = bench.readings(READINGS as u32)?;
+    Ok(())
+}

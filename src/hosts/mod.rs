@@ -1,0 +1,20 @@
+//! Hosts of timers: the agent protocol with both of its ends, and the programs that speak it.
+
+pub mod bench;
+pub mod browser;
+pub mod calls;
+pub mod children;
+pub mod conformance;
+pub mod connection;
+pub mod events;
+pub mod host;
+pub mod hosted;
+pub mod lines;
+pub mod process;
+pub mod protocol;
+pub mod runtimes;
+pub mod serve;
+pub mod step_search;
+pub mod tool;
+pub mod waits;
+pub mod words;
