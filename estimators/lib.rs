@@ -10,7 +10,9 @@
 
 pub mod cost;
 pub mod distribution;
+pub mod findings;
 pub mod model;
+pub mod numbers;
 pub mod periods;
 pub mod profile;
 pub mod quality;

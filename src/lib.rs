@@ -23,8 +23,8 @@ pub mod trust;
 pub mod watching;
 
 pub use estimators::{
-    cost, distribution, model, periods, profile, quality, rate, resolution, scoring, statistics,
-    trace, waits,
+    cost, distribution, findings, model, periods, profile, quality, rate, resolution, scoring,
+    statistics, trace, waits,
 };
 pub use reporting::{
     comparison, fields, glob, input, limits, page, parallel, report, scratch, table, tabulation,

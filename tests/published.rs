@@ -5,10 +5,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use timermeter::findings::{text, values};
 use timermeter::model::{
-    Cost, Counted, Cpu, Family, Frequency, Hertz, Kernel, Nanos, Os, Platform, Properties,
-    Provenance, ProvenanceKind, Report, Resolution, ResolutionKind, SCHEMA, Settings, Status,
-    TimerRow, Tool, Warning,
+    Cost, Counted, Cpu, Family, Finding, Frequency, Hertz, Kernel, Nanos, Os, Platform, Properties,
+    Provenance, ProvenanceKind, Report, Resolution, ResolutionKind, SCHEMA, Settings, Severity,
+    Status, TimerRow, Tool,
 };
 use timermeter::quality::quality;
 use timermeter::report::{Format, read};
@@ -177,14 +178,14 @@ fn properties(timer: &str) -> Properties {
     }
 }
 
-fn erratum(computed: f64, printed: f64) -> Option<Warning> {
-    ((computed - printed).abs() > ROUNDING_PERCENT).then(|| Warning {
+fn erratum(computed: f64, printed: f64) -> Option<Finding> {
+    ((computed - printed).abs() > ROUNDING_PERCENT).then(|| Finding {
         code: "printed-quality-differs".into(),
-        message: format!(
+        severity: Severity::Note,
+        values: values([("message", text(format!(
             "the paper prints a Quality of {printed:.2} %, but Formula (1) of the resolution, cost and spread that it \
              prints beside it gives {computed:.2} %"
-        ),
-        advice: "take the computed one with care: which of the printed figures is wrong is not known".into(),
+        ))), ("advice", text("take the computed one with care: which of the printed figures is wrong is not known"))]),
     })
 }
 

@@ -5,6 +5,7 @@
 mod bulk;
 mod cost;
 mod figure;
+mod finding;
 mod machine;
 mod microarchitecture;
 mod period;
@@ -14,11 +15,11 @@ mod report;
 mod timer;
 mod verdict;
 mod wait;
-mod warning;
 
 pub use bulk::{Bulk, CostHistogram, Figures, IntervalHistogram, Staircase};
 pub use cost::{Added, Adds, Context, Cost, Distribution, Following, Mode};
 pub use figure::{Cycles, Estimate, Figure, Hertz, Nanos};
+pub use finding::{Finding, Severity, Unit, Value, Values};
 pub use machine::{CounterFacts, CounterPromise, Frequency, KernelLog};
 pub use period::{MissedPolicy, PeriodFigures, PeriodRow};
 pub use platform::{
@@ -36,4 +37,3 @@ pub use wait::{
     BackgroundLoad, Granularity, Lateness, LatenessHistogram, Means, Steps, USUAL_WAIT_NS,
     WaitConditions, WaitFigures, WaitRow, beats,
 };
-pub use warning::Warning;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Figure, Status, WaitConditions, Warning};
+use super::{Figure, Finding, Status, WaitConditions};
 
 /// What a periodic timer does with the expirations that its thread was too busy for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ pub struct PeriodRow {
     /// What was found; null when it is not `ok`.
     pub figures: Option<PeriodFigures>,
     /// What the reader should know.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Finding>,
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Frequency, PeriodRow, Platform, TimerRow, WaitRow, Warning};
+use super::{Finding, Frequency, PeriodRow, Platform, TimerRow, WaitRow};
 
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v1";
@@ -34,7 +34,7 @@ pub struct Report {
     /// How the measurement was made.
     pub settings: Settings,
     /// What concerns the whole run.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Finding>,
     /// One row a timer: those with a Quality first, best first.
     pub timers: Vec<TimerRow>,
     /// Timers that wait, a row for each and each set of conditions; absent where none was asked

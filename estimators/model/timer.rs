@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bulk, Cost, Distribution, Figures, Properties, Verdicts, Warning};
+use super::{Bulk, Cost, Distribution, Figures, Finding, Properties, Verdicts};
 
 /// How the characterisation of a timer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +114,7 @@ pub struct TimerRow {
     /// What its figures are drawn from; null where nothing was observed.
     pub figures: Option<Bulk<Figures>>,
     /// What the reader should know.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Finding>,
 }
 
 impl TimerRow {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bulk, Figure, Status, Warning};
+use super::{Bulk, Figure, Finding, Status};
 
 /// What a thread does while it waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -280,5 +280,5 @@ pub struct WaitRow {
     /// What was found; null when it is not `ok`.
     pub figures: Option<WaitFigures>,
     /// What the reader should know.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Finding>,
 }

@@ -6,8 +6,8 @@ use super::{
     render_markdown, render_table, sentences,
 };
 use crate::model::{
-    Cost, Following, Observations, Outcome, Properties, Question, ReadsBy, Report, Resolution,
-    ResolutionKind, Status, TimerRow, Verdicts, Warning,
+    Cost, Finding, Following, Observations, Outcome, Properties, Question, ReadsBy, Report,
+    Resolution, ResolutionKind, Severity, Status, TimerRow, Values, Verdicts,
 };
 use crate::table::Style;
 
@@ -399,10 +399,10 @@ fn a_single_process_claims_nothing() {
     (one.quality_low, one.quality_high) = (None, None);
     let cost = one.cost.as_mut().expect("it has one");
     (cost.low_ns, cost.high_ns) = (None, None);
-    one.warnings.push(Warning {
+    one.warnings.push(Finding {
         code: "single-process".into(),
-        message: String::new(),
-        advice: String::new(),
+        severity: Severity::Note,
+        values: Values::new(),
     });
     for (old, new) in [(&many, &one), (&one, &many)] {
         let comparison = compared(&report(vec![old.clone()]), &report(vec![new.clone()])).unwrap();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Check, Comparable, Field, FieldSource, Of, Range, Room, Three};
 use crate::model::{
-    Adds, Context, Cost, Distribution, Observations, Properties, Question, Resolution,
-    ResolutionKind, TimerRow, Verdicts, Warning,
+    Adds, Context, Cost, Distribution, Finding, Observations, Properties, Question, Resolution,
+    ResolutionKind, TimerRow, Verdicts,
 };
 use crate::table::{Notation, Type, Value};
 use crate::text::numbers::{half_interval, range_ns};
@@ -747,7 +747,7 @@ fn reason(row: &TimerRow) -> Value {
     )
 }
 
-pub(super) fn codes(warnings: &[Warning]) -> Value {
+pub(super) fn codes(warnings: &[Finding]) -> Value {
     joined(
         warnings
             .iter()

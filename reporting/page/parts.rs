@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::Figures;
-use crate::model::{Report, WaitConditions, Warning};
+use crate::model::{Finding, Report, WaitConditions};
 use crate::report::Fact;
 use crate::report::plot::Plot;
 use crate::report::plot::svg::DrawError;
@@ -65,11 +65,20 @@ pub(super) fn anchor(key: &str, id: &str, taken: &mut HashSet<String>) -> String
     anchor
 }
 
-pub(super) fn plain_warning(warning: &Warning) -> Warning {
-    Warning {
-        code: plain(&warning.code),
-        message: clipped(&warning.message, LONGEST),
-        advice: clipped(&warning.advice, LONGEST),
+/// A finding, as text that is ready to be escaped.
+pub(super) struct FindingView {
+    pub code: String,
+    pub message: String,
+    pub advice: String,
+}
+
+impl FindingView {
+    pub fn from_finding(finding: &Finding) -> Self {
+        Self {
+            code: plain(&finding.code),
+            message: clipped(&finding.message(), LONGEST),
+            advice: clipped(&finding.advice(), LONGEST),
+        }
     }
 }
 
@@ -97,7 +106,7 @@ pub(super) struct WaiterView {
     pub runtime: String,
     pub status: &'static str,
     pub facts: Vec<Fact>,
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<FindingView>,
     pub figures: Vec<FigureView>,
 }
 
@@ -177,7 +186,7 @@ impl WaiterView {
                 runtime: clipped(&row.runtime, LONGEST_NAME),
                 status: row.status.name(),
                 facts: facts_of_waits(row),
-                warnings: row.warnings.iter().map(plain_warning).collect(),
+                warnings: row.warnings.iter().map(FindingView::from_finding).collect(),
                 figures: plots
                     .into_iter()
                     .map(FigureView::of)
@@ -191,7 +200,7 @@ impl WaiterView {
             runtime: clipped(&row.runtime, LONGEST_NAME),
             status: row.status.name(),
             facts: facts_of_period(row),
-            warnings: row.warnings.iter().map(plain_warning).collect(),
+            warnings: row.warnings.iter().map(FindingView::from_finding).collect(),
             figures: Vec::new(),
         }));
         Ok(all)

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use super::parts::{
-    self, FigureView, LONGEST, LONGEST_NAME, SectionView, WaiterView, anchor, plain_warning,
+    self, FigureView, FindingView, LONGEST, LONGEST_NAME, SectionView, WaiterView, anchor,
 };
 use super::{Figures, Sentence};
 use crate::fields::{Field, Row, Screen, on_screen};
-use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts, Warning};
+use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts};
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
@@ -27,7 +27,7 @@ pub(super) struct ReportView {
     pub caption: String,
     pub provenance: Option<String>,
     pub facts: Vec<Fact>,
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<FindingView>,
     /// What the table of timers has besides Quality.
     pub columns: Vec<ColumnView>,
     /// All timers at a glance.
@@ -61,7 +61,7 @@ pub(super) struct TimerView {
     /// What the list of fields has for screens.
     pub cells: Vec<Cell>,
     pub facts: Vec<Fact>,
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<FindingView>,
     pub figures: Vec<FigureView>,
 }
 
@@ -236,7 +236,11 @@ impl ReportView {
                     .join(" — ")
             }),
             facts: facts_of(report),
-            warnings: report.warnings.iter().map(plain_warning).collect(),
+            warnings: report
+                .warnings
+                .iter()
+                .map(FindingView::from_finding)
+                .collect(),
             columns: shown.iter().copied().map(ColumnView::of).collect(),
             ranking: RankingView::of(report)?,
             timers: timers?,
@@ -290,7 +294,7 @@ impl TimerView {
             half: plus_minus(row.quality, row.quality_low, row.quality_high),
             cells: shown.iter().map(figure).collect(),
             facts: facts_of_timer(row),
-            warnings: row.warnings.iter().map(plain_warning).collect(),
+            warnings: row.warnings.iter().map(FindingView::from_finding).collect(),
             figures: drawn?,
         })
     }

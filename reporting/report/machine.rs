@@ -56,7 +56,7 @@ pub fn caution(report: &Report) -> Option<Fact> {
         .warnings
         .iter()
         .find(|warning| warning.code == "shared-machine")?;
-    Some(("caution", clipped(&warning.message, LONGEST)))
+    Some(("caution", clipped(&warning.message(), LONGEST)))
 }
 
 /// Who the machine is, and how it was measured.

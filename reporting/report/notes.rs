@@ -2,7 +2,7 @@
 //! the warnings of a report, each cause and advice once. And what a table of clocks says of its
 //! rows in short: what matters for choosing one as footnotes, what most of them share once.
 
-use crate::model::{Outcome, Report, Status, TimerRow, WaitConditions, Warning};
+use crate::model::{Finding, Outcome, Report, Status, TimerRow, WaitConditions};
 use crate::text::{clipped, counted, in_short, plain, runs_of};
 
 /// A numbered note: one cause and one advice, however many timers it concerns.
@@ -21,7 +21,7 @@ pub struct Note {
 pub struct Notes {
     /// The notes.
     pub list: Vec<Note>,
-    key: fn(&Warning) -> (String, String),
+    key: fn(&Finding) -> (String, String),
 }
 
 impl Notes {
@@ -44,7 +44,7 @@ impl Notes {
         Self::gathered(report, |warning| (plain(&warning.code), String::new()))
     }
 
-    fn gathered(report: &Report, key: fn(&Warning) -> (String, String)) -> Self {
+    fn gathered(report: &Report, key: fn(&Finding) -> (String, String)) -> Self {
         let mut notes = Self {
             list: Vec::new(),
             key,
@@ -61,7 +61,7 @@ impl Notes {
     }
 
     /// The numbers of the notes that concern this row, as in `1,3`.
-    pub fn marks(&self, warnings: &[Warning]) -> String {
+    pub fn marks(&self, warnings: &[Finding]) -> String {
         let mut numbers: Vec<usize> = warnings
             .iter()
             .filter_map(|warning| self.number(warning))
@@ -75,7 +75,7 @@ impl Notes {
             .join(",")
     }
 
-    fn number(&self, warning: &Warning) -> Option<usize> {
+    fn number(&self, warning: &Finding) -> Option<usize> {
         let (code, advice) = (self.key)(warning);
         self.list
             .iter()
@@ -83,7 +83,7 @@ impl Notes {
             .map(|at| at + 1)
     }
 
-    fn add(&mut self, warning: &Warning, id: Option<String>) {
+    fn add(&mut self, warning: &Finding, id: Option<String>) {
         let at = self.number(warning).unwrap_or_else(|| {
             let (code, advice) = (self.key)(warning);
             self.list.push(Note {
@@ -96,7 +96,7 @@ impl Notes {
         });
         let note = &mut self.list[at - 1];
         note.whole_run |= id.is_none();
-        let message = clipped(&warning.message, LONGEST);
+        let message = clipped(&warning.message(), LONGEST);
         let cause = match note.causes.iter().position(|(told, _)| *told == message) {
             Some(known) => &mut note.causes[known],
             None => {
@@ -108,8 +108,8 @@ impl Notes {
     }
 }
 
-fn key(warning: &Warning) -> (String, String) {
-    (plain(&warning.code), clipped(&warning.advice, LONGEST))
+fn key(warning: &Finding) -> (String, String) {
+    (plain(&warning.code), clipped(&warning.advice(), LONGEST))
 }
 
 impl Note {
@@ -188,7 +188,7 @@ pub struct ToldRow<'a> {
     pub status: Status,
     pub reason: Option<&'a str>,
     pub remedy: Option<&'a str>,
-    pub warnings: &'a [Warning],
+    pub warnings: &'a [Finding],
 }
 
 /// A row as far as it tells why.

@@ -2,7 +2,7 @@
 //! made harmless, text folded to a width, and characters that a format would take for its own.
 
 pub mod json;
-pub mod numbers;
+pub use estimators::numbers;
 mod plain;
 
 pub use json::{by_text, from_bytes, json_error};

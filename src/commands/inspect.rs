@@ -9,7 +9,7 @@ use super::{CommandError, failed, probe, report_of, terminal_style, wait};
 use crate::cli::{Cpus, InspectArgs, ProbeArgs, WaitArgs, WaitingArgs};
 use crate::input;
 use crate::model::{
-    Outcome, PeriodRow, Report, Status, TimerRow, USUAL_WAIT_NS, WaitConditions, WaitRow, Warning,
+    Finding, Outcome, PeriodRow, Report, Status, TimerRow, USUAL_WAIT_NS, WaitConditions, WaitRow,
 };
 use crate::recording::{LONGEST_TRACE, Recording, is_packed};
 use crate::report::facts::facts_of_timer;
@@ -287,7 +287,7 @@ impl Wanted {
         [id, label]: [&String; 2],
         facts: &[Fact],
         plots: impl FnOnce() -> Vec<Plot>,
-        warnings: &[Warning],
+        warnings: &[Finding],
     ) {
         let id = clipped(id, 200);
         let mut head = String::new();
@@ -310,10 +310,10 @@ impl Wanted {
         } else {
             let brief = brief(facts);
             *out += &listed("", &brief, self.style);
-            let is_new = |warning: &&Warning| {
+            let is_new = |warning: &&Finding| {
                 !brief
                     .iter()
-                    .any(|(_, told)| told.contains(&plain(&warning.message)))
+                    .any(|(_, told)| told.contains(&plain(&warning.message())))
             };
             caveats(
                 out,
@@ -370,9 +370,10 @@ fn brief(facts: &[Fact]) -> Vec<Fact> {
 }
 
 /// What was found, without what comes of it and what to do.
-fn caveats(out: &mut String, warnings: &[&Warning], style: Style) {
+fn caveats(out: &mut String, warnings: &[&Finding], style: Style) {
     for warning in warnings.iter().take(CAVEATS) {
-        let [code, message] = [&warning.code, &warning.message].map(|text| clipped(text, LONGEST));
+        let [code, message] =
+            [&warning.code, &warning.message()].map(|text| clipped(text, LONGEST));
         hang(
             out,
             "  ",
@@ -388,7 +389,7 @@ fn caveats(out: &mut String, warnings: &[&Warning], style: Style) {
     out.push('\n');
 }
 
-fn explain(out: &mut String, plots: Vec<Plot>, warnings: &[Warning], style: Style) {
+fn explain(out: &mut String, plots: Vec<Plot>, warnings: &[Finding], style: Style) {
     let width = usize::from(style.width.unwrap_or(WIDEST));
     for plot in plots {
         out.push('\n');
@@ -398,8 +399,8 @@ fn explain(out: &mut String, plots: Vec<Plot>, warnings: &[Warning], style: Styl
         *out += &format!("\n{}\n", style.paint(YELLOW, "caveats"));
     }
     for warning in warnings {
-        let [code, message, advice] =
-            [&warning.code, &warning.message, &warning.advice].map(|text| clipped(text, LONGEST));
+        let [code, message, advice] = [&warning.code, &warning.message(), &warning.advice()]
+            .map(|text| clipped(text, LONGEST));
         hang(out, "  ", "    ", &format!("{code}: {message}"), width);
         hang(out, "    → ", "      ", &advice, width);
     }

@@ -6,10 +6,10 @@ mod file;
 mod latency;
 mod row;
 mod waits;
-mod warnings;
 
 use serde::{Deserialize, Serialize};
 
+use crate::findings::{REPORTS, ReportCase, judged};
 use crate::model::{
     self, Estimate, Platform, Properties, Provenance, Report, Settings, Status, Timer, TimerRow,
     Tool,
@@ -22,7 +22,7 @@ use crate::text::by_text;
 use crate::trace::{PeriodTrace, Stored, Trace, WaitTrace};
 use crate::trust::{self, Case, SyscallVariant, Yardsticks};
 
-use row::{disqualify, fill, hold_against};
+use row::{disqualify, fill, warn_if_imprecise};
 
 pub use file::RecordingError;
 pub(crate) use file::{LONGEST_TRACE, is_packed};
@@ -85,13 +85,15 @@ impl Recording {
     /// When cycles are to be counted at the nominal frequency, and it is unknown.
     pub fn report(&self) -> Result<Report, NominalUnknown> {
         let (frequency, mut warnings) = summarise(&self.frequency, self.cycles_from)?;
-        warnings.extend(warnings::emulated(&self.platform));
-        warnings.extend(warnings::shifted(&self.platform));
         let asked = self.rows(frequency.cycles());
         let hertz = frequency.cycles().map(|hertz| hertz.value);
         let mut timers: Vec<TimerRow> = self.unasked.iter().cloned().chain(asked).collect();
         timers.sort_by(TimerRow::best_first);
-        warnings.extend(warnings::shared_cores(&timers));
+        let case = ReportCase {
+            platform: &self.platform,
+            timers: &timers,
+        };
+        warnings.extend(judged(REPORTS, &case));
         Ok(Report {
             schema: model::SCHEMA.into(),
             tool: Tool::this(),
@@ -120,7 +122,7 @@ impl Recording {
                 continue;
             };
             if let (Some(points), Some(frequency)) = (self.settings.precision_points, frequency) {
-                hold_against(row, points / 100.0, scatter(profile, frequency.value));
+                warn_if_imprecise(row, points / 100.0, scatter(profile, frequency.value));
             }
             let syscall_variant = self.syscall_variant(observed, &profiles);
             let trace = stored.open();

@@ -1,16 +1,15 @@
 //! From a profile to a row of the report: units, Quality, and what the reader should know.
 
+use crate::findings::{CLOCKS, ClockCase, DISQUALIFYING, FAILED, PRECISION, PrecisionCase, judged};
 use crate::model::{
-    Bulk, Cost, Counted, Estimate, Hertz, Nanos, Observations, Outcome, Resolution, ResolutionKind,
-    Status, TimerRow, Verdicts, Warning,
+    Bulk, Cost, Estimate, Hertz, Nanos, Observations, Resolution, ResolutionKind, Status, TimerRow,
+    Verdicts,
 };
 use crate::profile::Profile;
 use crate::profile::plot_data::figures;
 use crate::resolution::Resolution as Step;
 use crate::scoring::scored;
 use crate::trace::Trace;
-
-use super::warnings::{imprecise, warning, warnings};
 
 /// Fills the row from what was observed and what follows from it. `frequency`, in hertz, turns time
 /// into cycles; without it there are no cycles and no Quality.
@@ -33,72 +32,38 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
     if let (Status::Ok, Some(frequency)) = (row.status, frequency) {
         score(row, profile, frequency);
     }
-    row.warnings = warnings(trace, profile, hertz);
+    let case = ClockCase {
+        trace,
+        profile,
+        frequency: hertz,
+    };
+    row.warnings = judged(CLOCKS, &case);
 }
 
 /// Says so where Quality is not known as well as was asked for, and why.
-pub fn hold_against(row: &mut TimerRow, precision: f64, scatter: Option<f64>) {
+pub fn warn_if_imprecise(row: &mut TimerRow, precision: f64, scatter: Option<f64>) {
     let (Some(quality), Some(low), Some(high)) = (row.quality, row.quality_low, row.quality_high)
     else {
         return;
     };
-    let half = (quality - low).max(high - quality);
-    let processes = row.observations.as_ref().map_or(0, |seen| seen.processes);
-    if half > precision {
-        row.warnings
-            .extend(imprecise(half, precision, processes, scatter));
-    }
+    let case = PrecisionCase {
+        half: (quality - low).max(high - quality),
+        precision,
+        processes: row.observations.as_ref().map_or(0, |seen| seen.processes),
+        scatter,
+    };
+    row.warnings.extend(judged(PRECISION, &case));
 }
 
 /// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0,
 /// whatever its figures are: that value is kept for those (ICPE 2011, section 3).
 pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
-    let disqualified: Vec<Warning> = verdicts
-        .disqualifying()
-        .filter_map(|answer| {
-            let message = format!("{}, so its Quality is 0", answer.finding);
-            warning(
-                &format!("not-{}", answer.question.name()),
-                message,
-                "take no durations with it",
-            )
-        })
-        .collect();
+    let disqualified = judged(DISQUALIFYING, &verdicts);
     if !disqualified.is_empty() {
         (row.quality, row.quality_low, row.quality_high) = (Some(0.0), Some(0.0), Some(0.0));
     }
     row.warnings.splice(0..0, disqualified);
-    let failed = |outcome: Outcome| outcome == Outcome::Fail;
-    if failed(verdicts.counts.outcome) {
-        let advice = "choose a clock that counts what you want to know";
-        row.warnings.extend(warning(
-            "counts-something-else",
-            verdicts.counts.finding.clone(),
-            advice,
-        ));
-    }
-    if failed(verdicts.read_path.outcome) {
-        let advice = match verdicts.counts.claimed {
-            Some(Counted::ThreadCycles) => {
-                "have the hypervisor pass the counters of the CPU through to the guest"
-            }
-            _ => "see which clock source is in use, and why: `timermeter check`",
-        };
-        row.warnings.extend(warning(
-            "read-path",
-            verdicts.read_path.finding.clone(),
-            advice,
-        ));
-    }
-    if let Some(paths) = verdicts
-        .paths
-        .as_ref()
-        .filter(|paths| failed(paths.outcome))
-    {
-        let advice = "do not hold readings of one way to this clock against those of another";
-        row.warnings
-            .extend(warning("paths", paths.finding.clone(), advice));
-    }
+    row.warnings.extend(judged(FAILED, &verdicts));
     row.verdicts = Some(verdicts);
 }
 

@@ -3,11 +3,12 @@
 #[allow(dead_code, reason = "not each program of tests shows timers that wait")]
 pub mod waits;
 
+use timermeter::findings::{text, values};
 use timermeter::model::{
-    Bulk, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures, Frequency,
-    IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os, Platform,
-    Provenance, Report, Resolution, ResolutionKind, SCHEMA, Settings, Staircase, Status, Tickless,
-    TimerRow, Tool, Tsc, Waiting, Warning,
+    Bulk, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures, Finding,
+    Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os,
+    Platform, Provenance, Report, Resolution, ResolutionKind, SCHEMA, Settings, Severity,
+    Staircase, Status, Tickless, TimerRow, Tool, Tsc, Waiting,
 };
 
 const HZ: f64 = 3.694e9;
@@ -369,7 +370,7 @@ fn row(id: &str, label: &str, status: Status, reason: &str, remedy: Option<&str>
     row
 }
 
-fn coarse() -> Warning {
+fn coarse() -> Finding {
     warning(
         "coarse",
         "It moves once in 4 ms, with the tick of the kernel.",
@@ -377,11 +378,11 @@ fn coarse() -> Warning {
     )
 }
 
-fn warning(code: &str, message: &str, advice: &str) -> Warning {
-    Warning {
+fn warning(code: &str, message: &str, advice: &str) -> Finding {
+    Finding {
         code: code.to_owned(),
-        message: message.to_owned(),
-        advice: advice.to_owned(),
+        severity: Severity::Note,
+        values: values([("message", text(message)), ("advice", text(advice))]),
     }
 }
 

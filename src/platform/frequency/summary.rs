@@ -6,7 +6,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Chains, parse_frequency};
-use crate::model::{Estimate, Frequency, Hertz, Warning};
+use crate::findings::{
+    EFFECTIVE_FREQUENCY_DOUBTFUL, EFFECTIVE_FREQUENCY_UNKNOWN, FREQUENCY_CHANGED, number,
+};
+use crate::model::{Estimate, Finding, Frequency, Hertz, Unit};
 
 /// Effective frequencies before and after a measurement that differ by more than this share are a
 /// warning. *Judgement*.
@@ -83,7 +86,7 @@ pub struct Parts {
 pub fn summarise(
     parts: &Parts,
     from: CyclesFrom,
-) -> Result<(Frequency, Vec<Warning>), NominalUnknown> {
+) -> Result<(Frequency, Vec<Finding>), NominalUnknown> {
     let chains: Vec<Chains> = parts.before.into_iter().chain(parts.after).collect();
     let effective = (!chains.is_empty())
         .then(|| chains.iter().map(|each| each.hertz.0).sum::<f64>() / chains.len() as f64);
@@ -132,65 +135,41 @@ pub fn summarise(
             .find(|each| !each.plausible())
             .and_then(implausible),
     );
-    warnings.extend((from == CyclesFrom::Effective && effective.is_none()).then(unknown));
+    warnings.extend(
+        (from == CyclesFrom::Effective && effective.is_none())
+            .then(|| EFFECTIVE_FREQUENCY_UNKNOWN.with([])),
+    );
     Ok((frequency, warnings))
 }
 
-fn changed(parts: &Parts) -> Option<Warning> {
+fn changed(parts: &Parts) -> Option<Finding> {
+    let hertz = |value| number(value, Unit::Hertz);
     if let Some(Estimate {
         value, low, high, ..
     }) = parts.during
     {
-        return ((high - low) / value > WANDERING).then(|| Warning {
-            code: "frequency-changed".into(),
-            message: format!(
-                "the core ran at {:.2} to {:.2} GHz from one window of measurement to the next; costs are reported \
-                 as they are at {:.3} GHz, the median",
-                low * 1e-9,
-                high * 1e-9,
-                value * 1e-9
-            ),
-            advice: ADVICE.into(),
+        return ((high - low) / value > WANDERING).then(|| {
+            FREQUENCY_CHANGED.with([
+                ("low", hertz(low)),
+                ("high", hertz(high)),
+                ("median", hertz(value)),
+            ])
         });
     }
     let (before, after) = (parts.before?.hertz.0, parts.after?.hertz.0);
     let change = (after - before) / before;
-    (change.abs() > STEADY).then(|| Warning {
-        code: "frequency-changed".into(),
-        message: format!(
-            "the core ran at {:.3} GHz before the measurement and at {:.3} GHz after it ({:+.1} %); \
-             figures in cycles are uncertain by as much",
-            before * 1e-9,
-            after * 1e-9,
-            change * 100.0
-        ),
-        advice: ADVICE.into(),
+    (change.abs() > STEADY).then(|| {
+        FREQUENCY_CHANGED.with([
+            ("before", hertz(before)),
+            ("after", hertz(after)),
+            ("change", number(change, Unit::Share)),
+        ])
     })
 }
 
-const ADVICE: &str =
-    "fix the frequency (governor `performance`, turbo off), keep the machine idle, and repeat";
-
-fn implausible(chains: &Chains) -> Option<Warning> {
-    let ratio = chains.multiplication_cycles?;
-    Some(Warning {
-        code: "effective-frequency-doubtful".into(),
-        message: format!(
-            "a multiplication took {ratio:.1} times as long as an addition, where 2 to 5 are expected: \
-             an addition may not take one cycle here, as under an emulator"
-        ),
-        advice: "give the frequency, as in `--cycles 2.8GHz`, or trust nanoseconds only".into(),
-    })
-}
-
-fn unknown() -> Warning {
-    Warning {
-        code: "effective-frequency-unknown".into(),
-        message:
-            "the effective frequency of the core could not be measured, so there are no figures in cycles"
-                .into(),
-        advice: "use `--cycles nominal` or give a value like `--cycles 2.8GHz`".into(),
-    }
+fn implausible(chains: &Chains) -> Option<Finding> {
+    let ratio = number(chains.multiplication_cycles?, Unit::Ratio);
+    Some(EFFECTIVE_FREQUENCY_DOUBTFUL.with([("ratio", ratio)]))
 }
 
 #[cfg(test)]
@@ -259,12 +238,13 @@ mod tests {
         };
         let (_, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
         assert!(
-            warnings[0].message.contains("3.000 GHz") && warnings[0].message.contains("2.400 GHz")
+            warnings[0].message().contains("3.000 GHz")
+                && warnings[0].message().contains("2.400 GHz")
         );
         assert!(
-            warnings[0].message.contains("-20.0 %"),
+            warnings[0].message().contains("-20.0 %"),
             "{}",
-            warnings[0].message
+            warnings[0].message()
         );
     }
 

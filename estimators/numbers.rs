@@ -177,7 +177,7 @@ pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> 
 
 #[cfg(test)]
 mod tests {
-    use crate::text::numbers::{
+    use crate::numbers::{
         count, half_interval, percent, plus_minus, range_ns, rate, significant, time, trimmed,
     };
     use proptest::prelude::*;

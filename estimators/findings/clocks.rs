@@ -1,0 +1,323 @@
+//! Findings about a clock that was read: what its row of a report has to say besides figures.
+
+use super::{Rule, Subject, count, ns, number, text, values};
+use crate::cost::edges;
+use crate::model::Severity::{Note, Problem};
+use crate::model::{Counted, Cycles, Estimate, Hertz, Outcome, Question, Unit, Values, Verdicts};
+use crate::profile::{FEWEST, Profile};
+use crate::trace::{Reference, Trace};
+
+/// What a clock is judged by.
+pub struct ClockCase<'a> {
+    /// What was observed.
+    pub trace: &'a Trace,
+    /// What follows from it.
+    pub profile: &'a Profile,
+    /// The frequency that turns time into cycles.
+    pub frequency: Option<Hertz>,
+}
+
+/// Rules about a clock.
+pub struct Clocks;
+
+impl Subject for Clocks {
+    type Case<'a> = ClockCase<'a>;
+}
+
+/// In the order of reports.
+pub static CLOCKS: &[Rule<Clocks>] = &[
+    Rule::new(
+        "unit-finer-than-step",
+        Note,
+        "it counts in units of {unit} but moves in steps of {step}",
+        "take the step, not the unit, for its resolution: a single duration is uncertain by one step",
+        |case| {
+            let (unit, step) = (case.profile.ns_per_tick?, case.step_ns()?);
+            (case.trace.declared && step > 1.5 * unit)
+                .then(|| values([("unit", ns(unit)), ("step", ns(step))]))
+        },
+    ),
+    Rule::new(
+        "edges-moved",
+        Note,
+        "its readings lie on a grid of {step}, but its edges are moved at random, each by up to a step",
+        "take two steps, not one, for what a single duration may be off; no search for edges makes it finer",
+        |case| {
+            let step = case.step_ns()?;
+            edges::are_moved(&case.trace.evidence.edges)?.then(|| values([("step", ns(step))]))
+        },
+    ),
+    Rule::new(
+        "read-dearer-than-step",
+        Note,
+        "a read takes {cost}, longer than the step of {step}",
+        "take the cost of a read off short durations, or time many operations between two reads",
+        |case| {
+            let (cost, step) = (case.profile.cost?.value, case.step_ns()?);
+            (cost > 2.0 * step).then(|| values([("cost", ns(cost)), ("step", ns(step))]))
+        },
+    ),
+    Rule::<Clocks>::new(
+        "unsteady-cost",
+        Note,
+        "its median cost is known to no better than {low} to {high} (95 % confidence)",
+        "keep the machine idle and repeat with --thorough; compare it with others only beyond this interval",
+        unsteady_cost,
+    ),
+    Rule::new(
+        "vague-reference",
+        Note,
+        "the step of `{reference}`, which timed it, could not be determined; it is at most {step}",
+        "its cost holds, but do not rely on its spread nor its Quality: repeat when the machine is quiet",
+        |case| {
+            let Reference {
+                id,
+                step_at_most,
+                ns_per_tick,
+                ..
+            } = &case.trace.reference;
+            let step = step_at_most.as_ref()? * ns_per_tick;
+            Some(values([
+                ("reference", text(id.clone())),
+                ("step", ns(step)),
+            ]))
+        },
+    ),
+    Rule::<Clocks>::new(
+        SHARED_CORE,
+        Note,
+        "{disturbed} of its {all} processes could not measure undisturbed ({reasons}) and count all the same, as there \
+         were too few others: its figures are those of a core that it shared; their intervals reach over all of these \
+         processes and a tenth of the cost beyond",
+        "stop what else runs on this machine or choose a quiet CPU with --cpu, and repeat",
+        shared_core,
+    ),
+    Rule::new(
+        "restless-core",
+        Note,
+        "only {calm} of {all} processes had a core of their own at one frequency; its cost may be off by a tenth, its \
+         spread by more, whatever their intervals say",
+        "something else uses the core (another guest of the host, its sibling, threads of the runtime): repeat when it \
+         is quiet",
+        |case| {
+            let runs = &case.trace.runs;
+            let (calm, all) = (runs.iter().filter(|run| run.is_calm()).count(), runs.len());
+            // A core that cannot be observed has no calm runs either.
+            (case.trace.shared == 0 && calm < FEWEST.min(all))
+                .then(|| values([("calm", count(calm)), ("all", count(all))]))
+        },
+    ),
+    Rule::new(
+        "two-regimes",
+        Note,
+        "its processes fell into two groups: {cheap} of {all} found a cost of {low}, the others one of {high}; its \
+         interval holds both",
+        "where its code came to lie, or a neighbour, makes the difference: expect either, and compare beyond both",
+        |case| {
+            let two = case.profile.regimes?;
+            let [cheap, expensive] = two.processes;
+            Some(values([
+                ("cheap", count(cheap)),
+                ("all", count(cheap + expensive)),
+                ("low", ns(two.low.max(0.0))),
+                ("high", ns(two.high)),
+            ]))
+        },
+    ),
+    Rule::new(
+        "single-process",
+        Note,
+        "its figures are those of one process, so they have no interval",
+        "repeat when the machine is quiet, or with --thorough",
+        |case| (case.profile.cost?.samples == 1).then(|| values([])),
+    ),
+    Rule::<Clocks>::new(
+        "cost-contradiction",
+        Note,
+        "<calls in batches take {batches}, but no two reads with nothing between them are less than {shortest} apart: \
+         its interval holds both><a call alone takes {alone} by single calls, but {row} in a row of many>",
+        "one of the two is no measurement: look at how the host of the timer answers, and do not rely on its cost",
+        contradiction,
+    ),
+    Rule::new(
+        "below-one-cycle",
+        Note,
+        "its cost ({cost}) or step ({step}) is below one CPU cycle",
+        "none needed: for Quality it counts as one cycle",
+        |case| {
+            let one = Cycles(1.0).nanos(case.frequency?).0;
+            let (cost, step) = (case.profile.cost?.value, case.step_ns()?);
+            (cost < one || step < one)
+                .then(|| values([("cost", ns(cost.max(0.0))), ("step", ns(step))]))
+        },
+    ),
+    Rule::new(
+        "runtime-at-work",
+        Note,
+        "its runtime collected or compiled in {windows} windows and did so again when they were repeated",
+        "its calls make the garbage themselves: take the median cost, not the tail",
+        |case| {
+            let windows: u32 = case.trace.runs.iter().map(|run| run.disturbed).sum();
+            (windows > 0).then(|| values([("windows", count(windows))]))
+        },
+    ),
+];
+
+/// The code of figures that come from a shared core.
+pub(super) const SHARED_CORE: &str = "shared-core";
+
+impl ClockCase<'_> {
+    fn step_ns(&self) -> Option<f64> {
+        Some(self.profile.resolution_ns()?.value)
+    }
+}
+
+fn unsteady_cost(case: &ClockCase<'_>) -> Option<Values> {
+    /// An interval that is wider than this share of the cost, or than half a nanosecond, is
+    /// reported.
+    const WIDE: f64 = 0.05;
+    let cost = case.profile.cost.filter(Estimate::is_bounded)?;
+    let half = (cost.high - cost.low) / 2.0;
+    (half > (WIDE * cost.value).max(0.5))
+        .then(|| values([("low", ns(cost.low.max(0.0))), ("high", ns(cost.high))]))
+}
+
+fn shared_core(case: &ClockCase<'_>) -> Option<Values> {
+    let (disturbed, all) = (case.trace.shared, case.trace.runs.len());
+    let mut reasons: Vec<(&String, &u32)> = case.trace.dropped.iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let reasons: Vec<String> = reasons
+        .into_iter()
+        .map(|(reason, count)| format!("{reason} {count} times"))
+        .collect();
+    (disturbed > 0).then(|| {
+        values([
+            ("disturbed", count(disturbed)),
+            ("all", count(all)),
+            ("reasons", text(reasons.join(", "))),
+        ])
+    })
+}
+
+fn contradiction(case: &ClockCase<'_>) -> Option<Values> {
+    let profile = case.profile;
+    let cost = profile.cost?.value;
+    if let Some(shortest) = profile.contradicted {
+        return Some(values([("batches", ns(cost)), ("shortest", ns(shortest))]));
+    }
+    let row = profile.amortised?;
+    let least = profile.single_median?.max(1.0);
+    (row <= 0.0 && cost >= least || cost <= 0.0 && row >= least)
+        .then(|| values([("alone", ns(cost)), ("row", ns(row))]))
+}
+
+impl Subject for Verdicts {
+    type Case<'a> = Self;
+}
+
+/// Verdicts that take the Quality away, before all other findings of a row.
+pub static DISQUALIFYING: &[Rule<Verdicts>] = &[
+    Rule::new("not-monotonic", Problem, QUALITY_0, TAKE_NONE, |verdicts| {
+        failed(verdicts, Question::Monotonic)
+    }),
+    Rule::new(
+        "not-thread-safe",
+        Problem,
+        QUALITY_0,
+        TAKE_NONE,
+        |verdicts| failed(verdicts, Question::ThreadSafe),
+    ),
+    Rule::new("not-stable", Problem, QUALITY_0, TAKE_NONE, |verdicts| {
+        failed(verdicts, Question::Stable)
+    }),
+];
+
+const QUALITY_0: &str = "{evidence}, so its Quality is 0";
+const TAKE_NONE: &str = "take no durations with it";
+
+/// Verdicts that a user of the clock has to know, after all other findings of a row.
+pub static FAILED: &[Rule<Verdicts>] = &[
+    Rule::new(
+        "counts-something-else",
+        Problem,
+        "{evidence}",
+        "choose a clock that counts what you want to know",
+        |verdicts| failed(verdicts, Question::Counts),
+    ),
+    Rule::new(
+        "read-path",
+        Problem,
+        "{evidence}",
+        "<have the hypervisor pass the counters of the {cpu} through to the guest><see which clock source is in use, and \
+         why: `{verb}`>",
+        |verdicts| {
+            let mut values = failed(verdicts, Question::ReadPath)?;
+            let (name, value) = match verdicts.counts.claimed {
+                Some(Counted::ThreadCycles) => ("cpu", "CPU"),
+                _ => ("verb", "timermeter check"),
+            };
+            values.insert(name.to_owned(), text(value));
+            Some(values)
+        },
+    ),
+    Rule::new(
+        "paths",
+        Problem,
+        "{evidence}",
+        "do not compare readings of one way to this clock with those of another",
+        |verdicts| failed(verdicts, Question::Paths),
+    ),
+];
+
+fn failed(verdicts: &Verdicts, question: Question) -> Option<Values> {
+    let mut answers = verdicts.answers();
+    let failed =
+        answers.find(|answer| answer.question == question && answer.outcome == Outcome::Fail)?;
+    Some(values([("evidence", text(failed.finding))]))
+}
+
+/// How well the Quality of a row is known, against what was asked for.
+pub struct PrecisionCase {
+    /// Half the width of its interval.
+    pub half: f64,
+    /// The half-width that was asked for.
+    pub precision: f64,
+    /// Processes that measured.
+    pub processes: u32,
+    /// The part of the half-width that more processes would make narrower.
+    pub scatter: Option<f64>,
+}
+
+impl Subject for PrecisionCase {
+    type Case<'a> = Self;
+}
+
+/// The one finding about precision.
+pub static PRECISION: &[Rule<PrecisionCase>] = &[Rule::new(
+    "precision-not-reached",
+    Note,
+    "its Quality is known to ±{half} points only, not to ±{precision}: <its {processes} processes agree to ±{scatter}, but \
+     what single calls leave open, or the frequency of the core, does not><its {differing} processes differ by more than \
+     the time or the processes that it may take would make up for>",
+    "<more processes do not help (they agree to ±{scatter}): fix the frequency of the core, or compare it with others only \
+     beyond this interval><repeat when the machine is quiet, or give its {differing} processes more time with --budget or \
+     --thorough>",
+    |case| {
+        let points = |share: f64| number(100.0 * share, Unit::Points);
+        let mut values = values([
+            ("half", points(case.half)),
+            ("precision", points(case.precision)),
+        ]);
+        let processes = count(case.processes);
+        match case.scatter.filter(|scatter| *scatter <= case.precision) {
+            Some(scatter) => {
+                values.insert("processes".to_owned(), processes);
+                values.insert("scatter".to_owned(), points(scatter));
+            }
+            None => {
+                values.insert("differing".to_owned(), processes);
+            }
+        }
+        (case.half > case.precision).then_some(values)
+    },
+)];

@@ -1,0 +1,97 @@
+//! Findings about a whole report: the machine under all of its figures.
+
+use super::clocks::SHARED_CORE;
+use super::{Rule, Subject, Wording, count, ns, text, values};
+use crate::model::Severity::Note;
+use crate::model::{Platform, TimerRow};
+
+/// What a report is judged by.
+pub struct ReportCase<'a> {
+    /// The machine.
+    pub platform: &'a Platform,
+    /// All rows of clocks.
+    pub timers: &'a [TimerRow],
+}
+
+/// Rules about a whole report.
+pub struct Reports;
+
+impl Subject for Reports {
+    type Case<'a> = ReportCase<'a>;
+}
+
+/// In the order of reports.
+pub static REPORTS: &[Rule<Reports>] = &[
+    Rule::new(
+        "emulated",
+        Note,
+        "{emulator} carried out the program: costs, spreads and cycles are the emulator's, and steps those of the clocks \
+         beneath it",
+        "compare these figures with nothing but others of the same emulator on the same machine",
+        |case| Some(values([("emulator", text(case.platform.emulator()?))])),
+    ),
+    Rule::new(
+        "time-namespace",
+        Note,
+        "a time namespace shifts CLOCK_MONOTONIC by {monotonic} and CLOCK_BOOTTIME by {boottime}: durations are not touched",
+        "compare readings with those of processes of the same time namespace only",
+        |case| {
+            let namespace = case.platform.limits.time_namespace?;
+            Some(values([
+                ("monotonic", ns(namespace.monotonic_ns as f64)),
+                ("boottime", ns(namespace.boottime_ns as f64)),
+            ]))
+        },
+    ),
+    Rule::new(
+        "shared-machine",
+        Note,
+        "{shared} of {all} timers were measured on a core that something else used all the time: their figures are wide, \
+         and no ranking",
+        "stop what else runs on this machine, and repeat",
+        |case| {
+            let measured = case.timers.iter().filter(|row| row.observations.is_some());
+            let has_code = |row: &&TimerRow| row.warnings.iter().any(|it| it.code == SHARED_CORE);
+            let shared = case.timers.iter().filter(has_code).count();
+            (shared > 0)
+                .then(|| values([("shared", count(shared)), ("all", count(measured.count()))]))
+        },
+    ),
+];
+
+const FIX_FREQUENCY: &str =
+    "fix the frequency (governor `performance`, turbo off), keep the machine idle, and repeat";
+
+/// The core ran at several frequencies.
+pub const FREQUENCY_CHANGED: Wording = Wording {
+    code: "frequency-changed",
+    severity: Note,
+    message: "<the core ran at {low} to {high} from one window of measurement to the next; costs are reported as they are \
+              at {median}, the median><the core ran at {before} before the measurement and at {after} after it ({change}); \
+              figures in cycles are uncertain by as much>",
+    advice: FIX_FREQUENCY,
+};
+
+/// An addition may not take one cycle.
+pub const EFFECTIVE_FREQUENCY_DOUBTFUL: Wording = Wording {
+    code: "effective-frequency-doubtful",
+    severity: Note,
+    message: "a multiplication took {ratio} times as long as an addition, where 2 to 5 are expected: an addition may not \
+              take one cycle here, as under an emulator",
+    advice: "give the frequency, as in `--cycles 2.8GHz`, or trust nanoseconds only",
+};
+
+/// There are no cycles.
+pub const EFFECTIVE_FREQUENCY_UNKNOWN: Wording = Wording {
+    code: "effective-frequency-unknown",
+    severity: Note,
+    message: "the effective frequency of the core could not be measured, so there are no figures in cycles",
+    advice: "use `--cycles nominal` or give a value like `--cycles 2.8GHz`",
+};
+
+/// What the summary of frequencies finds.
+pub(super) static FREQUENCY: [&Wording; 3] = [
+    &FREQUENCY_CHANGED,
+    &EFFECTIVE_FREQUENCY_DOUBTFUL,
+    &EFFECTIVE_FREQUENCY_UNKNOWN,
+];

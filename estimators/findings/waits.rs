@@ -1,0 +1,270 @@
+//! Findings about a function that waits: what its row of a report has to say besides figures.
+
+use super::{Rule, Subject, count, ns, number, text, values};
+use crate::model::Severity::Note;
+use crate::model::{Granularity, Lateness, Unit, Values, WaitFigures};
+use crate::numbers::short_time;
+use crate::trace::WaitTrace;
+
+/// What a wait is judged by.
+#[derive(Default)]
+pub struct WaitCase<'a> {
+    /// Why it was not asked any more, where a process failed.
+    pub lost: Option<&'a str>,
+    /// Its figures.
+    pub figures: Option<&'a WaitFigures>,
+    /// What was observed.
+    pub trace: Option<&'a WaitTrace>,
+}
+
+/// Rules about a function that waits.
+pub struct Waits;
+
+impl Subject for Waits {
+    type Case<'a> = WaitCase<'a>;
+}
+
+/// In the order of reports.
+pub static WAITS: &[Rule<Waits>] = &[
+    // What was observed is kept, although a process failed.
+    Rule::new(
+        "ended-early",
+        Note,
+        "it was not asked any more: {cause}",
+        "Its figures rest on what was observed until then; measure again.",
+        |case| Some(values([("cause", text(case.lost?))])),
+    ),
+    Rule::new(
+        "returns-early",
+        Note,
+        "{share} of waits of {request:short} returned before their time, by up to {earliest:short}",
+        "After a wait, look at the clock, and wait for what is left.",
+        |case| {
+            let early = case
+                .figures?
+                .lateness
+                .iter()
+                .filter(|late| late.early > 0.0);
+            let late = early.max_by(|a, b| a.early.total_cmp(&b.early))?;
+            Some(values([
+                ("share", number(late.early, Unit::Share)),
+                ("request", ns(late.request_ns as f64)),
+                ("earliest", ns(late.earliest_ns)),
+            ]))
+        },
+    ),
+    Rule::new(
+        "processes-differ",
+        Note,
+        "processes differ by more than their waits: the median lateness of waits of {request:short} is {median:short} \
+         [{low:short}, {high:short}]; percentiles are means over processes",
+        "Measure on a quieter machine, or longer (--thorough, --for).",
+        |case| {
+            let lateness = case.figures?.lateness.iter();
+            let usual = lateness
+                .filter(|late| !late.beside_others)
+                .max_by_key(|late| late.waits)?;
+            let p50 = usual.p50_ns?;
+            let (low, high) = (p50.low?, p50.high?);
+            (high - low > p50.value.abs()).then(|| {
+                values([
+                    ("request", ns(usual.request_ns as f64)),
+                    ("median", ns(p50.value)),
+                    ("low", ns(low)),
+                    ("high", ns(high)),
+                ])
+            })
+        },
+    ),
+    Rule::<Waits>::new(
+        "no-interval",
+        Note,
+        "the median lateness of waits of {requests} has no interval: {cause}, and six of several processes give one",
+        "Measure longer (--thorough, --for).",
+        no_interval,
+    ),
+    Rule::new(
+        "requests-rounded",
+        Note,
+        "requests are rounded to steps of {step:short}",
+        "Where shorter waits matter, take a timer whose requests are finer.",
+        |case| {
+            let mut steps = case.figures?.steps.iter();
+            let step = steps.find_map(|steps| steps.rounding.and_then(Granularity::step))?;
+            Some(values([("step", ns(step.value))]))
+        },
+    ),
+    Rule::new(
+        "wakes-on-a-grid",
+        Note,
+        "threads wake at points of time {step:short} apart<, and of {grown:short} for longer waits>",
+        "Expect waits to end up to a step late, whatever is asked for.",
+        |case| {
+            let steps = case.figures?.steps.iter();
+            let grids: Vec<f64> = steps
+                .filter_map(|steps| steps.grid.and_then(Granularity::step))
+                .map(|step| step.value)
+                .collect();
+            let (first, rest) = grids.split_first()?;
+            let grown = rest.iter().copied().fold(*first, f64::max);
+            let mut values = values([("step", ns(*first))]);
+            if grown > 1.5 * first {
+                values.insert("grown".to_owned(), ns(grown));
+            }
+            Some(values)
+        },
+    ),
+    Rule::new(
+        "late-in-proportion",
+        Note,
+        "waits are longer than asked for by {excess} of their length",
+        "For long waits, wait in parts, or to a point in absolute time.",
+        |case| {
+            let ppm = case.figures?.proportional_ppm?;
+            (ppm.low? > LARGE_PPM).then(|| values([("excess", number(ppm.value, Unit::Ppm))]))
+        },
+    ),
+    Rule::<Waits>::new(
+        "one-moment",
+        Note,
+        "its waits of {length:short} and more were made within {watched:short}: how late such are goes by how deeply the \
+         CPU sleeps, a host's too, and differs from minute to minute by more than their intervals, which hold what \
+         processes of this run differ by",
+        "Measure longer (--for 10m), or several times, some minutes apart.",
+        one_moment,
+    ),
+];
+
+/// Clocks differ from each other by less.
+const LARGE_PPM: f64 = 200.0;
+
+fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
+    let figures = case.figures?;
+    let unbounded: Vec<&Lateness> = figures
+        .lateness
+        .iter()
+        .filter(|late| late.p50_ns.is_none_or(|p50| p50.low.is_none()))
+        .collect();
+    let most = unbounded.iter().map(|late| late.waits).max()?;
+    let requests: Vec<String> = unbounded
+        .iter()
+        .map(|late| short_time(late.request_ns as f64))
+        .collect();
+    let cause = match figures.processes {
+        1 => "all of them are of one process".to_owned(),
+        _ if unbounded.first().is_some_and(|first| first.waits == most) => {
+            format!("they are {most}")
+        }
+        _ => format!("they are {most} at most"),
+    };
+    Some(values([
+        ("requests", text(requests.join(", "))),
+        ("waits", count(most)),
+        ("cause", text(cause)),
+    ]))
+}
+
+/// Waits from this length on are late by how deeply the CPU sleeps, and not by what the thread
+/// does. *Judgement*: idle states are entered for less.
+const SLEEPS_NS: u64 = 1_000_000;
+/// How long a run has to watch for its intervals to hold what minutes differ by, in seconds:
+/// several of them. *Judgement*.
+const MINUTES_S: f64 = 180.0;
+
+/// Waits in which a CPU may sleep, all made within so short a time that other minutes may differ.
+fn one_moment(case: &WaitCase<'_>) -> Option<Values> {
+    let trace = case.trace?;
+    let waits = trace
+        .runs
+        .iter()
+        .flat_map(|run| run.lengths.iter().chain(&run.long));
+    let begun = waits
+        .filter(|wait| wait.request_ns >= SLEEPS_NS)
+        .map(|wait| wait.before);
+    let (first, last) = (begun.clone().min()?, begun.max()?);
+    let watched_s = last.wrapping_sub(first) as f64 * trace.reference.ns_per_tick * 1e-9;
+    // Processes that count from a beginning of their own say nothing about that.
+    (trace.blocks && (0.0..MINUTES_S).contains(&watched_s)).then(|| {
+        values([
+            ("length", ns(SLEEPS_NS as f64)),
+            ("watched", ns(1e9 * watched_s)),
+        ])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::judged;
+    use crate::model::Finding;
+    use crate::scoring;
+    use crate::trace::{Reference, Wait, WaitRun};
+
+    /// Waits of 10 ms, `apart` seconds from one process to the next.
+    fn waited(apart: i64) -> WaitTrace {
+        let wait = |before: i64| Wait {
+            request_ns: 10_000_000,
+            before,
+            after: before + 10_100_000,
+            cpu_ns: None,
+            run_delay_ns: None,
+        };
+        let run = |process: i64| WaitRun {
+            lengths: vec![wait(process * apart * 1_000_000_000)],
+            ..WaitRun::default()
+        };
+        let reference = Reference {
+            ns_per_tick: 1.0,
+            ..Reference::default()
+        };
+        WaitTrace {
+            reference,
+            blocks: true,
+            runs: (0..5).map(run).collect(),
+        }
+    }
+
+    fn found(trace: &WaitTrace, code: &str) -> Option<Finding> {
+        let figures = scoring::of_waits(trace, None);
+        let case = WaitCase {
+            lost: None,
+            figures: Some(&figures),
+            trace: Some(trace),
+        };
+        judged(WAITS, &case).into_iter().find(|it| it.code == code)
+    }
+
+    #[test]
+    fn short_runs_are_one_moment() {
+        let code = "one-moment";
+        let short = found(&waited(2), code).expect("eight seconds are no minutes");
+        assert!(
+            short.message().contains("within 8 s"),
+            "{}",
+            short.message()
+        );
+        assert_eq!(found(&waited(60), code), None);
+        let spinning = WaitTrace {
+            blocks: false,
+            ..waited(2)
+        };
+        assert_eq!(found(&spinning, code), None);
+        assert_eq!(found(&WaitTrace::default(), code), None);
+    }
+
+    #[test]
+    fn missing_interval_has_a_cause() {
+        let code = "no-interval";
+        let few = found(&waited(2), code).expect("five waits have no interval");
+        let message = few.message();
+        assert!(
+            message.contains("waits of 10 ms") && message.contains("they are 5"),
+            "{message}"
+        );
+        let mut twice = waited(2);
+        for (run, again) in twice.runs.iter_mut().zip(waited(3).runs) {
+            run.lengths.extend(again.lengths);
+        }
+        assert_eq!(found(&twice, code), None);
+    }
+}
