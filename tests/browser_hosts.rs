@@ -15,7 +15,7 @@ use crate::skipping::skipped;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 /// What a host may take to end and to clean up.
-const FAREWELL: Duration = Duration::from_secs(5);
+const SHUTDOWN_TIME: Duration = Duration::from_secs(5);
 const FIREFOX: &[&str] = &["firefox-esr", "firefox"];
 const CHROMIUM: &[&str] = &["chromium", "chromium-browser"];
 const GRID: &str = "privacy.resistFingerprinting.reduceTimerPrecision.microseconds";
@@ -246,7 +246,7 @@ fn neither_a_process_nor_a_profile_is_left() {
             } else {
                 drop(host.stdin.take());
             }
-            until("all processes end", FAREWELL, || {
+            until("all processes end", SHUTDOWN_TIME, || {
                 host.try_wait().expect("it is ours").is_some() && at_work(folder.path()) == 0
             });
             if is_killed {
@@ -287,10 +287,10 @@ fn a_runner_that_is_killed_leaves_nothing() {
         });
         runner.kill().expect("it runs");
         runner.wait().expect("it ends");
-        until("all processes end", FAREWELL, || {
+        until("all processes end", SHUTDOWN_TIME, || {
             at_work(folder.path()) == 0
         });
-        until("all files are removed", FAREWELL, || {
+        until("all files are removed", SHUTDOWN_TIME, || {
             profiles(folder.path()) == 0
         });
     }
@@ -322,7 +322,7 @@ fn a_browser_that_crashes_is_a_host_that_fails() {
         assert!(killed.expect("kill is there").success());
         let status = host.wait().expect("it ends");
         assert!(!status.success(), "{kind}");
-        until("all processes end", FAREWELL, || {
+        until("all processes end", SHUTDOWN_TIME, || {
             at_work(folder.path()) == 0
         });
         assert_eq!(profiles(folder.path()), 0, "{kind}");

@@ -191,7 +191,7 @@ fn each_kind_of_fault_is_named() {
 
 #[test]
 #[ignore = "ten seconds"]
-fn each_kind_of_fault_is_named_whatever_the_seed() {
+fn identifies_each_fault_kind() {
     faults_are_named(3..20);
 }
 
@@ -234,7 +234,7 @@ fn sound_counters_are_called_so() {
 }
 
 #[test]
-fn a_rate_is_as_true_as_it_says() {
+fn rate_is_within_its_uncertainty() {
     for seed in 0..20 {
         let mut random = StdRng::seed_from_u64(seed);
         let model = model(&mut random);
@@ -266,7 +266,7 @@ fn worst(row: &RecipeRow) -> f64 {
 }
 
 #[test]
-fn each_recipe_is_off_by_what_it_is_known_to_be() {
+fn recipe_errors_match_documentation() {
     let model = CounterModel {
         declared_hz: Some(2_596e6),
         ..CounterModel::sound(2_595_961_234.0, 4)
@@ -299,7 +299,7 @@ fn each_recipe_is_off_by_what_it_is_known_to_be() {
 }
 
 #[test]
-fn what_is_not_declared_is_measured_or_done_without() {
+fn measures_or_omits_undeclared_facts() {
     let model = CounterModel {
         declared_hz: None,
         kernel_ns: None,
@@ -312,7 +312,7 @@ fn what_is_not_declared_is_measured_or_done_without() {
 
 /// The thread that measures is carried on by another CPU, whose counter is a second behind.
 #[test]
-fn cpus_that_disagree_give_a_multiplier_of_next_to_nothing() {
+fn inconsistent_cpus_give_tiny_multiplier() {
     let behind = CounterFault::Offset { cpu: 1, ns: -0.5e9 };
     let model = CounterModel {
         moved_every_ns: 5e5,
@@ -333,7 +333,7 @@ fn cpus_that_disagree_give_a_multiplier_of_next_to_nothing() {
 }
 
 #[test]
-fn a_counter_that_stands_still_gives_none_or_an_endless_start() {
+fn stopped_counter_gives_no_rate() {
     let model = CounterModel {
         faults: vec![CounterFault::Stuck],
         ..CounterModel::sound(2.6e9, 2)
@@ -347,7 +347,7 @@ fn a_counter_that_stands_still_gives_none_or_an_endless_start() {
 }
 
 #[test]
-fn leaps_and_reversals_spoil_the_recipes_that_do_not_look_twice() {
+fn jumps_break_single_sample_recipes() {
     let leap = CounterFault::Leap {
         at_ns: 5e6,
         ns: 2e6,

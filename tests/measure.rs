@@ -81,7 +81,7 @@ fn goal(error: f64) -> Goal {
 }
 
 #[test]
-fn adaptive_batches_keep_the_error_under_every_clock() {
+fn adaptive_batches_bound_the_error() {
     for (step, cost) in CLOCKS {
         for duration in [47.3, 1_234.5, 98_765.4] {
             let clock = Virtual::new(step, cost);
@@ -105,7 +105,7 @@ fn adaptive_batches_keep_the_error_under_every_clock() {
 }
 
 #[test]
-fn the_coarser_the_clock_the_longer_the_batch() {
+fn coarser_clock_needs_longer_batch() {
     let calls = |step| {
         let clock = Virtual::new(step, 5.0);
         clock
@@ -150,7 +150,7 @@ fn a_cold_first_call_fools_nobody() {
 }
 
 #[test]
-fn calls_that_need_a_set_up_are_seen_under_a_coarse_clock() {
+fn measures_setup_calls_with_coarse_clock() {
     let clock = Virtual::new(1e6, 22.0);
     let turn = Cell::new(0.0_f64);
     let sort = WithSetUp {
@@ -198,7 +198,7 @@ fn edge_crossing_agrees_with_classic() {
 }
 
 #[test]
-fn throughput_hits_the_span_or_says_the_clock_is_too_coarse() {
+fn throughput_span_or_coarse_clock() {
     let clock = Virtual::new(10.0, 22.0);
     let span = Duration::from_millis(10);
     let often = clock
@@ -240,7 +240,7 @@ fn set_up_is_not_timed() {
 }
 
 #[test]
-fn micro_trials_vary_the_weight_and_macro_trials_do_not() {
+fn only_micro_trials_vary_weight() {
     let clock = Virtual::new(10.0, 22.0);
     let micro = clock
         .watch()

@@ -14,7 +14,7 @@ use crate::{Busy, Timer, allowed_cpus, arch};
 
 /// A clock that was read between two readings of another.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ReadBeside {
+pub struct PairedReads {
     /// Its id.
     pub id: &'static str,
     /// The id of the other.
@@ -40,8 +40,8 @@ macro_rules! beside {
 /// Reads those of these clocks that are known in another way, so often each: while nothing else of
 /// this program runs, and while another CPU is busy, where there is one.
 #[must_use]
-pub fn beside(ids: &[&str], count: u32) -> Vec<ReadBeside> {
-    let mut all: Vec<ReadBeside> = read_all(ids, count, false).collect();
+pub fn beside(ids: &[&str], count: u32) -> Vec<PairedReads> {
+    let mut all: Vec<PairedReads> = read_all(ids, count, false).collect();
     let cpus = allowed_cpus().unwrap_or_default();
     let here = crate::affinity::current_cpu();
     let other = cpus.into_iter().rev().find(|&cpu| Some(cpu) != here);
@@ -51,7 +51,7 @@ pub fn beside(ids: &[&str], count: u32) -> Vec<ReadBeside> {
     all
 }
 
-fn read_all(ids: &[&str], count: u32, busy: bool) -> impl Iterator<Item = ReadBeside> {
+fn read_all(ids: &[&str], count: u32, busy: bool) -> impl Iterator<Item = PairedReads> {
     beside! {
         ids, count, busy;
         MonotonicSyscall in Monotonic, MonotonicRawSyscall in MonotonicRaw, BoottimeSyscall in Boottime,
@@ -61,7 +61,7 @@ fn read_all(ids: &[&str], count: u32, busy: bool) -> impl Iterator<Item = ReadBe
 }
 
 /// `None` where either cannot be read, or has another unit than nanoseconds that are whole.
-fn read<R: Timer, T: Timer>(count: u32, busy: bool) -> Option<ReadBeside> {
+fn read<R: Timer, T: Timer>(count: u32, busy: bool) -> Option<PairedReads> {
     let (within, clock) = (R::open().ok()?, T::open().ok()?);
     let unit = |ns: Option<f64>| {
         ns.filter(|ns| *ns >= 1.0 && ns.fract() == 0.0)
@@ -91,7 +91,7 @@ fn read<R: Timer, T: Timer>(count: u32, busy: bool) -> Option<ReadBeside> {
         .into_iter()
         .map(|(before, own, after)| ns(before, own, after))
         .collect();
-    Some(ReadBeside {
+    Some(PairedReads {
         id: T::INFO.id,
         within: R::INFO.id,
         unit_ns,

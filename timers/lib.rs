@@ -43,7 +43,7 @@ mod catalogue;
 
 pub use affinity::{KeptOff, allowed_cpus, move_process, move_thread, pin_to, unpin};
 pub use arch::fence;
-pub use beside::{ReadBeside, beside};
+pub use beside::{PairedReads, beside};
 pub use busy::Busy;
 pub use catalogue::{Entry, FLOOR_ID, Reader, Visitor, catalogue, find, floor, reader, visit};
 pub use chain::{CoreFrequency, CoreFrequencyMeter, time_additions, time_multiplications};

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Placement};
-use super::events::{self, Log, LogSpec, ToldEvents};
+use super::events::{self, Log, LogSpec, ReportedEvents};
 use super::lines::printable;
 use super::process::{Command, Output, Process, in_words};
 use super::protocol::{Around, Hello, Refusal, Request, VERSION};
@@ -196,7 +196,7 @@ impl Connection {
         let line = written(request, Layout::Compact)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
         let line = self.exchange(op, line, request.longest_answer())?;
-        self.events = told::<ToldEvents>(&line, "disturbed")
+        self.events = told::<ReportedEvents>(&line, "disturbed")
             .unwrap_or_default()
             .disturbed;
         self.events

@@ -23,7 +23,7 @@ pub fn voids_all(event: &str) -> bool {
 
 /// The part of an answer that tells events. Optional in the protocol.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct ToldEvents {
+pub(super) struct ReportedEvents {
     #[serde(default)]
     pub disturbed: Vec<String>,
 }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_read_line_by_line_as_it_grows() {
+    fn reads_growing_log_by_line() {
         let folder = tempfile::tempdir().expect("a folder");
         let spec = LogSpec {
             path: folder.path().join("%p.log"),

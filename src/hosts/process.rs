@@ -25,7 +25,7 @@ const UNASKED: u64 = 64 << 10;
 /// As much of a line of standard error is kept.
 const LONGEST_WORDS: usize = 300;
 /// How long an agent may take to end by itself once its input is closed.
-const FAREWELL: Duration = Duration::from_millis(100);
+const SHUTDOWN_TIME: Duration = Duration::from_millis(100);
 /// How long its standard error may take to end after it.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -243,7 +243,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.input = None;
-        let farewell = Deadline::after(FAREWELL);
+        let farewell = Deadline::after(SHUTDOWN_TIME);
         while !self.has_exited() && !children::interrupted() {
             let Some(left) = farewell.remaining() else {
                 break;

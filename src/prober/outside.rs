@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_is_held_against_what_passed() {
+    fn checks_unit_against_elapsed_time() {
         assert_eq!(judged(40_000_000, 1.0, 10.0), None);
         assert_eq!(judged(117_000_000, 1.0 / 2.9, 30.0), None);
         assert_eq!(

@@ -87,7 +87,7 @@ fn a_sound_clock_passes() {
 
 /// It is watched for long enough to know its rate.
 #[test]
-fn a_host_that_cannot_compare_tells_a_rate() {
+fn host_without_comparisons_reports_rate() {
     let Some(row) = probed_without("comparisons", "sound") else {
         return;
     };
@@ -106,12 +106,12 @@ fn a_host_that_cannot_compare_tells_a_rate() {
 }
 
 #[test]
-fn a_step_back_in_a_hundred_thousand_readings() {
+fn detects_one_rare_backward_step() {
     disqualified("backstep", "monotonic", "stepped backwards");
 }
 
 #[test]
-fn a_clock_that_is_behind_on_one_cpu() {
+fn detects_clock_behind_on_cpu() {
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
         skipped("there is one CPU only", "run it on two");
         return;

@@ -93,7 +93,7 @@ fn the_tsc_is_forbidden() {
 /// A host that may not read the counter any more dies of it, and its timer says so.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
-fn a_host_is_forbidden_to_read_the_tsc() {
+fn host_must_not_read_tsc() {
     let _alone = alone();
     let source =
         std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");

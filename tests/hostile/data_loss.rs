@@ -32,7 +32,7 @@ fn publish(site: &str) -> std::process::Output {
 }
 
 #[test]
-fn a_new_site_keeps_what_others_put_into_the_old_one() {
+fn new_site_keeps_foreign_files() {
     let folder = Folder::new();
     let site = folder.file("site");
     assert!(publish(&folder.arg("site")).status.success());
@@ -67,7 +67,7 @@ fn a_new_site_keeps_what_others_put_into_the_old_one() {
 }
 
 #[test]
-fn a_page_that_somebody_changed_is_not_replaced() {
+fn keeps_page_changed_by_user() {
     let folder = Folder::new();
     let index = folder.file("site/index.html");
     assert!(publish(&folder.arg("site")).status.success());
@@ -87,7 +87,7 @@ fn a_page_that_somebody_changed_is_not_replaced() {
 }
 
 #[test]
-fn there_is_a_site_at_every_moment() {
+fn site_exists_at_all_times() {
     let folder = Folder::new();
     assert!(publish(&folder.arg("site")).status.success());
     let index = folder.file("site/index.html");
@@ -160,7 +160,7 @@ fn a_signal_leaves_nothing_unfinished() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_removed_by_the_next() {
+fn removes_files_of_killed_process() {
     let folder = Folder::new();
     let run = Run::start(&[
         "probe",
@@ -183,7 +183,7 @@ fn what_a_killed_process_left_is_removed_by_the_next() {
 }
 
 #[test]
-fn a_file_beyond_its_limit_is_an_error_and_leaves_nothing() {
+fn oversized_file_leaves_nothing() {
     let folder = Folder::new();
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -f 16; exec \"$0\" \"$@\"", program()]);

@@ -146,7 +146,7 @@ fn words(of: &[&str]) -> String {
 }
 
 #[test]
-fn names_of_nodes_runs_and_arguments_are_words_and_no_commands() {
+fn node_names_cannot_inject_commands() {
     for run in ["a run; touch PWNED;", "-run", "it's $(touch PWNED)"] {
         let stage = Stage::new();
         fs::write(stage.0.file("-no des"), NAMES.join("\n") + "\n\n").expect("there is room");
@@ -184,7 +184,7 @@ fn names_of_nodes_runs_and_arguments_are_words_and_no_commands() {
 }
 
 #[test]
-fn a_node_takes_its_own_names_for_words() {
+fn node_does_not_evaluate_names() {
     for run in ["a run; touch PWNED;", "-run"] {
         let stage = Stage::new();
         for name in NAMES {
@@ -207,7 +207,7 @@ fn a_node_takes_its_own_names_for_words() {
 
 /// Programs that do no more than start what they are handed behind their options.
 #[test]
-fn launchers_hand_names_on_as_they_are() {
+fn launchers_pass_names_unchanged() {
     let run = "a run; touch PWNED;";
     let stage = Stage::new();
     let launch = r#"while [ "$1" != sh ]; do shift; done; exec "$@""#;
@@ -272,7 +272,7 @@ fn launchers_hand_names_on_as_they_are() {
 
 /// Slurm, MPI and Kubernetes send just that.
 #[test]
-fn a_node_that_is_told_to_stop_stops_its_probe() {
+fn stopped_node_stops_its_probe() {
     for (number, signal) in [Signal::TERM, Signal::INT, Signal::HUP]
         .into_iter()
         .enumerate()
@@ -297,7 +297,7 @@ fn a_node_that_is_told_to_stop_stops_its_probe() {
 
 /// As between the fork of a shell and what it starts, where a signal is lost.
 #[test]
-fn a_probe_that_does_not_hear_it_at_first_is_told_again() {
+fn repeats_signal_to_deaf_probe() {
     let stage = Stage::new();
     stage.program(
         "timeout",
@@ -315,7 +315,7 @@ fn a_probe_that_does_not_hear_it_at_first_is_told_again() {
 }
 
 #[test]
-fn so_do_all_nodes_of_a_list() {
+fn stops_all_listed_nodes() {
     let stage = Stage::new();
     stage.program("ssh", "sleep 3020 & wait");
     fs::write(stage.0.file("nodes"), "n1\nn2\n").expect("there is room");
@@ -336,7 +336,7 @@ fn so_do_all_nodes_of_a_list() {
 const STEERING: &[u8] = b"\x1b]0;owned\x07 \x9b31m \xc2\x9b31m \xe2\x80\xaegnp.exe \rdone\tn9";
 
 #[test]
-fn what_a_node_says_does_not_steer_the_terminal() {
+fn node_output_cannot_control_terminal() {
     let stage = Stage::new();
     fs::write(stage.0.file("words"), STEERING).expect("there is room");
     stage.program("it's a \"meter\"", r#"cat "$STAGE/words" >&2; exit 1"#);
@@ -405,7 +405,7 @@ fn what_is_no_report_is_none() {
 
 /// A probe that is done but for a timer that was asked for by name brings its report back, too.
 #[test]
-fn a_report_of_a_probe_that_ends_with_3_is_kept() {
+fn keeps_report_of_exit_3() {
     let stage = Stage::new();
     stage.program("ssh", &format!("cat '{REPORT}'; exit 3"));
     let mut command = stage.script("node.sh", &["run", "n1"]);
@@ -520,7 +520,7 @@ mkdir -p "$4/p/d" && cp '{report}' "$4/p/d/report.json"; echo 'a table'"#,
 }
 
 #[test]
-fn a_gate_keeps_a_baseline_a_machine_and_refuses_one_of_another_cpu() {
+fn gate_refuses_baseline_of_other_cpu() {
     let stage = Stage::new();
     let (told, _) = gate(&stage, BEFORE, &[], 0);
     assert_eq!(told, "No baseline of p yet: it was made now.\n");
@@ -546,7 +546,7 @@ fn a_gate_keeps_a_baseline_a_machine_and_refuses_one_of_another_cpu() {
 }
 
 #[test]
-fn a_gate_that_cannot_probe_keeps_nothing() {
+fn failed_gate_keeps_nothing() {
     let stage = Stage::new();
     stage.program("it's a \"meter\"", "echo 'no clock' >&2; exit 1");
     let (code, told) = ended(stage.script("gate.sh", &["kept"]));

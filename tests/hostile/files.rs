@@ -22,7 +22,7 @@ fn stderr(output: &std::process::Output) -> String {
 }
 
 #[test]
-fn pipes_and_devices_are_named_and_not_read() {
+fn pipes_and_devices_are_rejected() {
     let folder = Folder::new();
     fs::create_dir(folder.file("reports")).expect("a folder");
     fs::copy(REPORT, folder.file("reports/good.json")).expect("a report");
@@ -55,7 +55,7 @@ fn pipes_and_devices_are_named_and_not_read() {
 }
 
 #[test]
-fn standard_input_is_read_where_it_is_asked_for() {
+fn reads_standard_input_on_request() {
     let mut table = Command::new(program())
         .args(["table", "-"])
         .stdin(Stdio::piped())
@@ -75,7 +75,7 @@ fn standard_input_is_read_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_file_of_a_size_that_no_report_has_is_refused_with_the_limit() {
+fn rejects_oversized_report() {
     let folder = Folder::new();
     let file = fs::File::create(folder.file("large.json")).expect("a file");
     file.set_len(1 << 40).expect("a hole takes no room");
@@ -143,14 +143,14 @@ fn gzip(first: &str, piece: &str, blocks: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_trace_that_unpacks_to_too_much_is_refused() {
+fn rejects_oversized_unpacked_trace() {
     refuses_what_unpacks_to(40);
 }
 
 /// As much as is read of one: gigabytes.
 #[test]
 #[ignore = "long"]
-fn a_trace_that_unpacks_without_end_is_refused() {
+fn rejects_endless_packed_trace() {
     refuses_what_unpacks_to(250);
 }
 

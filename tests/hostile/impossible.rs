@@ -34,7 +34,7 @@ fn asked(verb: &str, lie: &str, args: &[&str]) -> Option<(Value, Option<i32>)> {
 const SHORT: [&str; 5] = ["odd:sleep", "--durations", "1ms", "--timeout", "10"];
 
 #[test]
-fn waits_that_cannot_be_fail_with_the_reason() {
+fn impossible_waits_fail_with_reason() {
     for (lie, words) in [
         ("ends-first", "it ended 100 µs before it began"),
         ("no-cpu", "it took -5 ns of the CPU"),
@@ -67,7 +67,7 @@ fn waits_that_cannot_be_fail_with_the_reason() {
 }
 
 #[test]
-fn wakeups_that_cannot_be_fail_with_the_reason() {
+fn impossible_wakeups_fail_with_reason() {
     let args = ["odd:sleep", "--every", "2ms", "--timeout", "20"];
     for (lie, words) in [
         ("backwards", "before the one before it"),
@@ -101,7 +101,7 @@ fn wakeups_that_cannot_be_fail_with_the_reason() {
 
 /// By luck it wraps while it is tried, and serves as no reference at all.
 #[test]
-fn a_reference_that_wraps_is_not_trusted() {
+fn wrapping_reference_is_not_trusted() {
     let Some((report, _)) = asked("probe", "wraps", &["odd:clock"]) else {
         return;
     };
@@ -150,7 +150,7 @@ fn a_reference_that_wraps_is_not_trusted() {
 
 /// Neither figure is known to be the true one: the interval holds both.
 #[test]
-fn a_cost_that_does_not_fit_between_two_reads_is_said_to() {
+fn reports_cost_longer_than_interval() {
     let Some((report, _)) = asked("probe", "cheap", &["odd:clock"]) else {
         return;
     };

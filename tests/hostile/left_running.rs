@@ -40,7 +40,7 @@ fn hangups_are_ignored() -> bool {
 }
 
 #[test]
-fn a_measured_command_ends_with_the_one_that_measures() {
+fn measured_command_ends_with_runner() {
     let hangup = (!hangups_are_ignored()).then_some(Signal::HUP);
     for signal in [Signal::INT, Signal::TERM].into_iter().chain(hangup) {
         let run = Run::start(&[
@@ -100,7 +100,7 @@ fn verbs_that_probe_first_end_that() {
 }
 
 #[test]
-fn workers_end_when_the_runner_is_killed() {
+fn workers_end_with_killed_runner() {
     let run = Run::start(&["probe", "--thorough"]);
     run.until_it_runs("agent");
     run.signal(Signal::KILL);
@@ -118,7 +118,7 @@ fn fleeing(folder: &Folder, first: u32, second: u32) -> String {
 
 /// A session of its own takes a process out of its group, and a second fork out of its family.
 #[test]
-fn nobody_gets_away_by_a_session_of_its_own() {
+fn own_session_does_not_escape() {
     if emulated("descendants cannot be adopted (PR_SET_CHILD_SUBREAPER is refused)") {
         return;
     }
@@ -140,7 +140,7 @@ fn nobody_gets_away_by_a_session_of_its_own() {
 
 /// No process is left then to adopt them, and no group tells whose they are.
 #[test]
-fn nobody_gets_away_when_the_runner_is_killed() {
+fn no_process_survives_killed_runner() {
     let folder = Folder::new();
     let flee = fleeing(&folder, 3007, 3008);
     let run = Run::start(&["list", "--agent", &flee]);
@@ -167,7 +167,7 @@ fn nobody_gets_away_when_the_runner_is_killed() {
 
 /// Its output is not read, so that it blocks in the middle of it, for ever.
 #[test]
-fn a_signal_while_something_is_shown_is_heard() {
+fn handles_signal_during_output() {
     let folder = Folder::new();
     let timers: Vec<String> = (0..4_000)
         .map(|number| format!(r#"{{"id":"t{number}","label":"some words","ns_per_tick":1}}"#))

@@ -46,7 +46,7 @@ fn probed(lie: &str) -> Option<(Value, u64)> {
 }
 
 #[test]
-fn a_reference_with_a_false_unit_measures_nothing() {
+fn rejects_reference_with_false_unit() {
     for lie in ["too-short", "too-long", "double"] {
         let Some((row, _)) = probed(lie) else { return };
         assert_eq!(row["status"], "failed", "{lie}: {row}");
@@ -64,7 +64,7 @@ fn a_reference_with_a_false_unit_measures_nothing() {
 }
 
 #[test]
-fn answers_larger_than_the_question_are_not_read() {
+fn rejects_answers_larger_than_asked() {
     for lie in ["endless", "wordy"] {
         let Some((row, peak)) = probed(lie) else {
             return;
@@ -80,7 +80,7 @@ fn answers_larger_than_the_question_are_not_read() {
 }
 
 #[test]
-fn a_crowd_of_timers_is_refused_with_the_limit() {
+fn rejects_too_many_agent_timers() {
     let Some((row, peak)) = probed("crowd") else {
         return;
     };

@@ -25,7 +25,7 @@ fn limited(limits: &str, args: &[&str]) -> Output {
 }
 
 #[test]
-fn files_that_may_be_open_are_counted_before() {
+fn checks_open_file_limit_first() {
     let ended = limited("ulimit -n 16", &["probe", "--quick", "monotonic"]);
     let told = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{told}");
@@ -39,7 +39,7 @@ fn files_that_may_be_open_are_counted_before() {
 }
 
 #[test]
-fn a_small_stack_is_none_for_what_it_does() {
+fn works_with_small_stack() {
     if emulated("the stack that is limited is the emulator's own, too") {
         return;
     }
@@ -64,7 +64,7 @@ fn a_small_stack_is_none_for_what_it_does() {
 
 /// Root may start as many threads as it likes, so another user has to.
 #[test]
-fn without_a_thread_one_does_it_all() {
+fn works_without_further_threads() {
     if emulated("the emulator needs a thread itself") {
         return;
     }
@@ -101,7 +101,7 @@ fn without_a_thread_one_does_it_all() {
 }
 
 #[test]
-fn without_a_second_process_it_says_so() {
+fn reports_missing_second_process() {
     if emulated("the emulator needs a thread itself") {
         return;
     }
@@ -171,7 +171,7 @@ fn without_clock(variables: &[(&str, &str)], args: &[&str]) -> Option<Command> {
 
 /// The vDSO still tells the time.
 #[test]
-fn a_deadline_passes_where_the_clock_is_refused() {
+fn deadline_passes_without_clock() {
     let folder = Folder::new();
     let probe = [
         "probe",

@@ -28,7 +28,7 @@ fn report(timers: usize, words: usize) -> String {
 }
 
 #[test]
-fn the_largest_reports_that_are_read_take_a_bounded_memory() {
+fn largest_reports_take_bounded_memory() {
     let folder = Folder::new();
     let (path, page) = (folder.arg("large.json"), folder.arg("page.html"));
     fs::write(
@@ -55,7 +55,7 @@ fn the_largest_reports_that_are_read_take_a_bounded_memory() {
 }
 
 #[test]
-fn more_timers_than_any_run_has_are_refused() {
+fn rejects_too_many_timers() {
     let folder = Folder::new();
     let path = folder.arg("crowd.json");
     fs::write(folder.file("crowd.json"), report(20_000, 0)).expect("there is room");
@@ -66,7 +66,7 @@ fn more_timers_than_any_run_has_are_refused() {
 }
 
 #[test]
-fn more_values_than_any_run_has_are_refused() {
+fn rejects_too_many_values() {
     let folder = Folder::new();
     let path = folder.arg("wordy.json");
     fs::write(folder.file("wordy.json"), report(1, 2 * VALUES)).expect("there is room");
@@ -86,7 +86,7 @@ fn more_values_than_any_run_has_are_refused() {
 
 #[test]
 #[ignore = "long"]
-fn many_large_reports_take_a_bounded_memory() {
+fn many_reports_take_bounded_memory() {
     let folder = Folder::new();
     fs::create_dir(folder.file("reports")).expect("a folder");
     let text = report(TIMERS, VALUES - 6 * TIMERS);

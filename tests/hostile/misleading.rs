@@ -23,7 +23,7 @@ fn told(output: &Output) -> String {
 }
 
 #[test]
-fn a_short_command_is_measured_by_one_clock_which_is_named() {
+fn short_command_names_its_clock() {
     let output = run(&["measure", "--", "true"]);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(
@@ -40,7 +40,7 @@ fn a_short_command_is_measured_by_one_clock_which_is_named() {
 }
 
 #[test]
-fn the_rule_by_which_a_clock_is_taken_is_told() {
+fn states_rule_of_clock_choice() {
     let folder = Folder::new();
     let report = fs::read_to_string(REPORT).expect("it is kept");
     let mut report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
@@ -62,7 +62,7 @@ fn the_rule_by_which_a_clock_is_taken_is_told() {
 }
 
 #[test]
-fn a_clock_that_can_be_set_is_taken_for_a_duration_only_where_that_is_asked_for() {
+fn settable_clock_needs_explicit_request() {
     let folder = Folder::new();
     let report = fs::read_to_string(REPORT).expect("it is kept");
     let mut report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
@@ -120,7 +120,7 @@ fn there_is_no_infinity() {
 }
 
 #[test]
-fn a_table_can_be_turned_round_without_a_column() {
+fn transposes_table_without_column() {
     let lines = |args: &[&str]| -> Vec<String> {
         let output = run(&[
             &["table", REPORT, "--columns", "timer", "--format", "csv"],

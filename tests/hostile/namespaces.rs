@@ -85,7 +85,7 @@ fn beside(wall: &[&str], below: &[&str], args: &[&str]) -> (String, String, i32)
 }
 
 #[test]
-fn a_run_that_sees_another_namespace_ends_with_a_report_and_nobody_else() {
+fn foreign_pid_namespace_gives_report() {
     let Some(wall) = walled() else { return };
     for below in [
         &["unshare", "--pid", "--fork"][..],
@@ -123,7 +123,7 @@ fn a_run_that_sees_another_namespace_ends_with_a_report_and_nobody_else() {
 
 /// What has a group of its own is ended there, too; what leaves it ends with the namespace.
 #[test]
-fn an_agent_that_starts_others_does_not_mislead_it() {
+fn agent_children_do_not_confuse() {
     let Some(wall) = walled() else { return };
     let below = ["unshare", "--pid", "--fork"];
     let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
@@ -136,7 +136,7 @@ fn an_agent_that_starts_others_does_not_mislead_it() {
 
 /// One that has its own `/proc` finds whatever left its group, as ever.
 #[test]
-fn a_namespace_with_its_own_proc_lacks_nothing() {
+fn namespace_with_own_proc_works() {
     let Some(wall) = walled() else { return };
     let below = ["unshare", "--pid", "--fork", "--mount-proc"];
     let (_, told, code) = beside(

@@ -27,7 +27,7 @@ fn refused(args: &[&str], code: i32) -> String {
 
 /// A clock of which a tick takes longer than the world is old.
 #[test]
-fn a_trace_whose_figures_cannot_be_is_refused_by_all_who_read_one() {
+fn all_readers_reject_impossible_trace() {
     let (folder, unit) = (Folder::new(), r#""ns_per_tick":1.0"#);
     let text: String = TRACE.split_whitespace().collect();
     assert!(text.contains(unit), "the trace changed");
@@ -54,7 +54,7 @@ fn a_trace_whose_figures_cannot_be_is_refused_by_all_who_read_one() {
 /// It would take an hour.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_place_where_nothing_can_be_made_is_refused_before_anything_is_measured() {
+fn rejects_unwritable_output_before_measuring() {
     let hour = ["wait", "nanosleep", "--durations", "1s", "--for", "3600s"];
     for path in [
         "/proc/late.txt",
@@ -79,7 +79,7 @@ fn a_place_where_nothing_can_be_made_is_refused_before_anything_is_measured() {
 }
 
 #[test]
-fn a_policy_without_its_priority_is_refused() {
+fn rejects_policy_without_priority() {
     for policy in ["fifo:", "rr:", "other:"] {
         let told = refused(&["wait", "nanosleep", "--policy", policy], 2);
         assert!(told.contains("as in fifo:80"), "{told}");
@@ -87,7 +87,7 @@ fn a_policy_without_its_priority_is_refused() {
 }
 
 #[test]
-fn paths_of_thousands_of_characters_lose_their_middle() {
+fn shortens_paths_in_the_middle() {
     let path = format!("{}end", "long/".repeat(800));
     let report = format!("{path}.json");
     for (args, code) in [

@@ -89,7 +89,7 @@ fn read_by_all(name: &str, report: &Value) -> Vec<(Option<i32>, String)> {
 }
 
 #[test]
-fn figures_that_cannot_be_are_refused_with_their_place() {
+fn rejects_impossible_figures_with_place() {
     let folder = Folder::new();
     let path = folder.arg("r.json");
     let late = "/waits/0/figures/lateness/0";
@@ -197,7 +197,7 @@ fn figures_that_cannot_be_are_refused_with_their_place() {
 }
 
 #[test]
-fn what_is_absurd_and_possible_is_shown_by_all() {
+fn all_verbs_print_extreme_figures() {
     assert!(
         read_by_all("sound", &report())
             .iter()
@@ -308,7 +308,7 @@ fn what_is_absurd_and_possible_is_shown_by_all() {
 }
 
 #[test]
-fn many_rows_are_read_and_too_many_refused() {
+fn rejects_too_many_rows() {
     let many = |count: usize| {
         let mut report = report();
         let row = report["waits"][0].clone();

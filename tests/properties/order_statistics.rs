@@ -16,7 +16,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_the_values_does_not_matter(values in figures(1), seed: u64) {
+    fn order_of_values_is_irrelevant(values in figures(1), seed: u64) {
         let other = shuffled(&values, seed);
         prop_assert_eq!(median(&values), median(&other));
         prop_assert_eq!(midmean(&values), midmean(&other));
@@ -32,7 +32,7 @@ proptest! {
     }
 
     #[test]
-    fn the_midmean_does_not_see_a_few_interruptions(
+    fn midmean_ignores_few_interruptions(
         values in prop::collection::vec(100.0..110.0_f64, 8..60),
         length in 1e3..1e12_f64,
         share in 0.0..0.249_f64,
@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn leaving_out_the_highest_never_raises_the_midmean(values in figures(1), share in 0.0..2.0_f64) {
+    fn dropping_highest_never_raises_midmean(values in figures(1), share in 0.0..2.0_f64) {
         let all = midmean(&values).expect("not empty");
         if let Some(fewer) = midmean_but(&values, share) {
             prop_assert!(fewer <= all * (1.0 + 1e-9), "{fewer} {all}");
@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn the_interval_over_processes_holds_its_value(values in figures(1)) {
+    fn interval_over_processes_holds_value(values in figures(1)) {
         let found = over_processes(&values).expect("not empty");
         prop_assert_eq!(found.is_bounded(), values.len() > 1);
         prop_assert!(found.low <= found.value && found.value <= found.high, "{found:?}");

@@ -98,7 +98,7 @@ fn context() -> impl Strategy<Value = Context> {
 
 proptest! {
     #[test]
-    fn the_step_of_an_ideal_counter_is_found((step, groups) in case()) {
+    fn finds_step_of_ideal_counter((step, groups) in case()) {
         let found = step_of(&groups)?;
         prop_assert!(near(found, step as f64, 0.01), "{found} instead of {step}");
     }
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_groups_and_of_intervals_does_not_matter((_, groups) in case(), seed: u64) {
+    fn order_of_intervals_is_irrelevant((_, groups) in case(), seed: u64) {
         let mut other = shuffled(&groups, seed);
         for group in &mut other {
             group.deltas = shuffled(&group.deltas, seed).into();
@@ -121,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn a_few_interruptions_do_not_move_it(
+    fn few_interruptions_keep_the_step(
         (_, groups) in case(), share in 0.0..0.02_f64, seed: u64, longest in 100.0..1e6_f64,
     ) {
         let mut random = StdRng::seed_from_u64(seed);
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn processes_may_widen_a_step_but_not_move_it(each in prop::collection::vec(anything(), 0..4), ideal in prop::collection::vec(case(), 0..3), unit in 0.0..9.0_f64) {
+    fn processes_widen_without_moving_step(each in prop::collection::vec(anything(), 0..4), ideal in prop::collection::vec(case(), 0..3), unit in 0.0..9.0_f64) {
         let ideal = ideal.into_iter().map(|(_, groups)| groups);
         let runs = each.into_iter().chain(ideal).map(|intervals| Run { intervals, ..Run::default() });
         let trace = Trace { runs: runs.collect(), ..Trace::default() };
@@ -193,7 +193,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn many_random_intervals_of_any_size_are_answered(seed: u64, context in context()) {
+    fn answers_random_intervals(seed: u64, context in context()) {
         // Enough of them for the spectrum, some at the end of what fits.
         let mut random = StdRng::seed_from_u64(seed);
         let groups: Vec<Intervals> = (0..900)

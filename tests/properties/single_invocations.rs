@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_the_samples_does_not_matter(samples in samples(), step in step(), seed: u64) {
+    fn order_of_samples_is_irrelevant(samples in samples(), step in step(), seed: u64) {
         let one = shape_of(&samples, step, NO_HINT);
         let other = shape_of(&shuffled(&samples, seed), step, NO_HINT);
         prop_assert_eq!(one.median(), other.median());

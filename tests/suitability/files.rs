@@ -79,7 +79,7 @@ fn identified(folder: &tempfile::TempDir) -> Platform {
 }
 
 #[test]
-fn a_laptop_as_its_owner_left_it() {
+fn judges_unprepared_laptop() {
     let folder = folder();
     for (path, text) in LAPTOP {
         write(folder.path(), path, text.as_bytes());

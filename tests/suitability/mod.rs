@@ -130,7 +130,7 @@ impl Drop for Told {
 use Severity::{Note, Ok as Fine, Problem, Unknown};
 
 #[test]
-fn nothing_is_wrong_with_a_machine_that_was_made_ready() {
+fn prepared_machine_has_no_findings() {
     let findings = judge(&ready());
     assert!(
         findings.iter().all(|finding| finding.severity == Fine),
@@ -144,7 +144,7 @@ fn nothing_is_wrong_with_a_machine_that_was_made_ready() {
 }
 
 #[test]
-fn what_is_not_shown_is_never_ok() {
+fn unknown_facts_are_never_ok() {
     let findings = judge(&Platform::default());
     assert!(
         findings.iter().all(|finding| finding.severity == Unknown),
@@ -194,7 +194,7 @@ fn clock_sources() {
 }
 
 #[test]
-fn a_counter_that_the_kernel_gave_up() {
+fn judges_counter_rejected_by_kernel() {
     let mut platform = ready();
     platform.clocksource.current = Some("hpet".into());
     platform.clocksource.available = vec!["hpet".into(), "acpi_pm".into()];
@@ -449,7 +449,7 @@ fn waiting() {
 }
 
 #[test]
-fn the_worst_comes_first_and_problems_can_be_helped() {
+fn worst_finding_comes_first() {
     let mut platform = ready();
     platform.cpu.turbo = Some(true);
     platform.cpu.isolated = Some(String::new());

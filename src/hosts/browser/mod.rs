@@ -28,7 +28,7 @@ const LONGEST_REQUEST: u64 = 1 << 20;
 /// No message of a browser is longer.
 const LONGEST_MESSAGE: u64 = 256 << 20;
 /// How long the request in hand may take once the input has ended.
-const FAREWELL: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
 /// What it takes to start a browser, on a machine that does much else.
 const START: Duration = Duration::from_secs(60);
 /// As much of what a browser complained of is told.
@@ -87,7 +87,7 @@ pub fn serve(
             }
         }
         drop(lines);
-        if is_over.recv_timeout(FAREWELL) == Err(RecvTimeoutError::Timeout) {
+        if is_over.recv_timeout(SHUTDOWN_TIME) == Err(RecvTimeoutError::Timeout) {
             children::interrupt();
             scratch::abandon();
             children::finish();

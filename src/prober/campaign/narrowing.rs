@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_come_close_enough_is_left() {
+    fn skips_timers_beyond_reach() {
         let plan = Plan {
             precision: 0.005,
             most_processes: 120,

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_core_that_is_always_shared_has_figures_that_say_so() {
+    fn shared_core_marks_its_figures() {
         use crate::trace::Run;
         let mut subject = Subject {
             alone: 3,
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn brief_processes_that_were_disturbed_disqualify_nobody() {
+    fn disturbed_brief_processes_are_tolerated() {
         let settled = |alone: u32, explored: u32, brief: u32| {
             let mut subject = Subject {
                 alone,

@@ -69,7 +69,7 @@ const BUSY_TRIES: u32 = 3;
 /// How long it is watched beside a busy thread where it stands still asleep: the kernel adds what a
 /// running thread used up to the time of its process once a tick, of 10 ms at most
 /// (`thread_group_cputime` in its `kernel/sched/cputime.c`).
-const BESIDE_BUSY_MS: u32 = 30;
+const WITH_BUSY_MS: u32 = 30;
 /// Steps of a timer in that time at least.
 const NATURE_STEPS: f64 = 6.0;
 /// How long both clocks are watched asleep where the host cannot compare them: the shortest time in
@@ -254,11 +254,7 @@ impl Session {
             .iter()
             .zip(&spun)
             .any(|(slept, spun)| slower(slept, spun));
-        let mut beside = if stood {
-            span.max(BESIDE_BUSY_MS)
-        } else {
-            span
-        };
+        let mut beside = if stood { span.max(WITH_BUSY_MS) } else { span };
         let mut left: Vec<(&mut Examined, Option<Moved>)> = watched.into_iter().zip(spun).collect();
         for _ in 0..BUSY_TRIES {
             let mut asked: Vec<&mut Examined> =
@@ -563,7 +559,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_thread_test_grows_with_the_number_of_cpus() {
+    fn thread_test_grows_with_cpus() {
         // A handoff takes 1 µs between sockets, a round starts its threads in 50 µs each, a pair of
         // readings 0.3 µs on the wire.
         let seconds = |cpus: u32| {

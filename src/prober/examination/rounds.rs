@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pair_meets_once_and_nobody_twice_a_round() {
+    fn every_cpu_pair_meets_once() {
         for count in [2_u32, 3, 4, 7, 16, 63, 64, 128] {
             let cpus: Vec<u32> = (0..count).map(|cpu| 3 * cpu + 1).collect();
             let rounds = rounds(&cpus, usize::MAX);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_rounds_than_one_can_afford() {
+    fn bounds_number_of_rounds() {
         let cpus: Vec<u32> = (0..256).collect();
         let some = rounds(&cpus, 63);
         assert_eq!(some.len(), 63);

@@ -109,7 +109,7 @@ fn one_process<'a>(
             return Ok(None);
         };
         let ns_per_tick = trace.reference.ns_per_tick;
-        let run = beside_load(subject, || {
+        let run = under_load(subject, || {
             let placement = subject.conditions.placement();
             let mut bench = bench(&hosts[subject.host], subject, placement, settings)?;
             explore(
@@ -155,7 +155,7 @@ pub fn tick_all(
         let Ok(trace) = &subject.outcome else {
             return Ok(None);
         };
-        let run = beside_load(subject, || {
+        let run = under_load(subject, || {
             let (id, placement) = (subject.waiter.id.as_str(), subject.conditions.placement());
             let connection = connect(&hosts[subject.host], &[id], placement, settings.timeout)?;
             let mut timer = waiter(&connection, id);
@@ -227,7 +227,7 @@ fn a_round<T>(
 }
 
 /// What a process for a timer observes beside the load that was asked for.
-fn beside_load<T, R>(subject: &Subject<T>, ask: impl FnOnce() -> Answer<R>) -> Answer<R> {
+fn under_load<T, R>(subject: &Subject<T>, ask: impl FnOnce() -> Answer<R>) -> Answer<R> {
     let _load = subject
         .conditions
         .start_load()

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_core_is_shared_when_it_does_less_than_it_can() {
+    fn slow_core_counts_as_shared() {
         let alone = [4.05, 4.03, 4.08];
         let mut widths: Vec<f64> = alone.iter().cycle().take(60).copied().collect();
         assert!(!is_shared(&widths, 4.0));

@@ -46,7 +46,7 @@ fn what_grew_disturbed() {
 }
 
 #[test]
-fn a_window_nobody_can_watch_is_asked_once() {
+fn unwatched_window_is_asked_once() {
     let watch = Watch::new(None, true, Duration::ZERO);
     watch.borrow_mut().counts = Counts::at(std::path::Path::new("/nowhere"));
     let mut process = ProcessWatch::from_outside(&watch, 1);
@@ -139,7 +139,7 @@ fn short_windows_slip_through() {
 }
 
 #[test]
-fn a_question_that_is_asked_once_is_not_repeated() {
+fn single_question_is_not_repeated() {
     let procfs = Procfs::with(&["7"]);
     let mut process = procfs.watched();
     let mut asked = 0;
@@ -156,7 +156,7 @@ fn a_question_that_is_asked_once_is_not_repeated() {
 }
 
 #[test]
-fn a_runtime_that_gives_way_to_its_own_threads_is_kept() {
+fn keeps_runtime_that_yields_internally() {
     assert_eq!(
         Procfs::with(&["7", "8"]).always_disturbed(),
         (switches(MOST_TRIES - 1), true)
@@ -164,7 +164,7 @@ fn a_runtime_that_gives_way_to_its_own_threads_is_kept() {
 }
 
 #[test]
-fn a_window_that_is_always_disturbed_spoils_the_process() {
+fn permanent_disturbance_discards_process() {
     assert_eq!(
         Procfs::with(&["7"]).always_disturbed(),
         (switches(MOST_TRIES), false)
