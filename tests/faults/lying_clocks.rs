@@ -39,13 +39,13 @@ fn probed_without(question: &str, fault: &str) -> Option<Value> {
     Some(row)
 }
 
-fn disqualified(fault: &str, verdict: &str, told: &str) {
+fn disqualified(fault: &str, verdict: &str, reported: &str) {
     let Some(row) = probed(fault) else { return };
     assert_eq!(outcome(&row, verdict), "fail", "{row}");
     let finding = row["verdicts"][verdict]["finding"]
         .as_str()
         .expect("a finding");
-    assert!(finding.contains(told), "{finding}");
+    assert!(finding.contains(reported), "{finding}");
     // An unresolved one has no Quality; one that has figures has Quality 0.
     assert!(
         row["quality"].is_null() || row["quality"] == 0.0,

@@ -77,8 +77,8 @@ fn keeps_page_changed_by_user() {
     fs::write(&index, page.replacen("clocks", "CLOCKS", 1)).unwrap();
     let again = publish(&folder.arg("site"));
     assert_eq!(again.status.code(), Some(1));
-    let told = String::from_utf8(again.stderr).unwrap();
-    assert!(told.contains("index.html' was changed"), "{told}");
+    let reported = String::from_utf8(again.stderr).unwrap();
+    assert!(reported.contains("index.html' was changed"), "{reported}");
     assert!(fs::read_to_string(&index).unwrap().contains("CLOCKS"));
     assert_eq!(folder.names(), ["site"]);
     // Touched only, or as it was: that is no change.
@@ -189,11 +189,11 @@ fn oversized_file_leaves_nothing() {
     limited.args(["-c", "ulimit -f 16; exec \"$0\" \"$@\"", program()]);
     limited.args(["report", REPORT, "-o", &folder.arg("page.html")]);
     let ended = limited.output().unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(1), "{told}");
+    let reported = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{reported}");
     assert!(
-        told.contains("page.html") && told.contains("File too large"),
-        "{told}"
+        reported.contains("page.html") && reported.contains("File too large"),
+        "{reported}"
     );
     assert_eq!(folder.names(), [""; 0]);
 }

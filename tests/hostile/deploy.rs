@@ -122,14 +122,17 @@ fn ended(mut command: Command) -> (Option<i32>, String) {
         stdout,
         stderr,
     } = command.output().expect("it starts");
-    let told = [stdout, stderr].concat();
+    let reported = [stdout, stderr].concat();
     let steers = |byte: &u8| !matches!(byte, b'\n' | b'\t' | b' '..=b'~');
     assert!(
-        !told.iter().any(steers),
+        !reported.iter().any(steers),
         "{:?}",
-        String::from_utf8_lossy(&told)
+        String::from_utf8_lossy(&reported)
     );
-    (status.code(), String::from_utf8(told).expect("it is ASCII"))
+    (
+        status.code(),
+        String::from_utf8(reported).expect("it is ASCII"),
+    )
 }
 
 /// A name as reports and folders have it.
@@ -151,15 +154,16 @@ fn node_names_cannot_inject_commands() {
         let stage = Stage::new();
         fs::write(stage.0.file("-no des"), NAMES.join("\n") + "\n\n").expect("there is room");
         let args = [&[run, "-no des"][..], &ARGUMENTS].concat();
-        let (code, told) = ended(stage.script("ssh/parallel.sh", &args));
+        let (code, reported) = ended(stage.script("ssh/parallel.sh", &args));
         stage.is_sound();
-        assert_eq!(code, Some(0), "{run}: {told}");
+        assert_eq!(code, Some(0), "{run}: {reported}");
         assert_eq!(
-            told.lines()
+            reported
+                .lines()
                 .filter(|line| line.starts_with("done\t"))
                 .count(),
             2 * NAMES.len(),
-            "{told}"
+            "{reported}"
         );
         let handed = stage.said("ssh");
         for name in NAMES {
@@ -189,18 +193,18 @@ fn node_does_not_evaluate_names() {
         let stage = Stage::new();
         for name in NAMES {
             let args = [&[run, name][..], &ARGUMENTS].concat();
-            let (code, told) = ended(stage.script("node.sh", &args));
+            let (code, reported) = ended(stage.script("node.sh", &args));
             assert!(
-                code == Some(0) && told.starts_with("done\t"),
-                "{name}: {told}"
+                code == Some(0) && reported.starts_with("done\t"),
+                "{name}: {reported}"
             );
         }
         stage.is_sound();
-        let (code, told) = ended(stage.script("status.sh", &[run]));
+        let (code, reported) = ended(stage.script("status.sh", &[run]));
         assert_eq!(
-            (code, told.lines().count()),
+            (code, reported.lines().count()),
             (Some(0), 1 + NAMES.len()),
-            "{told}"
+            "{reported}"
         );
     }
 }
@@ -215,7 +219,7 @@ fn launchers_pass_names_unchanged() {
     stage.program("srun", launch);
     stage.program("scontrol", "printf 'n1\\n'");
     fs::write(stage.0.file("-host file"), "n1 slots=1\n").expect("there is room");
-    let (code, told) = ended(stage.script(
+    let (code, reported) = ended(stage.script(
         "mpi/mpirun.sh",
         &[&[run, "-host file"][..], &ARGUMENTS].concat(),
     ));
@@ -228,7 +232,7 @@ fn launchers_pass_names_unchanged() {
         "{}",
         stage.said("meter")
     );
-    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(code, Some(0), "{reported}");
     assert!(
         stage
             .said("mpirun")
@@ -248,11 +252,11 @@ fn launchers_pass_names_unchanged() {
             .env("SLURMD_NODENAME", "n1")
             .env("SLURM_ARRAY_TASK_ID", task);
         command.env("TIMERMETER_DEPLOY", deploy);
-        let (code, told) = ended(command);
+        let (code, reported) = ended(command);
         assert_eq!(
             (code, handed_on(&stage)),
             (Some(0), handed),
-            "{task}: {told}"
+            "{task}: {reported}"
         );
     }
     // Tasks of one node have folders of their own, and one name.
@@ -283,14 +287,14 @@ fn stopped_node_stops_its_probe() {
         run.until_it_runs(&format!("sleep 301{number}"));
         run.signal(signal);
         let (status, output) = run.end();
-        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let reported = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(
-            status.success() && told.starts_with("cancelled\tn1\t"),
-            "{signal:?}: {told}"
+            status.success() && reported.starts_with("cancelled\tn1\t"),
+            "{signal:?}: {reported}"
         );
         assert_eq!(
             fs::read_to_string(stage.0.file("run/n1/status")).expect("it is told"),
-            told
+            reported
         );
     }
 }
@@ -307,10 +311,10 @@ fn repeats_signal_to_deaf_probe() {
     run.until_it_runs("sleep 1.25");
     run.signal(Signal::TERM);
     let (status, output) = run.end();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let reported = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        status.success() && told.starts_with("cancelled\tn1\t"),
-        "{told}"
+        status.success() && reported.starts_with("cancelled\tn1\t"),
+        "{reported}"
     );
 }
 
@@ -324,11 +328,11 @@ fn stops_all_listed_nodes() {
     run.signal(Signal::TERM);
     let (status, output) = run.end();
     assert_eq!(status.code(), Some(143), "{output:?}");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let reported = String::from_utf8_lossy(&output.stdout).into_owned();
     // One of them may not have begun.
     assert!(
-        told.contains("cancelled\t") && !told.contains("running\t"),
-        "{told}"
+        reported.contains("cancelled\t") && !reported.contains("running\t"),
+        "{reported}"
     );
 }
 
@@ -340,10 +344,10 @@ fn node_output_cannot_control_terminal() {
     let stage = Stage::new();
     fs::write(stage.0.file("words"), STEERING).expect("there is room");
     stage.program("it's a \"meter\"", r#"cat "$STAGE/words" >&2; exit 1"#);
-    let (code, told) = ended(stage.script("node.sh", &["run", "n1"]));
+    let (code, reported) = ended(stage.script("node.sh", &["run", "n1"]));
     assert!(
-        code == Some(0) && told.starts_with("failed\tn1\t") && told.contains("owned"),
-        "{told}"
+        code == Some(0) && reported.starts_with("failed\tn1\t") && reported.contains("owned"),
+        "{reported}"
     );
     // One that writes its status by itself, and one whose folder is called so.
     let name = [b"n2\x1b]0;owned\x07\n", STEERING].concat();
@@ -359,9 +363,12 @@ fn node_output_cannot_control_terminal() {
         )
         .expect("there is room");
     }
-    let (code, told) = ended(stage.script("status.sh", &["run"]));
-    assert_eq!((code, told.lines().count()), (Some(3), 4), "{told}");
-    assert!(!told.lines().any(|line| line.starts_with("done")), "{told}");
+    let (code, reported) = ended(stage.script("status.sh", &["run"]));
+    assert_eq!((code, reported.lines().count()), (Some(3), 4), "{reported}");
+    assert!(
+        !reported.lines().any(|line| line.starts_with("done")),
+        "{reported}"
+    );
 }
 
 #[test]
@@ -370,10 +377,10 @@ fn what_is_no_report_is_none() {
     stage.program("ssh", r#"echo '{"not":"a report"}'"#);
     let mut command = stage.script("node.sh", &["run", "n1"]);
     command.env("REMOTE", "ssh n1");
-    let (_, told) = ended(command);
+    let (_, reported) = ended(command);
     assert!(
-        told.starts_with("failed\tn1\t") && told.contains("what came back is no report"),
-        "{told}"
+        reported.starts_with("failed\tn1\t") && reported.contains("what came back is no report"),
+        "{reported}"
     );
     assert_eq!(
         fs::read_dir(stage.0.file("run/n1"))
@@ -392,14 +399,15 @@ fn what_is_no_report_is_none() {
         .expect("there is room");
         fs::write(folder.join("report.json"), report).expect("there is room");
     }
-    let (code, told) = ended(stage.script("status.sh", &["run"]));
-    assert_eq!(code, Some(3), "{told}");
+    let (code, reported) = ended(stage.script("status.sh", &["run"]));
+    assert_eq!(code, Some(3), "{reported}");
     assert_eq!(
-        told.lines()
+        reported
+            .lines()
             .filter(|line| line.starts_with("failed\t"))
             .count(),
         3,
-        "{told}"
+        "{reported}"
     );
 }
 
@@ -410,10 +418,10 @@ fn keeps_report_of_exit_3() {
     stage.program("ssh", &format!("cat '{REPORT}'; exit 3"));
     let mut command = stage.script("node.sh", &["run", "n1"]);
     command.env("REMOTE", "ssh n1");
-    let (_, told) = ended(command);
+    let (_, reported) = ended(command);
     assert!(
-        told.starts_with("done\tn1\t") && stage.0.file("run/n1/report.json").exists(),
-        "{told}"
+        reported.starts_with("done\tn1\t") && stage.0.file("run/n1/report.json").exists(),
+        "{reported}"
     );
 }
 
@@ -450,16 +458,16 @@ fn the_playbook_keeps_to_the_same() {
         .current_dir(stage.0.file(""))
         .output()
         .expect("it starts");
-    let (code, told) = ended(stage.script("status.sh", &[&run]));
-    assert_eq!(code, Some(3), "{told}: {played:?}");
+    let (code, reported) = ended(stage.script("status.sh", &[&run]));
+    assert_eq!(code, Some(3), "{reported}: {played:?}");
     for (state, name) in [
         ("failed", "steering"),
         ("failed", "lying"),
         ("done", "honest"),
     ] {
         assert!(
-            told.contains(&format!("{state}\t{name}\t")),
-            "{told}: {played:?}"
+            reported.contains(&format!("{state}\t{name}\t")),
+            "{reported}: {played:?}"
         );
     }
     assert!(
@@ -512,26 +520,30 @@ mkdir -p "$4/p/d" && cp '{report}' "$4/p/d/report.json"; echo 'a table'"#,
         .env("RUNS", "1")
         .output()
         .expect("it starts");
-    let [told, errors] =
+    let [reported, errors] =
         [stdout, stderr].map(|bytes| String::from_utf8(bytes).expect("it is text"));
-    assert_eq!(status.code(), Some(code), "{conditions:?}: {told}{errors}");
+    assert_eq!(
+        status.code(),
+        Some(code),
+        "{conditions:?}: {reported}{errors}"
+    );
     stage.is_sound();
-    (told, errors)
+    (reported, errors)
 }
 
 #[test]
 fn gate_refuses_baseline_of_other_cpu() {
     let stage = Stage::new();
-    let (told, _) = gate(&stage, BEFORE, &[], 0);
-    assert_eq!(told, "No baseline of p yet: it was made now.\n");
+    let (reported, _) = gate(&stage, BEFORE, &[], 0);
+    assert_eq!(reported, "No baseline of p yet: it was made now.\n");
     let kept = stage.0.file("-kept $(touch PWNED)/p/d/report.json");
     assert_eq!(fs::read(&kept).unwrap(), fs::read(BEFORE).unwrap());
-    let (told, _) = gate(&stage, AFTER, &["quality<-50", "lost>0"], 0);
-    assert!(told.starts_with("**Clock reads: "), "{told}");
-    let (told, _) = gate(&stage, AFTER, &["lost>=0"], 3);
-    assert!(told.contains("condition holds: lost"), "{told}");
-    let (told, errors) = gate(&stage, OTHER_CPU, &["quality<-50"], 4);
-    assert_eq!(told, "");
+    let (reported, _) = gate(&stage, AFTER, &["quality<-50", "lost>0"], 0);
+    assert!(reported.starts_with("**Clock reads: "), "{reported}");
+    let (reported, _) = gate(&stage, AFTER, &["lost>=0"], 3);
+    assert!(reported.contains("condition holds: lost"), "{reported}");
+    let (reported, errors) = gate(&stage, OTHER_CPU, &["quality<-50"], 4);
+    assert_eq!(reported, "");
     assert!(
         errors.contains("the baseline is of another CPU: AMD EPYC (Zen 5), here Intel(R) Xeon(R)"),
         "{errors}"
@@ -549,12 +561,12 @@ fn gate_refuses_baseline_of_other_cpu() {
 fn failed_gate_keeps_nothing() {
     let stage = Stage::new();
     stage.program("it's a \"meter\"", "echo 'no clock' >&2; exit 1");
-    let (code, told) = ended(stage.script("gate.sh", &["kept"]));
-    assert_eq!((code, told.as_str()), (Some(1), "no clock\n"));
+    let (code, reported) = ended(stage.script("gate.sh", &["kept"]));
+    assert_eq!((code, reported.as_str()), (Some(1), "no clock\n"));
     assert!(!stage.0.file("kept").exists());
-    let (code, told) = ended(stage.script("gate.sh", &[]));
+    let (code, reported) = ended(stage.script("gate.sh", &[]));
     assert!(
-        code == Some(2) && told.contains("usage: gate.sh FOLDER"),
-        "{told}"
+        code == Some(2) && reported.contains("usage: gate.sh FOLDER"),
+        "{reported}"
     );
 }

@@ -38,10 +38,13 @@ fn pipes_and_devices_are_rejected() {
         &["publish", &reports, "-o", &site],
     ] {
         let (status, output) = Run::start(args).end();
-        let told = stderr(&output);
-        assert_eq!(status.code(), Some(3), "{told}");
-        assert!(told.contains("pipe.json': it is a pipe"), "{told}");
-        assert!(told.contains("zero.json': it is a device"), "{told}");
+        let reported = stderr(&output);
+        assert_eq!(status.code(), Some(3), "{reported}");
+        assert!(reported.contains("pipe.json': it is a pipe"), "{reported}");
+        assert!(
+            reported.contains("zero.json': it is a device"),
+            "{reported}"
+        );
     }
     for file in ["reports/pipe.json", "reports/zero.json"] {
         for args in [
@@ -122,11 +125,11 @@ fn no_message_steers_the_terminal() {
             &["measure", "chain", "--from", &path],
         ] {
             let (_, output) = Run::start(args).end();
-            let told = stderr(&output);
-            assert!(!told.is_empty(), "{args:?}");
+            let reported = stderr(&output);
+            assert!(!reported.is_empty(), "{args:?}");
             let steers =
                 |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
-            assert!(!told.contains(steers), "{args:?}: {told:?}");
+            assert!(!reported.contains(steers), "{args:?}: {reported:?}");
         }
     }
 }

@@ -23,10 +23,10 @@ fn asked(verb: &str, lie: &str, args: &[&str]) -> Option<(Value, Option<i32>)> {
         .args([verb, "--quick", "--format", "json", "--agent", &agent])
         .args(args);
     let (status, output) = Run::of(command).end();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
     let report = serde_json::from_slice(&output.stdout);
     Some((
-        report.unwrap_or_else(|error| panic!("{lie}: {error}: {status:?}: {told}")),
+        report.unwrap_or_else(|error| panic!("{lie}: {error}: {status:?}: {reported}")),
         status.code(),
     ))
 }

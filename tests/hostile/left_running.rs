@@ -56,9 +56,9 @@ fn measured_command_ends_with_runner() {
         run.until_it_runs("sleep 3001");
         run.signal(signal);
         let (status, output) = run.end();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(status.code(), ended_by(signal), "{signal:?}: {told}");
-        assert_eq!(told, "timermeter: interrupted\n");
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(status.code(), ended_by(signal), "{signal:?}: {reported}");
+        assert_eq!(reported, "timermeter: interrupted\n");
     }
 }
 
@@ -94,8 +94,11 @@ fn verbs_that_probe_first_end_that() {
         run.signal(Signal::TERM);
         let (status, output) = run.end();
         assert_eq!(status.code(), ended_by(Signal::TERM), "{verb:?}");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(told.ends_with("timermeter: interrupted\n"), "{told}");
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            reported.ends_with("timermeter: interrupted\n"),
+            "{reported}"
+        );
     }
 }
 

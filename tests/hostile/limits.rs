@@ -27,11 +27,11 @@ fn limited(limits: &str, args: &[&str]) -> Output {
 #[test]
 fn checks_open_file_limit_first() {
     let ended = limited("ulimit -n 16", &["probe", "--quick", "monotonic"]);
-    let told = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(1), "{told}");
+    let reported = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{reported}");
     assert!(
-        told.contains("16 files may be open") && told.contains("ulimit -n"),
-        "{told}"
+        reported.contains("16 files may be open") && reported.contains("ulimit -n"),
+        "{reported}"
     );
     // What may be allowed is allowed.
     let ended = limited("ulimit -S -n 40", &["probe", "--quick", "monotonic"]);
@@ -89,11 +89,11 @@ fn works_without_further_threads() {
     let Ok(ended) = command.output() else {
         return not_installed("there is no setpriv", "it is in util-linux");
     };
-    let told = String::from_utf8_lossy(&ended.stderr);
-    if told.contains("setpriv:") {
+    let reported = String::from_utf8_lossy(&ended.stderr);
+    if reported.contains("setpriv:") {
         return skipped("no other user may be had", "run it as root");
     }
-    assert_eq!(ended.status.code(), Some(0), "{told}");
+    assert_eq!(ended.status.code(), Some(0), "{reported}");
     assert!(
         String::from_utf8_lossy(&ended.stdout).contains("monotonic"),
         "{ended:?}"
@@ -127,12 +127,12 @@ fn reports_missing_second_process() {
     else {
         return not_installed("there is no setpriv", "it is in util-linux");
     };
-    let told = String::from_utf8_lossy(&ended.stderr);
-    if told.contains("setpriv:") {
+    let reported = String::from_utf8_lossy(&ended.stderr);
+    if reported.contains("setpriv:") {
         return skipped("no other user may be had", "run it as root");
     }
-    assert_eq!(ended.status.code(), Some(1), "{told}");
-    assert!(told.contains("ulimit -u"), "{told}");
+    assert_eq!(ended.status.code(), Some(1), "{reported}");
+    assert!(reported.contains("ulimit -u"), "{reported}");
 }
 
 /// The program where the kernel refuses `clock_gettime`, with these variables. `None` where no
@@ -231,11 +231,11 @@ fn without_any_clock_it_says_so() {
             return;
         };
         let (status, output) = Run::of(command).end();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(status.code(), Some(1), "{args:?}: {told}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(status.code(), Some(1), "{args:?}: {reported}");
         assert!(
-            told.contains("no clock (clock_gettime)"),
-            "{args:?}: {told}"
+            reported.contains("no clock (clock_gettime)"),
+            "{args:?}: {reported}"
         );
     }
     let Some(mut command) = without_clock(&[("LD_PRELOAD", &library)], &["table", REPORT]) else {

@@ -45,10 +45,10 @@ fn largest_reports_take_bounded_memory() {
         let mut run = Run::start(args);
         let peak = run.peak();
         let (_, output) = run.end();
-        let told = String::from_utf8_lossy(&output.stderr);
+        let reported = String::from_utf8_lossy(&output.stderr);
         assert!(
-            !told.contains("is not read") && !told.contains("more than"),
-            "{args:?}: {told}"
+            !reported.contains("is not read") && !reported.contains("more than"),
+            "{args:?}: {reported}"
         );
         assert!(peak < MOST, "{args:?}: {peak} kB");
     }
@@ -60,9 +60,9 @@ fn rejects_too_many_timers() {
     let path = folder.arg("crowd.json");
     fs::write(folder.file("crowd.json"), report(20_000, 0)).expect("there is room");
     let (status, output) = Run::start(&["table", &path]).end();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(status.code(), Some(1), "{told}");
-    assert!(told.contains("more than 8192 timers"), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(status.code(), Some(1), "{reported}");
+    assert!(reported.contains("more than 8192 timers"), "{reported}");
 }
 
 #[test]
@@ -77,9 +77,9 @@ fn rejects_too_many_values() {
         let mut run = Run::start(args);
         let peak = run.peak();
         let (status, output) = run.end();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(status.code(), Some(1), "{told}");
-        assert!(told.contains("more than 1048576 values"), "{told}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(status.code(), Some(1), "{reported}");
+        assert!(reported.contains("more than 1048576 values"), "{reported}");
         assert!(peak < 100_000, "{args:?}: {peak} kB");
     }
 }
@@ -109,14 +109,17 @@ fn many_reports_take_bounded_memory() {
         let mut run = Run::start(args);
         let peak = run.peak();
         let (status, output) = run.end();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(!told.contains("values"), "{args:?}: {told}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert!(!reported.contains("values"), "{args:?}: {reported}");
         assert_eq!(
-            told.contains("24 MiB together"),
+            reported.contains("24 MiB together"),
             args[0] == "report",
-            "{args:?}: {told}"
+            "{args:?}: {reported}"
         );
-        assert!(matches!(status.code(), Some(0 | 1 | 4)), "{args:?}: {told}");
+        assert!(
+            matches!(status.code(), Some(0 | 1 | 4)),
+            "{args:?}: {reported}"
+        );
         assert!(peak < MOST, "{args:?}: {peak} kB");
     }
 }

@@ -18,7 +18,7 @@ fn run(args: &[&str]) -> Output {
         .expect("it runs")
 }
 
-fn told(output: &Output) -> String {
+fn reported(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -27,15 +27,15 @@ fn short_command_names_its_clock() {
     let output = run(&["measure", "--", "true"]);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(
-        told(&output).matches("probing ").count(),
+        reported(&output).matches("probing ").count(),
         1,
         "{}",
-        told(&output)
+        reported(&output)
     );
     assert!(
-        told(&output).contains("--clock") && told(&output).contains("--from"),
+        reported(&output).contains("--clock") && reported(&output).contains("--from"),
         "{}",
-        told(&output)
+        reported(&output)
     );
 }
 
@@ -57,7 +57,11 @@ fn states_rule_of_clock_choice() {
         "wait for the work",
         "--clock",
     ] {
-        assert!(told(&output).contains(words), "{words}: {}", told(&output));
+        assert!(
+            reported(&output).contains(words),
+            "{words}: {}",
+            reported(&output)
+        );
     }
 }
 

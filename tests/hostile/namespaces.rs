@@ -76,12 +76,13 @@ fn beside(wall: &[&str], below: &[&str], args: &[&str]) -> (String, String, i32)
         .arg(program())
         .args(args);
     let output = command.stdin(Stdio::null()).output().expect("it starts");
-    let [shown, told] =
+    let [shown, reported] =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    let last = told.lines().last().unwrap_or_default();
+    let last = reported.lines().last().unwrap_or_default();
     let code = last.strip_prefix("alive 40 code ");
-    let code = code.unwrap_or_else(|| panic!("{:?}: {below:?} {args:?}: {told}", output.status));
-    (shown, told.clone(), code.parse().expect("a number"))
+    let code =
+        code.unwrap_or_else(|| panic!("{:?}: {below:?} {args:?}: {reported}", output.status));
+    (shown, reported.clone(), code.parse().expect("a number"))
 }
 
 #[test]
@@ -104,14 +105,14 @@ fn foreign_pid_namespace_gives_report() {
             continue;
         }
         let args = ["probe", "monotonic", "time", "--quick", "--format", "json"];
-        let (shown, told, code) = beside(wall, below, &args);
-        assert_eq!(code, 0, "{below:?}: {told}");
+        let (shown, reported, code) = beside(wall, below, &args);
+        assert_eq!(code, 0, "{below:?}: {reported}");
         assert!(
-            told.contains("/proc shows the processes of another PID namespace"),
-            "{below:?}: {told}"
+            reported.contains("/proc shows the processes of another PID namespace"),
+            "{below:?}: {reported}"
         );
         let report: Value = serde_json::from_str(&shown)
-            .unwrap_or_else(|error| panic!("{below:?}: {error}: {shown}: {told}"));
+            .unwrap_or_else(|error| panic!("{below:?}: {error}: {shown}: {reported}"));
         for row in report["timers"].as_array().expect("timers") {
             assert!(
                 row["status"] == "ok" || row["status"] == "unresolved",
@@ -130,8 +131,8 @@ fn agent_children_do_not_confuse() {
     let flee =
         format!("sleep 3101 & setsid sleep 3102 & read -r question; echo '{hello}'; read -r more");
     let flee = shell_words::join(["sh", "-c", &flee]);
-    let (_, told, code) = beside(wall, &below, &["list", "--agent", &flee]);
-    assert_eq!(code, 0, "{told}");
+    let (_, reported, code) = beside(wall, &below, &["list", "--agent", &flee]);
+    assert_eq!(code, 0, "{reported}");
 }
 
 /// One that has its own `/proc` finds whatever left its group, as ever.
@@ -139,10 +140,10 @@ fn agent_children_do_not_confuse() {
 fn namespace_with_own_proc_works() {
     let Some(wall) = walled() else { return };
     let below = ["unshare", "--pid", "--fork", "--mount-proc"];
-    let (_, told, code) = beside(
+    let (_, reported, code) = beside(
         wall,
         &below,
         &["probe", "monotonic", "--quick", "--format", "json"],
     );
-    assert!(code == 0 && !told.contains("/proc shows"), "{told}");
+    assert!(code == 0 && !reported.contains("/proc shows"), "{reported}");
 }

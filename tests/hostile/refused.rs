@@ -15,14 +15,14 @@ const TRACE: &str = include_str!("../fuzz/corpus/trace/waits.json");
 #[track_caller]
 fn refused(args: &[&str], code: i32) -> String {
     let (status, output) = Run::start(args).end();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(status.code(), Some(code), "{args:?}: {told}");
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(status.code(), Some(code), "{args:?}: {reported}");
     assert!(
         output.stdout.is_empty(),
         "{args:?}: {:?}",
         String::from_utf8_lossy(&output.stdout)
     );
-    told
+    reported
 }
 
 /// A clock of which a tick takes longer than the world is old.
@@ -61,19 +61,19 @@ fn rejects_unwritable_output_before_measuring() {
         "/proc/nowhere/late.txt",
         "/dev/shm/nowhere/late.txt",
     ] {
-        let told = refused(&[&hour[..], &["--histogram", path]].concat(), 1);
+        let reported = refused(&[&hour[..], &["--histogram", path]].concat(), 1);
         assert!(
-            told.starts_with(&format!("timermeter: cannot write '{path}': ")),
-            "{told}"
+            reported.starts_with(&format!("timermeter: cannot write '{path}': ")),
+            "{reported}"
         );
     }
     for (path, folder) in [("/proc/kept", "/proc"), ("/proc", "/proc")] {
-        let told = refused(&["probe", "--thorough", "--save", path], 1);
+        let reported = refused(&["probe", "--thorough", "--save", path], 1);
         assert!(
-            told.contains(&format!(
+            reported.contains(&format!(
                 "nothing can be made in '{folder}'; choose another place"
             )),
-            "{told}"
+            "{reported}"
         );
     }
 }
@@ -81,8 +81,8 @@ fn rejects_unwritable_output_before_measuring() {
 #[test]
 fn rejects_policy_without_priority() {
     for policy in ["fifo:", "rr:", "other:"] {
-        let told = refused(&["wait", "nanosleep", "--policy", policy], 2);
-        assert!(told.contains("as in fifo:80"), "{told}");
+        let reported = refused(&["wait", "nanosleep", "--policy", policy], 2);
+        assert!(reported.contains("as in fifo:80"), "{reported}");
     }
 }
 
@@ -97,11 +97,11 @@ fn shortens_paths_in_the_middle() {
         (&["probe", "monotonic", "--quick", "-o", &path], 2),
         (&["probe", "monotonic", "--quick", "--budget", &path], 2),
     ] {
-        let told = refused(args, code);
+        let reported = refused(args, code);
         assert!(
-            told.contains("long/") && told.contains('…') && told.len() < 1_500,
-            "{} bytes: {told}",
-            told.len()
+            reported.contains("long/") && reported.contains('…') && reported.len() < 1_500,
+            "{} bytes: {reported}",
+            reported.len()
         );
     }
 }

@@ -71,11 +71,11 @@ fn read_by_all(name: &str, report: &Value) -> Vec<(Option<i32>, String)> {
         );
         let steers =
             |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
-        let [shown, told] =
+        let [shown, reported] =
             said.map(|text| text.trim_start_matches('\u{feff}').replace("\r\n", "\n"));
         assert!(
-            !told.contains("panicked") && !told.contains(steers),
-            "{name}: {args:?}: {told}"
+            !reported.contains("panicked") && !reported.contains(steers),
+            "{name}: {args:?}: {reported}"
         );
         // JSON keeps text as it was found.
         assert!(
@@ -83,7 +83,7 @@ fn read_by_all(name: &str, report: &Value) -> Vec<(Option<i32>, String)> {
             "{name}: {args:?}: {shown}"
         );
         assert!(peak < MOST, "{name}: {args:?}: {peak} kB");
-        (code, told)
+        (code, reported)
     });
     ended.collect()
 }
@@ -184,12 +184,16 @@ fn rejects_impossible_figures_with_place() {
             &["compare", &path, &path],
         ] {
             let (status, output) = Run::start(args).end();
-            let told = String::from_utf8_lossy(&output.stderr);
+            let reported = String::from_utf8_lossy(&output.stderr);
             let refused = if args[0] == "compare" { 4 } else { 1 };
-            assert_eq!(status.code(), Some(refused), "{place}: {args:?}: {told}");
+            assert_eq!(
+                status.code(),
+                Some(refused),
+                "{place}: {args:?}: {reported}"
+            );
             assert!(
-                told.contains("r.json") && told.contains(words),
-                "{place}: {args:?}: {told}"
+                reported.contains("r.json") && reported.contains(words),
+                "{place}: {args:?}: {reported}"
             );
         }
     }
@@ -297,11 +301,11 @@ fn all_verbs_print_extreme_figures() {
             ],
         ),
     ] {
-        for (code, told) in read_by_all(name, &changed(&changes)) {
+        for (code, reported) in read_by_all(name, &changed(&changes)) {
             // Where there are no waits of that length, there is nothing to pick.
             assert!(
-                matches!(code, Some(0 | 3)) || told.contains("no waits of about"),
-                "{name}: {told}"
+                matches!(code, Some(0 | 3)) || reported.contains("no waits of about"),
+                "{name}: {reported}"
             );
         }
     }
@@ -334,7 +338,7 @@ fn rejects_too_many_rows() {
     );
     fs::write(folder.file("crowd.json"), text).expect("there is room");
     let (status, output) = Run::start(&["table", &path]).end();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(status.code(), Some(1), "{told}");
-    assert!(told.contains("more than 8192 timers"), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(status.code(), Some(1), "{reported}");
+    assert!(reported.contains("more than 8192 timers"), "{reported}");
 }

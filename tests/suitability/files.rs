@@ -1,4 +1,4 @@
-//! Machines whose `/proc` and `/sys` were made up: missing, cut off, full of rubbish, or huge.
+//! Machines whose `/proc` and `/sys` were made up: missing, cut off, full of garbage, or huge.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -183,8 +183,8 @@ fn folders_instead_of_files() {
 }
 
 #[test]
-fn binary_rubbish() {
-    for rubbish in [
+fn tolerates_binary_garbage() {
+    for garbage in [
         &[0xff_u8; 5000][..],
         &[0; 5000],
         b"\n\n\n",
@@ -193,40 +193,40 @@ fn binary_rubbish() {
     ] {
         let folder = folder();
         for (path, _) in LAPTOP {
-            write(folder.path(), path, rubbish);
+            write(folder.path(), path, garbage);
         }
-        write(folder.path(), "proc/config.gz", rubbish);
+        write(folder.path(), "proc/config.gz", garbage);
         let found = identified(&folder);
         // A line without anything in it says that no CPU is isolated, and nothing else does.
         let said = |list: Option<String>| list.filter(|list| !list.is_empty());
         assert_eq!(
             (said(found.cpu.isolated), said(found.cpu.nohz_full)),
             (None, None),
-            "{rubbish:?}"
+            "{garbage:?}"
         );
         assert_eq!(
             (found.load, found.steal_share, found.cpu.turbo),
             (None, None, None),
-            "{rubbish:?}"
+            "{garbage:?}"
         );
-        let odd = |name: &Option<String>| {
+        let unprintable = |name: &Option<String>| {
             name.as_ref()
                 .is_some_and(|name| name.len() > 200 || name.contains('\0'))
         };
         assert!(
-            !odd(&found.cpu.governor) && !odd(&found.clocksource.current),
-            "{rubbish:?}"
+            !unprintable(&found.cpu.governor) && !unprintable(&found.clocksource.current),
+            "{garbage:?}"
         );
         assert_eq!(
             found.limits.cpu.and_then(|quota| quota.cpus),
             None,
-            "{rubbish:?}"
+            "{garbage:?}"
         );
     }
 }
 
 #[test]
-fn huge_files_are_not_read_to_their_end() {
+fn huge_files_are_not_read_whole() {
     let folder = folder();
     let names: Vec<&str> = LAPTOP
         .iter()

@@ -86,14 +86,14 @@ fn finding(platform: &Platform, code: &str) -> Finding {
     found
 }
 
-/// What a test was told, one line a finding. A snapshot holds the words.
-struct Told {
+/// The findings of a test, a line each. A snapshot holds their text.
+struct Findings {
     name: &'static str,
     lines: String,
 }
 
-impl Told {
-    fn of(name: &'static str) -> Self {
+impl Findings {
+    fn for_snapshot(name: &'static str) -> Self {
         Self {
             name,
             lines: String::new(),
@@ -119,7 +119,7 @@ impl Told {
     }
 }
 
-impl Drop for Told {
+impl Drop for Findings {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             insta::assert_snapshot!(self.name, self.lines);
@@ -167,27 +167,27 @@ fn unknown_facts_are_never_ok() {
 }
 
 #[test]
-fn clock_sources() {
-    let mut told = Told::of("clock_sources");
+fn judges_each_clock_source() {
+    let mut findings = Findings::for_snapshot("clock_sources");
     let current = |name: &'static str| {
         move |platform: &mut Platform| platform.clocksource.current = Some(name.into())
     };
     for name in ["hpet", "acpi_pm", "jiffies", "refined-jiffies"] {
-        told.judged("clock-source", Problem, current(name));
+        findings.judged("clock-source", Problem, current(name));
     }
-    told.judged("clock-source", Problem, current("hyperv_clocksource_msr"));
-    told.judged("clock-source", Note, current("kvm-clock"));
-    told.judged("clock-source", Note, current("hyperv_clocksource_tsc_page"));
-    told.judged("clock-source", Note, current("xen"));
-    told.judged("clock-source", Fine, current("tsc"));
-    told.judged("clock-source", Problem, |platform| {
+    findings.judged("clock-source", Problem, current("hyperv_clocksource_msr"));
+    findings.judged("clock-source", Note, current("kvm-clock"));
+    findings.judged("clock-source", Note, current("hyperv_clocksource_tsc_page"));
+    findings.judged("clock-source", Note, current("xen"));
+    findings.judged("clock-source", Fine, current("tsc"));
+    findings.judged("clock-source", Problem, |platform| {
         platform.clocksource.vdso = Some(false);
     });
-    told.judged("clock-source", Unknown, current("sundial"));
-    told.judged("clock-source", Unknown, |platform| {
+    findings.judged("clock-source", Unknown, current("sundial"));
+    findings.judged("clock-source", Unknown, |platform| {
         platform.clocksource.current = None
     });
-    told.judged("clock-source", Problem, |platform| {
+    findings.judged("clock-source", Problem, |platform| {
         platform.clocksource.current = Some("hpet".into());
         platform.clocksource.parameters = Some(vec!["clocksource=hpet".into()]);
     });
@@ -223,29 +223,29 @@ fn judges_counter_rejected_by_kernel() {
 
 #[test]
 fn time_stamp_counters() {
-    let mut told = Told::of("time_stamp_counters");
-    told.judged("tsc", Problem, |platform| {
+    let mut findings = Findings::for_snapshot("time_stamp_counters");
+    findings.judged("tsc", Problem, |platform| {
         platform.tsc.nonstop = Some(false)
     });
-    told.judged("tsc", Problem, |platform| {
+    findings.judged("tsc", Problem, |platform| {
         platform.tsc.constant = Some(false)
     });
-    told.judged("tsc", Problem, |platform| {
+    findings.judged("tsc", Problem, |platform| {
         platform.clocksource.parameters = Some(vec!["tsc=unstable".into()]);
     });
     // Without flags the word of CPUID counts.
-    told.judged("tsc", Problem, |platform| {
+    findings.judged("tsc", Problem, |platform| {
         (platform.tsc.constant, platform.cpu.invariant_tsc) = (None, Some(false));
     });
-    told.judged("tsc", Fine, |platform| platform.tsc.constant = None);
-    told.judged("tsc", Unknown, |platform| {
+    findings.judged("tsc", Fine, |platform| platform.tsc.constant = None);
+    findings.judged("tsc", Unknown, |platform| {
         (platform.tsc.constant, platform.cpu.invariant_tsc) = (None, None);
     });
 }
 
 #[test]
-fn steered_clocks() {
-    let mut told = Told::of("steered_clocks");
+fn judges_steered_clocks() {
+    let mut findings = Findings::for_snapshot("steered_clocks");
     let ntp = |ntp: Ntp| move |platform: &mut Platform| platform.ntp = Some(ntp);
     let slewing = Ntp {
         slewing: true,
@@ -253,8 +253,8 @@ fn steered_clocks() {
         offset_ns: 12_345,
         ..steered()
     };
-    told.judged("ntp", Note, ntp(slewing.clone()));
-    told.judged(
+    findings.judged("ntp", Note, ntp(slewing.clone()));
+    findings.judged(
         "ntp",
         Fine,
         ntp(Ntp {
@@ -262,7 +262,7 @@ fn steered_clocks() {
             ..steered()
         }),
     );
-    told.judged(
+    findings.judged(
         "ntp",
         Problem,
         ntp(Ntp {
@@ -270,7 +270,7 @@ fn steered_clocks() {
             ..steered()
         }),
     );
-    told.judged(
+    findings.judged(
         "ntp",
         Problem,
         ntp(Ntp {
@@ -278,7 +278,7 @@ fn steered_clocks() {
             ..slewing
         }),
     );
-    told.judged(
+    findings.judged(
         "ntp",
         Problem,
         ntp(Ntp {
@@ -286,7 +286,7 @@ fn steered_clocks() {
             ..steered()
         }),
     );
-    told.judged(
+    findings.judged(
         "ntp",
         Note,
         ntp(Ntp {
@@ -294,55 +294,55 @@ fn steered_clocks() {
             ..steered()
         }),
     );
-    told.judged("ntp", Unknown, |platform| platform.ntp = None);
+    findings.judged("ntp", Unknown, |platform| platform.ntp = None);
 }
 
 #[test]
 fn what_moves_the_frequency() {
-    let mut told = Told::of("what_moves_the_frequency");
+    let mut findings = Findings::for_snapshot("what_moves_the_frequency");
     for governor in ["powersave", "ondemand", "schedutil", "conservative"] {
-        told.judged("governor", Problem, |platform| {
+        findings.judged("governor", Problem, |platform| {
             platform.cpu.governor = Some(governor.into());
         });
     }
-    told.judged("governor", Note, |platform| {
+    findings.judged("governor", Note, |platform| {
         platform.cpu.governor = Some("userspace".into())
     });
-    told.judged("governor", Unknown, |platform| platform.cpu.governor = None);
-    told.judged("power-plan", Problem, |platform| {
+    findings.judged("governor", Unknown, |platform| platform.cpu.governor = None);
+    findings.judged("power-plan", Problem, |platform| {
         platform.cpu.power_plan = Some("Balanced".into());
     });
-    told.judged("power-plan", Severity::Ok, |platform| {
+    findings.judged("power-plan", Severity::Ok, |platform| {
         platform.cpu.power_plan = Some("High performance".into());
     });
-    told.judged("turbo", Problem, |platform| platform.cpu.turbo = Some(true));
-    told.judged("turbo", Unknown, |platform| platform.cpu.turbo = None);
+    findings.judged("turbo", Problem, |platform| platform.cpu.turbo = Some(true));
+    findings.judged("turbo", Unknown, |platform| platform.cpu.turbo = None);
 }
 
 #[test]
 fn cores_and_cpus() {
-    let mut told = Told::of("cores_and_cpus");
-    told.judged("smt", Note, |platform| {
+    let mut findings = Findings::for_snapshot("cores_and_cpus");
+    findings.judged("smt", Note, |platform| {
         (platform.cpu.smt, platform.cpu.threads_per_core) = (Some(true), Some(2));
         platform.cpu.core_list = Some("3,35".into());
     });
-    told.judged("smt", Unknown, |platform| {
+    findings.judged("smt", Unknown, |platform| {
         (platform.cpu.smt, platform.cpu.threads_per_core) = (None, None);
     });
-    told.judged("isolated", Note, |platform| {
+    findings.judged("isolated", Note, |platform| {
         platform.cpu.isolated = Some(String::new())
     });
-    told.judged("isolated", Unknown, |platform| platform.cpu.isolated = None);
-    told.judged("cpus-allowed", Problem, |platform| {
+    findings.judged("isolated", Unknown, |platform| platform.cpu.isolated = None);
+    findings.judged("cpus-allowed", Problem, |platform| {
         platform.cpu.allowed = Some(1)
     });
-    told.judged("cpus-allowed", Note, |platform| {
+    findings.judged("cpus-allowed", Note, |platform| {
         platform.cpu.allowed = Some(2)
     });
-    told.judged("cpus-allowed", Unknown, |platform| {
+    findings.judged("cpus-allowed", Unknown, |platform| {
         platform.cpu.allowed = None
     });
-    told.judged("core-kinds", Note, |platform| {
+    findings.judged("core-kinds", Note, |platform| {
         let kind = |name: &str, list: &str| CoreKind {
             name: name.into(),
             list: Some(list.into()),
@@ -351,21 +351,21 @@ fn cores_and_cpus() {
         platform.cpu.core_kinds = Some(vec![kind("P-core", "0-1"), kind("E-core", "2-3")]);
         platform.cpu.core_kind = Some("E-core".into());
     });
-    told.judged("core-kinds", Unknown, |platform| {
+    findings.judged("core-kinds", Unknown, |platform| {
         platform.cpu.core_kinds = None
     });
-    told.judged("tick", Note, |platform| {
+    findings.judged("tick", Note, |platform| {
         platform.cpu.nohz_full = Some(String::new())
     });
-    told.judged("tick", Unknown, |platform| platform.cpu.nohz_full = None);
-    told.judged("tick", Note, |platform| {
+    findings.judged("tick", Unknown, |platform| platform.cpu.nohz_full = None);
+    findings.judged("tick", Note, |platform| {
         (platform.cpu.nohz_full, platform.kernel.tickless) = (None, Some(Tickless::WhenIdle));
     });
 }
 
 #[test]
-fn loads() {
-    let mut told = Told::of("loads");
+fn judges_system_load() {
+    let mut findings = Findings::for_snapshot("loads");
     let load = |busy: f64, online: Option<u32>| {
         move |platform: &mut Platform| {
             platform.load = Some(Load {
@@ -375,10 +375,10 @@ fn loads() {
             platform.cpu.online = online;
         }
     };
-    told.judged("load", Fine, load(3.0, Some(4)));
-    told.judged("load", Problem, load(3.01, Some(4)));
+    findings.judged("load", Fine, load(3.0, Some(4)));
+    findings.judged("load", Problem, load(3.01, Some(4)));
     // Then those that may be used count.
-    told.judged("load", Problem, load(3.01, None));
+    findings.judged("load", Problem, load(3.01, None));
     let mut one = ready();
     load(0.6, Some(1))(&mut one);
     assert_eq!(finding(&one, "load").severity, Problem);
@@ -390,7 +390,7 @@ fn loads() {
 
 #[test]
 fn what_containers_and_hypervisors_take() {
-    let mut told = Told::of("what_containers_and_hypervisors_take");
+    let mut findings = Findings::for_snapshot("what_containers_and_hypervisors_take");
     let quota = |cpus: f64| {
         move |platform: &mut Platform| {
             platform.limits.cpu = Some(CpuQuota {
@@ -399,43 +399,43 @@ fn what_containers_and_hypervisors_take() {
             });
         }
     };
-    told.judged("cpu-quota", Problem, quota(1.5));
-    told.judged("cpu-quota", Fine, quota(4.0));
-    told.judged("cpu-quota", Unknown, |platform| platform.limits.cpu = None);
-    told.judged("steal", Problem, |platform| {
+    findings.judged("cpu-quota", Problem, quota(1.5));
+    findings.judged("cpu-quota", Fine, quota(4.0));
+    findings.judged("cpu-quota", Unknown, |platform| platform.limits.cpu = None);
+    findings.judged("steal", Problem, |platform| {
         platform.steal_share = Some(0.011)
     });
-    told.judged("steal", Fine, |platform| platform.steal_share = Some(0.01));
-    told.judged("steal", Unknown, |platform| platform.steal_share = None);
-    told.judged("hypervisor", Note, |platform| {
+    findings.judged("steal", Fine, |platform| platform.steal_share = Some(0.01));
+    findings.judged("steal", Unknown, |platform| platform.steal_share = None);
+    findings.judged("hypervisor", Note, |platform| {
         platform.hypervisor = Some("KVM".into());
         platform.hypervisor_clocks = Some(vec!["kvm-clock".into()]);
     });
-    told.judged("perf-event-paranoid", Note, |platform| {
+    findings.judged("perf-event-paranoid", Note, |platform| {
         platform.perf_event_paranoid = Some(3)
     });
-    told.judged("perf-event-paranoid", Fine, |platform| {
+    findings.judged("perf-event-paranoid", Fine, |platform| {
         platform.perf_event_paranoid = Some(-1)
     });
-    told.judged("perf-event-paranoid", Unknown, |platform| {
+    findings.judged("perf-event-paranoid", Unknown, |platform| {
         platform.perf_event_paranoid = None
     });
 }
 
 #[test]
-fn waiting() {
-    let mut told = Told::of("waiting");
+fn judges_wait_settings() {
+    let mut findings = Findings::for_snapshot("waiting");
     let slack = |ns| move |platform: &mut Platform| platform.waiting.timer_slack_ns = ns;
-    told.judged("timer-slack", Note, slack(Some(50_000)));
-    told.judged("timer-slack", Unknown, slack(None));
-    told.judged("high-resolution-timers", Problem, |platform| {
+    findings.judged("timer-slack", Note, slack(Some(50_000)));
+    findings.judged("timer-slack", Unknown, slack(None));
+    findings.judged("high-resolution-timers", Problem, |platform| {
         platform.waiting.high_resolution = Some(false);
     });
-    told.judged("high-resolution-timers", Unknown, |platform| {
+    findings.judged("high-resolution-timers", Unknown, |platform| {
         platform.waiting.high_resolution = None
     });
     let states = |states| move |platform: &mut Platform| platform.waiting.idle_states = states;
-    told.judged(
+    findings.judged(
         "idle-states",
         Note,
         states(Some(vec![state("C1", 2), state("C6", 133)])),
@@ -444,8 +444,8 @@ fn waiting() {
         disabled: true,
         ..state("C6", 133)
     };
-    told.judged("idle-states", Fine, states(Some(vec![state("C1", 2), off])));
-    told.judged("idle-states", Unknown, states(None));
+    findings.judged("idle-states", Fine, states(Some(vec![state("C1", 2), off])));
+    findings.judged("idle-states", Unknown, states(None));
 }
 
 #[test]

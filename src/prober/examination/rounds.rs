@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn few_cpus() {
+    fn few_cpus_need_few_rounds() {
         assert!(rounds(&[], 9).is_empty());
         assert!(rounds(&[5], 9).iter().all(Vec::is_empty));
         assert_eq!(rounds(&[5, 2], 9), [[[5, 2]]]);
