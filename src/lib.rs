@@ -1,11 +1,12 @@
 //! timermeter tells how good the clocks of a machine are.
 //!
-//! Timers are black boxes; a [`prober`] asks them questions; pure functions ([`profile`],
+//! Timers are black boxes; a [`campaign`] asks them questions; pure functions ([`profile`],
 //! [`trust`]) turn the answers ([`trace`]) into a profile and verdicts; a [`report`] shows them.
 //! Everything flows that way and never back. What they all speak of stands in the [`model`].
 
 #![forbid(unsafe_code)]
 
+pub mod campaign;
 pub mod cli;
 pub mod commands;
 pub mod counter;
@@ -14,7 +15,6 @@ pub mod measure;
 pub mod method;
 pub mod native;
 pub mod platform;
-pub mod prober;
 pub mod quantity;
 pub mod recording;
 pub mod selection;

@@ -6,10 +6,10 @@
 use std::fs;
 use std::time::Duration;
 
+use timermeter::campaign::clocks::{Host, Settings, Subject, run};
+use timermeter::campaign::sampling::Plan;
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::process::Command;
-use timermeter::prober::campaign::{Host, Settings, Subject, run};
-use timermeter::prober::sampling::Plan;
 
 use crate::program::program;
 

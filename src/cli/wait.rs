@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 use timers::os::Policy;
 
 use super::{AgentSpec, RunArgs, RuntimeArgs, values};
+use crate::campaign::waits::plan::WaitPlan;
 use crate::model::{BackgroundLoad, Nanos};
-use crate::prober::waits::plan::WaitPlan;
 use crate::quantity;
 
 /// What the help of `wait` ends with.

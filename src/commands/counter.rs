@@ -8,13 +8,13 @@ use timers::raw::{Here, Machine, Recipe};
 use super::first_look::first_look_in_context;
 use super::frame::choose_cpu;
 use super::{CommandError, check, failed, terminal_style};
+use crate::campaign::counter::{CounterPlan, observe};
 use crate::cli::{CheckArgs, RecipeArgs, ShortFormat};
 use crate::counter::{Case, Counter, CounterVerdict, RecipeOutcome, RecipeRow, judge};
 use crate::hosts::children;
 use crate::hosts::tool::run_within;
 use crate::model::TimerRow;
 use crate::platform;
-use crate::prober::counter::{CounterPlan, observe};
 
 use crate::rate::by_looks;
 use crate::rate::counter::findings;

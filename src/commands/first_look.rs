@@ -2,12 +2,12 @@
 //! `probe --quick` finds.
 
 use super::{CommandError, failed, period, probe, tell, wait};
+use crate::campaign::sampling::Plan;
 use crate::cli::{
     AgentSpec, Cpus, Lengths, LoadName, PeriodArgs, ProbeArgs, RuntimeArgs, RuntimeName, WaitArgs,
     WaitingArgs, words,
 };
 use crate::model::{ProvenanceKind, Report, WaitConditions};
-use crate::prober::sampling::Plan;
 use crate::report::{json, parse};
 use timers::agents::Runtime;
 

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use crate::campaign::clocks::{Host, Settings, Subject};
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::hosts::protocol::HostedTimer;
 use crate::model::{Status, Timer, TimerRow};
-use crate::prober::campaign::{Host, Settings, Subject};
 use crate::scratch::ScratchFolder;
 
 use super::CommandError;

@@ -5,9 +5,9 @@ use std::io::Write;
 use super::CommandError;
 use super::files::Files;
 use super::waiting::Campaign;
+use crate::campaign::waits::campaign;
 use crate::cli::PeriodArgs;
 use crate::model::Status;
-use crate::prober::waits::campaign;
 use crate::recording::Recording;
 use crate::trace::PeriodTrace;
 

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::{CommandError, failed, terminal_style, wait};
 
+use crate::campaign::waits::plan::WaitPlan;
 use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, ShortFormat, WaitArgs, WaitingArgs};
 use crate::method::plan::percent;
 use crate::method::runtime::host;
@@ -11,7 +12,6 @@ use crate::method::waiting::{
     self, ExactWait, Exactness, Punctuality, WaitChoice, Waiter, choose, promising, waits_to_prove,
 };
 use crate::model::{Report, WaitRow};
-use crate::prober::waits::plan::WaitPlan;
 use crate::report::read;
 use crate::report::terminal::listed;
 use crate::table::Style;

@@ -8,11 +8,11 @@ use super::frame::{Frame, choose_cpu};
 use super::hosts::{self, HostName, Population};
 use super::progress::Progress;
 use super::{CommandError, tell};
+use crate::campaign::beside::beside;
+use crate::campaign::clocks::{self, Host, Settings, Subject};
+use crate::campaign::sampling::Plan;
 use crate::cli::ProbeArgs;
 use crate::model::{self, Context, Estimate, Status, TimerRow};
-use crate::prober::beside::beside;
-use crate::prober::campaign::{self, Host, Settings, Subject};
-use crate::prober::sampling::Plan;
 use crate::recording::{Observation, Recording};
 
 /// Seconds a process of a timer may take, unless specified otherwise.
@@ -126,7 +126,7 @@ fn measure(
             bar.until(settings.plan.budget_s);
         }
     };
-    Ok(campaign::run(
+    Ok(clocks::run(
         &population.hosts,
         &mut population.subjects,
         settings,

@@ -12,13 +12,13 @@ use super::frame::{Frame, choose_cpu};
 use super::hosts::waiters::{MissingWaiter, Waiters, gather};
 use super::progress::Progress;
 use super::{CommandError, tell};
+use crate::campaign::clocks;
+use crate::campaign::sampling::Plan;
+use crate::campaign::waits::campaign::{Conditions, Subject, WaitSettings};
+use crate::campaign::waits::plan::WaitPlan;
 use crate::cli::{Cpus, Slack, WaitingArgs};
 use crate::limits::MOST_TIMERS;
 use crate::model::{BackgroundLoad, Settings, Status, Timer, WaitConditions};
-use crate::prober::campaign;
-use crate::prober::sampling::Plan;
-use crate::prober::waits::campaign::{Conditions, Subject, WaitSettings};
-use crate::prober::waits::plan::WaitPlan;
 use crate::recording::{NotUsable, WaitObservation};
 
 /// Seconds a process of a timer may take, unless specified otherwise.
@@ -53,7 +53,7 @@ impl<T> Campaign<T> {
             span: None,
             break_ns: None,
         };
-        let asked = campaign::Settings {
+        let asked = clocks::Settings {
             plan: Plan::QUICK,
             seed: settings.seed,
             cpu: cpus[0],

@@ -3,7 +3,7 @@
 use timers::os::Counters;
 use timers::os::counters::Counts;
 
-use crate::prober::watch::{Disturbance, counted};
+use crate::campaign::watch::{Disturbance, counted};
 
 /// What is looked at before and after a window.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use simulated::Shared;
 use timers::Answer;
 
 use super::FREQUENCY;
+use timermeter::campaign::watch::STEADY;
 use timermeter::hosts::bench::{CoreState, Gathered, Watcher};
-use timermeter::prober::watch::STEADY;
 
 use timermeter::statistics::mean;
 use timermeter::trace::Run;

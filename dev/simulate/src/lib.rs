@@ -27,12 +27,12 @@ pub use self::verdict::Verdict;
 use timermeter::hosts::bench::Bench;
 use timermeter::hosts::calls::explore_calls;
 
+use timermeter::campaign::calibrate::calibrate;
+use timermeter::campaign::clocks::goes_on;
+use timermeter::campaign::explore::{Shortcuts, explore};
+use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::slow_clocks::at_work;
 use timermeter::model::Estimate;
-use timermeter::prober::calibrate::calibrate;
-use timermeter::prober::campaign::goes_on;
-use timermeter::prober::explore::{Shortcuts, explore};
-use timermeter::prober::sampling::Plan;
-use timermeter::prober::slow_clocks::at_work;
 use timermeter::rate;
 use timermeter::scoring::Sketch;
 use timermeter::statistics::nine_tenths;

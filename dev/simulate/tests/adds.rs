@@ -4,9 +4,9 @@
 use simulate::Case;
 use simulate::population::regular;
 use simulated::{Processes, REFERENCE_ID, Role, Surroundings, World, piece};
+use timermeter::campaign::clocks::questions;
 use timermeter::cost::adds::adds;
 use timermeter::model::{Adds, Context};
-use timermeter::prober::campaign::questions;
 use timermeter::trace::{InContext, Reference, Trace};
 
 /// Brief processes of a default run.

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use simulate::score::{Score, Summary, shows_its_middle};
 use simulate::{Case, Verdict, population};
 use simulated::Surroundings;
-use timermeter::prober::sampling::Plan;
+use timermeter::campaign::sampling::Plan;
 use timermeter::profile::{Profile, profile};
 use timermeter::scoring::scored;
 

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use simulate::population::{BESIDE, small_steps, timed_by_small_steps};
 use simulate::{Case, Verdict};
 use simulated::{REFERENCE_ID, Role, World};
-use timermeter::prober::calibrate::calibrate;
-use timermeter::prober::sampling::Plan;
+use timermeter::campaign::calibrate::calibrate;
+use timermeter::campaign::sampling::Plan;
 
 const SEEDS: [u64; 2] = [21, 22];
 const COUNT: usize = 60;

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use simulated::{Jitter, Model, Surroundings, Updates};
 
 use simulate::Case;
-use timermeter::prober::sampling::Plan;
+use timermeter::campaign::sampling::Plan;
 use timermeter::profile::profile;
 use timermeter::resolution::Resolution;
 use timermeter::trace::Trace;

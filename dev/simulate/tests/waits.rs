@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 use simulate::waits::population;
 use simulate::waits::score::{Counts, Judged, Score};
-use timermeter::prober::waits::plan::WaitPlan;
+use timermeter::campaign::waits::plan::WaitPlan;
 
 const SEED: u64 = 170;
 const COUNT: usize = 150;

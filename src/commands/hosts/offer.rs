@@ -3,14 +3,14 @@
 use timers::Fault;
 
 use super::HostName;
+use crate::campaign::clocks::{Host, Settings};
+use crate::campaign::examination::answers_for_many;
 use crate::cli::AgentSpec;
 use crate::hosts::connection::Connection;
 use crate::hosts::events::LogSpec;
 use crate::hosts::process::Command;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::model::{Status, TimerRow};
-use crate::prober::campaign::{Host, Settings};
-use crate::prober::examination::answers_for_many;
 
 /// A host with all of its timers. The ids of its rows are its own until all hosts are known.
 pub struct Offer {

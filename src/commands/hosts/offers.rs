@@ -7,6 +7,7 @@ use timers::Fault;
 use super::HostName;
 use super::offer::{Offer, command, offer, prefix_of, unreachable_agent};
 use super::runtimes::{self, Installed, Unnamed};
+use crate::campaign::clocks::{Host, Settings};
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::commands::{CommandError, failed};
 use crate::hosts::children;
@@ -14,7 +15,6 @@ use crate::hosts::process::Command;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::model::{Status, TimerRow};
 use crate::native;
-use crate::prober::campaign::{Host, Settings};
 use crate::scratch::ScratchFolder;
 use crate::selection::{UnknownTimer, select};
 

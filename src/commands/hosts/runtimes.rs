@@ -4,12 +4,12 @@ use timers::Fault;
 use timers::agents::Runtime;
 
 use super::offer::{Offer, offer, unreachable_agent};
+use crate::campaign::clocks::Settings;
 use crate::cli::RuntimeArgs;
 use crate::commands::CommandError;
 use crate::hosts::children;
 use crate::hosts::runtimes::{self, NotThere, Ready, takes_settings};
 use crate::model::{Status, TimerRow};
-use crate::prober::campaign::Settings;
 use crate::scratch::ScratchFolder;
 
 /// What came of the runtimes.

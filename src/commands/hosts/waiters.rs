@@ -5,12 +5,12 @@ use std::rc::Rc;
 use super::HostName;
 use super::offer::Offer;
 use super::offers::Offers;
+use crate::campaign::clocks::{Host, Settings};
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::commands::CommandError;
 use crate::hosts::protocol::{HostedWaiter, Missing};
 use crate::model::{Means, Status, Timer, TimerRow};
 use crate::native;
-use crate::prober::campaign::{Host, Settings};
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 

@@ -11,9 +11,9 @@ use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 use timers::Answer;
 use timers::waits::Means;
 
+use timermeter::campaign::waits::explore::{WaitBench, explore, explore_long, tick};
+use timermeter::campaign::waits::plan::WaitPlan;
 use timermeter::model::{PeriodFigures, WaitFigures};
-use timermeter::prober::waits::explore::{WaitBench, explore, explore_long, tick};
-use timermeter::prober::waits::plan::WaitPlan;
 use timermeter::trace::{PeriodTrace, Reference, WaitTrace};
 use timermeter::{periods, waits};
 

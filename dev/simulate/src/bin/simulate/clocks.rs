@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use simulate::score::{FIGURES, SHOWN, SHOWN_ALIKE, Score, Scores, Summary, kind};
 use simulate::{Case, FoundFigure, Verdict, coverage, population};
+use timermeter::campaign::sampling::Plan;
 use timermeter::commands::CommandError;
 use timermeter::parallel;
-use timermeter::prober::sampling::Plan;
 
 use super::{Args, CHANCE, COUNT, print, progress, shown};
 

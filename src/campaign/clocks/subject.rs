@@ -5,7 +5,7 @@ use timers::Fault;
 use crate::hosts::host::Host;
 use crate::hosts::protocol::HostedTimer;
 
-use crate::prober::slow_clocks::{Slow, Waited};
+use crate::campaign::slow_clocks::{Slow, Waited};
 use crate::rate::{self, Rate};
 use crate::trace::{Stored, Trace};
 

@@ -1,10 +1,10 @@
-//! The only code that spends time: it questions timers and keeps what they answer.
+//! Decides what each clock, sleep primitive and periodic timer is asked, and keeps the answers.
 
 pub mod beside;
 pub mod calibrate;
 mod calibration;
-pub mod campaign;
 mod choose;
+pub mod clocks;
 pub mod counter;
 pub mod examination;
 pub mod explore;

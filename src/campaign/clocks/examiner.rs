@@ -7,12 +7,12 @@ use std::collections::btree_map::Entry;
 use timers::Fault;
 
 use super::subject::Subject;
+use crate::campaign::choose::Settings;
 use crate::hosts::host::{Host, connect};
-use crate::prober::choose::Settings;
 
+use crate::campaign::examination::{CampaignFacts, Examined, Session};
+use crate::campaign::outside::Moment;
 use crate::cost;
-use crate::prober::examination::{CampaignFacts, Examined, Session};
-use crate::prober::outside::Moment;
 use crate::profile::resolution;
 use crate::trace::{Claims, Evidence, Trace};
 

@@ -21,9 +21,9 @@ use crate::hosts::connection::Connection;
 use crate::hosts::hosted::{advances, subject, together};
 use crate::hosts::protocol::Hello;
 
+use crate::campaign::sampling::Plan;
 use crate::cost::edges;
 use crate::model::Counted;
-use crate::prober::sampling::Plan;
 use crate::rate::tightest;
 use crate::trace::{Evidence, Meanwhile, Moved, Order, Pair, Threads, Trace};
 

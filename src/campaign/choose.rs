@@ -7,14 +7,14 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use timers::Fault;
 
+use crate::campaign::calibrate::{WATCH_MS, calibrate, watched_rate};
+use crate::campaign::outside::{self, Held};
+use crate::campaign::sampling::Plan;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::subject;
 use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
-use crate::prober::calibrate::{WATCH_MS, calibrate, watched_rate};
-use crate::prober::outside::{self, Held};
-use crate::prober::sampling::Plan;
 use crate::trace::Reference;
 
 /// How a campaign is run.

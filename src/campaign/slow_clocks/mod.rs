@@ -20,10 +20,10 @@ use timers::Fault;
 pub use at_work::at_work;
 
 use self::asleep::asleep;
+use crate::campaign::choose::Settings;
 use crate::hosts::host::{Host, bench, connect};
 use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
-use crate::prober::choose::Settings;
 use crate::trace::{Intervals, Moved, Reference};
 
 /// What a slow timer showed, and how far it moved while its process slept.

@@ -23,12 +23,12 @@ use crate::hosts::host::{Host, bench, connect};
 use crate::hosts::hosted::calls;
 use crate::hosts::protocol::HostedTimer;
 
+use crate::campaign::choose::Settings;
+use crate::campaign::explore::{Shortcuts, search};
+use crate::campaign::sampling::Plan;
+use crate::campaign::watch::{ProcessWatch, Watch};
 use crate::cost;
 use crate::model::Family;
-use crate::prober::choose::Settings;
-use crate::prober::explore::{Shortcuts, search};
-use crate::prober::sampling::Plan;
-use crate::prober::watch::{ProcessWatch, Watch};
 use crate::trace::{Batches, Reference, Run, Stored};
 
 /// One process for the timers of `host` among `whom`; returns those that it asked. One that is lost

@@ -14,9 +14,9 @@ use crate::hosts::connection::Connection;
 use crate::hosts::hosted;
 use crate::hosts::step_search::{StepQuestion, find_step};
 
+use crate::campaign::calibrate::{SHORT_WATCH_MS, watched_rate};
+use crate::campaign::sampling::Plan;
 use crate::cost;
-use crate::prober::calibrate::{SHORT_WATCH_MS, watched_rate};
-use crate::prober::sampling::Plan;
 use crate::trace::{Reference, Run};
 
 /// What a process observed, and what the others need to know of it.

@@ -11,8 +11,8 @@ use smallvec::smallvec;
 use timers::Answer;
 
 use super::steps::{Steps, last};
+use crate::campaign::sampling::Plan;
 use crate::hosts::bench::Bench;
-use crate::prober::sampling::Plan;
 use crate::trace::{Intervals, Meanwhile, Moved, Reference};
 
 /// How long it sleeps between two readings, in nanoseconds, give or take a half.

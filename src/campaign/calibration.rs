@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use timers::{Answer, Subject};
 
+use crate::campaign::choose::Settings;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::subject;
-use crate::prober::choose::Settings;
 
 use crate::rate::{Rate, by_looks, tightest};
 use crate::trace::Reference;

@@ -5,9 +5,9 @@ use rand::rngs::StdRng;
 use timers::Fault;
 
 use super::subject::Subject;
+use crate::campaign::calibration::Calibration;
+use crate::campaign::choose::{Settings, choose_reference};
 use crate::hosts::host::Host;
-use crate::prober::calibration::Calibration;
-use crate::prober::choose::{Settings, choose_reference};
 use crate::trace::Reference;
 
 /// What the timers of a host know of their reference.

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use timers::{Answer, Fault};
 
+use crate::campaign::sampling::Plan;
+use crate::campaign::watch::ProcessWatch;
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted;
 use crate::model::Context;
-use crate::prober::sampling::Plan;
-use crate::prober::watch::ProcessWatch;
 use crate::trace::InContext;
 
 /// How long a row of pieces of work should take with its reads, in nanoseconds: long against the

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use super::subject::Subject;
+use crate::campaign::sampling::Plan;
 use crate::parallel;
-use crate::prober::sampling::Plan;
 use crate::scoring::Sketch;
 use crate::trace::{Stored, Trace};
 

@@ -1,6 +1,6 @@
 //! Clocks of this program that are to be had in several ways, read beside each other.
 
-use crate::prober::sampling::Plan;
+use crate::campaign::sampling::Plan;
 use crate::trace::Beside;
 
 /// Readings of each, idle and beside a busy CPU, are this part of those whose order is looked at.

@@ -25,13 +25,13 @@ use timers::{Deadline, Fault, KeptOff};
 
 pub use crate::hosts::host::Host;
 
+use crate::campaign::calibration::Calibration;
+pub use crate::campaign::choose::Settings;
+use crate::campaign::choose::choose_reference;
+use crate::campaign::slow_clocks::{BackgroundWatcher, Slow, together};
+use crate::campaign::watch::Watch;
 use crate::model::Estimate;
 use crate::parallel;
-use crate::prober::calibration::Calibration;
-pub use crate::prober::choose::Settings;
-use crate::prober::choose::choose_reference;
-use crate::prober::slow_clocks::{BackgroundWatcher, Slow, together};
-use crate::prober::watch::Watch;
 use crate::profile::resolution;
 use crate::resolution::Resolution;
 use crate::statistics::nine_tenths;

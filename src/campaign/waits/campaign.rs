@@ -16,12 +16,12 @@ use super::plan::WaitPlan;
 pub use super::plan::WaitSettings;
 use super::side_by_side::{SideBySide, keep};
 pub use super::subject::{Conditions, Subject};
+use crate::campaign::choose::choose_reference;
+use crate::campaign::clocks::Settings;
+use crate::campaign::sampling::Plan;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::waits::waiter;
 use crate::model::Means;
-use crate::prober::campaign::Settings;
-use crate::prober::choose::choose_reference;
-use crate::prober::sampling::Plan;
 use crate::trace::{PeriodTrace, Reference, WaitRun, WaitTrace};
 
 /// A wait that was so late that it ended the run.

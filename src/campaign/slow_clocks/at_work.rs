@@ -7,8 +7,8 @@ use timers::Answer;
 
 use super::steps::{Steps, last};
 
+use crate::campaign::sampling::Plan;
 use crate::hosts::bench::Bench;
-use crate::prober::sampling::Plan;
 use crate::trace::{Intervals, Reference};
 
 /// Length of an interval, in nanoseconds: far below any step that comes here.

@@ -11,14 +11,14 @@ use timers::Fault;
 use super::adds::adds;
 use super::own_rate::{OwnRate, may_differ};
 use super::subject::Subject;
+use crate::campaign::choose::Settings;
 use crate::hosts::bench::Watcher;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, bench, connect};
-use crate::prober::choose::Settings;
 
+use crate::campaign::explore::{Exploration, Shortcuts, explore};
+use crate::campaign::watch::{ProcessWatch, Watch};
 use crate::cost;
-use crate::prober::explore::{Exploration, Shortcuts, explore};
-use crate::prober::watch::{ProcessWatch, Watch};
 
 /// One process for one timer.
 pub(super) fn ask(
