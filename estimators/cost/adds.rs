@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_adds_what_rows_differ_by() {
+    fn a_read_adds_the_difference() {
         assert_eq!(adds(&trace(&[])), None);
         let one = adds(&trace(&[&[
             [100, 140],
@@ -171,7 +171,7 @@ mod tests {
     /// Cores that ran at four frequencies: what takes as many cycles is known as well as at one,
     /// and the interval holds what it takes at others.
     #[test]
-    fn what_takes_cycles_is_told_at_the_usual_frequency() {
+    fn cycles_use_the_usual_frequency() {
         let at = |slowness: i64| [[slowness * 100, slowness * 140]];
         let rows = [9, 10, 10, 11].map(at);
         let told = adds(&trace(&rows.each_ref().map(|pairs| &pairs[..])))

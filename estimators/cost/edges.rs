@@ -9,7 +9,7 @@ pub const FEWEST: usize = 24;
 /// A stretch between two edges is odd when it is this share of the median longer or shorter.
 /// *Computed*: where both edges are moved evenly within a step, the stretch is triangular over two
 /// steps, and 56 % are odd.
-const ODD: f64 = 0.25;
+const OUTLYING: f64 = 0.25;
 
 /// Edges are moved where at least this share of the stretches is odd. *Judgement*: between the 56 %
 /// of edges that are moved and what interrupts and collections do to some.
@@ -79,12 +79,15 @@ pub fn are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     if median < 4.0 {
         return None;
     }
-    let odd = all
+    let outlying = all
         .iter()
-        .filter(|&&reads| (f64::from(reads) - median).abs() > ODD * median)
+        .filter(|&&reads| (f64::from(reads) - median).abs() > OUTLYING * median)
         .count();
-    let odd = odd as f64 / all.len() as f64;
-    Some(odd > MANY && neighbours(runs)? < UNLIKE || odd > SOME && is_bound_to_a_grid(runs))
+    let outlying = outlying as f64 / all.len() as f64;
+    Some(
+        outlying > MANY && neighbours(runs)? < UNLIKE
+            || outlying > SOME && is_bound_to_a_grid(runs),
+    )
 }
 
 /// Whether stretches make up for each other, as those between edges that are moved around a grid
@@ -179,7 +182,7 @@ mod tests {
     /// None is told that is not so; what is so may stay unseen where reads differ by more than half
     /// from pause to pause.
     #[test]
-    fn edges_that_are_moved_are_told_from_those_that_are_not() {
+    fn separates_moved_edges() {
         const SEEDS: u64 = 200;
         for (noise, pauses, unseen) in
             [(0.0, 0.0, 0), (0.1, 0.000_1, 0), (0.6, 0.000_5, SEEDS / 20)]
@@ -198,7 +201,7 @@ mod tests {
 
     /// As Firefox does: one in three edges by half a step.
     #[test]
-    fn edges_of_which_some_are_moved_by_half_a_step_are_told() {
+    fn detects_some_moved_edges() {
         let told = |seed| {
             let by_half = |random: &mut StdRng| {
                 if random.random::<f64>() < 1.0 / 3.0 {
@@ -217,7 +220,7 @@ mod tests {
 
     /// What makes many stretches odd, and none makes up for another.
     #[test]
-    fn what_makes_stretches_short_does_not_move_edges() {
+    fn short_stretches_keep_edges() {
         let mut random = StdRng::seed_from_u64(7);
         let mut told = 0;
         for _ in 0..2_000 {

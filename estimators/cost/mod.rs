@@ -49,7 +49,7 @@ pub struct Cost {
 }
 
 /// How the median of single invocations is found in one process.
-pub struct SeenCalls<'a> {
+pub struct ObservedCalls<'a> {
     /// What was observed.
     pub run: &'a Run,
     /// The timer that timed it.
@@ -73,8 +73,8 @@ pub fn never_moved(run: &Run) -> bool {
 /// The figures of one process at `core_frequency`; `floor` is that of the loop ([`floor`]). `None`
 /// when something was not observed.
 #[must_use]
-pub fn cost(seen: &SeenCalls, floor: f64, core_frequency: CoreFrequency) -> Option<Cost> {
-    let SeenCalls {
+pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> Option<Cost> {
+    let ObservedCalls {
         run,
         reference,
         view,
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_follow_the_core_is_left_as_it_is() {
+    fn fixed_costs_stay_unscaled() {
         let frequencies = [2.4, 2.5, 2.6, 2.7, 2.8, 2.45, 2.75];
         let of_core: Vec<f64> = frequencies.iter().map(|ghz| 100.0 / ghz).collect();
         let at_core_frequency: Vec<f64> = of_core

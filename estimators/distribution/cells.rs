@@ -70,7 +70,7 @@ pub(crate) struct Cells {
 impl Cells {
     /// From samples in ticks of a timer that moves in steps of `step` ticks. `None` without
     /// samples.
-    pub(crate) fn of(samples: &[i64], step: f64) -> Option<Self> {
+    pub(crate) fn from_samples(samples: &[i64], step: f64) -> Option<Self> {
         let in_order: Vec<f64> = samples
             .iter()
             .map(|&ticks| (ticks as f64 / step).round())
@@ -160,7 +160,7 @@ impl Cells {
     }
 
     /// The levels of the main cluster that hold a share worth telling.
-    pub(crate) fn telling(&self) -> usize {
+    pub(crate) fn significant_levels(&self) -> usize {
         /// Levels that hold this share count as something to explain.
         /// *Default*: moves no figure.
         const WORTH: f64 = 2.0 * EMPTY;
@@ -192,7 +192,7 @@ fn dispersion(in_order: &[f64], middle: f64) -> f64 {
     const MORE_THAN: usize = 3;
     /// Nor with a smaller variance of counts by chance: all but one sample in a hundred lie on one
     /// side. *Default*: moves no figure.
-    const TELLING: f64 = 0.5;
+    const LEAST_VARIANCE: f64 = 0.5;
     let counts: Vec<f64> = in_order
         .chunks_exact(BLOCK)
         .map(|block| block.iter().filter(|&&level| level <= middle).count() as f64)
@@ -202,7 +202,7 @@ fn dispersion(in_order: &[f64], middle: f64) -> f64 {
     };
     let share = centre / BLOCK as f64;
     let by_chance = centre * (1.0 - share);
-    if by_chance < TELLING {
+    if by_chance < LEAST_VARIANCE {
         return 1.0;
     }
     let squares: f64 = counts.iter().map(|count| (count - centre).powi(2)).sum();
@@ -227,13 +227,13 @@ pub(crate) fn core_moments(cells: &Cells) -> [f64; 2] {
 /// samples.
 #[must_use]
 pub fn core_variance(samples: &[i64], step: f64) -> Option<f64> {
-    Some(core_moments(&Cells::of(samples, step)?)[0] * step * step)
+    Some(core_moments(&Cells::from_samples(samples, step)?)[0] * step * step)
 }
 
 /// The share of rare interruptions among samples. `None` without samples.
 #[must_use]
 pub fn rare_among(samples: &[i64], step: f64) -> Option<f64> {
-    let cells = Cells::of(samples, step)?;
+    let cells = Cells::from_samples(samples, step)?;
     Some(1.0 - cells.core().len() as f64 / cells.samples())
 }
 

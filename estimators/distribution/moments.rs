@@ -53,13 +53,13 @@ const FEWEST: usize = 40;
 /// branches, shows in long batches only; so the smallest counts.
 #[must_use]
 pub fn of_calls(run: &Run, reference: &Reference) -> Moments {
-    let cells = Cells::of(&run.singles.deltas, reference.step);
+    let cells = Cells::from_samples(&run.singles.deltas, reference.step);
     let alone = cells.map_or(1.0, |cells| match &cells.main {
         Some(main) => main.mass(),
         None => cells.core().len() as f64 / cells.samples(),
     });
-    let all =
-        [&run.few, &run.some, &run.batches].map(|batches| Sum::of(batches, reference.step, alone));
+    let all = [&run.few, &run.some, &run.batches]
+        .map(|batches| Sum::from_batches(batches, reference.step, alone));
     let Some(variance) = together(all.iter().flatten().map(|sum| sum.variance)) else {
         return Moments::UNKNOWN;
     };
@@ -114,7 +114,7 @@ struct Sum {
 impl Sum {
     /// Fewest steps that batches have to vary by, as a deviation, for their third moment to be that
     /// of the calls: what steps add to it is then gone. *Computed*.
-    const TELLING: f64 = 0.4;
+    const LEAST_DEVIATION: f64 = 0.4;
     /// What is left of the steps in the variance of sums whose lengths form a lattice of their own,
     /// as two costs half a step apart do: the second term of the series that is taken off, at most.
     /// *Computed*: 1/4π².
@@ -124,7 +124,7 @@ impl Sum {
     const TAILS: f64 = 1.3;
 
     /// `alone` is the share of calls that are those of which most are.
-    fn of(batches: &Batches, step: f64, alone: f64) -> Option<Self> {
+    fn from_batches(batches: &Batches, step: f64, alone: f64) -> Option<Self> {
         let levels = of_main(&batches.deltas, step)?;
         let expected = alone.powf(batches.calls as f64);
         let taken = levels.len() as f64 / batches.deltas.len() as f64;
@@ -153,7 +153,7 @@ impl Sum {
             (without_steps(second + chance, phase) - without_steps(second - chance, phase)) / 2.0;
         let error = slope.max(chance / 4.0).hypot(Self::LATTICE);
         let of_third = Self::TAILS * (6.0 / levels.len() as f64).sqrt() * second.powf(1.5);
-        let third = (own > Self::TELLING * Self::TELLING)
+        let third = (own > Self::LEAST_DEVIATION * Self::LEAST_DEVIATION)
             .then(|| (third / calls, of_third.hypot(Self::LATTICE) / calls));
         Some(Self {
             variance: (own / calls, error / calls),
@@ -166,7 +166,7 @@ impl Sum {
 /// interrupted nor slow in a way of their own. Where there is none that stands by itself, all but
 /// the rare ones.
 fn of_main(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
-    let cells = Cells::of(deltas, step)?;
+    let cells = Cells::from_samples(deltas, step)?;
     let most = cells
         .main
         .iter()

@@ -13,7 +13,7 @@ use crate::trace::PeriodRun;
 pub(super) const SETTLING: usize = 5;
 /// Wake-ups on either side of a gap that tell whether the grid lies elsewhere behind it.
 /// *Default*: moves no figure.
-const BESIDE: usize = 20;
+const NEIGHBOURS: usize = 20;
 /// The share of the earliest wake-ups, at which the grid is put.
 /// *Judgement*.
 const EARLIEST: f64 = 0.01;
@@ -40,7 +40,7 @@ pub(super) struct Ticking {
 
 /// What became of it.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct GridFigures {
     /// The period that it keeps; none where that cannot be told.
     pub period: Option<f64>,
     /// |interval − period asked for|, for each expiration of those that it stands for.
@@ -130,14 +130,14 @@ impl Ticking {
         number: &[f64],
         before: Range<usize>,
         after: Range<usize>,
-        beside: usize,
+        neighbours: usize,
     ) -> Option<f64> {
         let off = |at: usize| self.at[at] - number[at] * self.typical;
         let of = |range: Range<usize>| range.map(off).reduce(f64::min);
-        let end = after.end.min(after.start + beside);
+        let end = after.end.min(after.start + neighbours);
         Some(
             of(after.start..end)?
-                - of(before.start.max(before.end.saturating_sub(beside))..before.end)?,
+                - of(before.start.max(before.end.saturating_sub(neighbours))..before.end)?,
         )
     }
 
@@ -179,7 +179,7 @@ impl Ticking {
                 let from = if from < segment.end { from } else { next };
                 // A wake-up that is late, while those behind it are not, has missed none.
                 let moved = self
-                    .moved(&number, segment.start..next, from..segment.end, BESIDE)
+                    .moved(&number, segment.start..next, from..segment.end, NEIGHBOURS)
                     .unwrap_or(0.0);
                 add(
                     &mut number,
@@ -191,7 +191,7 @@ impl Ticking {
         }
         for two in segments.windows(2) {
             let moved = self
-                .moved(&number, two[0].clone(), two[1].clone(), BESIDE)
+                .moved(&number, two[0].clone(), two[1].clone(), NEIGHBOURS)
                 .unwrap_or(0.0);
             add(
                 &mut number,
@@ -204,13 +204,13 @@ impl Ticking {
     }
 
     /// Wake-ups of a timer that keeps to a grid.
-    pub fn on_its_grid(&self) -> Told {
+    pub fn on_its_grid(&self) -> GridFigures {
         let (number, missed_silently) = self.numbered();
         let settled: Vec<usize> = self.ordinary().collect();
         let Some(period) = self.period_on(&number, &settled) else {
-            return Told {
+            return GridFigures {
                 missed_silently,
-                ..Told::default()
+                ..GridFigures::default()
             };
         };
         let off: Vec<f64> = settled
@@ -227,7 +227,7 @@ impl Ticking {
         let jitter = settled.iter().map(|&next| {
             (self.interval(next) - (number[next] - number[next - 1]) * self.asked).abs()
         });
-        Told {
+        GridFigures {
             period: Some(period),
             jitter: jitter.collect(),
             late: off.iter().map(|off| off - grid).collect(),
@@ -246,14 +246,14 @@ impl Ticking {
     }
 
     /// Wake-ups of a timer whose grid moves with each of them.
-    pub fn one_after_another(&self) -> Told {
+    pub fn one_after_another(&self) -> GridFigures {
         let late: Vec<f64> = self
             .ordinary()
             .map(|next| self.interval(next) - self.expirations[next] * self.asked)
             .collect();
         let expired: f64 = self.ordinary().map(|next| self.expirations[next]).sum();
         let passed: f64 = self.ordinary().map(|next| self.interval(next)).sum();
-        Told {
+        GridFigures {
             period: (expired > 0.0).then(|| passed / expired),
             jitter: late.iter().map(|late| late.abs()).collect(),
             late,

@@ -17,7 +17,7 @@ use crate::trace::{PeriodRun, PeriodTrace};
 const FEWEST: usize = 8;
 /// The last wake-ups of a process: they tell what became of those before them, and what they missed
 /// themselves is not counted. *Computed*.
-pub const UNTOLD: usize = grid::SETTLING;
+pub const SKIPPED_AT_END: usize = grid::SETTLING;
 /// Intervals, or wake-ups, from which a 99th percentile is told.
 /// *Chance*: five lie beyond it.
 const FOR_P99: usize = 500;
@@ -31,7 +31,7 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let period = trace.period_ns.max(1) as f64;
     let wakeups = |run: &PeriodRun| run.wakeups.len() as u64;
     let reported = |run: &PeriodRun| {
-        let told = run.wakeups.len().saturating_sub(UNTOLD);
+        let told = run.wakeups.len().saturating_sub(SKIPPED_AT_END);
         let missed = run.wakeups[..told]
             .iter()
             .map(|(_, count)| count.saturating_sub(1));
@@ -75,7 +75,7 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
         Some(MissedPolicy::Burst | MissedPolicy::Skip) => true,
         None => keeps_its_grid(&runs),
     };
-    let told: Vec<grid::Told> = runs
+    let told: Vec<grid::GridFigures> = runs
         .iter()
         .map(|run| {
             if grids {
@@ -85,7 +85,7 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
             }
         })
         .collect();
-    let scaled = |of: &dyn Fn(&grid::Told) -> &Vec<f64>| -> Vec<Vec<f64>> {
+    let scaled = |of: &dyn Fn(&grid::GridFigures) -> &Vec<f64>| -> Vec<Vec<f64>> {
         told.iter()
             .map(|run| of(run).iter().map(|ticks| ticks * ns_per_tick).collect())
             .collect()
@@ -123,7 +123,7 @@ const NEAR: f64 = 0.25;
 const SEEMS: f64 = 0.95;
 /// How far it may seem to have moved at least, and at most, as a share of what the policies lie
 /// apart by. *Default*: moves no figure.
-const TELLING: [f64; 2] = [0.1, 0.5];
+const SIGNIFICANT: [f64; 2] = [0.1, 0.5];
 /// The share of stalls that have to agree.
 /// *Judgement*.
 const AGREED: f64 = 0.6;
@@ -132,7 +132,7 @@ const AGREED: f64 = 0.6;
 const APART: f64 = 4.0;
 /// Wake-ups on either side of a stall that tell where the grid lies.
 /// *Default*: moves no figure.
-const BESIDE: usize = 5;
+const NEIGHBOURS: usize = 5;
 /// Wake-ups after which a grid is looked for behind a stall, and so how many deviations have come
 /// together where each begins with the one before. *Judgement*.
 const WALKED: f64 = 10.0;
@@ -177,8 +177,8 @@ fn agreed_policy(runs: &[Ticking]) -> Option<MissedPolicy> {
         .collect();
     let near = quantile(&sorted(&noise), SEEMS)
         .unwrap_or(apart)
-        .max(TELLING[0] * apart)
-        .min(TELLING[1] * apart);
+        .max(SIGNIFICANT[0] * apart)
+        .min(SIGNIFICANT[1] * apart);
     let skips = share(&|behind| fraction(behind).abs() < near);
     if skips > AGREED {
         return Some(MissedPolicy::Skip);
@@ -213,7 +213,7 @@ fn behind(run: &Ticking) -> Vec<(f64, f64)> {
     let number = counted(run);
     let segments = run.segments();
     let of = |two: &[Range<usize>]| {
-        let moved = run.moved(&number, two[0].clone(), two[1].clone(), BESIDE)?;
+        let moved = run.moved(&number, two[0].clone(), two[1].clone(), NEIGHBOURS)?;
         Some((moved / run.typical, STALL * run.asked / run.typical))
     };
     segments.windows(2).filter_map(of).collect()
@@ -223,11 +223,11 @@ fn behind(run: &Ticking) -> Vec<(f64, f64)> {
 fn unstalled(run: &Ticking) -> Vec<f64> {
     let number = counted(run);
     let starts = |segment: Range<usize>| {
-        (segment.start + BESIDE..segment.end)
-            .step_by(BESIDE)
+        (segment.start + NEIGHBOURS..segment.end)
+            .step_by(NEIGHBOURS)
             .map(move |at| (at, segment.end))
     };
-    let moved = |(at, end)| run.moved(&number, at - BESIDE..at, at..end, BESIDE);
+    let moved = |(at, end)| run.moved(&number, at - NEIGHBOURS..at, at..end, NEIGHBOURS);
     run.segments()
         .into_iter()
         .flat_map(starts)

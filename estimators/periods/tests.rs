@@ -33,9 +33,9 @@ fn found(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64; 
             .map(|wakeup| (wakeup.at, wakeup.expirations))
             .collect();
         trace.runs.push(PeriodRun { wakeups, stalls });
-        let told = &ticks.missed()[..ticks.missed().len() - UNTOLD];
+        let reported = &ticks.missed()[..ticks.missed().len() - SKIPPED_AT_END];
         missed = [0, 1]
-            .map(|which| missed[which] + told.iter().map(|missed| missed[which]).sum::<u64>());
+            .map(|which| missed[which] + reported.iter().map(|missed| missed[which]).sum::<u64>());
     }
     (figures(&trace), missed)
 }
@@ -92,7 +92,7 @@ fn policies_and_missed_expirations_are_exact() {
 /// A loop to points of absolute time that gets no CPU for most of the time makes up for them in
 /// bursts, and keeps its rate.
 #[test]
-fn a_burst_beside_a_busy_thread_keeps_its_rate() {
+fn burst_keeps_its_rate_under_load() {
     for (slice, phase) in [(3_300_000, 0), (6_000_000, 700_000), (6_000_000, 2_900_000)] {
         let run = |process: i64| {
             // It runs in the last 100 us of each slice, or in its second half.
@@ -134,7 +134,7 @@ fn a_burst_beside_a_busy_thread_keeps_its_rate() {
 }
 
 #[test]
-fn a_loop_that_is_slow_by_a_seventh_delays() {
+fn slow_loop_is_a_delay() {
     for late in [0.05, 0.1, 0.14, 1.0 / 6.0] {
         let mut model = model(Missed::Relative, 0.3);
         model.delays.median = late * PERIOD as f64;
@@ -192,7 +192,7 @@ fn what_never_ticked_has_no_figures() {
 
 proptest! {
     #[test]
-    fn nothing_panics(
+    fn arbitrary_input_never_panics(
         wakeups in prop::collection::vec((any::<i64>(), any::<u64>()), 0..40),
         stalls in prop::collection::vec(any::<u32>(), 0..4),
         near in prop::collection::vec(0_u32..40, 0..4),

@@ -2,7 +2,9 @@
 //! process, and over all of them.
 
 use crate::cost::singles::View;
-use crate::cost::{CoreFrequency, Cost, Following, SeenCalls, cost, deviation, floor, following};
+use crate::cost::{
+    CoreFrequency, Cost, Following, ObservedCalls, cost, deviation, floor, following,
+};
 use crate::distribution::cells::rare_among;
 use crate::distribution::shape::{Agreed, Fits, LawKind, Shape};
 use crate::model::Estimate;
@@ -99,7 +101,7 @@ impl<'a> Looks<'a> {
         let each = self.runs.iter().zip(&self.fits).zip(&self.by_reference);
         each.filter_map(|((run, fits), by_reference)| {
             let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
-            let seen = SeenCalls {
+            let seen = ObservedCalls {
                 run,
                 reference,
                 view: &self.view,

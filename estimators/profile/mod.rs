@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_do_not_fit_between_reads_that_are_much_longer() {
+    fn calls_need_shorter_reads() {
         assert_eq!(
             shortest([&[404, 400, 9_000], &[10]], Some(1.0), 1.0),
             Some(200.0)

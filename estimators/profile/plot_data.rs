@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_lie_in_the_middle_of_their_bins_and_nothing_is_lost() {
+    fn bins_hold_all_levels() {
         let histogram = figures(&trace(), Some(25.0))
             .intervals
             .expect("it was observed");
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn single_costs_are_those_without_the_bracket() {
+    fn single_costs_exclude_the_bracket() {
         let histogram = figures(&trace(), Some(25.0))
             .singles
             .expect("it was observed");

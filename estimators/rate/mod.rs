@@ -147,7 +147,7 @@ pub fn agreed(rates: &[f64]) -> Option<(f64, f64)> {
 
 /// How much the lengths of windows that are held against each other may differ, as a share of them.
 /// *Default*: moves no figure.
-const ALIKE: f64 = 0.15;
+const EQUAL_LENGTH: f64 = 0.15;
 
 /// Fewest pairs of windows that tell a deviation.
 /// *Default*: moves no figure.
@@ -179,7 +179,7 @@ pub fn allan_deviation(samples: &[(f64, f64)], window: f64) -> Option<(f64, f64)
         }
         let sample = *samples.get(nearest(time + length)?)?;
         let found = sample.0 - time;
-        (found > 0.0 && (found / length - 1.0).abs() <= ALIKE).then_some((sample, found))
+        (found > 0.0 && (found / length - 1.0).abs() <= EQUAL_LENGTH).then_some((sample, found))
     };
     let (mut terms, mut sum, mut lengths) = (0, 0.0, 0.0);
     for &first in samples {
@@ -208,7 +208,7 @@ pub fn allan_deviations(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let (Some(usual), Some(first), Some(last)) = (usual, samples.first(), samples.last()) else {
         return Vec::new();
     };
-    let longest = (last.0 - first.0) / 2.0 * (1.0 + ALIKE);
+    let longest = (last.0 - first.0) / 2.0 * (1.0 + EQUAL_LENGTH);
     let windows = (0..62)
         .map(|octave| usual * (1_u64 << octave) as f64)
         .take_while(|window| *window <= longest);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_known_to_within_its_uncertainty() {
+    fn rate_lies_within_its_uncertainty() {
         let rate = by_looks(&looks(), 1.0).unwrap();
         assert!(
             (rate.ns_per_tick / 0.5 - 1.0).abs() <= rate.uncertainty,
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tick_is_what_it_is_over_the_whole_campaign() {
+    fn tick_uses_the_whole_campaign() {
         let (ns, uncertainty) = tick(&trace(compared())).expect("it is known");
         assert!(
             (ns / 0.5 - 1.0).abs() <= uncertainty && uncertainty < 1e-6,
@@ -333,13 +333,13 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_leaps_or_rests_is_known_to_what_its_processes_tell() {
+    fn leaping_counter_uses_process_rates() {
         let mut leapt = compared();
         leapt[5..].iter_mut().for_each(|look| look[1] += 10_000_000);
         let mut rested = compared();
         rested.iter_mut().for_each(|look| look[1] /= 2);
-        for odd in [leapt, rested, Vec::new()] {
-            assert_eq!(tick(&trace(odd)), Some((0.5005, 1e-4)));
+        for changed in [leapt, rested, Vec::new()] {
+            assert_eq!(tick(&trace(changed)), Some((0.5005, 1e-4)));
         }
     }
 
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_do_not_make_a_clock_steadier() {
+    fn gaps_keep_the_allan_deviation() {
         // A clock of steps of 4 whose phase is random, looked at once in 14, with gaps of 40 to 300
         // for half of the time.
         let (mut time, mut random) = (0.0, StdRng::seed_from_u64(1));

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_met() {
+    fn no_pairs_give_nothing() {
         assert_eq!(offsets(&[], 1.0), []);
         assert_eq!(offsets(&[Pair::default()], 1.0), []);
     }

@@ -55,7 +55,7 @@ fn by_spectrum(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
         reason: Cow::Borrowed(reason),
     };
     let random = random(groups);
-    let spectrum = Spectrum::of(&random);
+    let spectrum = Spectrum::from_intervals(&random);
     let of_work =
         |frequency, step| is_of_work(frequency, context.work_unit) && !jumps(groups, step);
     // Units of work that take another time in each process make lines anywhere, but small ones.

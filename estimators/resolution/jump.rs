@@ -30,7 +30,7 @@ pub(super) enum Jump {
 impl Jump {
     /// From the intervals with so little work that many of them show no more than `zero`; `found`
     /// is the lattice that all intervals lie on, if there is one.
-    pub(super) fn of(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
+    pub(super) fn from_groups(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
         /// Intervals that are looked at together.
         /// *Judgement*.
         const POOL: usize = 16;
@@ -111,7 +111,7 @@ impl Jump {
             let multiple = (**step / typical).round().max(1.0);
             (**step - multiple * typical).abs() <= reach * multiple.sqrt() + 0.5
         });
-        if fits.count() as f64 >= ALIKE * count {
+        if fits.count() as f64 >= CONSISTENT * count {
             Self::mean_of(steps, typical)
         } else {
             Self::uneven(steps)
@@ -149,7 +149,7 @@ impl Jump {
 
 /// The share of the steps that has to be of one length: a few were interrupted.
 /// *Default*: moves no figure.
-const ALIKE: f64 = 0.9;
+const CONSISTENT: f64 = 0.9;
 
 /// Whether the steps lie on the lattice of this step, and not by chance: they are mostly multiples
 /// of it, single steps are among them, and multiples leave out more than half of all lengths, so
@@ -171,7 +171,9 @@ fn explains(step: f64, steps: &[f64]) -> bool {
         }
     }
     let count = steps.len() as f64;
-    2.0 * reach + 1.0 < TAKEN * step && on >= ALIKE * count && single >= (SINGLE * count).max(1.0)
+    2.0 * reach + 1.0 < TAKEN * step
+        && on >= CONSISTENT * count
+        && single >= (SINGLE * count).max(1.0)
 }
 
 /// Nearly all of the time lies within steps that are no longer than this. Of the longest intervals

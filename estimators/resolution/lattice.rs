@@ -56,7 +56,7 @@ impl Lattice {
     /// The same step as successive readings tell it, by their differences, a series a process: what
     /// they moved from one that is the first of its step, and so was not made unique, to the next
     /// such one. `None` where that is seldom, or not on the lattice.
-    pub(super) fn told_by(&self, series: &[Vec<i64>]) -> Option<Self> {
+    pub(super) fn resolved_from(&self, series: &[Vec<i64>]) -> Option<Self> {
         /// Steps that were counted, from which they tell the step of a clock that makes readings
         /// unique. *Default*: moves no figure.
         const FEWEST_LEVELS: f64 = 200.0;
@@ -255,7 +255,7 @@ fn occupied(levels: &std::collections::BTreeMap<i64, f64>, step: f64) -> bool {
     const RICH: f64 = 0.05;
     /// Intervals at a level, fewer than which are interruptions.
     /// *Default*: moves no figure.
-    const SEEN: f64 = 2.0;
+    const REPEATED_TIMES: f64 = 2.0;
     /// Pairs of neighbouring levels.
     /// *Default*: moves no figure.
     const PAIRS: usize = 2;
@@ -274,7 +274,7 @@ fn occupied(levels: &std::collections::BTreeMap<i64, f64>, step: f64) -> bool {
     }
     let seen: Vec<i64> = levels
         .iter()
-        .filter(|(_, times)| **times >= SEEN)
+        .filter(|(_, times)| **times >= REPEATED_TIMES)
         .map(|(level, _)| *level)
         .collect();
     let adjacent = seen

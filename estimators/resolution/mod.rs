@@ -153,11 +153,14 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     // too short.
     let lattice = lattice.map(|found| match found.shows_unique_readings(&all) {
         true => found
-            .told_by(tight)
+            .resolved_from(tight)
             .unwrap_or_else(|| found.refitted(&random(&forward))),
         false => found,
     });
-    match (Jump::of(&forward, i64::from(unique), lattice), lattice) {
+    match (
+        Jump::from_groups(&forward, i64::from(unique), lattice),
+        lattice,
+    ) {
         (Jump::Unit { longest }, _) => unit(longest),
         (Jump::Uneven { longest }, _) => Resolution::AtMost {
             bound: longest,
@@ -292,7 +295,7 @@ fn follows_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
 fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
     /// A read that takes this many ticks cannot show zero if the timer moves in every tick or two.
     /// *Default*: moves no figure.
-    const TELLING_COST: f64 = 6.0;
+    const LONG_COST: f64 = 6.0;
     /// But a reading may be wrong now and then.
     /// *Default*: moves no figure.
     const SELDOM: f64 = 0.005;
@@ -302,7 +305,7 @@ fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
     let deltas = || groups.iter().flat_map(|group| &group.deltas);
     let all = deltas().count() as f64;
     let zeros = deltas().filter(|&&delta| delta == 0).count() as f64;
-    let stood_still = context.cost >= TELLING_COST && zeros > SELDOM * all;
+    let stood_still = context.cost >= LONG_COST && zeros > SELDOM * all;
     let work: f64 = groups
         .iter()
         .map(|group| group.work as f64 * group.deltas.len() as f64)

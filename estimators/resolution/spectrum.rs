@@ -77,7 +77,7 @@ pub(super) enum FoundLine {
 impl Spectrum {
     /// Of intervals with random work, which are sorted and not negative. `None` where they are too
     /// few.
-    pub(super) fn of(intervals: &[i64]) -> Option<Self> {
+    pub(super) fn from_intervals(intervals: &[i64]) -> Option<Self> {
         /// Fewest intervals of a spectrum.
         /// *Chance*: four deviations are a third.
         const FEWEST: usize = 60;
@@ -121,7 +121,7 @@ impl Spectrum {
     pub(super) fn step(&self, of_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
         /// Steps that are apart by no more than this share are told as one, whose interval holds
         /// both. *Judgement*: as `SLIGHT`.
-        const ALIKE: f64 = 0.02;
+        const SAME_STEP: f64 = 0.02;
         /// Deviations of chance by which a line has to be nearer to what one step would show than
         /// to what another one would. *Chance*.
         const CLEARLY: f64 = 3.0;
@@ -145,7 +145,7 @@ impl Spectrum {
             return match steps.map(|step| Some(step).filter(allowed)) {
                 [None, None] => FoundLine::Nothing,
                 [Some(step), None] | [None, Some(step)] => FoundLine::Step(self.refined(step)),
-                [Some(long), Some(short)] if long.0 - short.0 <= ALIKE * short.0 => {
+                [Some(long), Some(short)] if long.0 - short.0 <= SAME_STEP * short.0 => {
                     let (step, half) = (f64::midpoint(long.0, short.0), (long.0 - short.0) / 2.0);
                     FoundLine::Step(Lattice {
                         step,

@@ -40,7 +40,7 @@ fn unique(seed: u64) -> Vec<Intervals> {
 }
 
 #[test]
-fn readings_made_unique_do_not_shorten_the_step() {
+fn unique_readings_keep_the_step() {
     for seed in 0..20 {
         match resolve(&unique(seed), &[], &Context::default()) {
             Resolution::Resolved { step, .. } => {
@@ -76,7 +76,7 @@ fn successive(step: f64, cost: f64, seed: u64) -> Vec<i64> {
 }
 
 #[test]
-fn successive_readings_tell_the_step_of_unique_ones() {
+fn successive_readings_resolve_unique_steps() {
     for (step, cost) in [
         (26.0, 23.0),
         (26.05, 9.0),
@@ -90,7 +90,9 @@ fn successive_readings_tell_the_step_of_unique_ones() {
             step: 0.997 * step,
             error: 0.003 * step,
         };
-        let found = roughly.told_by(&series).expect("there are many steps");
+        let found = roughly
+            .resolved_from(&series)
+            .expect("there are many steps");
         let off = (found.step - step).abs();
         assert!(
             off <= 3.0 * found.error && off < 3e-4 * step,
@@ -100,7 +102,7 @@ fn successive_readings_tell_the_step_of_unique_ones() {
 }
 
 #[test]
-fn the_bound_of_uneven_steps_is_that_of_long_ones() {
+fn long_steps_bound_uneven_ones() {
     // Time of a thread that the kernel adds up once in 4 ms, and whenever it is asked to; one
     // interval is interrupted.
     let lengths = [4_000, 60, 3_900, 250, 1_100, 90, 4_000, 630, 2_200, 3_000];
@@ -130,7 +132,7 @@ fn the_bound_of_uneven_steps_is_that_of_long_ones() {
 /// A machine in which an instruction takes two ticks: a read takes 8, a unit of work 8, and what is
 /// before it 12. Nothing tells that the counter does not move by 4.
 #[test]
-fn what_all_intervals_are_multiples_of_is_within_the_bound() {
+fn common_divisor_within_the_bound() {
     let mut random = StdRng::seed_from_u64(1);
     let deltas = |work: u64| if work == 0 { 16 } else { 20 + 8 * work as i64 };
     let groups: Vec<Intervals> = (0..3_000)
@@ -155,7 +157,7 @@ fn what_all_intervals_are_multiples_of_is_within_the_bound() {
 }
 
 #[test]
-fn one_step_of_one_tick_is_enough_and_one_of_two_is_not() {
+fn single_tick_step_is_enough() {
     let seen = |step: i64| {
         let mut groups: Vec<Intervals> = (0..400)
             .map(|at| Intervals {

@@ -110,7 +110,7 @@ pub fn shrunk(variances: &[Variance]) -> Vec<(f64, f64)> {
         .for_each(|variance| members[variance.kind] += 1);
     let counts = |variance: &&Variance| usable(variance) && members[variance.kind] >= FEWEST;
     let known: Vec<&Variance> = variances.iter().filter(counts).collect();
-    let Some(prior) = Prior::of(&known, kinds) else {
+    let Some(prior) = Prior::estimate(&known, kinds) else {
         return variances
             .iter()
             .map(|variance| (variance.value, variance.degrees))
@@ -142,7 +142,7 @@ struct Prior {
 }
 
 impl Prior {
-    fn of(known: &[&Variance], kinds: usize) -> Option<Self> {
+    fn estimate(known: &[&Variance], kinds: usize) -> Option<Self> {
         let mut levels = vec![(0.0, 0.0, 0.0); kinds];
         for variance in known {
             let level = &mut levels[variance.kind];
@@ -262,14 +262,14 @@ mod tests {
 
     #[test]
     fn the_example_of_holm() {
-        let alike = |asked: &[f64]| holm(&asked.iter().map(|p| (*p, 1.0)).collect::<Vec<_>>());
-        for (found, expected) in alike(&[0.01, 0.04, 0.03, 0.005])
+        let similar = |asked: &[f64]| holm(&asked.iter().map(|p| (*p, 1.0)).collect::<Vec<_>>());
+        for (found, expected) in similar(&[0.01, 0.04, 0.03, 0.005])
             .iter()
             .zip([0.03, 0.06, 0.06, 0.02])
         {
             assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         }
-        assert!(alike(&[]).is_empty());
+        assert!(similar(&[]).is_empty());
         assert_eq!(
             holm(&[(0.01, 3.0), (0.01, 1.0)]),
             [0.01 / 3.0 * 4.0, 0.01 / 3.0 * 4.0]
@@ -318,9 +318,9 @@ mod tests {
     }
 
     #[test]
-    fn variances_that_are_alike_are_known_together() {
-        let alike = degrees(|random| estimated(&[2.0; 40], random));
-        assert!(alike > 15.0, "{alike}");
+    fn similar_variances_are_pooled() {
+        let similar = degrees(|random| estimated(&[2.0; 40], random));
+        assert!(similar > 15.0, "{similar}");
         let truth: Vec<f64> = (0..40).map(|at| 10_f64.powi(at % 5)).collect();
         let apart = degrees(|random| estimated(&truth, random));
         assert!(apart < 6.0, "{apart}");
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_is_like_is_left_as_it_is() {
+    fn single_variance_stays_unchanged() {
         let one = Variance {
             value: 4.0,
             degrees: 8.0,

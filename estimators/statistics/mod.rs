@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn uncertainties_widen_in_quadrature_towards_where_they_point() {
+    fn uncertainties_widen_in_quadrature() {
         let known = Estimate {
             value: 10.0,
             low: 7.0,
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_seen_may_be_there() {
+    fn unobserved_share_stays_possible() {
         let all = Estimate::exact(1.0).counted(10_000.0).within(0.0, 1.0);
         assert!(
             all.high == 1.0 && all.low > 0.999 && all.low < 0.9998,
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn two_groups_are_told_from_one() {
+    fn separates_two_groups_from_one() {
         assert_eq!(
             regimes(&[100.0, 115.2, 100.4, 114.8, 100.2]).map(|two| two.processes),
             Some([3, 2])

@@ -15,7 +15,7 @@ use crate::statistics::{
 
 /// The chance, where processes are alike, that they differ by so much that they are not taken for
 /// that. *Judgement*.
-const ALIKE: f64 = 0.03;
+const HOMOGENEOUS: f64 = 0.03;
 
 /// Values without which the interval of a median is unknown: all of fewer lie on one side of it too
 /// often. *Chance*: of five values all lie on one side of it 6 times in 100.
@@ -112,7 +112,7 @@ fn differ(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
 /// Whether squares of standard deviations sum up to so much by chance.
 fn is_chance(squares: f64, degrees: f64) -> bool {
     // Without degrees of freedom, or without any scatter, there is nothing to tell.
-    checked_gamma_ur(degrees / 2.0, squares / 2.0).is_ok_and(|chance| chance >= ALIKE)
+    checked_gamma_ur(degrees / 2.0, squares / 2.0).is_ok_and(|chance| chance >= HOMOGENEOUS)
         || squares <= 0.0
 }
 
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_has_no_interval_and_few_values_no_quantile() {
+    fn few_values_have_no_quantile() {
         let one = vec![(0..600).map(f64::from).collect::<Vec<_>>()];
         let found = agreed_quantile(&one, 0.99, 500, 1.0).unwrap();
         assert!((found.value - 593.0).abs() < 1.0 && found.low.is_none() && found.high.is_none());
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_lies_elsewhere_widens_the_interval() {
+    fn differing_process_widens_the_interval() {
         let values: Vec<f64> = (0..200).map(f64::from).collect();
         let moved = |by: f64| values.iter().map(|value| value + by).collect::<Vec<_>>();
         let width = |found: Figure| found.high.unwrap() - found.low.unwrap();

@@ -216,7 +216,7 @@ fn histogram(late: &[f64]) -> LatenessHistogram {
 
 /// Lengths that tell the proportional error, in nanoseconds: below, what does not grow outweighs
 /// it.
-const TELLING: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
+const SLOPE_REQUESTS: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 /// Shortest length that tells how CPU time grows, in nanoseconds.
 /// *Judgement*: what a hybrid timer computes at the end is shorter.
 const CPU_FROM: u64 = 100_000;
@@ -232,7 +232,7 @@ pub(super) fn proportional(trace: &WaitTrace) -> Option<Figure> {
     // Long waits are made in processes of their own, which may be late by something else
     // throughout.
     let any_long = trace.runs.iter().any(|run| !run.long.is_empty());
-    let tells = |wait: &&Wait| TELLING.contains(&wait.request_ns);
+    let tells = |wait: &&Wait| SLOPE_REQUESTS.contains(&wait.request_ns);
     let of = |run: &WaitRun| -> Vec<(f64, f64)> {
         let scans = run
             .scans

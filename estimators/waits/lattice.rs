@@ -28,7 +28,7 @@ const OUTLIERS: f64 = 0.1;
 const OVERSAMPLING: f64 = 8.0;
 /// What the concentration may lie below its peak at the nearest of these.
 /// *Default*: moves no figure.
-const BESIDE: f64 = 0.95;
+const NEAR_PEAK: f64 = 0.95;
 /// Frequencies that are looked at, at most: shorter steps are not found.
 /// *Numerical*.
 const FREQUENCIES: usize = 20_000;
@@ -160,7 +160,7 @@ pub(super) fn largest(
     let (mut before, mut here) = (sweep.next(), sweep.next());
     for number in 1..=count {
         let after = sweep.next();
-        if here >= before && here > after && here >= BESIDE * least {
+        if here >= before && here > after && here >= NEAR_PEAK * least {
             let (step, height) = climbed(clusters, frequency(number), stride);
             // On a lattice halves and thirds of a step agree less, as noise is more of them; but
             // for outliers.

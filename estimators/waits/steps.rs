@@ -26,7 +26,7 @@ const A_SCALE: f64 = 2.0;
 const GROWS: f64 = 1.5;
 /// Steps of two scales that are off by no more than this share are the same.
 /// *Default*: moves no figure.
-const ALIKE: f64 = 0.01;
+const SAME_STEP: f64 = 0.01;
 /// Waits of one scale that tell a step.
 /// *Judgement*.
 const FEWEST: usize = 16;
@@ -140,7 +140,7 @@ fn leave_out_contradictions(
                 value / other
             };
             let off = (other - value).abs();
-            off > (width + its) / 2.0 && off > ALIKE * value && longer < GROWS
+            off > (width + its) / 2.0 && off > SAME_STEP * value && longer < GROWS
         };
         if step.is_some_and(contradicts) {
             *kind(&mut scales[at]) = None;

@@ -84,7 +84,7 @@ fn step(found: Option<Granularity>) -> Option<f64> {
 }
 
 #[test]
-fn steps_of_either_kind_are_found_and_told_apart() {
+fn finds_both_kinds_of_steps() {
     for true_step in [
         10_000.0,
         64_000.0,
@@ -124,7 +124,7 @@ fn steps_of_either_kind_are_found_and_told_apart() {
 }
 
 #[test]
-fn where_there_is_no_step_there_is_a_bound() {
+fn no_step_gives_a_bound() {
     let found = scanned(&noisy(100_000.0), 3_000_000);
     for kind in [found.rounding, found.grid] {
         let Some(Granularity::AtMost(bound)) = kind else {
@@ -135,7 +135,7 @@ fn where_there_is_no_step_there_is_a_bound() {
 }
 
 #[test]
-fn a_step_longer_than_all_requests_is_not_bounded() {
+fn steps_beyond_requests_stay_unbounded() {
     let found = scanned(
         &WaitModel {
             rounding: Some(1e9),
@@ -147,7 +147,7 @@ fn a_step_longer_than_all_requests_is_not_bounded() {
 }
 
 #[test]
-fn a_wait_before_its_time_is_early() {
+fn waits_can_be_early() {
     let model = WaitModel {
         early: Some((0.5, 400_000.0)),
         ..WaitModel::blocking("", 1_000.0)
@@ -204,7 +204,7 @@ fn waits() -> impl Strategy<Value = Vec<Wait>> {
 
 proptest! {
     #[test]
-    fn nothing_panics(
+    fn arbitrary_input_never_panics(
         lists in prop::collection::vec(waits(), 5),
         arms in prop::collection::vec(any::<i64>(), 0..4),
         ns_per_tick in any::<f64>(),
@@ -224,7 +224,7 @@ proptest! {
 /// On a loaded machine a wait is the later the longer it is: what was observed lies on a lattice of
 /// longer steps than those that requests are rounded to.
 #[test]
-fn lateness_that_grows_with_length_is_not_taken_for_a_longer_step() {
+fn growing_lateness_is_no_step() {
     let (mut held, mut all) = (0, 0);
     for true_step in [1e6, 1.0008e6, 4e6] {
         for ppm in [0.0, 1_000.0, 8_100.0, 20_000.0] {

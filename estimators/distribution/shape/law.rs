@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_and_medians_are_those_asked_for() {
+    fn moments_and_medians_match_targets() {
         for skewness in [0.0, 0.5, 1.0, 2.0] {
             for law in [Law::one(5.0, 0.5, skewness), Law::two(5.0, 0.5, skewness)] {
                 assert!(

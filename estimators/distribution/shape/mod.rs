@@ -95,7 +95,7 @@ impl Fits {
     /// an invocation, in steps, `fitted` what of them laws have to have. `None` without samples.
     #[must_use]
     pub fn of(samples: &[i64], step: f64, moments: Moments, fitted: Moments) -> Option<Self> {
-        let cells = Cells::of(samples, step)?;
+        let cells = Cells::from_samples(samples, step)?;
         let laws = Data::of(&cells, fitted).map(|data| {
             if let Some(constant) = data.constant() {
                 return [constant; KINDS];
@@ -142,7 +142,7 @@ impl Fits {
             .unwrap_or(LawKind::One);
         let explained: f64 = all
             .iter()
-            .map(|fits| MOST_MISFIT * (fits.cells.telling() as f64 + PARAMETERS[0]))
+            .map(|fits| MOST_MISFIT * (fits.cells.significant_levels() as f64 + PARAMETERS[0]))
             .sum();
         if misfits[best as usize] > explained {
             return Agreed {
