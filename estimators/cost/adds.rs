@@ -174,28 +174,28 @@ mod tests {
     fn cycles_use_the_usual_frequency() {
         let at = |slowness: i64| [[slowness * 100, slowness * 140]];
         let rows = [9, 10, 10, 11].map(at);
-        let told = adds(&trace(&rows.each_ref().map(|pairs| &pairs[..])))
+        let added = adds(&trace(&rows.each_ref().map(|pairs| &pairs[..])))
             .unwrap()
             .latency
             .unwrap();
-        assert!((told.ns - 20.0).abs() < 0.1, "{told:?}");
+        assert!((added.ns - 20.0).abs() < 0.1, "{added:?}");
         assert!(
-            told.low_ns.is_some_and(|low| 16.0 < low && low < 18.0),
-            "{told:?}"
+            added.low_ns.is_some_and(|low| 16.0 < low && low < 18.0),
+            "{added:?}"
         );
         assert!(
-            told.high_ns.is_some_and(|high| 22.0 < high && high < 24.0),
-            "{told:?}"
+            added.high_ns.is_some_and(|high| 22.0 < high && high < 24.0),
+            "{added:?}"
         );
         // What takes as long at any frequency is left as it is.
         let at = |slowness: i64| [[slowness * 100, slowness * 100 + 400]];
         let rows = [9, 10, 10, 11].map(at);
-        let told = adds(&trace(&rows.each_ref().map(|pairs| &pairs[..])))
+        let added = adds(&trace(&rows.each_ref().map(|pairs| &pairs[..])))
             .unwrap()
             .latency
             .unwrap();
         assert_eq!(
-            (told.ns, told.low_ns, told.high_ns),
+            (added.ns, added.low_ns, added.high_ns),
             (20.0, Some(20.0), Some(20.0))
         );
     }

@@ -189,11 +189,11 @@ mod tests {
         {
             let mut missed = 0;
             for seed in 0..SEEDS {
-                let told = |is_moved| {
+                let detected = |is_moved| {
                     are_moved(&stretches(&readings(seed, 40_000, is_moved, noise, pauses)))
                 };
-                missed += u64::from(told(true) != Some(true));
-                assert_eq!(told(false), Some(false), "seed {seed}, noise {noise}");
+                missed += u64::from(detected(true) != Some(true));
+                assert_eq!(detected(false), Some(false), "seed {seed}, noise {noise}");
             }
             assert!(missed <= unseen, "noise {noise}: {missed}");
         }
@@ -202,7 +202,7 @@ mod tests {
     /// As Firefox does: one in three edges by half a step.
     #[test]
     fn detects_some_moved_edges() {
-        let told = |seed| {
+        let detected = |seed| {
             let by_half = |random: &mut StdRng| {
                 if random.random::<f64>() < 1.0 / 3.0 {
                     0.5
@@ -214,7 +214,9 @@ mod tests {
                 seed, 40_000, by_half, 0.1, 0.000_1,
             )))
         };
-        let missed = (0..200).filter(|&seed| told(seed) != Some(true)).count();
+        let missed = (0..200)
+            .filter(|&seed| detected(seed) != Some(true))
+            .count();
         assert!(missed <= 10, "{missed}");
     }
 
@@ -222,7 +224,7 @@ mod tests {
     #[test]
     fn short_stretches_keep_edges() {
         let mut random = StdRng::seed_from_u64(7);
-        let mut told = 0;
+        let mut detected = 0;
         for _ in 0..2_000 {
             let stretch = |_| {
                 40 - if random.random::<f64>() < 0.3 {
@@ -231,9 +233,9 @@ mod tests {
                     0
                 }
             };
-            told += u32::from(are_moved(&[(0..200).map(stretch).collect()]) == Some(true));
+            detected += u32::from(are_moved(&[(0..200).map(stretch).collect()]) == Some(true));
         }
-        assert!(told <= 10, "{told} of 2000");
+        assert!(detected <= 10, "{detected} of 2000");
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl View {
     pub fn fits(&self, run: &Run, trace: &Trace) -> Option<Fits> {
         let moments = moments::of_calls(run, &trace.reference);
         let reference_ns = trace.reference.step * trace.reference.ns_per_tick;
-        let told = moments.scaled(reference_ns / (self.step * self.ns_per_tick));
+        let from_batches = moments.scaled(reference_ns / (self.step * self.ns_per_tick));
         let fitted = match self.of_intervals {
             // So fine a view needs no batches, whose calls may vary together, to know how much a
             // call varies.
@@ -80,9 +80,9 @@ impl View {
                 variance: (0.0, f64::INFINITY),
                 ..moments
             },
-            false => told,
+            false => from_batches,
         };
-        Fits::of(&self.samples(run), self.step, told, fitted)
+        Fits::of(&self.samples(run), self.step, from_batches, fitted)
     }
 }
 

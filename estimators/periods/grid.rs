@@ -150,10 +150,10 @@ impl Ticking {
         };
         let mut number: Vec<f64> = self.expirations.iter().scan(0.0, count).collect();
         let mut missed = 0.0;
-        let told = number.len().saturating_sub(SETTLING);
+        let reported = number.len().saturating_sub(SETTLING);
         // Those that were missed before the wake-up `at`, in the numbers from `from` on.
         let mut add = |number: &mut [f64], at: usize, from: usize, points: f64| {
-            missed += if at < told { points } else { 0.0 };
+            missed += if at < reported { points } else { 0.0 };
             number[from..]
                 .iter_mut()
                 .for_each(|number| *number += points);

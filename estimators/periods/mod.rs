@@ -31,8 +31,8 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let period = trace.period_ns.max(1) as f64;
     let wakeups = |run: &PeriodRun| run.wakeups.len() as u64;
     let reported = |run: &PeriodRun| {
-        let told = run.wakeups.len().saturating_sub(SKIPPED_AT_END);
-        let missed = run.wakeups[..told]
+        let counted = run.wakeups.len().saturating_sub(SKIPPED_AT_END);
+        let missed = run.wakeups[..counted]
             .iter()
             .map(|(_, count)| count.saturating_sub(1));
         missed.fold(0_u64, u64::saturating_add)
@@ -75,7 +75,7 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
         Some(MissedPolicy::Burst | MissedPolicy::Skip) => true,
         None => keeps_its_grid(&runs),
     };
-    let told: Vec<grid::GridFigures> = runs
+    let figures: Vec<grid::GridFigures> = runs
         .iter()
         .map(|run| {
             if grids {
@@ -86,12 +86,13 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
         })
         .collect();
     let scaled = |of: &dyn Fn(&grid::GridFigures) -> &Vec<f64>| -> Vec<Vec<f64>> {
-        told.iter()
+        figures
+            .iter()
             .map(|run| of(run).iter().map(|ticks| ticks * ns_per_tick).collect())
             .collect()
     };
     let (jitter, late) = (scaled(&|run| &run.jitter), scaled(&|run| &run.late));
-    let rates: Vec<f64> = told
+    let rates: Vec<f64> = figures
         .iter()
         .filter_map(|run| run.period)
         .map(|ticks| 1e6 * (ticks * ns_per_tick / period - 1.0))
@@ -104,7 +105,7 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
         lateness_p50_ns: agreed_median(&late),
         lateness_p99_ns: agreed_quantile(&late, 0.99, FOR_P99, 1.0),
         max_ns: late.iter().flatten().copied().reduce(f64::max),
-        missed: told.iter().fold(counted.missed, |sum, run| {
+        missed: figures.iter().fold(counted.missed, |sum, run| {
             sum.saturating_add(run.missed_silently)
         }),
         policy,

@@ -200,7 +200,7 @@ impl<'a> Looks<'a> {
     fn open(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
         let ns = self.view.ns_per_tick;
         let open = Fits::open(&self.fits, resolution_ns? / ns)?;
-        let told = midmean(
+        let midmean_cost = midmean(
             &self
                 .shapes(self.agreed.kind)
                 .iter()
@@ -210,7 +210,10 @@ impl<'a> Looks<'a> {
         let (around, _) = self.around;
         let at = |end: usize| {
             let share = (open.share[end] / (1.0 - around)).min(1.0);
-            ((open.above_mean[end] * self.view.step - told) * ns, share)
+            (
+                (open.above_mean[end] * self.view.step - midmean_cost) * ns,
+                share,
+            )
         };
         Some([at(0), at(1)])
     }

@@ -328,20 +328,20 @@ pub(super) fn distribution(shapes: &[Shape], view: &View, costs: &[f64]) -> Opti
 
 /// The costs that most processes have, each as far from the median cost as there.
 fn modes(each: &[Described], medians: &[f64], view: &View, median: f64) -> Vec<Mode> {
-    let told = |described: &Described| {
+    let levels = |described: &Described| {
         described
             .modes
             .iter()
             .filter(|mode| mode.1 > LEAST_SHARE)
             .count()
     };
-    let mut counts: Vec<usize> = each.iter().map(told).collect();
+    let mut counts: Vec<usize> = each.iter().map(levels).collect();
     counts.sort_unstable();
     let usual = counts.get(counts.len() / 2).copied().unwrap_or(0);
     let like: Vec<(Vec<(f64, f64)>, f64)> = each
         .iter()
         .zip(medians)
-        .filter(|(described, _)| told(described) == usual)
+        .filter(|(described, _)| levels(described) == usual)
         .map(|(described, median)| {
             (
                 described

@@ -298,7 +298,7 @@ fn widened(pooled: Resolution, processes: &[Process], alike: &[f64]) -> Resoluti
     };
     step.low = alike.iter().copied().fold(step.low, f64::min);
     step.high = alike.iter().copied().fold(step.high, f64::max);
-    let mut told: Vec<(f64, f64)> = Vec::new();
+    let mut steps: Vec<(f64, f64)> = Vec::new();
     for random in processes.iter().map(Process::random) {
         // Readings made unique shorten intervals, those of little work more often: halves differ by
         // that.
@@ -309,14 +309,15 @@ fn widened(pooled: Resolution, processes: &[Process], alike: &[f64]) -> Resoluti
             return Resolution::Resolved { step, rule };
         }
         let (first, second) = random.split_at(random.len() / 2);
-        told.extend(
+        steps.extend(
             [first, second]
                 .into_iter()
                 .filter_map(|half| slope(half, step.value)),
         );
     }
-    let middle = median(&told.iter().map(|told| told.0).collect::<Vec<_>>()).unwrap_or(step.value);
-    for (own, error) in told {
+    let middle =
+        median(&steps.iter().map(|steps| steps.0).collect::<Vec<_>>()).unwrap_or(step.value);
+    for (own, error) in steps {
         let off = own - middle;
         if off.abs() > BEYOND * error {
             step.low = step.low.min(step.value + off);

@@ -89,8 +89,8 @@ impl Lattice {
         }
         // Truncation, as if that of each were by chance.
         let error = (on / 6.0 + 1.0_f64).sqrt() / levels;
-        let told = levels >= FEWEST_LEVELS && on >= ON_LATTICE * (on + off);
-        told.then(|| Self {
+        let resolved = levels >= FEWEST_LEVELS && on >= ON_LATTICE * (on + off);
+        resolved.then(|| Self {
             step: length / levels,
             error,
         })

@@ -196,10 +196,10 @@ impl Spectrum {
         if WITHIN.0 * error * longest > COUNTED * step {
             return Lattice { step, error };
         }
-        let told = product / square;
-        let residual = (squares - told * product).max(1.0 / 6.0);
+        let slope = product / square;
+        let residual = (squares - slope * product).max(1.0 / 6.0);
         Lattice {
-            step: told,
+            step: slope,
             error: (residual / square).sqrt() * self.noise * 2.0_f64.sqrt(),
         }
     }

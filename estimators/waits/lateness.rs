@@ -47,7 +47,7 @@ pub(super) fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
                 waits,
                 beside: *beside,
             }
-            .told(*request, hertz)
+            .figures(*request, hertz)
         })
         .collect()
 }
@@ -87,7 +87,7 @@ struct LengthRow<'a> {
 }
 
 impl LengthRow<'_> {
-    fn told(&self, request_ns: u64, hertz: Option<f64>) -> Lateness {
+    fn figures(&self, request_ns: u64, hertz: Option<f64>) -> Lateness {
         let reference = &self.trace.reference;
         let late = self.each(|wait| Some(late_ns(wait, reference)));
         let all = late.concat();
@@ -255,8 +255,8 @@ pub(super) fn cpu(trace: &WaitTrace) -> Option<Figure> {
             .iter()
             .chain(run.scans.iter().flatten())
             .chain(&run.long);
-        let told = waits.filter(|wait| wait.request_ns >= CPU_FROM);
-        told.filter_map(|wait| Some((wait.request_ns as f64, wait.cpu_ns? as f64)))
+        let long = waits.filter(|wait| wait.request_ns >= CPU_FROM);
+        long.filter_map(|wait| Some((wait.request_ns as f64, wait.cpu_ns? as f64)))
             .collect()
     };
     over_runs(trace, of)

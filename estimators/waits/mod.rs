@@ -71,7 +71,7 @@ pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     let known = scales
         .iter()
         .flat_map(Steps::known)
-        .filter_map(|told| match told {
+        .filter_map(|steps| match steps {
             Granularity::Step(known) => Some(known.value),
             _ => None,
         });

@@ -98,13 +98,13 @@ pub(super) fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
     }
     scales.sort_by_key(|(up_to, _)| *up_to);
     let several = runs.len() > 1;
-    let told = scales
+    let found = scales
         .into_iter()
-        .map(|(up_to_ns, scans)| Scale::of(&scans, reference).told(up_to_ns, several));
-    let mut told: Vec<Steps> = told.collect();
-    leave_out_contradictions(&mut told, |steps| &mut steps.rounding);
-    leave_out_contradictions(&mut told, |steps| &mut steps.grid);
-    told
+        .map(|(up_to_ns, scans)| Scale::of(&scans, reference).steps(up_to_ns, several));
+    let mut found: Vec<Steps> = found.collect();
+    leave_out_contradictions(&mut found, |steps| &mut steps.rounding);
+    leave_out_contradictions(&mut found, |steps| &mut steps.grid);
+    found
 }
 
 /// Steps of longer waits are longer, or the same. What contradicts the scale that is known best is
@@ -235,7 +235,7 @@ impl<'a> Scale<'a> {
         scale
     }
 
-    fn told(&self, up_to_ns: u64, several: bool) -> Steps {
+    fn steps(&self, up_to_ns: u64, several: bool) -> Steps {
         if self.waits < FEWEST {
             return Steps {
                 up_to_ns,
@@ -259,7 +259,7 @@ impl<'a> Scale<'a> {
             rounding = rounding.filter(|_| CLOSER * off < instants_off);
             grid = grid.filter(|_| CLOSER * instants_off < off);
         }
-        let told = |step: Option<Granularity>, width: f64, span: f64| match step {
+        let granularity = |step: Option<Granularity>, width: f64, span: f64| match step {
             Some(step) => Some(step),
             // Requests that are not spread over a step do not show it.
             None => Some(BOUND * width * (1.0 + CHANCE / (self.waits as f64).sqrt()))
@@ -273,8 +273,8 @@ impl<'a> Scale<'a> {
         let grid = grid.map(|found| self.step(found, several));
         Steps {
             up_to_ns,
-            rounding: told(rounding, self.width, requests),
-            grid: told(grid, rest, due),
+            rounding: granularity(rounding, self.width, requests),
+            grid: granularity(grid, rest, due),
         }
     }
 

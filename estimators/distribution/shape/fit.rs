@@ -112,8 +112,8 @@ impl<'a> Data<'a> {
             .filter(|fit| fit.misfit < EARNED)
     }
 
-    /// How badly a law fits, but for what is only usual of its skewness.
-    pub(super) fn told(&self, fit: Fit) -> Fit {
+    /// The fit without the part of the misfit that rests on the usual skewness.
+    pub(super) fn without_usual_skewness(&self, fit: Fit) -> Fit {
         let usual = if self.moments.skewness.is_none() {
             self.skewness_misfit(&fit.law)
         } else {

@@ -101,7 +101,7 @@ impl Fits {
                 return [constant; KINDS];
             }
             let [two, blurred] = data.two();
-            [data.one(), two, blurred].map(|fit| data.told(fit))
+            [data.one(), two, blurred].map(|fit| data.without_usual_skewness(fit))
         });
         Some(Self {
             step,
