@@ -33,7 +33,7 @@ impl Calibration {
     ///
     /// # Errors
     /// As the start of a process.
-    pub(super) fn of(
+    pub(super) fn start(
         host: &Host,
         reference: &Reference,
         settings: &Settings,

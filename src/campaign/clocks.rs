@@ -84,7 +84,7 @@ pub fn run(
     Ok(core_hz)
 }
 
-/// A campaign that goes on: whom it asks, how, and what runs beside it.
+/// A campaign that goes on: what it asks, how, and what runs in parallel.
 struct Campaign<'a> {
     hosts: &'a [Host],
     subjects: &'a mut [Subject],
@@ -243,19 +243,19 @@ impl<'a> Campaign<'a> {
         self.compare(Look::Sparse, Some(index))
     }
 
-    /// A brief process for those of `whom` that this host has; returns those that it asked.
+    /// A brief process for those of `targets` that this host has; returns those that it asked.
     fn visit(
         &mut self,
         host: usize,
-        mut whom: Vec<usize>,
+        mut targets: Vec<usize>,
         searches: bool,
     ) -> Result<Vec<usize>, Fault> {
-        whom.retain(|index| self.subjects[*index].host == host);
+        targets.retain(|index| self.subjects[*index].host == host);
         let (random, watch) = (&mut self.random, &self.watch);
         let asked = visit(
             &self.hosts[host],
             self.subjects,
-            whom,
+            targets,
             self.settings,
             watch,
             random,
@@ -280,7 +280,7 @@ impl<'a> Campaign<'a> {
             return Ok(());
         }
         let hertz = nine_tenths(self.watch.borrow().frequencies()).map(|hertz| hertz.value);
-        let mut narrowing = Narrowing::of(self.subjects, hertz);
+        let mut narrowing = Narrowing::new(self.subjects, hertz);
         let mut asked = 0;
         while let Some(left) = self.over.remaining() {
             let wide = narrowing.wide(self.subjects, &plan);

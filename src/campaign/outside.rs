@@ -234,10 +234,10 @@ mod tests {
             "a world of its own"
         );
         assert!(!stands_still(&[look(0), look(90_000)], &[look(40_000_000)]));
-        let told = judged(40_000_000, 1e-3, 1.0).expect("it is false");
+        let reported = judged(40_000_000, 1e-3, 1.0).expect("it is false");
         assert!(
-            told.contains("40000000 ticks") && told.contains("passed"),
-            "{told}"
+            reported.contains("40000000 ticks") && reported.contains("passed"),
+            "{reported}"
         );
     }
 }

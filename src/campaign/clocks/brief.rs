@@ -31,7 +31,7 @@ use crate::cost;
 use crate::model::Family;
 use crate::trace::{Batches, Reference, Run, Stored};
 
-/// One process for the timers of `host` among `whom`; returns those that it asked. One that is lost
+/// One process for the timers of `host` among `targets`; returns those that it asked. One that is lost
 /// disqualifies no timer: each was asked by processes of its own before.
 ///
 /// # Errors
@@ -39,17 +39,18 @@ use crate::trace::{Batches, Reference, Run, Stored};
 pub(super) fn visit(
     host: &Host,
     subjects: &mut [Subject],
-    mut whom: Vec<usize>,
+    mut targets: Vec<usize>,
     settings: &Settings,
     watch: &Rc<RefCell<Watch>>,
     random: &mut StdRng,
     searches: bool,
 ) -> Result<Vec<usize>, Fault> {
-    whom.retain(|index| subjects[*index].outcome.is_ok());
-    whom.shuffle(random);
+    targets.retain(|index| subjects[*index].outcome.is_ok());
+    targets.shuffle(random);
     // The kernel saves and restores these counters from then on, whenever it switches threads.
-    whom.sort_by_key(|index| subjects[*index].timer.properties.family == Some(Family::PerfEvent));
-    let ids: Vec<&str> = whom
+    targets
+        .sort_by_key(|index| subjects[*index].timer.properties.family == Some(Family::PerfEvent));
+    let ids: Vec<&str> = targets
         .iter()
         .map(|index| subjects[*index].timer.id.as_str())
         .collect();
@@ -59,8 +60,8 @@ pub(super) fn visit(
         Err(_) => return Ok(Vec::new()),
     };
     let (mut asked, mut floor) = (Vec::new(), None);
-    let own_rates = begun(host, &connection, subjects, &whom)?;
-    for index in whom {
+    let own_rates = begun(host, &connection, subjects, &targets)?;
+    for index in targets {
         let slow = subjects[index].is_found_slow();
         let Subject {
             timer,
@@ -70,7 +71,7 @@ pub(super) fn visit(
         else {
             continue;
         };
-        let mut window = ProcessWatch::of_one_of_many(watch, &connection);
+        let mut window = ProcessWatch::impatient(watch, &connection);
         let reference = &stored.trace.reference;
         let mut bench = bench(&connection, timer, &reference.id);
         let answered = times_calls(
@@ -200,10 +201,10 @@ fn begun(
     host: &Host,
     connection: &Rc<RefCell<Connection>>,
     subjects: &[Subject],
-    whom: &[usize],
+    targets: &[usize],
 ) -> Result<Vec<(usize, OwnRate)>, Fault> {
     let mut begun = Vec::new();
-    for &index in whom {
+    for &index in targets {
         let Subject {
             timer,
             outcome: Ok(stored),

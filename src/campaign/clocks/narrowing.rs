@@ -21,7 +21,7 @@ struct KnownTimer {
 }
 
 impl KnownTimer {
-    fn of(stored: &Stored, ns_per_tick: Option<f64>, hertz: f64) -> Option<Self> {
+    fn from_stored(stored: &Stored, ns_per_tick: Option<f64>, hertz: f64) -> Option<Self> {
         let trace = Trace {
             ns_per_tick,
             core_hz: Some(hertz),
@@ -68,7 +68,7 @@ pub(super) struct Narrowing {
 
 impl Narrowing {
     /// Of what was observed so far.
-    pub(super) fn of(subjects: &[Subject], hertz: Option<f64>) -> Self {
+    pub(super) fn new(subjects: &[Subject], hertz: Option<f64>) -> Self {
         let hertz = hertz.unwrap_or(USUAL_HERTZ);
         let stored: Vec<(Option<&Stored>, Option<f64>)> = subjects
             .iter()
@@ -81,7 +81,7 @@ impl Narrowing {
             .collect();
         // Nothing is measured meanwhile.
         let known = parallel::mapped(&stored, |(stored, tick)| {
-            KnownTimer::of((*stored)?, *tick, hertz)
+            KnownTimer::from_stored((*stored)?, *tick, hertz)
         });
         Self {
             known,

@@ -38,7 +38,7 @@ pub(super) fn ask(
     let asked = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout).and_then(
         |connection| {
             let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
-            bench.watch = Some(Box::new(ProcessWatch::of(watch, &connection)));
+            bench.watch = Some(Box::new(ProcessWatch::patient(watch, &connection)));
             let own_rate = match may_differ(host, &subject.timer) {
                 true => OwnRate::begin(&connection, &subject.timer, &trace.reference.id)?,
                 false => None,

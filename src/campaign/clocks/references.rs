@@ -31,7 +31,7 @@ pub(super) fn calibrate<'a>(
     let Some(reference) = references.next() else {
         return Ok(None);
     };
-    match Calibration::of(host, reference, settings, cpus) {
+    match Calibration::start(host, reference, settings, cpus) {
         Err(Fault::Interrupted) => Err(Fault::Interrupted),
         calibration => Ok(calibration.ok().flatten()),
     }

@@ -167,7 +167,7 @@ impl Session {
     /// All the other questions. One that is refused is noted, and the next one asked.
     ///
     /// # Errors
-    /// When the process is lost; what it told before stands in the evidence.
+    /// When the process is lost; what it answered before stands in the evidence.
     pub fn examine(&mut self, known: &CampaignFacts, examined: &mut [Examined]) -> Answer<()> {
         for one in examined.iter_mut() {
             let order = self.order(known, one);
@@ -254,12 +254,12 @@ impl Session {
             .iter()
             .zip(&spun)
             .any(|(slept, spun)| slower(slept, spun));
-        let mut beside = if stood { span.max(WITH_BUSY_MS) } else { span };
+        let mut busy_ms = if stood { span.max(WITH_BUSY_MS) } else { span };
         let mut left: Vec<(&mut Examined, Option<Moved>)> = watched.into_iter().zip(spun).collect();
         for _ in 0..BUSY_TRIES {
             let mut asked: Vec<&mut Examined> =
                 left.iter_mut().map(|(one, _)| &mut **one).collect();
-            let moved = self.advance(Meanwhile::OtherSpin, beside, &mut asked)?;
+            let moved = self.advance(Meanwhile::OtherSpin, busy_ms, &mut asked)?;
             let still = left.into_iter().zip(moved).filter(|((one, spun), moved)| {
                 let claims = one.trace.evidence.claims.counts;
                 slower(moved, spun) && claims == Some(Counted::ProcessCpu)
@@ -268,7 +268,7 @@ impl Session {
             if left.is_empty() {
                 break;
             }
-            beside *= 2;
+            busy_ms *= 2;
         }
         if self.offers("comparisons") {
             return Ok(());
@@ -377,7 +377,7 @@ impl Session {
         Ok(())
     }
 
-    /// The same where steps are too long for readings to be told one by one: a reading after each
+    /// The same where steps are too long for readings to be read one by one: a reading after each
     /// of equal pieces of work.
     fn far_edges(&mut self, one: &mut Examined) -> Answer<()> {
         // Those that are not slow are the reference itself.
@@ -396,20 +396,20 @@ impl Session {
         // Compilers of a runtime may be at work meanwhile: how long a piece takes is found by a few
         // of them, and then by all.
         for _ in 0..FAR_TRIES {
-            let told =
+            let compared =
                 self.timers[one.place]
                     .1
                     .comparisons(&self.reference, work as u64, pieces as u32);
             let evidence = &mut one.trace.evidence;
-            let Some(told) = noted("comparisons", told, evidence)? else {
+            let Some(compared) = noted("comparisons", compared, evidence)? else {
                 return Ok(());
             };
-            let (Some(first), Some(last)) = (told.first(), told.last()) else {
+            let (Some(first), Some(last)) = (compared.first(), compared.last()) else {
                 return Ok(());
             };
             let a_step = pieces / (last[0].wrapping_sub(first[0]) as f64 / step).max(1.0);
             if pieces > LOOK_AT_PIECES {
-                let readings: Vec<i64> = told.iter().map(|[_, reading, _]| *reading).collect();
+                let readings: Vec<i64> = compared.iter().map(|[_, reading, _]| *reading).collect();
                 evidence.edges = edges::stretches(&readings);
             }
             if pieces > LOOK_AT_PIECES && a_step > PIECES / 2.0 {

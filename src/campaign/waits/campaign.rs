@@ -70,15 +70,15 @@ pub fn wait(
             if round >= plan.long_rounds {
                 return a_round(subjects, all, random, progress, &first);
             }
-            let long = SideBySide::of(subjects);
+            let long = SideBySide::select(subjects);
             thread::scope(|scope| {
                 let observe = || long.observe(hosts, settings, seed.wrapping_add(round.into()));
-                let beside = thread::Builder::new().spawn_scoped(scope, observe);
+                let parallel = thread::Builder::new().spawn_scoped(scope, observe);
                 let broken = a_round(subjects, all, random, progress, &first)?;
                 progress("long waits, side by side");
-                let observed = beside
+                let observed = parallel
                     .ok()
-                    .and_then(|beside| beside.join().ok())
+                    .and_then(|parallel| parallel.join().ok())
                     .unwrap_or_default();
                 keep(subjects, observed, round as usize)?;
                 Ok(broken)

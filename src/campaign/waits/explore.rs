@@ -90,12 +90,12 @@ impl WaitBench {
                 break_ns,
             };
             let rows = self.timer.waits(&self.reference.id, request)?;
-            let told = piece
+            let answered = piece
                 .iter()
                 .zip(&rows)
                 .flat_map(|(&request, row)| row.iter().map(move |wait| (request, wait)));
-            possible::waits(told.clone(), &self.reference, cpus())?;
-            waits.extend(told.map(|(request, wait)| of(request, wait)));
+            possible::waits(answered.clone(), &self.reference, cpus())?;
+            waits.extend(answered.map(|(request, wait)| with_request(request, wait)));
             let late = |wait: &Wait| wait.late_ns(self.reference.ns_per_tick);
             if break_ns.is_some_and(|most| waits.iter().any(|wait| late(wait) > most as f64)) {
                 break;
@@ -142,7 +142,7 @@ fn cpus() -> usize {
     1 + timers::allowed_cpus().map_or(1, |cpus| cpus.len())
 }
 
-fn of(request_ns: u64, wait: &timers::waits::Wait) -> Wait {
+fn with_request(request_ns: u64, wait: &timers::waits::Wait) -> Wait {
     let timers::waits::Wait {
         before,
         after,
@@ -196,9 +196,11 @@ pub fn explore(
             break_ns: None,
         };
         let rows = floor.waits(&bench.reference.id, request)?;
-        let told = rows.iter().flatten().map(|wait| (0, wait));
-        possible::waits(told.clone(), &bench.reference, cpus())?;
-        run.empty = told.map(|(request, wait)| of(request, wait)).collect();
+        let answered = rows.iter().flatten().map(|wait| (0, wait));
+        possible::waits(answered.clone(), &bench.reference, cpus())?;
+        run.empty = answered
+            .map(|(request, wait)| with_request(request, wait))
+            .collect();
     }
     let only = plan.scan == 0;
     let rough = if only {
@@ -364,7 +366,7 @@ pub fn tick(
     // Loops of waits are slower than they are asked to be.
     let first = timer.periods(&reference.id, period_ns, LOOK, &[])?;
     let [began, .., from] = first.as_slice() else {
-        return Err(Fault::Refused("it told of no wake-ups".into()));
+        return Err(Fault::Refused("it reported no wake-ups".into()));
     };
     possible::in_order(&first, began.at, reference)?;
     let ends = from.at.wrapping_sub(began.at);

@@ -14,7 +14,7 @@ pub(super) fn front(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
         .map(|subject| subject.outcome.as_ref().ok().filter(|_| subject.goes_on()))
         .collect();
     let known = parallel::mapped(&traces, |trace| late_and_cost((*trace)?));
-    let beside = |index: usize| {
+    let surroundings = |index: usize| {
         (
             subjects[index].conditions.load,
             subjects[index].conditions.cpu,
@@ -24,7 +24,7 @@ pub(super) fn front(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
         let rivals = known
             .iter()
             .enumerate()
-            .filter(|(other, _)| beside(*other) == beside(index));
+            .filter(|(other, _)| surroundings(*other) == surroundings(index));
         rivals
             .filter_map(|(_, other)| *other)
             .any(|other| beats(other, own))

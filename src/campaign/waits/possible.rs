@@ -13,7 +13,7 @@ const LONGEST_NS: f64 = 6e14;
 /// A machine that stood still between a reading of the CPU's clock and one of the reference makes a
 /// wait seem to compute for longer than it took, by no more than this, in nanoseconds. *Judgement*.
 const STANDSTILL_NS: f64 = 1e9;
-/// CPU time is told in ticks of up to 1/64 s, and its readings lie around those of the reference:
+/// CPU time is reported in ticks of up to 1/64 s, and its readings lie around those of the reference:
 /// most waits compute for no more than so many times what they took, and this, in nanoseconds.
 /// *Judgement*.
 const TICKS: f64 = 2.0;
@@ -28,18 +28,18 @@ const SEVERAL: usize = 5;
 /// *Judgement*.
 const ROUNDED: f64 = 2.0;
 
-/// Waits of these lengths, in nanoseconds, as a host told them.
+/// Waits of these lengths, in nanoseconds, as a host reports them.
 ///
 /// # Errors
 /// Says what cannot be.
 pub(super) fn waits<'a>(
-    told: impl Iterator<Item = (u64, &'a Wait)>,
+    reported: impl Iterator<Item = (u64, &'a Wait)>,
     reference: &Reference,
     cpus: usize,
 ) -> Answer<()> {
     let (mut all, mut overdone) = (0, None);
     let mut excessive = 0;
-    for (request_ns, wait) in told {
+    for (request_ns, wait) in reported {
         let one = One {
             wait,
             reference,
@@ -128,13 +128,13 @@ impl One<'_> {
 ///
 /// # Errors
 /// Says what cannot be.
-pub(super) fn arms(told: &[i64], reference: &Reference) -> Answer<()> {
+pub(super) fn arms(reported: &[i64], reference: &Reference) -> Answer<()> {
     let ns = |ticks: &i64| *ticks as f64 * reference.ns_per_tick;
     let possible = |ns: f64| (-reference.uncertainty_ns()..=LONGEST_NS).contains(&ns);
-    match told.iter().map(ns).find(|ns| !possible(*ns)) {
-        Some(odd) => Err(Fault::Refused(format!(
+    match reported.iter().map(ns).find(|ns| !possible(*ns)) {
+        Some(outlier) => Err(Fault::Refused(format!(
             "it tells of arming that cannot be: it took {}",
-            time(odd)
+            time(outlier)
         ))),
         None => Ok(()),
     }
@@ -145,26 +145,29 @@ pub(super) fn arms(told: &[i64], reference: &Reference) -> Answer<()> {
 /// # Errors
 /// Says what cannot be.
 pub(super) fn wakeups(
-    told: &[Expiration],
+    reported: &[Expiration],
     from: i64,
     period_ns: u64,
     reference: &Reference,
 ) -> Answer<()> {
-    in_order(told, from, reference)?;
-    let [first, .., last] = told else {
+    in_order(reported, from, reference)?;
+    let [first, .., last] = reported else {
         return Ok(());
     };
     if reference.ns(first.at, last.at) <= 0.0 {
-        return Err(odd(&format!("no time passed in {} of them", told.len())));
+        return Err(impossible(&format!(
+            "no time passed in {} of them",
+            reported.len()
+        )));
     }
     let passed = reference.ns(from, last.at);
-    let missed: f64 = told
+    let missed: f64 = reported
         .iter()
         .map(|wakeup| wakeup.expirations.saturating_sub(1) as f64)
         .sum();
     if missed > ROUNDED * (passed / period_ns.max(1) as f64 + 1.0) {
         let (period, passed) = (time(period_ns as f64), time(passed));
-        return Err(odd(&format!(
+        return Err(impossible(&format!(
             "{missed} periods of {period} were missed in {passed}"
         )));
     }
@@ -175,18 +178,18 @@ pub(super) fn wakeups(
 ///
 /// # Errors
 /// Says where not.
-pub(super) fn in_order(told: &[Expiration], from: i64, reference: &Reference) -> Answer<()> {
+pub(super) fn in_order(reported: &[Expiration], from: i64, reference: &Reference) -> Answer<()> {
     let mut before = from;
-    for wakeup in told {
+    for wakeup in reported {
         let interval = reference.ns(before, wakeup.at);
         if interval < -reference.uncertainty_ns() {
-            return Err(odd(&format!(
+            return Err(impossible(&format!(
                 "one is {} before the one before it",
                 time(-interval)
             )));
         }
         if interval > LONGEST_NS {
-            return Err(odd(&format!(
+            return Err(impossible(&format!(
                 "one is {} after the one before it",
                 time(interval)
             )));
@@ -196,7 +199,7 @@ pub(super) fn in_order(told: &[Expiration], from: i64, reference: &Reference) ->
     Ok(())
 }
 
-fn odd(why: &str) -> Fault {
+fn impossible(why: &str) -> Fault {
     Fault::Refused(format!("it tells of wake-ups that cannot be: {why}"))
 }
 
@@ -219,7 +222,7 @@ mod tests {
     /// What is said of waits of 1 ms, each of which took so long, in nanoseconds, with CPU time and
     /// run delay.
     fn judged(all: &[(i64, Option<i64>, Option<i64>)]) -> String {
-        let told: Vec<Wait> = all
+        let reported: Vec<Wait> = all
             .iter()
             .map(|&(took, cpu_ns, run_delay_ns)| Wait {
                 before: i64::MAX,
@@ -228,7 +231,7 @@ mod tests {
                 run_delay_ns,
             })
             .collect();
-        waits(told.iter().map(|wait| (1_000_000, wait)), &TICK, 2)
+        waits(reported.iter().map(|wait| (1_000_000, wait)), &TICK, 2)
             .map_or_else(|fault| fault.to_string(), |()| "fine".into())
     }
 
@@ -251,16 +254,16 @@ mod tests {
             ((1_000_000, None, Some(i64::MAX)), "it was ready to run for"),
             ((i64::MAX, None, None), "it took 9"),
         ] {
-            let told = judged(&[wait]);
+            let reported = judged(&[wait]);
             assert!(
-                told.contains("of 1 ms asked for") && told.contains(words),
-                "{told}"
+                reported.contains("of 1 ms asked for") && reported.contains(words),
+                "{reported}"
             );
         }
-        let told = judged(&[(1_000_000, Some(11_000_000), None); SEVERAL]);
+        let reported = judged(&[(1_000_000, Some(11_000_000), None); SEVERAL]);
         assert!(
-            told.contains("most took more of the CPU (11 ms) than of time (1 ms)"),
-            "{told}"
+            reported.contains("most took more of the CPU (11 ms) than of time (1 ms)"),
+            "{reported}"
         );
     }
 
@@ -268,35 +271,35 @@ mod tests {
     fn waits_that_can_be() {
         // Within the step of the reference; a clock of the CPU that ticks; two threads at once; a
         // machine that stood still.
-        for odd in [
+        for outlier in [
             (-10, None, None),
             (1_000_000, Some(15_625_000), None),
             (0, Some(900_000_000), Some(900_000_000)),
         ] {
             let mut all = [(1_000_000, Some(1_900_000), Some(1_000_000)); 9];
-            all[..4].fill(odd);
+            all[..4].fill(outlier);
             assert_eq!(judged(&all), "fine");
         }
         assert_eq!(judged(&[]), "fine");
     }
 
     /// What is said of wake-ups with a period of 1 ms, in nanoseconds after `from`.
-    fn ticked(told: &[(i64, u64)]) -> String {
-        let told: Vec<Expiration> = told
+    fn ticked(reported: &[(i64, u64)]) -> String {
+        let reported: Vec<Expiration> = reported
             .iter()
             .map(|&(at, expirations)| Expiration {
                 at: at - 7,
                 expirations,
             })
             .collect();
-        wakeups(&told, -7, 1_000_000, &TICK)
+        wakeups(&reported, -7, 1_000_000, &TICK)
             .map_or_else(|fault| fault.to_string(), |()| "fine".into())
     }
 
     #[test]
     fn wakeups_that_cannot_be() {
         const MS: i64 = 1_000_000;
-        for (told, words) in [
+        for (reported, words) in [
             (
                 &[(MS, 1), (3 * MS, 1), (2 * MS, 1)][..],
                 "one is 1 ms before the one before it",
@@ -316,17 +319,17 @@ mod tests {
                 "after the one before it",
             ),
         ] {
-            let told = ticked(told);
-            assert!(told.contains(words), "{told}");
+            let reported = ticked(reported);
+            assert!(reported.contains(words), "{reported}");
         }
-        for told in [
+        for reported in [
             &[][..],
             &[(MS, 1)],
             &[(0, 1), (0, 1), (5, 1)],
             &[(MS, 1), (10 * MS, 9)],
             &[(9 * MS, 9), (9 * MS + 1, 0)],
         ] {
-            assert_eq!(ticked(told), "fine");
+            assert_eq!(ticked(reported), "fine");
         }
     }
 }

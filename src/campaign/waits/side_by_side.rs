@@ -30,7 +30,7 @@ pub(super) type Observed = Vec<(usize, Answer<WaitRun>)>;
 
 impl SideBySide {
     /// Of those that can wait beside others, one under each set of conditions but for the CPU.
-    pub(super) fn of(subjects: &[Subject<WaitTrace>]) -> Self {
+    pub(super) fn select(subjects: &[Subject<WaitTrace>]) -> Self {
         let mut chosen: Vec<usize> = Vec::new();
         for (index, subject) in subjects.iter().enumerate() {
             // On which CPU the others wait does not matter here.

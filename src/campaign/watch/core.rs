@@ -30,7 +30,7 @@ pub struct Core {
 impl Core {
     /// Puts a thread on `cpu`. `None` when it may not run there or cannot look.
     #[must_use]
-    pub fn of(cpu: u32) -> Option<Self> {
+    pub fn on_cpu(cpu: u32) -> Option<Self> {
         let (ask, questions) = channel::<()>();
         let (answer, answers) = channel();
         let work = move || {
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn a_look_or_none() {
-        assert!(Core::of(u32::MAX).is_none());
-        if let Some(mut core) = Core::of(timers::allowed_cpus().expect("some CPU")[0]) {
+        assert!(Core::on_cpu(u32::MAX).is_none());
+        if let Some(mut core) = Core::on_cpu(timers::allowed_cpus().expect("some CPU")[0]) {
             let core_frequency = core.look().expect("it looked before");
             assert!(core_frequency.hertz > 0.0 && !core.is_shared(core_frequency));
         }

@@ -105,7 +105,7 @@ impl Watch {
         Rc::new(RefCell::new(Self {
             counts: Counts::of_system(),
             cpu,
-            core: cpu.and_then(Core::of),
+            core: cpu.and_then(Core::on_cpu),
             own_switches: u64::from(!apart),
             patience,
             credit: 0.0,
@@ -134,7 +134,7 @@ impl Watch {
     }
 
     /// What a process on this core saw of it: additions a second, and side by side in a cycle.
-    fn told(&mut self, seen: Option<[f64; 2]>) -> Option<CoreFrequency> {
+    fn reported(&mut self, seen: Option<[f64; 2]>) -> Option<CoreFrequency> {
         let [hertz, width] =
             seen.filter(|seen| seen.iter().all(|value| value.is_normal() && *value > 0.0))?;
         let core_frequency = CoreFrequency { hertz, width };

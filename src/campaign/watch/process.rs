@@ -35,7 +35,7 @@ pub struct ProcessWatch {
 impl ProcessWatch {
     /// Begins to watch a process.
     #[must_use]
-    pub fn of(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
+    pub fn patient(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
         let itself = connection
             .borrow_mut()
             .watch_itself()
@@ -49,13 +49,10 @@ impl ProcessWatch {
 
     /// The same, of a process that is one of many: what is bearable is kept and marked.
     #[must_use]
-    pub fn of_one_of_many(
-        watch: &Rc<RefCell<Watch>>,
-        connection: &Rc<RefCell<Connection>>,
-    ) -> Self {
+    pub fn impatient(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
         Self {
             patient: false,
-            ..Self::of(watch, connection)
+            ..Self::patient(watch, connection)
         }
     }
 
@@ -148,7 +145,7 @@ impl ProcessWatch {
     ) -> Result<(T, Option<f64>, Option<Disturbance>), E> {
         let before = self.before();
         let answer = question()?;
-        let (before, after) = self.seen(before);
+        let (before, after) = self.looks_around(before);
         let found = (
             answer,
             hertz(&before, &after),
@@ -212,7 +209,7 @@ impl ProcessWatch {
     }
 
     /// Both looks at a window that has just ended.
-    fn seen(&self, before: Look) -> (Look, Look) {
+    fn looks_around(&self, before: Look) -> (Look, Look) {
         let Some(itself) = &self.itself else {
             return (before, self.look());
         };
@@ -226,7 +223,7 @@ impl ProcessWatch {
                 major_faults: seen.major_faults,
                 cpus: vec![seen.cpu],
             }),
-            core_frequency: watch.told(seen.core),
+            core_frequency: watch.reported(seen.core),
         });
         (before, after)
     }
