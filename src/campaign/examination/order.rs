@@ -1,0 +1,158 @@
+//! Looks for readings that go backwards, within a thread that changes CPUs and between threads.
+
+use std::time::Duration;
+
+use timers::{Answer, Deadline, Ordered};
+
+use super::cpu_migrator::CpuMigrator;
+use super::rounds::rounds;
+use super::{CHUNK, CampaignFacts, Examined, Session};
+use crate::trace::{Order, Pair, Threads};
+
+/// Rounds of pairs of CPUs at most. Up to 64 CPUs every pair meets.
+const MOST_ROUNDS: usize = 63;
+/// Handoffs where all threads share one CPU and each one needs a switch.
+const FEW_HANDOFFS: u32 = 200;
+/// How long the handoffs of a round may take, but for the last answer. The first of them, and how
+/// many times as many come next: both even. *Judgement*: beside a busy program a handoff takes
+/// milliseconds.
+const HANDOFFS_TAKE: Duration = Duration::from_millis(30);
+const FIRST_HANDOFFS: u32 = 20;
+const MORE_HANDOFFS: u32 = 6;
+/// Answers beyond the plan, where there are too many CPUs and not all were visited by its end.
+const MOST_CHUNKS: u32 = 40;
+
+impl Session {
+    pub(super) fn order(&mut self, known: &CampaignFacts, one: &Examined) -> Answer<Order> {
+        let affordable = (known.plan.order_ns / (one.cost_ns + 5.0)).max(1_000.0);
+        let mut left = known.plan.order_readings.min(affordable as u32);
+        let cpu_migrator = CpuMigrator::start(self.connection.borrow().process(), known.cpus);
+        let timer = &mut self.timers[one.place].1;
+        let mut found = Ordered::default();
+        let mut longer = MOST_CHUNKS;
+        loop {
+            let everywhere = cpu_migrator
+                .as_ref()
+                .is_none_or(CpuMigrator::has_been_everywhere);
+            if left == 0 && (everywhere || longer == 0) {
+                break;
+            }
+            longer -= u32::from(left == 0);
+            let count = if left == 0 {
+                affordable.min(f64::from(CHUNK)) as u32
+            } else {
+                left.min(CHUNK)
+            };
+            left -= count.min(left);
+            found = found.and(timer.order(count)?);
+        }
+        let (moves, cpus) = cpu_migrator.map_or((0, 1), CpuMigrator::stop);
+        let Ordered {
+            readings,
+            backward,
+            largest,
+            ..
+        } = found;
+        Ok(Order {
+            readings,
+            backward,
+            largest,
+            moves,
+            cpus,
+        })
+    }
+
+    pub(super) fn threads(&mut self, known: &CampaignFacts, place: usize) -> Answer<Threads> {
+        let chooses = self.offers("handoffs-between");
+        let timer = self.timers[place].1.as_mut();
+        let cpus = known.cpus.len() as u32;
+        let possible = cpus * cpus.saturating_sub(1) / 2;
+        if !chooses || cpus < 2 {
+            let count = if cpus < 2 {
+                FEW_HANDOFFS
+            } else {
+                known.plan.handoffs
+            };
+            let handoffs = as_time_allows(count, |count| Ok(vec![timer.handoffs(count)?]))?;
+            let pairs = handoffs.iter().map(|list| Pair::of(None, list)).collect();
+            return Ok(Threads {
+                rounds: 1,
+                possible,
+                pairs,
+            });
+        }
+        let mut threads = Threads {
+            possible,
+            ..Threads::default()
+        };
+        for round in rounds(known.cpus, MOST_ROUNDS) {
+            let count = a_pair(known.plan.handoffs, cpus);
+            let handoffs = as_time_allows(count, |count| timer.handoffs_between(&round, count))?;
+            threads.rounds += 1;
+            threads.pairs.extend(
+                round
+                    .iter()
+                    .zip(&handoffs)
+                    .map(|(&cpus, list)| Pair::of(Some(cpus), list)),
+            );
+        }
+        Ok(threads)
+    }
+}
+
+/// Lists of `most` handoffs, or of as many as are made in about the time that they may take: a few
+/// at first, and then more at a time. Where threads have to wait for a CPU each takes milliseconds.
+fn as_time_allows(
+    most: u32,
+    mut ask: impl FnMut(u32) -> Answer<Vec<Vec<[i64; 2]>>>,
+) -> Answer<Vec<Vec<[i64; 2]>>> {
+    let over = Deadline::after(HANDOFFS_TAKE);
+    let mut count = FIRST_HANDOFFS.min(most);
+    let mut all = ask(count)?;
+    let mut left = most - count;
+    while left > 0 && over.remaining().is_some() {
+        // Their number stays even, so that every other one goes the same way.
+        count = (MORE_HANDOFFS * count).min(left);
+        left -= count;
+        all.iter_mut()
+            .zip(ask(count)?)
+            .for_each(|(list, more)| list.extend(more));
+    }
+    Ok(all)
+}
+
+/// Handoffs of each pair, so that all rounds together grow with the number of CPUs and not with its
+/// square.
+fn a_pair(handoffs: u32, cpus: u32) -> u32 {
+    (2 * handoffs / cpus.max(1)).clamp(FEW_HANDOFFS, handoffs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::campaign::sampling::Plan;
+
+    #[test]
+    fn thread_test_grows_with_cpus() {
+        // A handoff takes 1 µs between sockets, a round starts its threads in 50 µs each, a pair of
+        // readings 0.3 µs on the wire.
+        let seconds = |cpus: u32| {
+            let all: Vec<u32> = (0..cpus).collect();
+            let count = f64::from(a_pair(Plan::DEFAULT.handoffs, cpus));
+            let round = |pairs: usize| {
+                count * 1e-6 + 2.0 * pairs as f64 * 50e-6 + pairs as f64 * count * 0.3e-6
+            };
+            let rounds = rounds(&all, MOST_ROUNDS);
+            (
+                rounds.len(),
+                rounds.iter().map(|pairs| round(pairs.len())).sum::<f64>(),
+            )
+        };
+        let (rounds, time) = seconds(2);
+        assert!(rounds == 1 && time < 0.2, "{rounds} rounds, {time} s");
+        let (rounds, time) = seconds(64);
+        assert!(rounds == 63 && time < 2.0, "{rounds} rounds, {time} s");
+        let (rounds, time) = seconds(512);
+        assert!(rounds == 63 && time < 20.0, "{rounds} rounds, {time} s");
+    }
+}
