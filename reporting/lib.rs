@@ -2,7 +2,7 @@
 //!
 //! What is listed of it ([`fields`]), as tables ([`tabulation`], [`table`]), as a document in many
 //! formats ([`report`]), as pages ([`page`]); what changed from one to another ([`comparison`]).
-//! Nothing here measures, or knows how it is done: of the crate `timers` only the calls of
+//! Nothing here measures, or knows how it is done: of the crate `timers` only the table of clock sources and the calls of
 //! [`timers::os`] on files and limits are used.
 
 #![forbid(unsafe_code)]

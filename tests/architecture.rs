@@ -281,8 +281,8 @@ fn nothing_else_knows_for_which_system_it_is_compiled() {
     }
 }
 
-/// It knows nothing of measuring: what files and limits are on this system is all that it asks the
-/// timers for.
+/// It knows nothing of measuring: it asks the timers for files and limits of this system, and for
+/// the table of clock sources, only.
 #[test]
 fn reporting_asks_the_timers_for_files_and_limits_only() {
     let reporting = code("reporting");
@@ -291,6 +291,7 @@ fn reporting_asks_the_timers_for_files_and_limits_only() {
         .flat_map(|code| beginning_with(code, "timers::"));
     let asked: BTreeSet<String> = asked.map(|path| path.join("::")).collect();
     let allowed = [
+        "timers::clock_sources",
         "timers::os::Shortage",
         "timers::os::files",
         "timers::os::limits",
@@ -360,4 +361,30 @@ fn a_circle_is_seen() {
         found,
         ["crate::a::b", "crate::a::c", "crate::e", "crate::f::g"]
     );
+}
+
+/// The names of clock sources, but for `tsc`, which is a flag of CPUs and a code as well.
+#[test]
+fn one_file_names_clock_sources() {
+    let (program, timers) = (program(), code("timers"));
+    for name in [
+        "tsc-early",
+        "hpet",
+        "acpi_pm",
+        "kvm-clock",
+        "hyperv_clocksource_tsc_page",
+        "hyperv_clocksource_msr",
+        "arch_sys_counter",
+        "riscv_clocksource",
+        "refined-jiffies",
+    ] {
+        let quoted = format!("\"{name}\"");
+        let files: Vec<&Module> = [&program, &timers]
+            .into_iter()
+            .flatten()
+            .filter(|(_, text)| text.contains(&quoted))
+            .map(|(module, _)| module)
+            .collect();
+        assert_eq!(files.len(), 1, "{name}: {files:?}");
+    }
 }

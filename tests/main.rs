@@ -21,6 +21,7 @@ mod counter;
 #[cfg(unix)]
 mod edges;
 mod example_agent;
+mod findings;
 mod formats;
 mod fuzz;
 mod measure;

@@ -19,6 +19,7 @@ pub mod arch;
 mod beside;
 mod busy;
 mod chain;
+pub mod clock_sources;
 mod context;
 mod counters;
 mod deadline;

@@ -23,8 +23,8 @@ pub use finding::{Finding, Severity, Unit, Value, Values};
 pub use machine::{CounterFacts, CounterPromise, Frequency, KernelLog};
 pub use period::{MissedPolicy, PeriodFigures, PeriodRow};
 pub use platform::{
-    ClockSource, CoreKind, Cpu, CpuQuota, IdleState, Kernel, Limits, Load, MemoryLimit, Ntp, Os,
-    Platform, Tickless, TimeNamespace, Tsc, Waiting,
+    ClockSource, CoreKind, Cpu, CpuQuota, IdleState, InvariantCounter, Kernel, Limits, Load,
+    MemoryLimit, Ntp, Os, Platform, Tickless, TimeNamespace, Tsc, Waiting,
 };
 pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};

@@ -219,6 +219,42 @@ pub struct Tsc {
     pub reliable: Option<bool>,
 }
 
+/// Whether the counter of the processor keeps one rate in all states of the machine, on all CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvariantCounter {
+    /// Whether it does; `None` where nothing says so.
+    pub value: Option<bool>,
+    /// Whether CPUID says the opposite of the kernel's flags.
+    pub conflict: bool,
+}
+
+impl Platform {
+    /// The one rule: the kernel's flags first, as it knows models of processors, CPUID second. The
+    /// counters of other architectures are invariant by design.
+    #[must_use]
+    pub fn invariant_counter(&self) -> InvariantCounter {
+        let architecture = self.cpu.architecture.as_str();
+        if !(architecture.is_empty() || architecture.starts_with("x86")) {
+            return InvariantCounter {
+                value: Some(true),
+                conflict: false,
+            };
+        }
+        let cpuid = self.cpu.invariant_tsc;
+        let kernel = match (self.tsc.constant, self.tsc.nonstop) {
+            (Some(constant), Some(nonstop)) => Some(constant && nonstop),
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            _ => None,
+        };
+        InvariantCounter {
+            value: kernel.or(cpuid),
+            conflict: kernel
+                .zip(cpuid)
+                .is_some_and(|(kernel, cpuid)| kernel != cpuid),
+        }
+    }
+}
+
 /// How NTP or something like it steers the kernel's clocks (adjtimex(2)).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

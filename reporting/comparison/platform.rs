@@ -1,6 +1,7 @@
 //! What differs between the machines and settings of two reports, what matters most first.
 
 use std::fmt;
+use timers::clock_sources;
 
 use serde::{Serialize, Serializer};
 
@@ -50,32 +51,6 @@ impl Serialize for Remark {
         serializer.collect_str(self)
     }
 }
-
-/// What clock sources are worth, as the kernel names them: counters of the CPU; pages of a
-/// hypervisor, which are read without leaving the process too, but take more; what is read from a
-/// device, or by asking the hypervisor each time; the same in three reads of a slow port; the
-/// interval timer; and ticks, which are counted.
-const CLOCK_SOURCES: [&[&str]; 6] = [
-    &[
-        "tsc",
-        "tsc-early",
-        "arch_sys_counter",
-        "timebase",
-        "riscv_clocksource",
-        "tod",
-        "Constant",
-    ],
-    &["kvm-clock", "xen", "hyperv_clocksource_tsc_page"],
-    &[
-        "hpet",
-        "hyperv_clocksource_msr",
-        "arch_mem_counter",
-        "arm_global_timer",
-    ],
-    &["acpi_pm"],
-    &["pit"],
-    &["refined-jiffies", "jiffies"],
-];
 
 const CLOCK_SOURCE: &str = "clock source";
 
@@ -202,9 +177,8 @@ fn change(what: &'static str, old: Option<String>, new: Option<String>) -> Optio
 fn clock_source(old: &Option<String>, new: &Option<String>) -> Option<PlatformChange> {
     let mut change = change(CLOCK_SOURCE, old.clone(), new.clone())?;
     let worth = |source: &Option<String>| {
-        CLOCK_SOURCES
-            .iter()
-            .position(|group| group.contains(&source.as_deref().unwrap_or_default()))
+        let source = clock_sources::find(source.as_deref()?)?;
+        Some(source.cost_class)
     };
     change.remark = match (worth(old), worth(new)) {
         (Some(old), Some(new)) if new > old => Some(Remark::Fell),

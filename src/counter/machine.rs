@@ -1,18 +1,18 @@
 //! What processor and kernel say of the counter, and what becomes of it when a virtual machine is
 //! moved to another host.
 
+use timers::clock_sources;
+
 use super::Case;
 use crate::model::{KernelLog, Platform};
 use crate::suitability::Finding;
 use crate::text::numbers::time;
 
-/// Clock sources of Linux that are the counter itself.
-const COUNTERS: [&str; 4] = ["tsc", "tsc-early", "arch_sys_counter", "riscv_clocksource"];
-
 pub(super) fn findings(case: &Case) -> Vec<Finding> {
     let mut all = vec![invariant(case.platform), kernel(case.platform), log(case)];
     all.extend(same_oscillator(case.platform));
     all.extend(emulated(case.platform));
+    all.extend(crate::suitability::conflict(case.platform));
     all
 }
 
@@ -22,7 +22,7 @@ pub(super) fn is_built_on(platform: &Platform) -> bool {
         .clocksource
         .current
         .as_deref()
-        .is_some_and(|current| COUNTERS.contains(&current))
+        .is_some_and(clock_sources::is_counter)
 }
 
 fn is_x86(platform: &Platform) -> bool {
@@ -36,22 +36,23 @@ fn invariant(platform: &Platform) -> Finding {
     }
     let advice = "read the kernel's clock, which knows what to do about it";
     let tsc = &platform.tsc;
-    match (tsc.constant, tsc.nonstop) {
-        (Some(true), Some(true)) => Finding::ok(
+    let invariant = platform.invariant_counter();
+    match (invariant.value, tsc.constant) {
+        (Some(true), _) => Finding::ok(
             CODE,
             "it counts at one rate whatever the core does (constant), also in deep idle states (nonstop)",
+        ),
+        (Some(false), Some(true)) => Finding::problem(
+            CODE,
+            "it stops in deep idle states (no nonstop_tsc)",
+            advice,
         ),
         (Some(false), _) => Finding::problem(
             CODE,
             "its rate follows the frequency of the core (no constant_tsc)",
             advice,
         ),
-        (_, Some(false)) => Finding::problem(
-            CODE,
-            "it stops in deep idle states (no nonstop_tsc)",
-            advice,
-        ),
-        _ => Finding::unknown(
+        (None, _) => Finding::unknown(
             CODE,
             "whether its rate is constant is told neither by CPUID nor by the kernel",
         ),
@@ -82,7 +83,7 @@ fn kernel(platform: &Platform) -> Finding {
     let listed = source
         .available
         .iter()
-        .any(|name| COUNTERS.contains(&name.as_str()));
+        .any(|name| clock_sources::is_counter(name));
     if is_built_on(platform) {
         Finding::ok(
             CODE,
@@ -209,7 +210,8 @@ pub(super) fn after_a_move(case: &Case) -> Moved {
             "{hypervisor}: the counter has the rate that all hosts of this kind have (1 GHz), and an offset by the architecture"
         )),
         Some((true, said))
-            if hypervisor.contains("KVM") && case.platform.cpu.invariant_tsc == Some(true) =>
+            if hypervisor.contains("KVM")
+                && case.platform.invariant_counter().value == Some(true) =>
         {
             stays(format!(
                 "{hypervisor} offsets the counter ({said}) and calls it invariant, which it promises only where it scales it or does not move \

@@ -143,7 +143,7 @@ impl Facts {
     /// The same of a counter of the CPU: only an invariant TSC keeps its rate, and agrees between
     /// CPUs.
     fn of_counter(self, platform: &Platform) -> Self {
-        match invariant_tsc(platform) {
+        match platform.invariant_counter().value {
             Some(true) => self,
             Some(false) => Self {
                 threads: Some(false),
@@ -191,15 +191,6 @@ fn declared(row: &TimerRow) -> Properties {
         .clone()
         .or_else(|| own().map(|entry| native::properties(entry.info.properties)))
         .unwrap_or_default()
-}
-
-/// Whether the counter has one rate in all states of the machine. Those of other architectures do.
-fn invariant_tsc(platform: &Platform) -> Option<bool> {
-    let both = || Some(platform.tsc.constant? && platform.tsc.nonstop?);
-    match platform.cpu.architecture.as_str() {
-        "x86_64" | "x86" | "" => platform.cpu.invariant_tsc.or_else(both),
-        _ => Some(true),
-    }
 }
 
 /// Which requirements the clock of this row does not meet, each in one line.

@@ -2,6 +2,8 @@
 //!
 //! The time stamp counter: what CPUID and the kernel's flags in `/proc/cpuinfo` say of it.
 
+use timers::clock_sources::{TIME_STAMP_COUNTER, line_names_counter};
+
 use super::Root;
 use crate::model::{CounterFacts, CounterPromise, KernelLog, Tsc};
 
@@ -30,8 +32,6 @@ fn uptime(text: &str) -> Option<f64> {
     (seconds.is_finite() && seconds >= 0.0).then_some(seconds)
 }
 
-/// How the clock of the counter is called in the log, in lower case.
-const NAMES: [&str; 3] = ["tsc", "arch_sys_counter", "riscv_clocksource"];
 /// The beginning of a log that is whole is not much later than this, in seconds.
 const BEGINNING_S: f64 = 1.0;
 
@@ -39,7 +39,7 @@ fn logged(text: &str) -> KernelLog {
     let first = text.lines().find_map(stamp);
     let lines = text.lines().map(|line| (line, line.to_lowercase()));
     let (mut distrust, mut rate_hz) = (Vec::new(), None);
-    for (line, lower) in lines.filter(|(_, lower)| NAMES.iter().any(|name| lower.contains(name))) {
+    for (line, lower) in lines.filter(|(_, lower)| line_names_counter(lower)) {
         if gives_up(&lower) {
             distrust.push(message(line).to_owned());
         }
@@ -99,7 +99,7 @@ fn by_flags(cpuinfo: &str) -> Tsc {
             lines.find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))?;
         lines.next().map(|_| flags)
     };
-    let Some(all) = flags("flags").filter(|all| has(all, "tsc")) else {
+    let Some(all) = flags("flags").filter(|all| has(all, TIME_STAMP_COUNTER)) else {
         return Tsc::default();
     };
     // That of AMD stands among the others, that of Intel among the "vmx flags", of processors that

@@ -5,18 +5,11 @@
 //! whether it carries out instructions itself (TCG) or lets a processor do so (KVM); the processor
 //! that it makes up then has a vendor that no other one has.
 
+use timers::clock_sources::CLOCK_SOURCES;
 use timers::os::MachineFacts;
 
 use super::root::field;
 use super::{Root, cpu, cpu_arm};
-
-/// Clock sources of Linux that a hypervisor answers.
-const PARAVIRTUAL: [&str; 4] = [
-    "kvm-clock",
-    "hyperv_clocksource_tsc_page",
-    "hyperv_clocksource_msr",
-    "xen",
-];
 
 /// What carries out this program in place of a processor, or the hypervisor under this system, as
 /// the processor tells or else the kernel; `None` on bare metal. What only plays the system comes
@@ -170,10 +163,10 @@ fn known(available: &[String], offered: Option<Vec<&str>>) -> Option<Vec<String>
     let offered = offered.unwrap_or_default();
     let seen = |clock: &&str| available.iter().any(|name| name == clock) || offered.contains(clock);
     Some(
-        PARAVIRTUAL
+        CLOCK_SOURCES
             .iter()
-            .filter(|clock| seen(clock))
-            .map(|clock| (*clock).to_owned())
+            .filter(|source| source.is_guest && seen(&source.name))
+            .map(|source| source.name.to_owned())
             .collect(),
     )
 }

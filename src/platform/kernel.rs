@@ -8,6 +8,7 @@
 
 use std::io::Read;
 
+use timers::clock_sources::PARAMETERS;
 use timers::os::{Discipline, KernelName, MachineFacts, Trim};
 
 use super::Root;
@@ -18,25 +19,6 @@ const CLOCKSOURCE: &str = "/sys/devices/system/clocksource/clocksource0";
 const LONGEST_CONFIGURATION: u64 = 4 << 20;
 /// CONFIG_HZ lies between 24 and 1200 (Linux, arch/*/Kconfig).
 const TICK_RATES: std::ops::RangeInclusive<u32> = 20..=2_000;
-/// Parameters of the kernel that decide which clock source it uses, and those that name CPUs to be
-/// left alone.
-const CLOCK_PARAMETERS: [&str; 13] = [
-    "clocksource",
-    "tsc",
-    "notsc",
-    "hpet",
-    "nohpet",
-    "no-kvmclock",
-    "no-kvmclock-vsyscall",
-    "nohz",
-    "highres",
-    // Of Windows, as `bcdedit` sets them.
-    "USEPLATFORMCLOCK",
-    "USEPLATFORMTICK",
-    "DISABLEDYNAMICTICK",
-    "TSCSYNCPOLICY",
-];
-
 /// The kernel as it calls itself, its tick from its configuration or from what it declares as the
 /// step of its coarse clocks.
 #[must_use]
@@ -136,9 +118,8 @@ fn rate_of_tick(nanoseconds: i64) -> Option<u32> {
 }
 
 fn clock_parameters(command_line: &str) -> Vec<String> {
-    let known = |word: &&str| {
-        CLOCK_PARAMETERS.contains(&word.split_once('=').map_or(*word, |(name, _)| name))
-    };
+    let known =
+        |word: &&str| PARAMETERS.contains(&word.split_once('=').map_or(*word, |(name, _)| name));
     command_line
         .split_whitespace()
         .filter(known)

@@ -1,6 +1,8 @@
 //! The clocks: what answers the kernel's, what the time stamp counter is worth, and who trims their
 //! rate.
 
+use timers::clock_sources::{self, Reader, TIME_STAMP_COUNTER};
+
 use super::{Finding, is_linux};
 use crate::model::{ClockSource, Platform};
 
@@ -16,44 +18,9 @@ pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
     [source]
         .into_iter()
         .chain(tsc)
+        .chain(conflict(platform))
         .chain([discipline(platform)])
         .collect()
-}
-
-/// What is known of a clock source of Linux.
-pub(super) enum SourceKind {
-    /// A counter of the processor that the vDSO reads.
-    Instruction,
-    /// A page that the hypervisor shares, beside the time stamp counter: the vDSO reads both.
-    SharedPage,
-    /// Depends on what the hypervisor promises.
-    Perhaps,
-    /// A register outside of the processor, or nothing but the tick: the kernel has to be asked.
-    Device(&'static str),
-    Unheard,
-}
-
-/// Linux, drivers/clocksource and arch/*/kernel; which of them have a vDSO mode is set where they
-/// are registered.
-pub(super) fn known(source: &str) -> SourceKind {
-    match source {
-        "tsc" | "tsc-early" | "arch_sys_counter" | "timebase" | "tod" | "riscv_clocksource"
-        | "Constant" => SourceKind::Instruction,
-        "kvm-clock" | "hyperv_clocksource_tsc_page" => SourceKind::SharedPage,
-        "xen" => SourceKind::Perhaps,
-        "hpet" => SourceKind::Device("a register of the chipset, far slower than an instruction"),
-        "acpi_pm" => {
-            SourceKind::Device("an I/O port of the chipset, far slower than an instruction")
-        }
-        "pit" => SourceKind::Device("the timer chip of the first PCs, behind slow I/O ports"),
-        "hyperv_clocksource_msr" => {
-            SourceKind::Device("the hypervisor itself, to which every reading is a trap")
-        }
-        "jiffies" | "refined-jiffies" => SourceKind::Device(
-            "nothing but the timer interrupt, so that all clocks move in steps of milliseconds",
-        ),
-        _ => SourceKind::Unheard,
-    }
 }
 
 fn clock_source(platform: &Platform) -> Finding {
@@ -66,8 +33,17 @@ fn clock_source(platform: &Platform) -> Finding {
         );
     };
     let linux = is_linux(platform);
-    match known(current) {
-        SourceKind::Instruction | SourceKind::SharedPage if source.vdso == Some(false) => Finding::problem(
+    let Some(known) = clock_sources::find(current) else {
+        return Finding::unknown(
+            CODE,
+            format!(
+                "the clock source is {current}, of which nothing is known here; compare `monotonic` with \
+                     `monotonic-syscall` to see whether the vDSO reads it"
+            ),
+        );
+    };
+    match known.reader {
+        Reader::Instruction | Reader::SharedPage if source.vdso == Some(false) => Finding::problem(
             CODE,
             format!(
                 "the clock source is {current}, but there is no vDSO that could read it, so every reading of a clock of the kernel is a \
@@ -75,18 +51,18 @@ fn clock_source(platform: &Platform) -> Finding {
             ),
             "take vdso=0 off the kernel's command line; where an emulator carries out this program, it has none to give",
         ),
-        SourceKind::Instruction => {
+        Reader::Instruction => {
             let reader = if linux { "by the vDSO" } else { "in user mode" };
             Finding::ok(CODE, format!("the clock source is {current}: an instruction, read {reader}"))
         }
-        SourceKind::SharedPage => Finding::note(
+        Reader::SharedPage => Finding::note(
             CODE,
             format!(
                 "the clock source is {current}: the vDSO reads the time stamp counter and a page of the hypervisor, \
                  which costs some nanoseconds more than the counter alone"
             ),
         ),
-        SourceKind::Perhaps => Finding::note(
+        Reader::Conditional => Finding::note(
             CODE,
             format!(
                 "the clock source is {current}: the vDSO is used only where the hypervisor vouches for its counter; \
@@ -94,7 +70,7 @@ fn clock_source(platform: &Platform) -> Finding {
             ),
         )
         .advice("where the time stamp counter can be trusted, switch to it: ".to_owned() + &switch(source)),
-        SourceKind::Device(what) => Finding::problem(
+        Reader::Kernel(what) => Finding::problem(
             CODE,
             format!(
                 "the clock source is {current}: {what}. {}, so every reading of a clock of the kernel is a system call{}",
@@ -102,11 +78,6 @@ fn clock_source(platform: &Platform) -> Finding {
                 cause(source)
             ),
             remedy(source, platform),
-        ),
-        SourceKind::Unheard => Finding::unknown(
-            CODE,
-            format!("the clock source is {current}, of which nothing is known here; compare `monotonic` with \
-                     `monotonic-syscall` to see whether the vDSO reads it"),
         ),
     }
 }
@@ -170,16 +141,15 @@ fn switch(source: &ClockSource) -> String {
 }
 
 fn lists_tsc(source: &ClockSource) -> bool {
-    source.available.iter().any(|name| name == "tsc")
+    source
+        .available
+        .iter()
+        .any(|name| name == TIME_STAMP_COUNTER)
 }
 
 fn tsc(platform: &Platform) -> Finding {
     const CODE: &str = "tsc";
     let (source, tsc) = (&platform.clocksource, &platform.tsc);
-    let invariant = match (tsc.constant, tsc.nonstop) {
-        (Some(constant), Some(nonstop)) => Some(constant && nonstop),
-        _ => platform.cpu.invariant_tsc,
-    };
     let told_unstable = source
         .parameters
         .iter()
@@ -187,7 +157,7 @@ fn tsc(platform: &Platform) -> Finding {
         .any(|word| word == "tsc=unstable" || word == "notsc");
     // The kernel takes a counter that it found unstable off the list, unless it is the only one.
     let refused = !source.available.is_empty() && !lists_tsc(source);
-    match invariant {
+    match platform.invariant_counter().value {
         None => Finding::unknown(
             CODE,
             "whether the time stamp counter runs at a constant rate is not shown by this machine",
@@ -219,6 +189,24 @@ fn tsc(platform: &Platform) -> Finding {
             "the time stamp counter runs at a constant rate in all power states",
         ),
     }
+}
+
+/// The kernel and CPUID contradict each other about the counter.
+pub(crate) fn conflict(platform: &Platform) -> Option<Finding> {
+    let invariant = platform.invariant_counter();
+    let said = |yes| if yes { "invariant" } else { "not invariant" };
+    let (value, cpuid) = (invariant.value?, platform.cpu.invariant_tsc?);
+    invariant.conflict.then(|| {
+        Finding::note(
+            "tsc-conflict",
+            format!(
+                "by the kernel's flags the time stamp counter is {}, by CPUID it is {}: the kernel's flags count",
+                said(value),
+                said(cpuid)
+            ),
+        )
+        .advice("`dmesg | grep -i tsc` may say why; until then, use the kernel's clocks")
+    })
 }
 
 fn discipline(platform: &Platform) -> Finding {

@@ -10,6 +10,8 @@ pub mod sources;
 mod system;
 pub mod waiting;
 
+pub(crate) use clock::conflict;
+
 use serde::Serialize;
 
 use crate::model::Platform;

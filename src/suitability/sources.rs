@@ -1,23 +1,23 @@
 //! What is known of a clock source before it is measured, and what follows from having measured all
 //! of them.
 
-use super::clock::{SourceKind, known};
+use timers::clock_sources::{self, Reader};
 
 /// What is known of a clock source by its name.
 #[must_use]
 pub fn described(source: &str) -> String {
-    match known(source) {
-        SourceKind::Instruction => {
+    match clock_sources::find(source).map(|source| source.reader) {
+        Some(Reader::Instruction) => {
             "a counter of the processor: one instruction, by the vDSO".into()
         }
-        SourceKind::SharedPage => {
+        Some(Reader::SharedPage) => {
             "the counter of the processor and a page of the hypervisor, by the vDSO".into()
         }
-        SourceKind::Perhaps => {
+        Some(Reader::Conditional) => {
             "the hypervisor's clock, by the vDSO where it vouches for its counter".into()
         }
-        SourceKind::Device(what) => format!("{what}; a system call a read"),
-        SourceKind::Unheard => "nothing is known of it here".into(),
+        Some(Reader::Kernel(what)) => format!("{what}; a system call a read"),
+        None => "nothing is known of it here".into(),
     }
 }
 
@@ -25,7 +25,8 @@ pub fn described(source: &str) -> String {
 /// them.
 #[must_use]
 pub fn is_read_by_system_calls(source: &str) -> bool {
-    matches!(known(source), SourceKind::Device(_))
+    let source = clock_sources::find(source);
+    source.is_some_and(|source| matches!(source.reader, Reader::Kernel(_)))
 }
 
 /// Lines of the kernel's log that tell why a clock source was chosen or given up, the last ones.

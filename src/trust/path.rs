@@ -7,6 +7,7 @@
 //! interrupt moves.
 
 use serde::{Deserialize, Serialize};
+use timers::clock_sources::{self, TIME_STAMP_COUNTER};
 
 use super::Case;
 use crate::model::{Counted, Outcome, Path, Paths, PathsBeside, ReadPath, ReadsBy};
@@ -145,10 +146,8 @@ fn trapped(case: &Case, cost: f64, costs: &str) -> Option<String> {
             .syscall_variant
             .map(|syscall_variant| syscall_variant.cost_ns),
     };
-    let reads_counter = matches!(
-        case.yardsticks.clock_source.as_deref(),
-        Some("tsc" | "kvm-clock" | "xen" | "hyperv_clocksource_tsc_page")
-    );
+    let source = case.yardsticks.clock_source.as_deref();
+    let reads_counter = source.is_some_and(clock_sources::reads_counter);
     match (case.trace.declared, case.claimed()) {
         (false, Some(Counted::ThreadCycles)) => (cost - beneath_ns? >= TRAPS_SURELY * trap).then(|| {
             format!(
@@ -182,7 +181,7 @@ fn as_dear_as_its_call(
     let call = time(Some(syscall_variant.cost_ns));
     let because = match yard.clock_source.as_deref() {
         _ if yard.vdso == Some(false) => ", because the kernel maps none".to_owned(),
-        Some("tsc") | None => String::new(),
+        Some(TIME_STAMP_COUNTER) | None => String::new(),
         Some(source) => format!(", because the clock source is {source}"),
     };
     format!(

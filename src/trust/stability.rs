@@ -19,6 +19,7 @@ use crate::rate::allan_deviations;
 use crate::resolution::Resolution;
 use crate::text::numbers::{significant, time};
 use crate::trace::Meanwhile;
+use timers::clock_sources;
 
 /// How far a clock may be off and still be told stable, as a share.
 /// *Definition*: the most that the kernel slews a clock (adjtimex(2)).
@@ -433,7 +434,7 @@ fn shares_oscillator(case: &Case) -> Option<bool> {
     match case.yardsticks.clock_source.as_deref() {
         // All of them are made of the counter; of others (hpet, acpi_pm) it is not known what they
         // run on.
-        Some("tsc" | "kvm-clock" | "xen" | "hyperv_clocksource_tsc_page") if by_tsc => Some(true),
+        Some(source) if by_tsc && clock_sources::reads_counter(source) => Some(true),
         _ if by_tsc && !case.trace.declared => Some(true),
         _ => None,
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::method::{Counts, Need};
-use crate::model::{Counted, Nanos, Outcome};
+use crate::model::{Counted, Nanos, Outcome, Tsc};
 
 fn report() -> Report {
     let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
@@ -109,6 +109,7 @@ fn what_a_clock_was_found_to_count_decides() {
 fn a_tsc_that_is_not_invariant_is_for_one_thread() {
     let mut report = report();
     report.platform.cpu.invariant_tsc = Some(false);
+    report.platform.tsc = Tsc::default();
     for need in [Need::Threads, Need::NoSlew] {
         let choice = choose(
             &report,

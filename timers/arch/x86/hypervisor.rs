@@ -6,6 +6,7 @@
 //! https://learn.microsoft.com/en-us/virtualization/hyper-v-on-windows/tlfs/timers
 
 use crate::arch::Hypervisor;
+use crate::clock_sources::{HYPER_V_PAGE, HYPER_V_REGISTER, KVM, XEN};
 
 const FIRST_LEAF: u32 = 0x4000_0000;
 /// KVM that plays Hyper-V first has its own leaves here.
@@ -58,14 +59,14 @@ fn clocks() -> Vec<&'static str> {
         if signature.starts_with(b"KVMKVMKVM") {
             // KVM_FEATURE_CLOCKSOURCE, KVM_FEATURE_CLOCKSOURCE2
             let features = raw_cpuid::cpuid!(base + 1).eax;
-            clocks.extend((features & (1 | 1 << 3) != 0).then_some("kvm-clock"));
+            clocks.extend((features & (1 | 1 << 3) != 0).then_some(KVM));
         } else if signature.starts_with(b"XenVMMXenVMM") {
-            clocks.push("xen");
+            clocks.push(XEN);
         } else if base == FIRST_LEAF && &signature == b"Microsoft Hv" {
             // AccessPartitionReferenceTsc, AccessPartitionReferenceCounter
             let privileges = raw_cpuid::cpuid!(base + 3).eax;
-            clocks.extend((privileges & 1 << 9 != 0).then_some("hyperv_clocksource_tsc_page"));
-            clocks.extend((privileges & 1 << 1 != 0).then_some("hyperv_clocksource_msr"));
+            clocks.extend((privileges & 1 << 9 != 0).then_some(HYPER_V_PAGE));
+            clocks.extend((privileges & 1 << 1 != 0).then_some(HYPER_V_REGISTER));
         }
     }
     clocks

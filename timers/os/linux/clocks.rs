@@ -209,14 +209,13 @@ pub fn tsc_permitted() -> Result<(), Unavailable> {
 /// Whether the vDSO can read the time: it does so with the counter of the CPU where that, or what a
 /// hypervisor builds on it, is the clock source, and then faults wherever the instruction does.
 pub fn vdso_permitted() -> Result<(), Unavailable> {
-    const COUNTERS: [&str; 3] = ["tsc", "kvm-clock", "arch_sys_counter"];
     let Err(why) = tsc_permitted() else {
         return Ok(());
     };
     match std::fs::read_to_string(
         "/sys/devices/system/clocksource/clocksource0/current_clocksource",
     ) {
-        Ok(source) if !COUNTERS.iter().any(|counter| source.contains(counter)) => Ok(()),
+        Ok(source) if !crate::clock_sources::reads_counter(source.trim()) => Ok(()),
         _ => Err(why),
     }
 }

@@ -108,18 +108,7 @@ fn clock_source() -> Option<&'static str> {
     let mut hertz = 0;
     // SAFETY: the pointer is valid.
     unsafe { QueryPerformanceFrequency(&raw mut hertz) };
-    source_at(hertz)
-}
-
-fn source_at(hertz: i64) -> Option<&'static str> {
-    match hertz {
-        14_318_180 => Some("hpet"),
-        3_579_545 => Some("acpi_pm"),
-        // Scaled to this rate since Windows 10 1809, on a hypervisor's page too; before that the
-        // counter by 1024.
-        10_000_000 | 1_000_000..=3_579_544 | 3_579_546..=6_000_000 => Some("tsc"),
-        _ => None,
-    }
+    crate::clock_sources::windows_source(hertz)
 }
 
 /// Each core: its efficiency class, and the CPUs that share it. None where the system does not
@@ -186,24 +175,4 @@ fn declared_megahertz() -> Option<u32> {
     all.first()
         .map(|[_, most, ..]| *most)
         .filter(|&most| status == 0 && most > 0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::source_at;
-
-    #[test]
-    fn sources_by_their_rate() {
-        let rates = [10_000_000, 3_515_625, 14_318_180, 3_579_545, 24_000_000];
-        assert_eq!(
-            rates.map(source_at),
-            [
-                Some("tsc"),
-                Some("tsc"),
-                Some("hpet"),
-                Some("acpi_pm"),
-                None
-            ]
-        );
-    }
 }

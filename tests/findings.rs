@@ -1,0 +1,54 @@
+//! docs/findings.md against the table of findings. `TIMERMETER_UPDATE=1 cargo test --test main
+//! findings::` writes it again.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use timermeter::findings::wordings;
+
+const HEAD: &str = "\
+# Findings
+
+What a report says besides figures. JSON carries the code, the severity and the values of each; message and advice follow
+from the table below, which is generated from `estimators/findings/` (`TIMERMETER_UPDATE=1 cargo test --test main
+findings::`). `{name}` stands for a value of that name, `{name:short}` for the same without trailing zeros; a part in `<…>`
+is left out where it has no value.
+
+| code | severity | message | advice |
+|---|---|---|---|
+";
+
+fn page() -> String {
+    let cell = |text: &str| {
+        text.replace('<', "&lt;")
+            .replace('>', "&gt;")
+            .replace('|', "\\|")
+    };
+    let mut page = HEAD.to_owned();
+    for wording in wordings() {
+        writeln!(
+            page,
+            "| `{}` | {} | {} | {} |",
+            wording.code,
+            wording.severity.word(),
+            cell(wording.message),
+            cell(wording.advice)
+        )
+        .unwrap();
+    }
+    page
+}
+
+#[test]
+fn page_follows_the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/findings.md");
+    if std::env::var_os("TIMERMETER_UPDATE").is_some() {
+        fs::write(&path, page()).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written.replace("\r\n", "\n") == page(),
+        "docs/findings.md is not up to date: TIMERMETER_UPDATE=1 cargo test --test main findings::"
+    );
+}

@@ -1,0 +1,200 @@
+//! The one table of clock sources: what each reads, and who may read it. Names are those of Linux.
+//!
+//! Sources: Linux, `drivers/clocksource/` and `arch/*/kernel/`, where each is registered with its
+//! rating and its vDSO mode; `Documentation/virt/kvm/x86/msr.rst` (kvm-clock), `Documentation/virt/
+//! hyperv/clocks.rst`, `Documentation/arch/arm/` (generic timer).
+
+/// Who reads a clock source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// The vDSO, by an instruction.
+    Instruction,
+    /// The vDSO, by an instruction and a page that the hypervisor shares.
+    SharedPage,
+    /// The vDSO where the hypervisor promises that its counter is stable.
+    Conditional,
+    /// The kernel alone: a register outside of the processor, or the tick. The text says what.
+    Kernel(&'static str),
+}
+
+/// What is known of a clock source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockSource {
+    /// Its name in Linux.
+    pub name: &'static str,
+    /// Who reads it.
+    pub reader: Reader,
+    /// Whether its time comes from the counter of the processor.
+    pub reads_counter: bool,
+    /// Whether a hypervisor provides it.
+    pub is_guest: bool,
+    /// Class of cost: 0 is an instruction, and each next class takes longer or has longer steps.
+    pub cost_class: u8,
+}
+
+const TSC: &str = "tsc";
+const HPET: &str = "hpet";
+const ACPI_PM: &str = "acpi_pm";
+const ARM_COUNTER: &str = "arch_sys_counter";
+const RISCV_COUNTER: &str = "riscv_clocksource";
+
+/// The time stamp counter of x86.
+pub const TIME_STAMP_COUNTER: &str = TSC;
+/// The clock of KVM.
+pub const KVM: &str = "kvm-clock";
+/// The clock of Xen.
+pub const XEN: &str = "xen";
+/// The page of Hyper-V with scale and offset of the time stamp counter.
+pub const HYPER_V_PAGE: &str = "hyperv_clocksource_tsc_page";
+/// The register of Hyper-V, to which each read traps.
+pub const HYPER_V_REGISTER: &str = "hyperv_clocksource_msr";
+
+const fn counter(name: &'static str) -> ClockSource {
+    ClockSource {
+        name,
+        reader: Reader::Instruction,
+        reads_counter: true,
+        is_guest: false,
+        cost_class: 0,
+    }
+}
+
+const fn guest(name: &'static str, reader: Reader) -> ClockSource {
+    ClockSource {
+        reader,
+        is_guest: true,
+        cost_class: 1,
+        ..counter(name)
+    }
+}
+
+const fn device(name: &'static str, cost_class: u8, what: &'static str) -> ClockSource {
+    ClockSource {
+        name,
+        reader: Reader::Kernel(what),
+        reads_counter: false,
+        is_guest: false,
+        cost_class,
+    }
+}
+
+const REGISTER: &str = "a register outside of the processor, far slower than an instruction";
+const TICK: &str =
+    "nothing but the timer interrupt, so that all clocks move in steps of milliseconds";
+
+/// All that are known.
+pub const CLOCK_SOURCES: [ClockSource; 18] = [
+    counter(TSC),
+    counter("tsc-early"),
+    counter(ARM_COUNTER),
+    counter("timebase"),
+    counter("tod"),
+    counter(RISCV_COUNTER),
+    counter("Constant"),
+    guest(KVM, Reader::SharedPage),
+    guest(HYPER_V_PAGE, Reader::SharedPage),
+    ClockSource {
+        is_guest: true,
+        ..device(
+            HYPER_V_REGISTER,
+            2,
+            "the hypervisor itself, to which every reading is a trap",
+        )
+    },
+    guest(XEN, Reader::Conditional),
+    device(
+        HPET,
+        2,
+        "a register of the chipset, far slower than an instruction",
+    ),
+    device("arch_mem_counter", 2, REGISTER),
+    device("arm_global_timer", 2, REGISTER),
+    device(
+        ACPI_PM,
+        3,
+        "an I/O port of the chipset, far slower than an instruction",
+    ),
+    device(
+        "pit",
+        4,
+        "the timer chip of the first PCs, behind slow I/O ports",
+    ),
+    device("refined-jiffies", 5, TICK),
+    device("jiffies", 5, TICK),
+];
+
+/// The clock source of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static ClockSource> {
+    CLOCK_SOURCES.iter().find(|source| source.name == name)
+}
+
+/// Whether the clock source of that name takes its time from the counter of the processor.
+#[must_use]
+pub fn reads_counter(name: &str) -> bool {
+    find(name).is_some_and(|source| source.reads_counter)
+}
+
+/// Whether the clock source of that name is the counter itself, read by an instruction.
+#[must_use]
+pub fn is_counter(name: &str) -> bool {
+    find(name).is_some_and(|source| source.reader == Reader::Instruction)
+}
+
+/// Whether a line of the kernel's log, in lower case, names a counter as a clock source. Names that
+/// are common words of a log are left out.
+#[must_use]
+pub fn line_names_counter(line: &str) -> bool {
+    [TSC, ARM_COUNTER, RISCV_COUNTER]
+        .iter()
+        .any(|name| line.contains(name))
+}
+
+/// What answers the performance counter of Windows, by its rate in hertz.
+#[must_use]
+pub fn windows_source(hertz: i64) -> Option<&'static str> {
+    match hertz {
+        14_318_180 => Some(HPET),
+        3_579_545 => Some(ACPI_PM),
+        // Scaled to this rate since Windows 10 1809, on a hypervisor's page too; before that the
+        // counter by 1024.
+        10_000_000 | 1_000_000..=3_579_544 | 3_579_546..=6_000_000 => Some(TSC),
+        _ => None,
+    }
+}
+
+/// Parameters that decide which clock source a kernel uses: of Linux, and of Windows as `bcdedit`
+/// sets them.
+pub const PARAMETERS: [&str; 13] = [
+    "clocksource",
+    TSC,
+    "notsc",
+    HPET,
+    "nohpet",
+    "no-kvmclock",
+    "no-kvmclock-vsyscall",
+    "nohz",
+    "highres",
+    "USEPLATFORMCLOCK",
+    "USEPLATFORMTICK",
+    "DISABLEDYNAMICTICK",
+    "TSCSYNCPOLICY",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        for source in &CLOCK_SOURCES {
+            assert_eq!(find(source.name), Some(source));
+        }
+    }
+
+    #[test]
+    fn windows_sources_by_rate() {
+        let all = [10_000_000, 3_000_000, 14_318_180, 3_579_545, 24_000_000].map(windows_source);
+        assert_eq!(all, [Some(TSC), Some(TSC), Some(HPET), Some(ACPI_PM), None]);
+    }
+}
