@@ -1,7 +1,7 @@
 //! How figures are written for people: four significant digits and a unit that fits. JSON and CSV
 //! do not come here, they keep every digit.
 
-use crate::model::{Resolution, ResolutionKind};
+use crate::model::{Interval, ResolutionKind, TimerRow};
 
 /// What stands where nothing was determined.
 pub const NOTHING: &str = "–";
@@ -100,18 +100,14 @@ pub fn rate(hz: Option<f64>) -> String {
     scaled(hz, &RATES)
 }
 
-/// A resolution as time; a bound says so: `≤ 4.000 ms`.
+/// The resolution of a timer as time; a bound says so: `≤ 4.000 ms`.
 #[must_use]
-pub fn resolution(resolution: Option<&Resolution>) -> String {
-    match resolution {
-        Some(Resolution {
-            ns: Some(ns),
-            kind: ResolutionKind::AtMost,
-            ..
-        }) if ns.is_finite() => {
-            format!("≤ {}", time(Some(*ns)))
-        }
-        other => time(other.and_then(|resolution| resolution.ns)),
+pub fn resolution(row: &TimerRow) -> String {
+    let ns = row.resolution_ns.map(|ns| ns.value);
+    let kind = row.resolution.map(|resolution| resolution.kind);
+    match ns.filter(|ns| ns.is_finite()) {
+        Some(_) if kind == Some(ResolutionKind::AtMost) => format!("≤ {}", time(ns)),
+        _ => time(ns),
     }
 }
 
@@ -133,27 +129,28 @@ pub fn percent(quality: Option<f64>) -> String {
 
 /// The sides of the interval of Quality, below and above, in hundredths of a percentage point,
 /// rounded up, so that the interval that is printed holds the one that was found.
-fn sides(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<[f64; 2]> {
-    let (quality, low, high) = (quality?, low?, high?);
+fn sides(quality: Interval) -> Option<[f64; 2]> {
     let up = |side: f64| (side * 1e4 - 1e-6).max(0.0).ceil();
-    (quality + low + high)
+    let (value, (low, high)) = (quality.value, quality.ends()?);
+    value
         .is_finite()
-        .then(|| [up(quality - low), up(high - quality)])
+        .then(|| [up(value - low), up(high - value)])
 }
 
 /// Half the width of the interval of Quality in percentage points: the longer side.
 #[must_use]
-pub fn half_interval(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<f64> {
-    sides(quality, low, high).map(|[below, above]| below.max(above) / 100.0)
+pub fn half_interval(quality: Interval) -> Option<f64> {
+    sides(quality).map(|[below, above]| below.max(above) / 100.0)
 }
 
-/// The same as text, as in `±0.05`. Where that would leave 0 to 100 %, the ends are told: `0–57`,
+/// The same as text, as in `±0.05`. Where that would leave 0 to 100 %, the ends: `0–57`,
 /// `99.90–100.00`. Empty when there is none.
 #[must_use]
-pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
-    let (Some(quality), Some([below, above])) = (quality, sides(quality, low, high)) else {
+pub fn plus_minus(quality: Interval) -> String {
+    let Some([below, above]) = sides(quality) else {
         return String::new();
     };
+    let quality = quality.value;
     // As it is printed, with two decimals.
     let shown = (quality * 1e4).round();
     let [below, above] = [below.min(shown), above.min(1e4 - shown)];
@@ -177,6 +174,7 @@ pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> 
 
 #[cfg(test)]
 mod tests {
+    use crate::model::Interval;
     use crate::numbers::{
         count, half_interval, percent, plus_minus, range_ns, rate, significant, time, trimmed,
     };
@@ -263,24 +261,22 @@ mod tests {
 
     #[test]
     fn the_interval_that_is_printed_holds_the_one_found() {
-        let half = |quality, low, high| plus_minus(quality, low, high);
-        assert_eq!(half(Some(0.5), Some(0.4996), Some(0.500_41)), "±0.05");
-        assert_eq!(half(Some(0.5), Some(0.499), Some(0.5)), "±0.10");
-        assert_eq!(half(Some(0.0), Some(0.0), Some(0.0)), "±0.00");
-        assert_eq!(half(Some(0.2369), Some(0.0), Some(1.0)), "0–100");
-        assert_eq!(half(Some(0.9999), Some(0.999), Some(1.0)), "99.90–100.00");
-        assert_eq!(half(Some(0.231_12), Some(0.0), Some(0.5668)), "0–57");
+        let within = |quality, low, high| Interval::with_ends(quality, Some((low, high)));
+        let half = |quality, low, high| plus_minus(within(quality, low, high));
+        assert_eq!(half(0.5, 0.4996, 0.500_41), "±0.05");
+        assert_eq!(half(0.5, 0.499, 0.5), "±0.10");
+        assert_eq!(half(0.0, 0.0, 0.0), "±0.00");
+        assert_eq!(half(0.2369, 0.0, 1.0), "0–100");
+        assert_eq!(half(0.9999, 0.999, 1.0), "99.90–100.00");
+        assert_eq!(half(0.231_12, 0.0, 0.5668), "0–57");
         assert_eq!(
-            half(Some(0.472_149), Some(0.0), Some(0.915)),
+            half(0.472_149, 0.0, 0.915),
             "±47.21",
             "to 0, as it is printed"
         );
-        assert_eq!(
-            half_interval(Some(0.2369), Some(0.0), Some(1.0)),
-            Some(76.31)
-        );
-        assert_eq!(half(Some(0.5), None, Some(0.6)), "");
-        assert_eq!(half(Some(0.5), Some(f64::NAN), Some(0.6)), "");
+        assert_eq!(half_interval(within(0.2369, 0.0, 1.0)), Some(76.31));
+        assert_eq!(half(0.5, f64::NEG_INFINITY, 0.6), "");
+        assert_eq!(half(0.5, f64::NAN, 0.6), "");
     }
 
     proptest! {
@@ -290,9 +286,9 @@ mod tests {
         ) {
             let mut ends = ends;
             ends.sort_by(f64::total_cmp);
-            let [low, quality, high] = [ends[0], ends[1], ends[2]].map(Some);
-            let value: f64 = percent(quality).parse().unwrap();
-            let text = plus_minus(quality, low, high);
+            let quality = Interval::with_ends(ends[1], Some((ends[0], ends[2])));
+            let value: f64 = percent(Some(quality.value)).parse().unwrap();
+            let text = plus_minus(quality);
             let (from, to): (f64, f64) = match text.strip_prefix('±').map(|half| half.parse::<f64>().unwrap()) {
                 Some(half) => (value - half, value + half),
                 None => text.split_once('–').map(|(from, to)| (from.parse().unwrap(), to.parse().unwrap())).unwrap(),

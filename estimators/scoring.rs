@@ -3,7 +3,7 @@
 
 use crate::cost::Following;
 use crate::distribution::shape::LawKind;
-use crate::model::{Cycles, Estimate, Hertz, Lateness, Nanos, WaitFigures};
+use crate::model::{Cycles, Hertz, Interval, Lateness, Nanos, WaitFigures};
 use crate::profile::{Profile, one_more, profile};
 use crate::quality::quality;
 use crate::statistics::over_processes;
@@ -13,7 +13,7 @@ use crate::waits;
 /// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without resolution, cost
 /// or spread.
 #[must_use]
-pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
+pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
     let (resolution, cost, spread) = (profile.resolution_ns()?, profile.cost?, profile.spread?);
     let here =
         |cost: f64, spread: f64| quality_of_ns(resolution.value, cost, spread, frequency.value);
@@ -44,7 +44,7 @@ pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
         .chain(missed)
         .chain(common.into_iter().flatten())
         .collect();
-    let interval = Estimate {
+    let interval = Interval {
         value,
         low: interval.low.min(value),
         high: interval.high.max(value),
@@ -146,7 +146,7 @@ pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
     interval.is_bounded().then(|| half(interval))
 }
 
-fn half(interval: Estimate) -> f64 {
+fn half(interval: Interval) -> f64 {
     (interval.high - interval.low) / 2.0
 }
 
@@ -164,9 +164,9 @@ fn each(processes: &[(f64, f64)], resolution: f64, hertz: f64) -> Vec<f64> {
 }
 
 /// Spreads that too few samples may have missed: of their interval what processes do not show.
-fn missed(profile: &Profile, spread: Estimate) -> Vec<f64> {
+fn missed(profile: &Profile, spread: Interval) -> Vec<f64> {
     let spreads: Vec<f64> = profile.processes.iter().map(|pair| pair.1).collect();
-    let Some(seen) = over_processes(&spreads).filter(Estimate::is_bounded) else {
+    let Some(seen) = over_processes(&spreads).filter(Interval::is_bounded) else {
         return Vec::new();
     };
     let ends = [(spread.low, seen.low), (spread.high, seen.high)];

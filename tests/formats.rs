@@ -48,8 +48,8 @@ fn markdown() {
 #[test]
 fn overlapping_intervals_share_a_rank_in_every_format() {
     let mut report = report();
-    let best = report.timers[0].quality_low;
-    report.timers[1].quality_high = best;
+    let best = report.timers[0].quality.expect("it has one").low;
+    report.timers[1].quality.as_mut().expect("it has one").high = best;
     let table = Format::Table.render(&report, Style::default());
     let rank = |id: &str| {
         let row = table
@@ -82,7 +82,8 @@ fn overlapping_intervals_share_a_rank_in_every_format() {
 #[test]
 fn an_interval_of_quality_never_leaves_0_to_100() {
     let mut report = report();
-    (report.timers[2].quality_low, report.timers[2].quality_high) = (Some(0.0), Some(1.0));
+    let quality = report.timers[2].quality.as_mut().expect("it has one");
+    (quality.low, quality.high) = (0.0, 1.0);
     for format in [Format::Table, Format::Markdown] {
         let text = format.render(&report, Style::default());
         assert!(text.contains(" 0–100"), "{text}");

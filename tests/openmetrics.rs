@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use timermeter::model::{
-    Figure, Lateness, PeriodFigures, PeriodRow, Report, Status, WaitConditions, WaitFigures,
+    Interval, Lateness, PeriodFigures, PeriodRow, Report, Status, WaitConditions, WaitFigures,
     WaitRow,
 };
 use timermeter::report::Format;
@@ -21,11 +21,11 @@ fn rendered(report: &Report) -> String {
     Format::OpenMetrics.render(report, Style::default())
 }
 
-fn known(value: f64) -> Option<Figure> {
-    Some(Figure {
+fn known(value: f64) -> Option<Interval> {
+    Some(Interval {
         value,
-        low: Some(0.9 * value),
-        high: None,
+        low: 0.9 * value,
+        high: f64::INFINITY,
     })
 }
 

@@ -286,7 +286,7 @@ fn tables_sort_and_filter_in_a_browser() {
     let mut costs: Vec<(f64, &str)> = report
         .timers
         .iter()
-        .filter_map(|row| Some((row.cost.as_ref()?.median_ns?, row.id.as_str())))
+        .filter_map(|row| Some((row.cost_ns?.value, row.id.as_str())))
         .collect();
     costs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let shown = |key: &str| -> Vec<String> { serde_json::from_value(told[key].clone()).unwrap() };

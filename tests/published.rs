@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use timermeter::findings::{text, values};
 use timermeter::model::{
-    Cost, Counted, Cpu, Family, Finding, Frequency, Hertz, Kernel, Nanos, Os, Platform, Properties,
-    Provenance, ProvenanceKind, Report, Resolution, ResolutionKind, SCHEMA, Settings, Severity,
-    Status, TimerRow, Tool,
+    Cost, Counted, Cpu, Family, Finding, Frequency, Hertz, Interval, Kernel, Nanos, Os, Platform,
+    Properties, Provenance, ProvenanceKind, Report, Resolution, ResolutionKind, SCHEMA, Settings,
+    Severity, Status, TimerRow, Tool, value_of,
 };
 use timermeter::quality::quality;
 use timermeter::report::{Format, read};
@@ -120,17 +120,11 @@ impl Record<'_> {
         let mut row = TimerRow::unmeasured(self.text("timer"), label, runtime, Status::Ok);
         row.ns_per_tick = Some(self.ns_per_tick());
         row.resolution = Some(Resolution {
-            ns: Some(resolution.0),
-            low_ns: None,
-            high_ns: None,
             ticks: self.figure("resolution"),
             cycles: Some(resolution.cycles(frequency).0),
             kind: ResolutionKind::Resolved,
         });
         row.cost = Some(Cost {
-            median_ns: Some(cost.0),
-            low_ns: None,
-            high_ns: None,
             median_cycles: Some(cost.cycles(frequency).0),
             amortised_ns: None,
             single_median_ns: None,
@@ -147,8 +141,10 @@ impl Record<'_> {
             },
         });
         row.properties = Some(properties(self.text("timer")));
-        row.spread = Some(spread);
-        row.quality = Some(computed);
+        row.resolution_ns = Some(Interval::unbounded(resolution.0));
+        row.cost_ns = Some(Interval::unbounded(cost.0));
+        row.spread = Some(Interval::unbounded(spread));
+        row.quality = Some(Interval::unbounded(computed));
         row.printed_quality = Some(printed);
         row.warnings
             .extend(erratum(100.0 * computed, 100.0 * printed));
@@ -225,7 +221,7 @@ fn report(described: &Described) -> Report {
             nominal_hz: Some(frequency.0),
             nominal_source: Some("the paper".into()),
             cycles_from: "nominal".into(),
-            cycles_hz: Some(frequency.0),
+            cycles_hz: Some(Interval::unbounded(frequency.0)),
             ..Frequency::default()
         },
         // There were none: nothing was run.
@@ -349,8 +345,8 @@ fn no_kept_cost_lies_above_the_tail_of_its_single_calls() {
                 folders.push(path);
             } else if path.ends_with("report.json") {
                 for row in read(&path).unwrap().timers {
-                    let Some(cost) = row.cost else { continue };
-                    let Some((median, p99)) = cost.median_ns.zip(cost.p99_ns) else {
+                    let p99 = row.cost.and_then(|cost| cost.p99_ns);
+                    let Some((median, p99)) = value_of(row.cost_ns).zip(p99) else {
                         continue;
                     };
                     costs += 1;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use timermeter::method::answer::ClockAnswer;
 use timermeter::method::{OPERATION, Requirement, choose, in_a_sentence};
-use timermeter::model::{ProvenanceKind, Report};
+use timermeter::model::{ProvenanceKind, Report, value_of};
 
 use super::program::program;
 use super::skipping::skipped;
@@ -52,12 +52,12 @@ fn the_first_line_and_pick_and_the_answer_name_one_clock() {
             .iter()
             .find(|row| row.id == picked.id)
             .expect("it has a row");
-        let step = row.resolution.as_ref().and_then(|resolution| resolution.ns);
+        let step = value_of(row.resolution_ns);
         assert_eq!(to_time, Some((picked.id, step)), "{}", file.display());
         // Rank 1 is another clock only for a reason, which stands beside it.
         let ranked = report.timers.iter().filter(|row| row.runtime == "native");
         let best = ranked
-            .filter_map(|row| Some((row.quality?, &row.id)))
+            .filter_map(|row| Some((row.quality?.value, &row.id)))
             .max_by(|a, b| a.0.total_cmp(&b.0));
         if let (Some((_, best)), ProvenanceKind::Measured) = (best, &report.provenance.kind) {
             let agrees = sentence.starts_with(&format!("To time things: {best} ("));

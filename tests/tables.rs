@@ -6,7 +6,7 @@ use std::process::Command;
 
 use clap::ValueEnum;
 use timermeter::fields::Kind;
-use timermeter::model::{Outcome, Report};
+use timermeter::model::{Interval, Outcome, Report};
 use timermeter::report::{Format as Written, read};
 use timermeter::table::{Format, Style};
 use timermeter::tabulation::{ColumnName, Layout, TableChoice, Tabulation};
@@ -344,7 +344,7 @@ fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
         .expect("a run of this program has verdicts");
     (verdicts.monotonic.outcome, verdicts.monotonic.finding) =
         (Outcome::Fail, "it went back | once".into());
-    row.quality = Some(0.0);
+    row.quality = Some(Interval::exact(0.0));
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("r.json");
     std::fs::write(&path, Written::Json.render(&report, Style::default())).unwrap();

@@ -1,7 +1,7 @@
 //! What a read adds to the code around it: how much longer a row of pieces of work takes with reads
 //! than without.
 
-use crate::model::{Added, Adds, Context, Estimate};
+use crate::model::{Added, Adds, Context, Interval};
 use crate::statistics::{Z, mean, midmean, over_processes, standard_deviation};
 use crate::trace::{InContext, Reference, Trace};
 
@@ -70,7 +70,7 @@ fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
     let column = |of: fn(&InAProcess) -> f64| processes.iter().map(of).collect::<Vec<f64>>();
     let as_it_is = over_processes(&column(|process| process.adds))?;
     let in_cycles = over_processes(&column(|process| process.adds / process.slowness))?;
-    let width = |estimate: &Estimate| estimate.high - estimate.low;
+    let width = |estimate: &Interval| estimate.high - estimate.low;
     let estimate = if in_cycles.is_bounded() && width(&in_cycles) < width(&as_it_is) {
         let by = Z * standard_deviation(&column(|process| process.slowness.ln())).unwrap_or(0.0);
         in_cycles.widened(&[in_cycles.value * (-by).exp(), in_cycles.value * by.exp()])
@@ -86,17 +86,11 @@ fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
             .map(|process| process.turns)
             .fold(f64::INFINITY, f64::min);
     let estimate = estimate.widened(&[estimate.value - step, estimate.value + step]);
-    Some(added(estimate, mean(&column(|process| process.work))? * ns))
-}
-
-fn added(estimate: Estimate, work_ns: f64) -> Added {
-    let end = |end: f64| Some(end).filter(|_| estimate.is_bounded());
-    Added {
-        ns: estimate.value,
-        low_ns: end(estimate.low),
-        high_ns: end(estimate.high),
+    let work_ns = mean(&column(|process| process.work))? * ns;
+    Some(Added {
+        ns: estimate,
         work_ns,
-    }
+    })
 }
 
 /// What a read adds to a piece, and how long that takes, in ticks of the reference. The two rows of
@@ -158,13 +152,13 @@ mod tests {
         ]]))
         .unwrap();
         let added = one.latency.unwrap();
-        assert_eq!((added.ns, added.low_ns, added.high_ns), (2.0, None, None));
+        assert_eq!(added.ns, Interval::unbounded(2.0));
         let two = adds(&trace(&[&[[100, 140]], &[[100, 144]]]))
             .unwrap()
             .latency
             .unwrap();
-        assert_eq!((two.ns, two.work_ns), (2.1, 5.0));
-        assert!(two.low_ns < Some(2.0) && two.high_ns > Some(2.2), "{two:?}");
+        assert_eq!((two.ns.value, two.work_ns), (2.1, 5.0));
+        assert!(two.ns.low < 2.0 && two.ns.high > 2.2, "{two:?}");
         assert_eq!(one.memory, None);
     }
 
@@ -178,13 +172,16 @@ mod tests {
             .unwrap()
             .latency
             .unwrap();
-        assert!((added.ns - 20.0).abs() < 0.1, "{added:?}");
+        assert!((added.ns.value - 20.0).abs() < 0.1, "{added:?}");
         assert!(
-            added.low_ns.is_some_and(|low| 16.0 < low && low < 18.0),
+            added.ns.low().is_some_and(|low| 16.0 < low && low < 18.0),
             "{added:?}"
         );
         assert!(
-            added.high_ns.is_some_and(|high| 22.0 < high && high < 24.0),
+            added
+                .ns
+                .high()
+                .is_some_and(|high| 22.0 < high && high < 24.0),
             "{added:?}"
         );
         // What takes as long at any frequency is left as it is.
@@ -194,9 +191,6 @@ mod tests {
             .unwrap()
             .latency
             .unwrap();
-        assert_eq!(
-            (added.ns, added.low_ns, added.high_ns),
-            (20.0, Some(20.0), Some(20.0))
-        );
+        assert_eq!(added.ns, Interval::exact(20.0));
     }
 }

@@ -3,7 +3,7 @@
 use super::{Rule, Subject, count, ns, number, text, values};
 use crate::cost::edges;
 use crate::model::Severity::{Note, Problem};
-use crate::model::{Counted, Cycles, Estimate, Hertz, Outcome, Question, Unit, Values, Verdicts};
+use crate::model::{Counted, Cycles, Hertz, Interval, Outcome, Question, Unit, Values, Verdicts};
 use crate::profile::{FEWEST, Profile};
 use crate::trace::{Reference, Trace};
 
@@ -129,7 +129,7 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         Note,
         "its figures are those of one process, so they have no interval",
         "repeat when the machine is quiet, or with --thorough",
-        |case| (case.profile.cost?.samples == 1).then(|| values([])),
+        |case| (!case.profile.cost?.is_bounded()).then(|| values([])),
     ),
     Rule::<Clocks>::new(
         "cost-contradiction",
@@ -176,7 +176,7 @@ fn unsteady_cost(case: &ClockCase<'_>) -> Option<Values> {
     /// An interval that is wider than this share of the cost, or than half a nanosecond, is
     /// reported.
     const WIDE: f64 = 0.05;
-    let cost = case.profile.cost.filter(Estimate::is_bounded)?;
+    let cost = case.profile.cost.filter(Interval::is_bounded)?;
     let half = (cost.high - cost.low) / 2.0;
     (half > (WIDE * cost.value).max(0.5))
         .then(|| values([("low", ns(cost.low.max(0.0))), ("high", ns(cost.high))]))

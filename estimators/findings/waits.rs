@@ -65,7 +65,7 @@ pub static WAITS: &[Rule<Waits>] = &[
                 .filter(|late| !late.beside_others)
                 .max_by_key(|late| late.waits)?;
             let p50 = usual.p50_ns?;
-            let (low, high) = (p50.low?, p50.high?);
+            let (low, high) = p50.ends()?;
             (high - low > p50.value.abs()).then(|| {
                 values([
                     ("request", ns(usual.request_ns as f64)),
@@ -121,7 +121,7 @@ pub static WAITS: &[Rule<Waits>] = &[
         "For long waits, wait in parts, or to a point in absolute time.",
         |case| {
             let ppm = case.figures?.proportional_ppm?;
-            (ppm.low? > LARGE_PPM).then(|| values([("excess", number(ppm.value, Unit::Ppm))]))
+            (ppm.low()? > LARGE_PPM).then(|| values([("excess", number(ppm.value, Unit::Ppm))]))
         },
     ),
     Rule::<Waits>::new(
@@ -143,7 +143,7 @@ fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
     let unbounded: Vec<&Lateness> = figures
         .lateness
         .iter()
-        .filter(|late| late.p50_ns.is_none_or(|p50| p50.low.is_none()))
+        .filter(|late| late.p50_ns.is_none_or(|p50| p50.low().is_none()))
         .collect();
     let most = unbounded.iter().map(|late| late.waits).max()?;
     let requests: Vec<String> = unbounded

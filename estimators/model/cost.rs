@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Interval;
+
 /// Whether a cost follows the frequency of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -17,17 +19,10 @@ pub enum Following {
     Unknown,
 }
 
-/// What an invocation costs. Floors of loop and reference are taken off.
+/// What an invocation costs, apart from its median. Floors of loop and reference are taken off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
-    /// What a call costs alone: the median of single invocations, in nanoseconds. It enters
-    /// Quality.
-    pub median_ns: Option<f64>,
-    /// Lower end of its 95 % interval; null where one process is all there was.
-    pub low_ns: Option<f64>,
-    /// Upper end of its 95 % interval; null where one process is all there was.
-    pub high_ns: Option<f64>,
     /// Median cost of a single invocation, in CPU cycles.
     pub median_cycles: Option<f64>,
     /// What a call costs in a row of many: the mean over batches, in nanoseconds, in which calls
@@ -95,11 +90,7 @@ impl Distribution {
 pub struct Added {
     /// How much longer a piece of work takes with a read in its middle, in nanoseconds; may come
     /// out slightly negative where the read is done beside it.
-    pub ns: f64,
-    /// Lower end of its 95 % interval; null where one process is all there was.
-    pub low_ns: Option<f64>,
-    /// Upper end of its 95 % interval; null where one process is all there was.
-    pub high_ns: Option<f64>,
+    pub ns: Interval,
     /// How long such a piece takes without a read, in nanoseconds; of a cold read what the reads of
     /// the reference around it take.
     pub work_ns: f64,
@@ -175,7 +166,7 @@ impl Adds {
     pub fn range(&self) -> Option<[f64; 2]> {
         let found = Context::USUAL
             .into_iter()
-            .filter_map(|context| Some(self.of(context)?.ns));
+            .filter_map(|context| Some(self.of(context)?.ns.value));
         found.filter(|ns| ns.is_finite()).fold(None, |range, ns| {
             let [low, high] = range.unwrap_or([ns; 2]);
             Some([ns.min(low), ns.max(high)])
@@ -189,7 +180,7 @@ impl Adds {
             .into_iter()
             .filter_map(|context| self.of(context));
         found
-            .map(|added| added.high_ns.unwrap_or(added.ns))
+            .map(|added| added.ns.high().unwrap_or(added.ns.value))
             .filter(|ns| ns.is_finite())
             .max_by(f64::total_cmp)
     }
@@ -203,9 +194,7 @@ mod tests {
     fn a_range_is_of_usual_work() {
         let added = |ns: f64| {
             Some(Added {
-                ns,
-                low_ns: Some(ns - 1.0),
-                high_ns: Some(ns + 1.0),
+                ns: Interval::with_ends(ns, Some((ns - 1.0, ns + 1.0))),
                 work_ns: 9.0,
             })
         };

@@ -1,102 +1,150 @@
 //! Figures, with their intervals and units.
 
-use serde::{Deserialize, Serialize};
-
-/// A figure and what it is known to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Known"))]
-pub struct Figure {
-    /// The figure.
-    pub value: f64,
-    /// Lower end of its 95 % interval; null where one process is all there was.
-    pub low: Option<f64>,
-    /// Upper end of its 95 % interval; null where one process is all there was.
-    pub high: Option<f64>,
-}
-
-impl Figure {
-    /// A figure; nothing where it is none. An interval that does not hold the figure is widened to
-    /// do so, and one without end is none.
-    #[must_use]
-    pub fn new(value: f64, low: Option<f64>, high: Option<f64>) -> Option<Self> {
-        let interval = low.zip(high).filter(|(low, high)| (low + high).is_finite());
-        let interval = interval.map(|(low, high)| (low.min(value), high.max(value)));
-        value.is_finite().then_some(Self::within(value, interval))
-    }
-
-    /// A figure with both ends of its interval, or with none.
-    #[must_use]
-    pub fn within(value: f64, interval: Option<(f64, f64)>) -> Self {
-        Self {
-            value,
-            low: interval.map(|(low, _)| low),
-            high: interval.map(|(_, high)| high),
-        }
-    }
-
-    /// As a document has it: its parts as they are.
-    #[must_use]
-    pub fn told(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<Self> {
-        Some(Self {
-            value: value?,
-            low,
-            high,
-        })
-    }
-
-    /// Its interval, where both ends are known.
-    #[must_use]
-    pub fn interval(&self) -> Option<(f64, f64)> {
-        self.low.zip(self.high)
-    }
-
-    /// The same in another unit.
-    #[must_use]
-    pub fn scaled(self, by: f64) -> Self {
-        Self {
-            value: self.value * by,
-            low: self.low.map(|low| low * by),
-            high: self.high.map(|high| high * by),
-        }
-    }
-}
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A figure with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Interval {
     /// The figure.
     pub value: f64,
-    /// Lower end of the interval.
+    /// Lower end of its 95 % interval; null where it is unknown, as of a single process.
+    #[serde(
+        serialize_with = "finite",
+        deserialize_with = "lower_end",
+        default = "lowest"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
-    /// Upper end of the interval.
+    /// Upper end of its 95 % interval; null where it is unknown, as of a single process.
+    #[serde(
+        serialize_with = "finite",
+        deserialize_with = "upper_end",
+        default = "highest"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub high: f64,
-    /// What it rests on.
-    pub samples: usize,
 }
 
-impl Estimate {
-    /// What is known for certain.
+/// In memory an unknown end is infinite, so that arithmetic needs no special cases.
+fn finite<S: Serializer>(end: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    Some(*end)
+        .filter(|end| end.is_finite())
+        .serialize(serializer)
+}
+
+fn lower_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(lowest()))
+}
+
+fn upper_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(highest()))
+}
+
+fn lowest() -> f64 {
+    f64::NEG_INFINITY
+}
+
+fn highest() -> f64 {
+    f64::INFINITY
+}
+
+impl Interval {
+    /// A figure without uncertainty.
     #[must_use]
     pub fn exact(value: f64) -> Self {
         Self {
             value,
             low: value,
             high: value,
-            samples: 0,
         }
     }
 
-    /// The same estimate in another unit.
+    /// A figure of which no interval is known.
+    #[must_use]
+    pub fn unbounded(value: f64) -> Self {
+        Self {
+            value,
+            low: lowest(),
+            high: highest(),
+        }
+    }
+
+    /// A figure with both ends of its interval, or with none.
+    #[must_use]
+    pub fn with_ends(value: f64, ends: Option<(f64, f64)>) -> Self {
+        ends.map_or(Self::unbounded(value), |(low, high)| Self {
+            value,
+            low,
+            high,
+        })
+    }
+
+    /// Both ends or none, widened to hold the figure; `None` where the figure is not a number.
+    #[must_use]
+    pub fn sound(self) -> Option<Self> {
+        let ends = self.ends();
+        let ends = ends.map(|(low, high)| (low.min(self.value), high.max(self.value)));
+        self.value
+            .is_finite()
+            .then_some(Self::with_ends(self.value, ends))
+    }
+
+    /// The ends, where both are known.
+    #[must_use]
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.is_bounded().then_some((self.low, self.high))
+    }
+
+    /// The lower end, where it is known.
+    #[must_use]
+    pub fn low(&self) -> Option<f64> {
+        Some(self.low).filter(|end| end.is_finite())
+    }
+
+    /// The upper end, where it is known.
+    #[must_use]
+    pub fn high(&self) -> Option<f64> {
+        Some(self.high).filter(|end| end.is_finite())
+    }
+
+    /// Whether both ends are known.
+    #[must_use]
+    pub fn is_bounded(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
+    }
+
+    /// The same in another unit; `factor` is positive.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
+        self.map(|figure| figure * factor)
+    }
+
+    /// With its ends changed, where they are known.
+    #[must_use]
+    pub fn adjust_ends(self, low: impl Fn(f64) -> f64, high: impl Fn(f64) -> f64) -> Self {
         Self {
-            value: self.value * factor,
-            low: self.low * factor,
-            high: self.high * factor,
+            low: self.low().map_or(self.low, low),
+            high: self.high().map_or(self.high, high),
             ..self
         }
     }
+
+    /// `change`, which keeps the order, of the figure and its ends.
+    #[must_use]
+    pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
+        Self {
+            value: change(self.value),
+            low: change(self.low),
+            high: change(self.high),
+        }
+    }
+}
+
+/// The figure without its interval.
+#[must_use]
+pub fn value_of(figure: Option<Interval>) -> Option<f64> {
+    figure.map(|figure| figure.value)
 }
 
 macro_rules! unit {

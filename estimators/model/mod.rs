@@ -18,7 +18,7 @@ mod wait;
 
 pub use bulk::{Bulk, CostHistogram, Figures, IntervalHistogram, Staircase};
 pub use cost::{Added, Adds, Context, Cost, Distribution, Following, Mode};
-pub use figure::{Cycles, Estimate, Figure, Hertz, Nanos};
+pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};
 pub use machine::{CounterFacts, CounterPromise, Frequency, KernelLog};
 pub use period::{MissedPolicy, PeriodFigures, PeriodRow};

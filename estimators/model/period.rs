@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Figure, Finding, Status, WaitConditions};
+use super::{Finding, Interval, Status, WaitConditions};
 
 /// What a periodic timer does with the expirations that its thread was too busy for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,15 +34,15 @@ impl MissedPolicy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PeriodFigures {
     /// How much longer its period is than the one asked for, in ppm.
-    pub rate_error_ppm: Option<Figure>,
+    pub rate_error_ppm: Option<Interval>,
     /// Median of |interval − period|, in nanoseconds.
-    pub jitter_p50_ns: Option<Figure>,
+    pub jitter_p50_ns: Option<Interval>,
     /// 99th percentile of |interval − period|, in nanoseconds; from 500 intervals on.
-    pub jitter_p99_ns: Option<Figure>,
+    pub jitter_p99_ns: Option<Interval>,
     /// Median lateness to its own grid, in nanoseconds.
-    pub lateness_p50_ns: Option<Figure>,
+    pub lateness_p50_ns: Option<Interval>,
     /// 99th percentile of that; from 500 wake-ups on.
-    pub lateness_p99_ns: Option<Figure>,
+    pub lateness_p99_ns: Option<Interval>,
     /// The latest wake-up that no stall was injected before, in nanoseconds.
     pub max_ns: Option<f64>,
     /// Expirations, those that it reports at once counted singly.

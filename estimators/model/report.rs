@@ -1,5 +1,5 @@
 //! The report: one machine, one run. What is written here is what `--format json` prints
-//! (schema `timermeter.report.v1`); its JSON Schema is generated from these types.
+//! (schema `timermeter.report.v2`); its JSON Schema is generated from these types.
 //!
 //! Names carry their unit. What was not determined is `null`, never 0.
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::{Finding, Frequency, PeriodRow, Platform, TimerRow, WaitRow};
 
 /// The version of the document that this build writes and reads.
-pub const SCHEMA: &str = "timermeter.report.v1";
+pub const SCHEMA: &str = "timermeter.report.v2";
 
 /// A whole report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// Always `timermeter.report.v1`.
+    /// Always `timermeter.report.v2`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
     /// The program that wrote it.

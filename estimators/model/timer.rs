@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bulk, Cost, Distribution, Figures, Finding, Properties, Verdicts};
+use super::{Bulk, Cost, Distribution, Figures, Finding, Interval, Properties, Verdicts};
 
 /// How the characterisation of a timer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,30 +77,22 @@ pub struct TimerRow {
     pub remedy: Option<String>,
     /// Nanoseconds in a tick of this timer, declared or found.
     pub ns_per_tick: Option<f64>,
-    /// The resolution of the counter as seen through this method.
+    /// The step in which its readings move, or the bound of it (`resolution.kind`), in nanoseconds.
+    pub resolution_ns: Option<Interval>,
+    /// The same in other units, and whether it is a bound.
     pub resolution: Option<Resolution>,
-    /// What an invocation costs.
+    /// What a call costs alone: the median of single invocations, in nanoseconds. It enters
+    /// Quality.
+    pub cost_ns: Option<Interval>,
+    /// What else is known of its cost.
     pub cost: Option<Cost>,
     /// Share of single invocations within ±1 resolution of the median cost, in (0, 1].
-    pub spread: Option<f64>,
-    /// Lower end of its 95 % interval; null where one process is all there was.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub spread_low: Option<f64>,
-    /// Upper end of its 95 % interval; null where one process is all there was.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub spread_high: Option<f64>,
+    pub spread: Option<Interval>,
     /// What the distribution of single invocations is; null where they were not observed.
     pub distribution: Option<Distribution>,
     /// Formula (1), in [0, 1]; 0 is kept for timers that are not monotonic, unstable or not
     /// thread-safe.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub quality: Option<f64>,
-    /// Lower end of the 95 % interval of Quality.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub quality_low: Option<f64>,
-    /// Upper end of the 95 % interval of Quality.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub quality_high: Option<f64>,
+    pub quality: Option<Interval>,
     /// Whether it can be trusted, and the evidence.
     pub verdicts: Option<Verdicts>,
     /// Quality as the source of a published report prints it, in [0, 1]; null when it was measured.
@@ -130,15 +122,13 @@ impl TimerRow {
             reason: None,
             remedy: None,
             ns_per_tick: None,
+            resolution_ns: None,
             resolution: None,
+            cost_ns: None,
             cost: None,
             spread: None,
-            spread_low: None,
-            spread_high: None,
             distribution: None,
             quality: None,
-            quality_low: None,
-            quality_high: None,
             verdicts: None,
             printed_quality: None,
             properties: None,
@@ -186,7 +176,7 @@ impl TimerRow {
             Status::Failed => 2,
             Status::Unavailable => 3,
         };
-        let quality = |row: &Self| row.quality.unwrap_or(-1.0);
+        let quality = |row: &Self| row.quality.map_or(-1.0, |quality| quality.value);
         class(self)
             .cmp(&class(other))
             .then(quality(other).total_cmp(&quality(self)))
@@ -205,7 +195,6 @@ pub struct Observations {
     /// Processes that were left out because they found no window without disturbance, besides
     /// those.
     #[serde(default)]
-    #[serde(rename = "spoilt_processes")]
     pub discarded_processes: u32,
     /// Windows of measurement that were dropped and taken again, by what disturbed them.
     #[serde(default)]
@@ -250,12 +239,6 @@ impl ResolutionKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resolution {
-    /// One step (or the bound), in nanoseconds.
-    pub ns: Option<f64>,
-    /// Lower end of its 95 % interval.
-    pub low_ns: Option<f64>,
-    /// Upper end of its 95 % interval.
-    pub high_ns: Option<f64>,
     /// One step (or the bound), in ticks of the timer.
     pub ticks: f64,
     /// One step (or the bound), in CPU cycles.

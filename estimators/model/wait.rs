@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bulk, Figure, Finding, Status};
+use super::{Bulk, Finding, Interval, Status};
 
 /// What a thread does while it waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub struct WaitConditions {
 #[serde(rename_all = "kebab-case")]
 pub enum Granularity {
     /// This long are its steps, in nanoseconds.
-    Step(Figure),
+    Step(Interval),
     /// There are no steps longer than this, in nanoseconds: shorter ones drown in what else makes
     /// waits differ.
     AtMost(f64),
@@ -80,7 +80,7 @@ pub enum Granularity {
 impl Granularity {
     /// Its steps, where there are any.
     #[must_use]
-    pub fn step(self) -> Option<Figure> {
+    pub fn step(self) -> Option<Interval> {
         match self {
             Self::Step(known) => Some(known),
             Self::AtMost(_) => None,
@@ -121,18 +121,18 @@ pub struct Lateness {
     #[serde(default)]
     pub beside_others: bool,
     /// Median.
-    pub p50_ns: Option<Figure>,
+    pub p50_ns: Option<Interval>,
     /// 90th percentile; from 50 waits on.
-    pub p90_ns: Option<Figure>,
+    pub p90_ns: Option<Interval>,
     /// 99th percentile; from 500 waits on.
-    pub p99_ns: Option<Figure>,
+    pub p99_ns: Option<Interval>,
     /// 99.9th percentile; from 5 000 waits on.
-    pub p999_ns: Option<Figure>,
+    pub p999_ns: Option<Interval>,
     /// The largest.
     pub max_ns: f64,
     /// Median of what is the timer's part: lateness less the time that the thread was ready to run
     /// and had no CPU; null where it spins or the system does not tell.
-    pub timers_part_ns: Option<Figure>,
+    pub timers_part_ns: Option<Interval>,
     /// Share of waits that returned before their time, beyond what the clock that saw it can be off
     /// by: a fault.
     pub early: f64,
@@ -140,7 +140,7 @@ pub struct Lateness {
     pub earliest_ns: f64,
     /// CPU time of the waiting thread a wait, in nanoseconds, what the loop around it takes taken
     /// off; null where it is unknown.
-    pub cpu_ns: Option<Figure>,
+    pub cpu_ns: Option<Interval>,
     /// The same in cycles.
     pub cpu_cycles: Option<f64>,
     /// Resolution: the median of |observed − asked|, in nanoseconds.
@@ -223,19 +223,19 @@ pub struct WaitFigures {
     /// How finely waits can be asked for, at each scale of lengths; it may grow with them.
     pub steps: Vec<Steps>,
     /// How long the shortest wait takes, in nanoseconds: the median of those that asked for 1 ns.
-    pub floor_ns: Option<Figure>,
+    pub floor_ns: Option<Interval>,
     /// How long a wait of 0 takes, in nanoseconds.
-    pub zero_ns: Option<Figure>,
+    pub zero_ns: Option<Interval>,
     /// How late waits were, by length.
     pub lateness: Vec<Lateness>,
     /// How much later longer waits are, in ppm of their length: an upper bound, as other interrupts
     /// may wake within the slack.
-    pub proportional_ppm: Option<Figure>,
+    pub proportional_ppm: Option<Interval>,
     /// How much more CPU time longer waits take, as a share of their length: near 0 where it
     /// blocks, 1 where it spins.
-    pub cpu_slope: Option<Figure>,
+    pub cpu_slope: Option<Interval>,
     /// What arming and cancelling takes together, in nanoseconds.
-    pub arm_cancel_ns: Option<Figure>,
+    pub arm_cancel_ns: Option<Interval>,
     /// Observed over asked, a sample of points, in nanoseconds.
     pub staircase: Bulk<Vec<[f64; 2]>>,
     /// Fresh processes.

@@ -7,7 +7,7 @@ use crate::cost::{
 };
 use crate::distribution::cells::rare_among;
 use crate::distribution::shape::{Agreed, Fits, LawKind, Shape};
-use crate::model::Estimate;
+use crate::model::Interval;
 use crate::resolution::Context;
 use crate::statistics::{Regimes, Z, median, midmean, over_processes, regimes};
 use crate::trace::{Run, Trace};
@@ -424,7 +424,7 @@ impl FoundFigures {
         self.each.iter().map(figure).collect()
     }
 
-    pub(super) fn cost(&self) -> Option<Estimate> {
+    pub(super) fn cost(&self) -> Option<Interval> {
         let instead: Vec<f64> = self.instead.iter().map(|(cost, _)| *cost).collect();
         let laws: Vec<f64> = self.laws.iter().map(|(cost, _)| *cost).collect();
         Some(
@@ -434,7 +434,7 @@ impl FoundFigures {
         )
     }
 
-    pub(super) fn spread(&self) -> Option<Estimate> {
+    pub(super) fn spread(&self) -> Option<Interval> {
         let instead: Vec<f64> = self.instead.iter().map(|(_, spread)| *spread).collect();
         let laws: Vec<f64> = self.laws.iter().map(|(_, spread)| *spread).collect();
         let known = over_processes(&self.spreads)?

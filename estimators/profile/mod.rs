@@ -9,7 +9,7 @@ use crate::cost::adds::adds;
 use crate::cost::singles::{View, successive};
 use crate::cost::{CoreFrequency, Following, never_moved};
 use crate::distribution::shape::{Described, LawKind, Shape};
-use crate::model::{Adds, Distribution, Estimate, Mode};
+use crate::model::{Adds, Distribution, Interval, Mode};
 use crate::rate;
 use crate::rate::order::Backward;
 use crate::resolution::agreement::{Process, agreed};
@@ -27,7 +27,7 @@ pub struct Profile {
     /// What that is known to, as a share.
     pub rate_uncertainty: f64,
     /// What a call costs alone: the median of single invocations, in nanoseconds.
-    pub cost: Option<Estimate>,
+    pub cost: Option<Interval>,
     /// What a call costs in a row, in nanoseconds.
     pub amortised: Option<f64>,
     /// What a read adds to the code around it.
@@ -39,7 +39,7 @@ pub struct Profile {
     /// Their 99th percentile, in nanoseconds.
     pub p99: Option<f64>,
     /// Share of single invocations within ±1 resolution of the median, over processes.
-    pub spread: Option<Estimate>,
+    pub spread: Option<Interval>,
     /// Processes that were left out because the core was shared or changed its frequency while they
     /// measured.
     pub disturbed: u32,
@@ -81,7 +81,7 @@ impl Profile {
 
     /// The resolved step in nanoseconds.
     #[must_use]
-    pub fn resolution_ns(&self) -> Option<Estimate> {
+    pub fn resolution_ns(&self) -> Option<Interval> {
         match (&self.resolution, self.ns_per_tick) {
             (Resolution::Resolved { step, .. }, Some(ns)) => {
                 let resolution = step.scaled(ns);

@@ -4,7 +4,7 @@
 pub mod counter;
 pub mod order;
 
-use crate::model::Estimate;
+use crate::model::Interval;
 use crate::statistics::{median, over_processes, quantile, sorted};
 use crate::trace::{Intervals, Trace};
 
@@ -138,7 +138,7 @@ pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
 #[must_use]
 pub fn agreed(rates: &[f64]) -> Option<(f64, f64)> {
     let ns = median(rates)?;
-    let interval = over_processes(rates).filter(Estimate::is_bounded);
+    let interval = over_processes(rates).filter(Interval::is_bounded);
     Some((
         ns,
         interval.map_or(0.0, |known| (known.high - ns).max(ns - known.low) / ns),

@@ -67,7 +67,7 @@ fn by_spectrum(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
         .map_or(FoundLine::Nothing, |spectrum| spectrum.step(beside))
     {
         FoundLine::Step(found) if lasts(groups, found.step) => {
-            return resolved(found, random.len(), Rule::Spectrum);
+            return resolved(found, Rule::Spectrum);
         }
         FoundLine::Unclear(step) => {
             return at_most(step, "its intervals repeat as those of two steps would");

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::Estimate;
+use crate::model::Interval;
 use crate::resolution::lattice::{self, Lattice};
 use crate::statistics::{Z, quantile, sorted};
 use crate::trace::Intervals;
@@ -19,7 +19,7 @@ pub(super) enum Jump {
         longest: f64,
     },
     /// Steps of equal length.
-    Step(Estimate),
+    Step(Interval, usize),
     /// Steps of different lengths.
     Uneven {
         /// Nearly all of the time lies within steps that are no longer.
@@ -87,7 +87,7 @@ impl Jump {
         // A counter of one to two ticks a step shows one or two ticks; longer intervals are
         // interruptions.
         if ones >= ONES.0 && ones >= ONES.1 * count && twos <= TWOS * (ones + twos) {
-            let share = Estimate::exact(twos / (ones + twos)).counted(ones + twos);
+            let share = Interval::exact(twos / (ones + twos)).counted(ones + twos);
             return Self::Unit {
                 longest: 1.0 + share.high,
             };
@@ -138,12 +138,14 @@ impl Jump {
             .map(|&step| (step - multiple(step) * value).powi(2))
             .sum::<f64>();
         let half = Z * residual.sqrt() / multiples;
-        Self::Step(Estimate {
-            value,
-            low: value - half,
-            high: value + half,
-            samples: kept.len(),
-        })
+        Self::Step(
+            Interval {
+                value,
+                low: value - half,
+                high: value + half,
+            },
+            kept.len(),
+        )
     }
 }
 

@@ -15,7 +15,7 @@ mod fine;
 use std::borrow::Cow;
 
 use crate::distribution::cells::core_variance;
-use crate::model::Estimate;
+use crate::model::Interval;
 use crate::resolution::jump::{Jump, by_amount};
 use crate::statistics::{Z, quantile, sorted};
 use crate::trace::Intervals;
@@ -46,7 +46,7 @@ pub enum Resolution {
     /// The step.
     Resolved {
         /// Its length.
-        step: Estimate,
+        step: Interval,
         /// The rule that found it.
         rule: Rule,
     },
@@ -166,18 +166,18 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
             bound: longest,
             reason: "its steps are of different lengths".into(),
         },
-        (Jump::Step(jump), Some(found)) if !unique && differ(jump.value, found.step) => {
+        (Jump::Step(jump, _), Some(found)) if !unique && differ(jump.value, found.step) => {
             at_most("two ways to find the step disagree")
         }
-        (_, Some(found)) => resolved(found, all.len(), Rule::Lattice),
-        (Jump::Step(_), None)
+        (_, Some(found)) => resolved(found, Rule::Lattice),
+        (Jump::Step(..), None)
             if all.len() < groups.iter().map(|group| group.deltas.len()).sum() =>
         {
             at_most("it steps backwards, which hides its step")
         }
-        (Jump::Step(step), None) => {
+        (Jump::Step(step, count), None) => {
             // With only zero and one step seen, other steps may still be hidden.
-            if step.samples < FEWEST_STEPS {
+            if count < FEWEST_STEPS {
                 at_most("too few steps were seen")
             } else {
                 Resolution::Resolved {
@@ -204,11 +204,10 @@ fn differ(step: f64, other: f64) -> bool {
 
 /// One tick, unless it is a step up to the `longest` that is not excluded.
 fn unit(longest: f64) -> Resolution {
-    let step = Estimate {
+    let step = Interval {
         value: 1.0,
         low: 1.0,
         high: longest.max(1.0),
-        samples: 0,
     };
     Resolution::Resolved {
         step,
@@ -216,13 +215,12 @@ fn unit(longest: f64) -> Resolution {
     }
 }
 
-fn resolved(found: lattice::Lattice, samples: usize, rule: Rule) -> Resolution {
+fn resolved(found: lattice::Lattice, rule: Rule) -> Resolution {
     let half = Z * found.error;
-    let step = Estimate {
+    let step = Interval {
         value: found.step,
         low: found.step - half,
         high: found.step + half,
-        samples,
     };
     Resolution::Resolved { step, rule }
 }

@@ -6,7 +6,7 @@ pub mod quantiles;
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use crate::model::Estimate;
+use crate::model::Interval;
 
 /// A sorted copy. NaN does not occur: all inputs are integers or quotients of positive numbers.
 #[must_use]
@@ -35,14 +35,13 @@ pub fn median(values: &[f64]) -> Option<f64> {
 
 /// The median, and what nine tenths of the values lie between.
 #[must_use]
-pub fn nine_tenths(values: &[f64]) -> Option<Estimate> {
+pub fn nine_tenths(values: &[f64]) -> Option<Interval> {
     let sorted = sorted(values);
     let at = |share| quantile(&sorted, share);
-    Some(Estimate {
+    Some(Interval {
         value: at(0.5)?,
         low: at(0.05)?,
         high: at(0.95)?,
-        samples: sorted.len(),
     })
 }
 
@@ -141,34 +140,26 @@ pub const Z: f64 = 1.96;
 /// processes are far from the rest the two means differ, and the interval holds what lies around
 /// either. A single process has no interval: its ends are infinite.
 #[must_use]
-pub fn over_processes(figures: &[f64]) -> Option<Estimate> {
+pub fn over_processes(figures: &[f64]) -> Option<Interval> {
     let value = midmean(figures)?;
     let centre = mean(figures)?;
     let count = figures.len();
     let Some(deviation) = standard_deviation(figures) else {
-        return Some(Estimate {
+        return Some(Interval {
             value,
             low: f64::NEG_INFINITY,
             high: f64::INFINITY,
-            samples: count,
         });
     };
     let half = student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt();
-    Some(Estimate {
+    Some(Interval {
         value,
         low: centre.min(value) - half,
         high: centre.max(value) + half,
-        samples: count,
     })
 }
 
-impl Estimate {
-    /// Whether it has an interval.
-    #[must_use]
-    pub fn is_bounded(&self) -> bool {
-        self.low.is_finite() && self.high.is_finite()
-    }
-
+impl Interval {
     /// With uncertainties that all processes share, in quadrature: each says where the figure may
     /// lie instead.
     #[must_use]
@@ -326,16 +317,15 @@ mod tests {
 
     #[test]
     fn uncertainties_widen_in_quadrature() {
-        let known = Estimate {
+        let known = Interval {
             value: 10.0,
             low: 7.0,
             high: 13.0,
-            samples: 5,
         };
-        assert_eq!(known.widened(&[6.0]), Estimate { low: 5.0, ..known });
+        assert_eq!(known.widened(&[6.0]), Interval { low: 5.0, ..known });
         assert_eq!(
             known.widened(&[10.0, 14.0]),
-            Estimate {
+            Interval {
                 high: 15.0,
                 ..known
             }
@@ -344,15 +334,14 @@ mod tests {
 
     #[test]
     fn other_explanations_are_as_uncertain() {
-        let known = Estimate {
+        let known = Interval {
             value: 10.0,
             low: 9.0,
             high: 12.0,
-            samples: 5,
         };
         assert_eq!(
             known.or_around(&[6.0, 10.5, f64::NAN]),
-            Estimate {
+            Interval {
                 low: 5.0,
                 high: 12.5,
                 ..known
@@ -363,7 +352,7 @@ mod tests {
 
     #[test]
     fn unobserved_share_stays_possible() {
-        let all = Estimate::exact(1.0).counted(10_000.0).within(0.0, 1.0);
+        let all = Interval::exact(1.0).counted(10_000.0).within(0.0, 1.0);
         assert!(
             all.high == 1.0 && all.low > 0.999 && all.low < 0.9998,
             "{all:?}"

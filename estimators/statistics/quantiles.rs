@@ -8,7 +8,7 @@
 use statrs::function::beta::beta_reg;
 use statrs::function::gamma::checked_gamma_ur;
 
-use crate::model::{Estimate, Figure};
+use crate::model::Interval;
 use crate::statistics::{
     CONFIDENCE, bisected, mean, median, over_processes, quantile, sorted, standard_deviation,
 };
@@ -23,13 +23,13 @@ const FOR_MEDIAN: usize = 6;
 
 /// A figure of each process, agreed on. `None` without any.
 #[must_use]
-pub fn agreed(figures: &[f64]) -> Option<Figure> {
-    over_processes(figures).map(known)
+pub fn agreed(figures: &[f64]) -> Option<Interval> {
+    over_processes(figures)
 }
 
 /// The median; `processes` are the values of each.
 #[must_use]
-pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Figure> {
+pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Interval> {
     let found = agreed(
         &processes
             .iter()
@@ -40,11 +40,7 @@ pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Figure> {
     Some(if enough {
         found
     } else {
-        Figure {
-            low: None,
-            high: None,
-            ..found
-        }
+        Interval::unbounded(found.value)
     })
 }
 
@@ -56,7 +52,7 @@ pub fn agreed_quantile(
     probability: f64,
     fewest: usize,
     together: f64,
-) -> Option<Figure> {
+) -> Option<Interval> {
     let mut processes: Vec<Vec<f64>> = processes
         .iter()
         .filter(|values| !values.is_empty())
@@ -76,17 +72,11 @@ pub fn agreed_quantile(
             .for_each(|value| *value -= apart * (median - centre));
     }
     let pooled = pooled(&processes, probability, together)?;
-    let Some(between) = over_processes(&medians).filter(Estimate::is_bounded) else {
-        return Some(Figure {
-            value: pooled.value,
-            low: None,
-            high: None,
-        });
+    let Some(between) = over_processes(&medians).filter(Interval::is_bounded) else {
+        return Some(Interval::unbounded(pooled.value));
     };
     let half = apart.sqrt() * (between.high - between.low) / 2.0;
-    Some(known(
-        pooled.widened(&[pooled.value - half, pooled.value + half]),
-    ))
+    Some(pooled.widened(&[pooled.value - half, pooled.value + half]))
 }
 
 /// How much of what medians differ by is what processes differ by, from 0 to 1; the rest is chance,
@@ -116,20 +106,11 @@ fn is_chance(squares: f64, degrees: f64) -> bool {
         || squares <= 0.0
 }
 
-fn known(estimate: Estimate) -> Figure {
-    let end = |end: f64| (estimate.is_bounded()).then_some(end);
-    Figure {
-        value: estimate.value,
-        low: end(estimate.low),
-        high: end(estimate.high),
-    }
-}
-
 /// The quantile of all values together, with an interval between fractional order statistics
 /// (Hutson, *Calculating nonparametric confidence intervals for quantiles using fractional order
 /// statistics*, Journal of Applied Statistics 26, 1999). Where the shares beyond it differ between
 /// processes by more than chance, there are as many values fewer.
-fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Estimate> {
+fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Interval> {
     let all = sorted(&processes.concat());
     let value = quantile(&all, probability)?;
     let count = all.len() as f64;
@@ -139,11 +120,10 @@ fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Est
         let position = fraction(effective, probability, chance) * (count + 1.0) - 1.0;
         quantile(&all, position / (count - 1.0).max(1.0)).unwrap_or(value)
     });
-    Some(Estimate {
+    Some(Interval {
         value,
         low: low.min(value),
         high: high.max(value),
-        samples: all.len(),
     })
 }
 
@@ -197,7 +177,9 @@ mod tests {
     fn few_values_have_no_quantile() {
         let one = vec![(0..600).map(f64::from).collect::<Vec<_>>()];
         let found = agreed_quantile(&one, 0.99, 500, 1.0).unwrap();
-        assert!((found.value - 593.0).abs() < 1.0 && found.low.is_none() && found.high.is_none());
+        assert!(
+            (found.value - 593.0).abs() < 1.0 && found.low().is_none() && found.high().is_none()
+        );
         assert_eq!(agreed_quantile(&one, 0.999, 5_000, 1.0), None);
         assert_eq!(agreed_quantile(&[], 0.9, 0, 1.0), None);
         assert_eq!(agreed_median(&[vec![]]), None);
@@ -207,7 +189,7 @@ mod tests {
     fn differing_process_widens_the_interval() {
         let values: Vec<f64> = (0..200).map(f64::from).collect();
         let moved = |by: f64| values.iter().map(|value| value + by).collect::<Vec<_>>();
-        let width = |found: Figure| found.high.unwrap() - found.low.unwrap();
+        let width = |found: Interval| found.high().unwrap() - found.low().unwrap();
         let alike =
             agreed_quantile(&[values.clone(), moved(0.1), moved(0.2)], 0.9, 50, 1.0).unwrap();
         let apart =

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::{SHORTEST, late_ns, observed_ns};
-use crate::model::{Bulk, Figure, Lateness, LatenessHistogram};
+use crate::model::{Bulk, Interval, Lateness, LatenessHistogram};
 use crate::statistics::median;
 use crate::statistics::quantiles::{agreed, agreed_median, agreed_quantile};
 use crate::trace::{Wait, WaitRun, WaitTrace};
@@ -71,11 +71,8 @@ fn by_length<'a>(
 
 /// Where no wait returns early no quantile lies below zero: an interval that few waits leave wide
 /// does not, either.
-fn not_early(known: Figure) -> Figure {
-    Figure {
-        low: known.low.map(|low| low.max(known.value.min(0.0))),
-        ..known
-    }
+fn not_early(known: Interval) -> Interval {
+    known.adjust_ends(|low| low.max(known.value.min(0.0)), |high| high)
 }
 
 /// Waits of one length, a list for each process of the trace.
@@ -158,14 +155,14 @@ impl LengthRow<'_> {
 
     /// Median lateness less the time that the thread was ready to run and had no CPU. Where it
     /// spins that time may be long over before the deadline.
-    fn timers_part(&self) -> Option<Figure> {
+    fn timers_part(&self) -> Option<Interval> {
         let reference = &self.trace.reference;
         let part = |wait: &Wait| Some(late_ns(wait, reference) - wait.run_delay_ns? as f64);
         self.trace.blocks.then(|| agreed_median(&self.each(part)))?
     }
 
     /// CPU time of a wait less that of the loop that waits for nothing, in nanoseconds.
-    fn cpu(&self) -> Option<Figure> {
+    fn cpu(&self) -> Option<Interval> {
         let cpu = |waits: &mut dyn Iterator<Item = &Wait>| {
             median(
                 &waits
@@ -182,11 +179,7 @@ impl LengthRow<'_> {
                 Some(cpu(&mut waits.iter().copied())? - cpu(&mut run.empty.iter()).unwrap_or(0.0))
             });
         // None takes less than nothing: what the loop takes is known no better than that.
-        agreed(&each.collect::<Vec<_>>()).map(|cpu| Figure {
-            value: cpu.value.max(0.0),
-            low: cpu.low.map(|low| low.max(0.0)),
-            high: cpu.high.map(|high| high.max(0.0)),
-        })
+        agreed(&each.collect::<Vec<_>>()).map(|cpu| cpu.within(0.0, f64::INFINITY))
     }
 
     /// Share of waits within ±1 resolution of the median observed length.
@@ -228,7 +221,7 @@ const MOST: usize = 400;
 const REACHES: f64 = 0.5;
 
 /// Lateness over length, a share.
-pub(super) fn proportional(trace: &WaitTrace) -> Option<Figure> {
+pub(super) fn proportional(trace: &WaitTrace) -> Option<Interval> {
     // Long waits are made in processes of their own, which may be late by something else
     // throughout.
     let any_long = trace.runs.iter().any(|run| !run.long.is_empty());
@@ -248,7 +241,7 @@ pub(super) fn proportional(trace: &WaitTrace) -> Option<Figure> {
 }
 
 /// CPU time over length, a share.
-pub(super) fn cpu(trace: &WaitTrace) -> Option<Figure> {
+pub(super) fn cpu(trace: &WaitTrace) -> Option<Interval> {
     let of = |run: &WaitRun| -> Vec<(f64, f64)> {
         let waits = run
             .lengths
@@ -262,7 +255,7 @@ pub(super) fn cpu(trace: &WaitTrace) -> Option<Figure> {
     over_runs(trace, of)
 }
 
-fn over_runs(trace: &WaitTrace, of: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Figure> {
+fn over_runs(trace: &WaitTrace, of: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Interval> {
     let runs: Vec<Vec<(f64, f64)>> = trace.runs.iter().map(of).collect();
     let longest = |points: &[(f64, f64)]| points.iter().map(|point| point.0).fold(0.0, f64::max);
     let reach = REACHES

@@ -14,7 +14,7 @@ use super::lattice::{
     span, spread,
 };
 use super::{finite, late_ns, observed_ns};
-use crate::model::{Figure, Granularity, Steps};
+use crate::model::{Granularity, Interval, Steps};
 use crate::statistics::{median, quantile, sorted};
 use crate::trace::{Reference, Wait, WaitRun};
 
@@ -114,11 +114,10 @@ fn leave_out_contradictions(
     kind: fn(&mut Steps) -> &mut Option<Granularity>,
 ) {
     let step = |steps: &mut Steps| match kind(steps) {
-        Some(Granularity::Step(Figure {
-            value,
-            low: Some(low),
-            high: Some(high),
-        })) => Some((*value, *high - *low)),
+        Some(Granularity::Step(step)) => {
+            let (low, high) = step.ends()?;
+            Some((step.value, high - low))
+        }
         _ => None,
     };
     let all: Vec<Option<(f64, f64)>> = scales.iter_mut().map(step).collect();
@@ -294,28 +293,20 @@ impl<'a> Scale<'a> {
         let requests = each(&|wait| wait.request_ns as f64);
         let observed = each(&|wait| observed_ns(wait, self.reference));
         let Some([shortest, longest]) = admissible(&requests, &observed, found.step) else {
-            return Granularity::Step(Figure {
-                low: None,
-                high: None,
-                ..seen
-            });
+            return Granularity::Step(Interval::unbounded(seen.value));
         };
         let value = seen.value.clamp(shortest, longest);
-        let low = seen.low.map(|low| low.min(shortest).min(value));
-        let high = seen
-            .high
-            .map(|high| (high * (1.0 + FAST)).min(longest).max(value));
-        Granularity::Step(Figure { value, low, high })
+        let ends = seen.adjust_ends(
+            |low| low.min(shortest).min(value),
+            |high| (high * (1.0 + FAST)).min(longest).max(value),
+        );
+        Granularity::Step(Interval { value, ..ends })
     }
 
     fn step(&self, found: Lattice, several: bool) -> Granularity {
         let half = f64::hypot(found.half, self.reference.rate_uncertainty * found.step);
-        let end = |end: f64| several.then_some(end);
-        Granularity::Step(Figure {
-            value: found.step,
-            low: end(found.step - half),
-            high: end(found.step + half),
-        })
+        let ends = several.then_some((found.step - half, found.step + half));
+        Granularity::Step(Interval::with_ends(found.step, ends))
     }
 
     /// The steps that spread latenesses so widely.

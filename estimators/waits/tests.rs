@@ -3,7 +3,7 @@ use simulated::{Delays, REFERENCE_ID, VirtualWaits, WaitModel};
 use timers::waits::{WaitRequest, WaitSubject};
 
 use super::*;
-use crate::model::{Figure, Steps};
+use crate::model::{Interval, Steps};
 
 fn reference() -> Reference {
     Reference {
@@ -169,7 +169,7 @@ fn waits_can_be_early() {
         row.early > 0.3 && row.early < 0.7 && row.earliest_ns > 3e5,
         "{row:?}"
     );
-    assert!(row.p99_ns.is_none() && row.p90_ns.is_some() && row.p50_ns.unwrap().low.is_none());
+    assert!(row.p99_ns.is_none() && row.p90_ns.is_some() && row.p50_ns.unwrap().low().is_none());
     let cpu = row.cpu_ns.unwrap().value;
     assert!(
         (cpu - 1_000.0).abs() < 100.0 && (row.cpu_cycles.unwrap() - 3.0 * cpu).abs() < 1e-6,
@@ -253,12 +253,7 @@ fn growing_lateness_is_no_step() {
                     });
                 }
                 let found = figures(&trace, None).steps[0].rounding;
-                let Some(Granularity::Step(Figure {
-                    value,
-                    low: Some(low),
-                    high: Some(high),
-                })) = found
-                else {
+                let Some(Granularity::Step(Interval { value, low, high })) = found else {
                     panic!("{true_step} {ppm}: {found:?}")
                 };
                 assert!(

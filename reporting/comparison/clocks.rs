@@ -85,8 +85,8 @@ impl Common {
 
 pub(super) fn hertz(report: &Report) -> Hertz {
     Hertz {
-        core: report.frequency.effective_hz,
-        cycles: report.frequency.cycles_hz,
+        core: crate::model::value_of(report.frequency.effective_hz),
+        cycles: crate::model::value_of(report.frequency.cycles_hz),
     }
 }
 
@@ -205,6 +205,6 @@ fn run(quantity: Quantity, seen: &SeenClock, common: Common, unit: Option<Unit>)
             .warnings
             .iter()
             .any(|warning| warning.code == "restless-core"),
-        spread: row.spread.unwrap_or(0.5),
+        spread: row.spread.map_or(0.5, |spread| spread.value),
     })
 }

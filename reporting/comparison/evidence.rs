@@ -1,7 +1,7 @@
 //! What runs say of a figure: its difference, how uncertain that is, and how unlikely by chance.
 
 use super::scatter::{DEGREES, Read};
-use super::{Difference, Figure, Quantity, Unit};
+use super::{Difference, Interval, Quantity, Unit};
 use crate::fields::Scatter;
 use crate::statistics::CONFIDENCE;
 use crate::statistics::hypotheses::{Variance, critical, shrunk, two_sided};
@@ -14,7 +14,7 @@ const MISSED: f64 = 0.2;
 /// A figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Run {
-    pub figure: Figure,
+    pub figure: Interval,
     /// Degrees of freedom of its interval.
     pub degrees: f64,
     /// Whether the core was shared.
@@ -37,7 +37,7 @@ pub(super) struct Sides {
 pub(super) struct Evidence {
     /// Whether effect and errors are of logarithms.
     relative: bool,
-    sides: [Figure; 2],
+    sides: [Interval; 2],
     effect: f64,
     /// Standard errors of the effect downwards and upwards.
     errors: [f64; 2],
@@ -155,7 +155,7 @@ impl Sides {
         let half = critical(1.0 - CONFIDENCE, degrees);
         let sides = [0, 1].map(|side: usize| {
             let (at, half) = (centres[side], half * errors[side]);
-            Figure::within(back(at), Some((back(at - half), back(at + half))))
+            Interval::with_ends(back(at), Some((back(at - half), back(at + half))))
         });
         let error = errors[0].hypot(errors[1]);
         Some(Evidence {
@@ -184,7 +184,7 @@ fn scaled(side: &[Run], relative: bool) -> Vec<f64> {
 impl Run {
     /// Standard errors below and above.
     fn errors(&self, relative: bool) -> Option<[f64; 2]> {
-        let (value, (low, high)) = (self.figure.value, self.figure.interval()?);
+        let (value, (low, high)) = (self.figure.value, self.figure.ends()?);
         let half = critical(1.0 - CONFIDENCE, self.degrees);
         // An end at zero has no logarithm: then the share tells.
         let below = if relative && low > 0.0 {

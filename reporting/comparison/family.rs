@@ -165,9 +165,7 @@ fn follow(compared: &mut [Compared]) {
         .filter(|compared| compared.quantity == Quantity::QUALITY)
     {
         let Difference { old, new, .. } = quality.difference;
-        if (old.value == 0.0) != (new.value == 0.0)
-            && old.interval().is_some()
-            && new.interval().is_some()
+        if (old.value == 0.0) != (new.value == 0.0) && old.ends().is_some() && new.ends().is_some()
         {
             quality.verdict = if new.value == 0.0 {
                 Verdict::Worse
@@ -190,7 +188,7 @@ pub(super) fn assumed(candidates: &[Candidate]) -> Vec<Assumed> {
             .runs
             .iter()
             .flatten()
-            .all(|run| run.figure.interval().is_some());
+            .all(|run| run.figure.ends().is_some());
         let read = candidate.read;
         (has_intervals
             && [Quantity::COST, Quantity::LATENESS, Quantity::FLOOR].contains(&candidate.quantity))

@@ -3,17 +3,17 @@
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-pub use crate::model::Figure;
+pub use crate::model::Interval;
 
 /// The difference of two figures, new less old.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// The old figure.
     #[serde(serialize_with = "with_interval")]
-    pub old: Figure,
+    pub old: Interval,
     /// The new figure.
     #[serde(serialize_with = "with_interval")]
-    pub new: Figure,
+    pub new: Interval,
     /// New less old, in the unit of the figure (Quality: points).
     pub absolute: f64,
     /// Its 95 % interval; null where one of the figures has none.
@@ -25,21 +25,21 @@ pub struct Difference {
 }
 
 /// As comparisons are written: a figure without both ends has no interval.
-fn with_interval<S: Serializer>(figure: &Figure, serializer: S) -> Result<S::Ok, S::Error> {
+fn with_interval<S: Serializer>(figure: &Interval, serializer: S) -> Result<S::Ok, S::Error> {
     let mut written = serializer.serialize_struct("Figure", 2)?;
     written.serialize_field("value", &figure.value)?;
-    written.serialize_field("interval", &figure.interval())?;
+    written.serialize_field("interval", &figure.ends())?;
     written.end()
 }
 
 impl Difference {
     /// `new` less `old`; in percent as well where it is `relative` and both are above zero.
     #[must_use]
-    pub fn between(old: Figure, new: Figure, relative: bool) -> Self {
+    pub fn between(old: Interval, new: Interval, relative: bool) -> Self {
         let ratio = (relative && old.value > 0.0 && new.value > 0.0).then(|| new.value / old.value);
-        let logarithm = |figure: Figure| {
-            let interval = figure.interval().filter(|(low, _)| *low > 0.0);
-            Figure::within(
+        let logarithm = |figure: Interval| {
+            let interval = figure.ends().filter(|(low, _)| *low > 0.0);
+            Interval::with_ends(
                 figure.value.ln(),
                 interval.map(|(low, high)| (low.ln(), high.ln())),
             )
@@ -64,8 +64,8 @@ impl Difference {
 /// Zou and Donner's method of variance estimates recovery (Statistics in Medicine 27, 2008,
 /// 1693-1702): each side of each interval tells the variance on that side, and variances of
 /// independent figures add up. It suits intervals that are longer on one side.
-fn recovered(old: Figure, new: Figure) -> Option<(f64, f64)> {
-    let ((old_low, old_high), (new_low, new_high)) = (old.interval()?, new.interval()?);
+fn recovered(old: Interval, new: Interval) -> Option<(f64, f64)> {
+    let ((old_low, old_high), (new_low, new_high)) = (old.ends()?, new.ends()?);
     let difference = new.value - old.value;
     let below = (new.value - new_low).hypot(old_high - old.value);
     let above = (new_high - new.value).hypot(old.value - old_low);
@@ -74,11 +74,11 @@ fn recovered(old: Figure, new: Figure) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Difference, Figure};
+    use super::{Difference, Interval};
     use proptest::prelude::*;
 
-    fn figure(value: f64, below: f64, above: f64) -> Figure {
-        Figure::new(value, Some(value - below), Some(value + above)).unwrap()
+    fn figure(value: f64, below: f64, above: f64) -> Interval {
+        Interval::with_ends(value, Some((value - below, value + above)))
     }
 
     #[test]
@@ -90,15 +90,18 @@ mod tests {
 
     #[test]
     fn without_an_interval_nobody_can_tell() {
-        let bare = Figure::new(10.0, None, Some(11.0)).unwrap();
+        let bare = Interval {
+            high: 11.0,
+            ..Interval::unbounded(10.0)
+        };
         let difference = Difference::between(bare, figure(30.0, 1.0, 1.0), true);
         assert_eq!(difference.interval, None);
-        assert_eq!(Figure::new(f64::NAN, None, None), None);
+        assert_eq!(Interval::unbounded(f64::NAN).sound(), None);
         // Of one process, as a report and as the analysis have it.
-        for ends in [None, Some(f64::INFINITY)] {
-            let one = Figure::new(10.0, ends.map(|end| -end), ends).expect("it has a value");
+        let one = Interval::unbounded(10.0);
+        for one in [one, one.sound().expect("it has a value")] {
             let difference = Difference::between(figure(30.0, 1.0, 1.0), one, true);
-            assert_eq!((one.interval(), difference.interval), (None, None));
+            assert_eq!((one.ends(), difference.interval), (None, None));
         }
         let free = Difference::between(figure(0.0, 0.0, 0.0), figure(1.0, 0.1, 0.1), true);
         assert_eq!(free.percent, None);

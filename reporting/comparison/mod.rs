@@ -25,7 +25,7 @@ use crate::statistics::mean;
 pub use condition::{BadCondition, Condition, Untold};
 pub use family::FAMILY_ERROR;
 pub use formats::{render_json, render_markdown, render_table};
-pub use interval::{Difference, Figure};
+pub use interval::{Difference, Interval};
 pub use platform::{PlatformChange, Remark, changes as platform_changes, unlike_cpu};
 pub use quantity::{Quantity, SMALLEST, SMALLEST_QUALITY, SMALLEST_SPREAD};
 pub use sentence::sentences;
@@ -215,7 +215,7 @@ impl Comparison {
             mean(
                 &side
                     .iter()
-                    .filter_map(|run| run.frequency.effective_hz)
+                    .filter_map(|run| crate::model::value_of(run.frequency.effective_hz))
                     .collect::<Vec<f64>>(),
             )
         };

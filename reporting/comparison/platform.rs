@@ -113,7 +113,10 @@ pub fn changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
             &old.frequency.cycles_from,
             &new.frequency.cycles_from,
         ),
-        frequency(old.frequency.cycles_hz, new.frequency.cycles_hz),
+        frequency(
+            crate::model::value_of(old.frequency.cycles_hz),
+            crate::model::value_of(new.frequency.cycles_hz),
+        ),
         always("profile", &old.settings.profile, &new.settings.profile),
         always("timermeter", &old.tool.version, &new.tool.version),
         always("figures", provenance(old), provenance(new)),

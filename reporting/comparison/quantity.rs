@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::{Serialize, Serializer};
 
-use super::{Difference, Figure, Verdict};
+use super::{Difference, Interval, Verdict};
 use crate::fields::{Comparable, Field, Kind, Measure, Row, Scatter, of_kind};
 use crate::model::TimerRow;
 use crate::text::numbers::{significant, time};
@@ -100,12 +100,11 @@ impl Quantity {
 
     /// Its value and interval in a row, as the report has them; nothing where it was not
     /// determined.
-    pub(super) fn of(self, row: &TimerRow) -> Option<Figure> {
+    pub(super) fn of(self, row: &TimerRow) -> Option<Interval> {
         let (_, field) = Self::of_rows(Kind::Clocks)
             .iter()
             .find(|(quantity, _)| *quantity == self)?;
-        let [value, low, high] = field.three(&Row::Clock(row));
-        Figure::new(value?, low, high)
+        field.figure(&Row::Clock(row))?.sound()
     }
 
     /// Whether a difference is as large as the smallest that matters.

@@ -6,29 +6,29 @@ use super::{
     render_markdown, render_table, sentences,
 };
 use crate::model::{
-    Cost, Finding, Following, Observations, Outcome, Properties, Question, ReadsBy, Report,
-    Resolution, ResolutionKind, Severity, Status, TimerRow, Values, Verdicts,
+    Cost, Finding, Following, Interval, Observations, Outcome, Properties, Question, ReadsBy,
+    Report, Resolution, ResolutionKind, Severity, Status, TimerRow, Values, Verdicts,
 };
 use crate::table::Style;
 
-const EMPTY: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
+const EMPTY: &str = r#"{"schema":"timermeter.report.v2","tool":{"name":"timermeter","version":"0.1.0"},
     "created":"2026-11-20T12:00:00Z",
     "platform":{"cpu":{"architecture":"x86_64","microcode":"0x1"},"os":{"family":"linux"},"kernel":{"release":"6.1"},
         "clocksource":{"current":"tsc","available":["tsc","hpet"]}},
-    "frequency":{"cycles_from":"effective","cycles_hz":3e9},
+    "frequency":{"cycles_from":"effective","cycles_hz":{"value":3e9,"low":null,"high":null}},
     "settings":{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5},
     "warnings":[],"timers":[]}"#;
 
 /// A timer with a Quality in percent and a cost in nanoseconds, ± a tenth of a point and 1 %.
 fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
     let mut row = TimerRow::unmeasured(id, id, "native", Status::Ok);
-    row.quality = Some(quality / 100.0);
-    (row.quality_low, row.quality_high) =
-        (Some((quality - 0.1) / 100.0), Some((quality + 0.1) / 100.0));
+    let quality = [quality, quality - 0.1, quality + 0.1].map(|percent| percent / 100.0);
+    row.quality = Some(Interval::with_ends(
+        quality[0],
+        Some((quality[1], quality[2])),
+    ));
+    row.cost_ns = Some(Interval::with_ends(cost, Some((cost * 0.99, cost * 1.01))));
     row.cost = Some(Cost {
-        median_ns: Some(cost),
-        low_ns: Some(cost * 0.99),
-        high_ns: Some(cost * 1.01),
         median_cycles: None,
         amortised_ns: None,
         single_median_ns: None,
@@ -38,14 +38,12 @@ fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
         reference: "rdtsc".into(),
     });
     row.resolution = Some(Resolution {
-        ns: Some(10.0),
-        low_ns: Some(9.9),
-        high_ns: Some(10.1),
         ticks: 10.0,
         cycles: None,
         kind: ResolutionKind::Resolved,
     });
-    row.spread = Some(0.99);
+    row.resolution_ns = Some(Interval::with_ends(10.0, Some((9.9, 10.1))));
+    row.spread = Some(Interval::unbounded(0.99));
     row.properties = Some(Properties {
         reads_by: Some(ReadsBy::Vdso),
         ..Properties::default()
@@ -331,11 +329,8 @@ fn conditions_hold_for_what_is_more_than_noise() {
 
 /// With an interval of ± `half`.
 fn spread(mut row: TimerRow, spread: f64, half: Option<f64>) -> TimerRow {
-    row.spread = Some(spread);
-    (row.spread_low, row.spread_high) = (
-        half.map(|half| spread - half),
-        half.map(|half| spread + half),
-    );
+    let ends = half.map(|half| (spread - half, spread + half));
+    row.spread = Some(Interval::with_ends(spread, ends));
     row
 }
 
@@ -396,9 +391,8 @@ fn spreads_with_intervals_are_judged() {
 fn a_single_process_claims_nothing() {
     let many = spread(timer("a", 45.0, 20.0), 0.9, Some(0.01));
     let mut one = spread(timer("a", 20.0, 90.0), 0.5, None);
-    (one.quality_low, one.quality_high) = (None, None);
-    let cost = one.cost.as_mut().expect("it has one");
-    (cost.low_ns, cost.high_ns) = (None, None);
+    one.quality = Some(Interval::unbounded(0.2));
+    one.cost_ns = Some(Interval::unbounded(90.0));
     one.warnings.push(Finding {
         code: "single-process".into(),
         severity: Severity::Note,
@@ -440,12 +434,7 @@ fn a_single_process_claims_nothing() {
 fn what_is_too_small_to_matter_is_no_change() {
     let surely = |ns: f64| {
         let mut row = timer("a", 45.0, 20.0);
-        row.resolution = row.resolution.map(|resolution| Resolution {
-            ns: Some(ns),
-            low_ns: Some(ns * 0.9999),
-            high_ns: Some(ns * 1.0001),
-            ..resolution
-        });
+        row.resolution_ns = Some(Interval::with_ends(ns, Some((ns * 0.9999, ns * 1.0001))));
         row
     };
     let of = |old: f64, new: f64| {
@@ -488,8 +477,10 @@ fn at_frequency(ghz: f64, cycles: f64, follows: Option<Following>) -> Report {
     let mut row = timer("a", 45.0 * ghz.powf(-0.1), cycles / ghz);
     row.cost = row.cost.map(|cost| Cost { follows, ..cost });
     let mut report = report(vec![row]);
-    (report.frequency.effective_hz, report.frequency.cycles_hz) =
-        (Some(ghz * 1e9), Some(ghz * 1e9));
+    (report.frequency.effective_hz, report.frequency.cycles_hz) = (
+        Some(Interval::unbounded(ghz * 1e9)),
+        Some(Interval::unbounded(ghz * 1e9)),
+    );
     report
 }
 

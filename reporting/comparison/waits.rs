@@ -8,7 +8,7 @@ use super::scatter::Read;
 use super::{OneSided, Quantity, State, fate};
 use crate::fields::{self, Field, Kind, Ticked};
 use crate::model::{
-    BackgroundLoad, Figure, Lateness, PeriodRow, Report, Status, WaitConditions, WaitRow,
+    BackgroundLoad, Interval, Lateness, PeriodRow, Report, Status, WaitConditions, WaitRow,
 };
 use crate::report::waits::named;
 use crate::text::numbers::short_time;
@@ -35,7 +35,7 @@ struct WaitingRow<'a> {
     period_ns: Option<u64>,
     state: State<'a>,
     /// Each figure, at what length, if at any.
-    figures: Vec<(Quantity, Option<u64>, Figure)>,
+    figures: Vec<(Quantity, Option<u64>, Interval)>,
 }
 
 /// What a row has in common with that of the same timer under the same conditions: id, period,
@@ -225,7 +225,7 @@ fn candidates(sides: [&[&WaitingRow]; 3], name: &str) -> Vec<Candidate> {
         }
     }
     let of = |(quantity, length): (Quantity, Option<u64>)| {
-        let found = sides.map(|side| -> Vec<&Figure> {
+        let found = sides.map(|side| -> Vec<&Interval> {
             let figures = side.iter().flat_map(|row| &row.figures);
             figures
                 .filter(|(other, at, _)| (*other, *at) == (quantity, length))
@@ -237,7 +237,10 @@ fn candidates(sides: [&[&WaitingRow]; 3], name: &str) -> Vec<Candidate> {
                 .filter_map(|known| run(known))
                 .collect::<Vec<Run>>()
         });
-        let single_process = found[..2].iter().flatten().any(|known| known.low.is_none());
+        let single_process = found[..2]
+            .iter()
+            .flatten()
+            .any(|known| known.low().is_none());
         let [old, new, history] = runs;
         if old.is_empty() || new.is_empty() {
             return None;
@@ -274,8 +277,8 @@ fn rows_of<'a>(report: &'a Report) -> impl Iterator<Item = WaitingRow<'a>> {
         .chain(report.periods.iter().map(WaitingRow::of_period))
 }
 
-fn run(known: &Figure) -> Option<Run> {
-    let figure = Figure::new(known.value, known.low, known.high)?;
+fn run(known: &Interval) -> Option<Run> {
+    let figure = known.sound()?;
     Some(Run {
         figure,
         degrees: DEGREES,

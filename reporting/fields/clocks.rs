@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Check, Comparable, Field, FieldSource, Of, Range, Room, Three};
+use super::{Check, Comparable, Field, FieldSource, Of, Part, Range, Room};
 use crate::model::{
-    Adds, Context, Cost, Distribution, Finding, Observations, Properties, Question, Resolution,
-    ResolutionKind, TimerRow, Verdicts,
+    Adds, Context, Cost, Distribution, Finding, Interval, Observations, Properties, Question,
+    Resolution, ResolutionKind, TimerRow, Verdicts,
 };
 use crate::table::{Notation, Type, Value};
 use crate::text::numbers::{half_interval, range_ns};
@@ -42,34 +42,17 @@ macro_rules! added {
     ($context:ident, $name:literal, $csv:literal, $help:literal) => {{
         let about = concat!($help, ", in ns");
         let [adds, low, high] = Field::clock_figure(concat!("adds_", $name, "_ns"), about, |row| {
-            let added = adds(row).and_then(|adds| adds.of(Context::$context));
-            added.map_or([None; 3], |added| {
-                [Some(added.ns), added.low_ns, added.high_ns]
-            })
+            Some(adds(row)?.of(Context::$context)?.ns)
         })
         .csv($csv, concat!("adds_", $name, "_ns"))
         .with_ends(
             concat!("adds_", $name, "_low_ns"),
             concat!("adds_", $name, "_high_ns"),
         );
-        let places = [
-            concat!("cost.adds.", $name, ".ns"),
-            concat!("cost.adds.", $name, ".low_ns"),
-            concat!("cost.adds.", $name, ".high_ns"),
-        ];
-        let (name, range) = (concat!("what it adds: ", $name), Range::EITHER);
         [
-            Field {
-                check: Some(Check {
-                    places,
-                    name,
-                    range,
-                    low: range,
-                }),
-                ..adds
-            }
-            .column(concat!("adds-", $name), concat!("adds, ", $name, " (ns)"))
-            .metric(concat!("timermeter_timer_adds_", $name), "seconds", $help),
+            adds.check(concat!("cost.adds.", $name, ".ns"), Range::EITHER)
+                .column(concat!("adds-", $name), concat!("adds, ", $name, " (ns)"))
+                .metric(concat!("timermeter_timer_adds_", $name), "seconds", $help),
             low,
             high,
         ]
@@ -139,20 +122,27 @@ fn names() -> Vec<Field> {
 }
 
 fn steps() -> Vec<Field> {
-    let resolution = Field::clock_figure("resolution_ns", "One step, in ns", |row| {
-        step(row, |a| [a.ns, a.low_ns, a.high_ns])
-    });
+    let resolution =
+        Field::clock_figure("resolution_ns", "One step, in ns", |row| row.resolution_ns);
     let ends = [
         resolution
-            .end(1, "resolution_low_ns", "Lower end of its 95 % interval")
+            .end(
+                Part::Low,
+                "resolution_low_ns",
+                "Lower end of its 95 % interval",
+            )
             .csv(81, "resolution_low_ns"),
         resolution
-            .end(2, "resolution_high_ns", "Upper end of its 95 % interval")
+            .end(
+                Part::High,
+                "resolution_high_ns",
+                "Upper end of its 95 % interval",
+            )
             .csv(82, "resolution_high_ns"),
     ];
     let mut fields = vec![
         Field::of_clocks("resolution_ns", Type::Figure, "One step, in ns", |row| {
-            bounded(row, |a| a.ns)
+            bounded(row, row.resolution_ns.map(|ns| ns.value))
         })
         .column("resolution", "resolution (ns)")
         .by_default(2, Room::Always)
@@ -173,8 +163,7 @@ fn steps() -> Vec<Field> {
     fields.extend([
         Field {
             check: Some(Check {
-                places: ["resolution.ns", "resolution.low_ns", "resolution.high_ns"],
-                name: "resolution",
+                place: "resolution_ns",
                 range: Range::STEP,
                 low: Range::LENGTH,
             }),
@@ -195,8 +184,7 @@ fn steps() -> Vec<Field> {
             "step_bound_ns",
             "Bound of a step that is not known",
             |row| {
-                let [bound, ..] = of_kind(row, ResolutionKind::AtMost);
-                [bound, None, None]
+                of_kind(row, ResolutionKind::AtMost).map(|bound| Interval::unbounded(bound.value))
             },
         )
         .not_in_all()
@@ -209,7 +197,7 @@ fn steps() -> Vec<Field> {
             "resolution_cycles",
             Type::Figure,
             "One step, in cycles",
-            |row| bounded(row, |a| a.cycles),
+            |row| bounded(row, row.resolution.and_then(|step| step.cycles)),
         )
         .column("resolution-cycles", "resolution (cycles)")
         .csv(100, "resolution_cycles")
@@ -305,18 +293,13 @@ fn costs() -> Vec<Field> {
     let [cost, low, high] = Field::clock_figure(
         "cost_ns",
         "What a call costs alone: the median of single invocations, in ns",
-        |row| {
-            row.cost.as_ref().map_or([None; 3], |cost| {
-                [cost.median_ns, cost.low_ns, cost.high_ns]
-            })
-        },
+        |row| row.cost_ns,
     )
     .csv(110, "cost_median_ns")
     .with_ends("cost_low_ns", "cost_high_ns");
-    let places = ["cost.median_ns", "cost.low_ns", "cost.high_ns"];
     let range = Range::LENGTH;
     vec![
-        Field { check: Some(Check { places, name: "cost", range, low: range }), ..cost }
+        cost.check("cost_ns", range)
             .column("cost", "cost (ns)")
             .by_default(3, Room::Always)
             .screen(["cost", "cost", "cost"], Notation::Time, "")
@@ -374,28 +357,18 @@ fn costs() -> Vec<Field> {
 }
 
 fn spreads() -> Vec<Field> {
-    let share = |places, name| {
-        Some(Check {
-            places,
-            name,
-            range: Range::SHARE,
-            low: Range::SHARE,
-        })
-    };
     let spread = "Share of single invocations within one step of the median";
-    let [spread, spread_low, spread_high] = Field::clock_figure("spread", spread, |row| {
-        [row.spread, row.spread_low, row.spread_high]
-    })
-    .notation(SHARE)
-    .largest_first()
-    .csv(170, "spread")
-    .with_ends("spread_low", "spread_high");
+    let [spread, spread_low, spread_high] = Field::clock_figure("spread", spread, |row| row.spread)
+        .notation(SHARE)
+        .largest_first()
+        .csv(170, "spread")
+        .with_ends("spread_low", "spread_high");
     let [share_of_best, quality_low, quality_high] =
-        Field::clock_figure("quality", "Quality, 0 to 1", quality)
+        Field::clock_figure("quality", "Quality, 0 to 1", |row| row.quality)
             .csv(220, "quality")
             .with_ends("quality_low", "quality_high");
     let in_percent = Field::clock_figure("quality_percent", "Quality, in percent", |row| {
-        quality(row).map(percent)
+        row.quality.map(|quality| quality.scaled(100.0))
     })
     .notation(PERCENT)
     .largest_first()
@@ -403,14 +376,14 @@ fn spreads() -> Vec<Field> {
     let ends = [
         in_percent
             .end(
-                1,
+                Part::Low,
                 "quality_low_percent",
                 "Lower end of the interval of Quality",
             )
             .not_in_all(),
         in_percent
             .end(
-                2,
+                Part::High,
                 "quality_high_percent",
                 "Upper end of the interval of Quality",
             )
@@ -418,26 +391,24 @@ fn spreads() -> Vec<Field> {
     ];
     let [percent_low, percent_high] = ends;
     vec![
-        Field {
-            check: share(["spread", "spread_low", "spread_high"], "spread"),
-            ..spread
-        }
-        .column("spread", "spread")
-        .by_default(5, Room::Always)
-        .screen(["spread", "spread", "spread"], SHARE, "medium")
-        .metric(
-            "timermeter_timer_spread",
-            "ratio",
-            "Share of single reads within one step of the median cost",
-        )
-        .compared(Comparable::SPREAD),
+        spread
+            .check("spread", Range::SHARE)
+            .column("spread", "spread")
+            .by_default(5, Room::Always)
+            .screen(["spread", "spread", "spread"], SHARE, "medium")
+            .metric(
+                "timermeter_timer_spread",
+                "ratio",
+                "Share of single reads within one step of the median cost",
+            )
+            .compared(Comparable::SPREAD),
         spread_low.column("spread-low", "spread, low"),
         spread_high.column("spread-high", "spread, high"),
-        Field {
-            check: share(["quality", "quality_low", "quality_high"], "quality"),
-            ..share_of_best
-        }
-        .metric("timermeter_timer_quality", "ratio", "Quality (ICPE 2011)"),
+        share_of_best.check("quality", Range::SHARE).metric(
+            "timermeter_timer_quality",
+            "ratio",
+            "Quality (ICPE 2011)",
+        ),
         quality_low,
         quality_high,
         in_percent
@@ -450,7 +421,7 @@ fn spreads() -> Vec<Field> {
             "quality_half_interval_points",
             Type::Figure,
             "Half the 95 % interval of Quality, in points: its longer side",
-            |row| half_interval(row.quality, row.quality_low, row.quality_high).into(),
+            |row| row.quality.and_then(half_interval).into(),
         )
         .column("interval", "± (points)")
         .notation(PERCENT)
@@ -647,10 +618,6 @@ fn trust() -> Vec<Field> {
     ]
 }
 
-fn quality(row: &TimerRow) -> Three {
-    [row.quality, row.quality_low, row.quality_high]
-}
-
 fn percent(share: Option<f64>) -> Option<f64> {
     share.map(|share| share * 100.0)
 }
@@ -697,30 +664,23 @@ fn verdict(
     })
 }
 
-fn step(row: &TimerRow, of: fn(&Resolution) -> Three) -> Three {
-    row.resolution.as_ref().map_or([None; 3], of)
+fn of_kind(row: &TimerRow, kind: ResolutionKind) -> Option<Interval> {
+    row.resolution_ns
+        .filter(|_| row.resolution.is_some_and(|found| found.kind == kind))
 }
 
-fn of_kind(row: &TimerRow, kind: ResolutionKind) -> Three {
-    let found = row.resolution.as_ref().filter(|found| found.kind == kind);
-    found.map_or([None; 3], |found| [found.ns, found.low_ns, found.high_ns])
-}
-
-fn rate(row: &TimerRow) -> Three {
-    let Some(stable) = row.verdicts.as_ref().map(|all| &all.stable) else {
-        return [None; 3];
-    };
-    let end = |sign: f64| Some(stable.offset_ppm? + sign * stable.offset_uncertainty_ppm?);
-    [stable.offset_ppm, end(-1.0), end(1.0)]
+fn rate(row: &TimerRow) -> Option<Interval> {
+    let stable = &row.verdicts.as_ref()?.stable;
+    let offset = stable.offset_ppm?;
+    let half = stable.offset_uncertainty_ppm;
+    let ends = half.map(|half| (offset - half, offset + half));
+    Some(Interval::with_ends(offset, ends))
 }
 
 /// A step, or a bound of it.
-fn bounded(row: &TimerRow, figure: fn(&Resolution) -> Option<f64>) -> Value {
-    let step = row.resolution.as_ref();
-    Value::bounded(
-        step.and_then(figure),
-        step.is_some_and(|step| step.kind == ResolutionKind::AtMost),
-    )
+fn bounded(row: &TimerRow, figure: Option<f64>) -> Value {
+    let is_bound = |found: Resolution| found.kind == ResolutionKind::AtMost;
+    Value::bounded(figure, row.resolution.is_some_and(is_bound))
 }
 
 /// The costs there are, each in nanoseconds with its share, as in `22.5:0.81 41:0.18`.

@@ -11,7 +11,7 @@ mod waits;
 
 use std::sync::{Arc, LazyLock};
 
-use crate::model::{Figure, Report, TimerRow};
+use crate::model::{Interval, Report, TimerRow};
 use crate::table::{Notation, TableColumn, Type, Value};
 
 pub use comparable::{Comparable, Kind, Measure, Range, Row, Scatter, Ticked, Waited, in_a_line};
@@ -93,14 +93,30 @@ pub struct Metric {
 /// What is possible.
 #[derive(Clone, Copy)]
 pub struct Check {
-    /// Where it stands, and the ends of its interval.
-    pub places: [&'static str; 3],
-    /// What figure and ends are called together.
-    pub name: &'static str,
+    /// Where it stands in the document.
+    pub place: &'static str,
     /// What is possible of the figure and of its upper end.
     pub range: Range,
     /// What is possible of its lower end.
     pub low: Range,
+}
+
+/// Which number of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Value,
+    Low,
+    High,
+}
+
+impl Part {
+    fn get(self, interval: Interval) -> Option<f64> {
+        match self {
+            Self::Value => Some(interval.value),
+            Self::Low => interval.low(),
+            Self::High => interval.high(),
+        }
+    }
 }
 
 /// Something of each kind of row that has it.
@@ -114,16 +130,13 @@ type OfClock<T> = dyn Fn(&TimerRow) -> T + Send + Sync;
 type OfWait<T> = dyn Fn(&Waited) -> T + Send + Sync;
 type OfPeriod<T> = dyn Fn(&Ticked) -> T + Send + Sync;
 
-/// A figure and the ends of its interval, as documents have them.
-pub type Three = [Option<f64>; 3];
-
 enum FieldSource {
     /// Known to the reader of the report.
     Origin,
     Report(fn(&Report) -> Value),
     Row(Of<Value>),
     /// A figure, or one of the ends of its interval: which of the three.
-    Figure(Of<Three>, usize),
+    Figure(Of<Option<Interval>>, Part),
 }
 
 impl<T> Clone for Of<T> {
@@ -261,25 +274,22 @@ impl Field {
     pub fn of_row(&self, row: &Row) -> Value {
         match &self.source {
             FieldSource::Row(of) => of.get(row).unwrap_or(Value::Nothing),
-            FieldSource::Figure(of, end) => of.get(row).and_then(|three| three[*end]).into(),
+            FieldSource::Figure(of, part) => of
+                .get(row)
+                .flatten()
+                .and_then(|interval| part.get(interval))
+                .into(),
             FieldSource::Origin | FieldSource::Report(_) => Value::Nothing,
         }
     }
 
-    /// The figure and the ends of its interval, as they stand in the document.
+    /// The figure with its interval, as it stands in the document.
     #[must_use]
-    pub fn three(&self, row: &Row) -> Three {
+    pub fn figure(&self, row: &Row) -> Option<Interval> {
         match &self.source {
-            FieldSource::Figure(of, 0) => of.get(row).unwrap_or_default(),
-            _ => [self.of_row(row).number(), None, None],
+            FieldSource::Figure(of, Part::Value) => of.get(row).flatten(),
+            _ => self.of_row(row).number().map(Interval::unbounded),
         }
-    }
-
-    /// The figure with its interval.
-    #[must_use]
-    pub fn figure(&self, row: &Row) -> Option<Figure> {
-        let [value, low, high] = self.three(row);
-        Figure::told(value, low, high)
     }
 
     /// As a column of tables of many reports.
@@ -333,12 +343,16 @@ impl Field {
         Self::new(key, kind, about, FieldSource::Row(Of::clock(of)))
     }
 
-    fn clock_figure(key: &'static str, about: &'static str, of: fn(&TimerRow) -> Three) -> Self {
+    fn clock_figure(
+        key: &'static str,
+        about: &'static str,
+        of: fn(&TimerRow) -> Option<Interval>,
+    ) -> Self {
         Self::new(
             key,
             Type::Figure,
             about,
-            FieldSource::Figure(Of::clock(of), 0),
+            FieldSource::Figure(Of::clock(of), Part::Value),
         )
     }
 
@@ -458,8 +472,7 @@ impl Field {
     fn check(self, place: &'static str, range: Range) -> Self {
         Self {
             check: Some(Check {
-                places: [place; 3],
-                name: place,
+                place,
                 range,
                 low: range,
             }),
@@ -468,11 +481,11 @@ impl Field {
     }
 
     /// An end of the interval of this figure, as a field of its own.
-    fn end(&self, end: usize, key: &'static str, about: &'static str) -> Self {
+    fn end(&self, part: Part, key: &'static str, about: &'static str) -> Self {
         let FieldSource::Figure(of, _) = &self.source else {
             unreachable!("figures have ends")
         };
-        let source = FieldSource::Figure(of.clone(), end);
+        let source = FieldSource::Figure(of.clone(), part);
         let Self {
             largest_first,
             notation,
@@ -490,8 +503,8 @@ impl Field {
     /// The figure and both ends of its interval, in CSV next to each other.
     fn with_ends(self, low: &'static str, high: &'static str) -> [Self; 3] {
         let mut ends = [
-            self.end(1, low, "Lower end of its 95 % interval"),
-            self.end(2, high, "Upper end of its 95 % interval"),
+            self.end(Part::Low, low, "Lower end of its 95 % interval"),
+            self.end(Part::High, high, "Upper end of its 95 % interval"),
         ];
         if let Some((place, _)) = self.csv {
             for (at, end) in ends.iter_mut().enumerate() {
@@ -501,12 +514,6 @@ impl Field {
         let [low, high] = ends;
         [self, low, high]
     }
-}
-
-fn told(figure: Option<Figure>) -> Three {
-    figure.map_or([None; 3], |figure| {
-        [Some(figure.value), figure.low, figure.high]
-    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Fields of periodic timers.
 
-use super::{Comparable, Field, FieldSource, Of, Range, Room, Ticked, told};
-use crate::model::{Figure, MissedPolicy, PeriodFigures};
+use super::{Comparable, Field, FieldSource, Of, Part, Range, Room, Ticked};
+use crate::model::{Interval, MissedPolicy, PeriodFigures};
 use crate::table::{Notation, Type, Value};
 
 fn tick(
@@ -31,14 +31,19 @@ fn figure(
     key: &'static str,
     about: &'static str,
     (place, [csv, low, high]): (u16, [&'static str; 3]),
-    of: fn(&PeriodFigures) -> Option<Figure>,
+    of: fn(&PeriodFigures) -> Option<Interval>,
 ) -> [Field; 3] {
-    let of = Of::period(move |tick| told(tick.row.figures.as_ref().and_then(of)));
-    let [field, low, high] = Field::new(key, Type::Figure, about, FieldSource::Figure(of, 0))
-        .notation(Notation::Time)
-        .csv(place, csv)
-        .check(csv, Range::EITHER)
-        .with_ends(low, high);
+    let of = Of::period(move |tick| tick.row.figures.as_ref().and_then(of));
+    let [field, low, high] = Field::new(
+        key,
+        Type::Figure,
+        about,
+        FieldSource::Figure(of, Part::Value),
+    )
+    .notation(Notation::Time)
+    .csv(place, csv)
+    .check(csv, Range::EITHER)
+    .with_ends(low, high);
     [field, low, high]
 }
 

@@ -222,12 +222,12 @@ fn frequencies() -> Vec<Field> {
             "effective_hz",
             "frequency.effective_hz",
             "Frequency at which the core really ran",
-            |r| r.frequency.effective_hz.into(),
+            |r| r.frequency.effective_hz.map(|hz| hz.value).into(),
         ),
         figure(
             "frequency_ghz",
             "Frequency that turned time into cycles, in GHz",
-            |r| r.frequency.cycles_hz.map(|hz| hz * 1e-9).into(),
+            |r| r.frequency.cycles_hz.map(|hz| hz.value * 1e-9).into(),
         )
         .column("frequency", "frequency (GHz)")
         .notation(Notation::Fixed(3)),
@@ -240,13 +240,13 @@ fn frequencies() -> Vec<Field> {
     ];
     let csv: [(&str, &str, OfReport); 3] = [
         ("cycles_hz", "frequency.cycles_hz", |r| {
-            r.frequency.cycles_hz.into()
+            r.frequency.cycles_hz.map(|hz| hz.value).into()
         }),
-        ("cycles_hz_low", "frequency.cycles_hz_low", |r| {
-            r.frequency.cycles_hz_low.into()
+        ("cycles_hz_low", "frequency.cycles_hz.low", |r| {
+            r.frequency.cycles_hz.and_then(|hz| hz.low()).into()
         }),
-        ("cycles_hz_high", "frequency.cycles_hz_high", |r| {
-            r.frequency.cycles_hz_high.into()
+        ("cycles_hz_high", "frequency.cycles_hz.high", |r| {
+            r.frequency.cycles_hz.and_then(|hz| hz.high()).into()
         }),
     ];
     let csv = csv.into_iter().zip(320..).map(|((key, place, of), at)| {
@@ -259,11 +259,11 @@ fn frequencies() -> Vec<Field> {
         .csv(at, key)
     });
     fields.extend(csv);
-    fields.push(range_only("frequency.effective_hz_low", |r| {
-        r.frequency.effective_hz_low.into()
+    fields.push(range_only("frequency.effective_hz.low", |r| {
+        r.frequency.effective_hz.and_then(|hz| hz.low()).into()
     }));
-    fields.push(range_only("frequency.effective_hz_high", |r| {
-        r.frequency.effective_hz_high.into()
+    fields.push(range_only("frequency.effective_hz.high", |r| {
+        r.frequency.effective_hz.and_then(|hz| hz.high()).into()
     }));
     fields
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Comparable, Field, FieldSource, Of, Range, Room, Three, Waited, told};
-use crate::model::{Figure, Granularity, Lateness, Steps, WaitConditions, WaitFigures};
+use super::{Comparable, Field, FieldSource, Of, Part, Range, Room, Waited};
+use crate::model::{Granularity, Interval, Lateness, Steps, WaitConditions, WaitFigures};
 use crate::table::{Notation, Type, Value};
 
 const TIME: Notation = Notation::Time;
@@ -106,26 +106,30 @@ fn wait(
 fn figure(
     key: &'static str,
     about: &'static str,
-    of: impl Fn(&Waited) -> Three + Send + Sync + 'static,
+    of: impl Fn(&Waited) -> Option<Interval> + Send + Sync + 'static,
 ) -> Field {
     Field::new(
         key,
         Type::Figure,
         about,
-        FieldSource::Figure(Of::wait(of), 0),
+        FieldSource::Figure(Of::wait(of), Part::Value),
     )
 }
 
 /// A figure of the timer.
-fn found(key: &'static str, about: &'static str, of: fn(&WaitFigures) -> Option<Figure>) -> Field {
+fn found(
+    key: &'static str,
+    about: &'static str,
+    of: fn(&WaitFigures) -> Option<Interval>,
+) -> Field {
     figure(key, about, move |wait| {
-        told(wait.row.figures.as_ref().and_then(of))
+        wait.row.figures.as_ref().and_then(of)
     })
 }
 
 /// A figure of waits of one length.
-fn late(key: &'static str, about: &'static str, of: fn(&Lateness) -> Option<Figure>) -> Field {
-    figure(key, about, move |wait| told(wait.late.and_then(of))).notation(TIME)
+fn late(key: &'static str, about: &'static str, of: fn(&Lateness) -> Option<Interval>) -> Field {
+    figure(key, about, move |wait| wait.late.and_then(of)).notation(TIME)
 }
 
 /// The same without an interval.
@@ -170,7 +174,7 @@ fn in_csv(
     place: u16,
     keys: [&'static str; 3],
     about: &'static str,
-    of: fn(&WaitFigures) -> Option<Figure>,
+    of: fn(&WaitFigures) -> Option<Interval>,
 ) -> [Field; 3] {
     let field = found(keys[0], about, of).csv(place, keys[0]);
     field
@@ -247,9 +251,7 @@ fn of_timers() -> Vec<Field> {
             "The step of lengths or wake-ups",
             |wait| {
                 let figures = wait.row.figures.as_ref();
-                told(
-                    figures.and_then(|figures| figures.granularities().find_map(Granularity::step)),
-                )
+                figures.and_then(|figures| figures.granularities().find_map(Granularity::step))
             },
         )
         .not_in_all()
@@ -327,7 +329,7 @@ fn quantile(
     [key, about, column, heading]: [&'static str; 4],
     (place, [csv, low, high]): (u16, [&'static str; 3]),
     percentile: &'static str,
-    of: fn(&Lateness) -> Option<Figure>,
+    of: fn(&Lateness) -> Option<Interval>,
 ) -> [Field; 3] {
     let [field, low, high] = late(key, about, of)
         .csv(place, csv)

@@ -54,8 +54,8 @@ impl Brief {
             let reason = reason.map(|reason| clipped(reason, 120).into_boxed_str());
             let quality = row
                 .quality
-                .filter(|quality| quality.is_finite())
-                .map(|quality| quality as f32);
+                .map(|quality| quality.value as f32)
+                .filter(|quality| quality.is_finite());
             (
                 clipped(&row.id, LONGEST),
                 PlatformVerdict {

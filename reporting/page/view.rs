@@ -7,7 +7,7 @@ use super::parts::{
 };
 use super::{Figures, Sentence};
 use crate::fields::{Field, Row, Screen, on_screen};
-use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts};
+use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts, value_of};
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
@@ -181,7 +181,7 @@ pub(super) fn summary(report: &Report) -> String {
         text += &format!(
             "; the best is {} with {} %",
             clipped(&best.id, 80),
-            percent(best.quality)
+            percent(value_of(best.quality))
         );
         let first = ranks(&report.timers.iter().collect::<Vec<_>>())
             .iter()
@@ -289,9 +289,9 @@ impl TimerView {
             runtime: clipped(&row.runtime, LONGEST_NAME),
             status: row.status.name(),
             trust: row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short),
-            quality_colour: parts::quality_class(row.quality),
-            quality: cell(percent(row.quality), row.quality, ""),
-            half: plus_minus(row.quality, row.quality_low, row.quality_high),
+            quality_colour: parts::quality_class(value_of(row.quality)),
+            quality: cell(percent(value_of(row.quality)), value_of(row.quality), ""),
+            half: row.quality.map_or_else(String::new, plus_minus),
             cells: shown.iter().map(figure).collect(),
             facts: facts_of_timer(row),
             warnings: row.warnings.iter().map(FindingView::from_finding).collect(),

@@ -224,7 +224,7 @@ mod tests {
         let bad = [
             (
                 "1.json",
-                SMALL.replace("report.v1", "report.v9"),
+                SMALL.replace("report.v2", "report.v9"),
                 "schema 'timermeter.report.v9'",
             ),
             (

@@ -3,8 +3,8 @@
 
 use super::conditions::Fact;
 use crate::model::{
-    Added, Context, Cost, Distribution, Mode, Observations, Resolution, ResolutionKind, Stable,
-    TimerRow, Verdicts,
+    Added, Context, Cost, Distribution, Interval, Mode, Observations, Resolution, ResolutionKind,
+    Stable, TimerRow, Verdicts,
 };
 use crate::text::numbers::{
     count, percent, plus_minus, rate, resolution, share, significant, time,
@@ -18,7 +18,7 @@ const LONGEST: usize = 600;
 pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
     let mut facts = vec![("status", status(row))];
     let mut fact = |name, value: Option<String>| facts.extend(value.map(|value| (name, value)));
-    fact("Quality", row.quality.map(|_| quality(row)));
+    fact("Quality", row.quality.map(quality));
     fact(
         "printed",
         row.printed_quality
@@ -27,9 +27,12 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
     fact(
         "resolution",
         row.resolution
-            .map(|resolution| resolution_in_full(&resolution, row.observations.as_ref())),
+            .map(|resolution| resolution_in_full(row, &resolution)),
     );
-    fact("cost", row.cost.as_ref().map(cost));
+    fact(
+        "cost",
+        row.cost_ns.map(|median| cost(median, row.cost.as_ref())),
+    );
     fact("in a row", row.cost.as_ref().and_then(in_a_row));
     for context in Context::ALL {
         let added = row.cost.as_ref().and_then(|cost| cost.adds?.of(context));
@@ -38,7 +41,7 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
             added.map(|added| in_context(context, added)),
         );
     }
-    let median = row.cost.as_ref().and_then(|cost| cost.median_ns);
+    let median = row.cost_ns.map(|median| median.value);
     fact(
         "single costs",
         row.distribution
@@ -46,7 +49,7 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
             .map(|costs| in_words(costs, median)),
     );
     fact("as seen", row.cost.as_ref().and_then(singles));
-    fact("spread", row.spread.map(|_| spread(row)));
+    fact("spread", row.spread.map(spread));
     fact(
         "tick",
         row.ns_per_tick
@@ -139,26 +142,19 @@ fn status(row: &TimerRow) -> String {
     text
 }
 
-fn quality(row: &TimerRow) -> String {
-    let half = plus_minus(row.quality, row.quality_low, row.quality_high);
-    let interval = match (row.quality_low, row.quality_high) {
-        (Some(_), Some(_)) if !half.is_empty() => {
-            format!(
-                " (95 % interval {} to {})",
-                percent(row.quality_low),
-                percent(row.quality_high)
-            )
-        }
-        _ => String::new(),
+fn quality(quality: Interval) -> String {
+    let interval = match plus_minus(quality).is_empty() {
+        true => String::new(),
+        false => between(quality, |end| percent(Some(end))),
     };
-    format!("{} %{interval}", percent(row.quality))
+    format!("{} %{interval}", percent(Some(quality.value)))
 }
 
-fn between(low: Option<f64>, high: Option<f64>) -> String {
-    match (low, high) {
-        (Some(_), Some(_)) => format!(" (95 % interval {} to {})", time(low), time(high)),
-        _ => String::new(),
-    }
+/// The ends of an interval, where they are known.
+pub(super) fn between(interval: Interval, written: impl Fn(f64) -> String) -> String {
+    interval.ends().map_or_else(String::new, |(low, high)| {
+        format!(" (95 % interval {} to {})", written(low), written(high))
+    })
 }
 
 fn in_cycles(cycles: Option<f64>) -> String {
@@ -167,28 +163,27 @@ fn in_cycles(cycles: Option<f64>) -> String {
     })
 }
 
-fn resolution_in_full(step: &Resolution, observations: Option<&Observations>) -> String {
-    let resolved = step.kind == ResolutionKind::Resolved;
-    let interval = if resolved {
-        between(step.low_ns, step.high_ns)
-    } else {
-        String::new()
-    };
-    let rule = observations.and_then(|observations| observations.resolution_rule.as_deref());
+fn resolution_in_full(row: &TimerRow, step: &Resolution) -> String {
+    let resolved = row
+        .resolution_ns
+        .filter(|_| step.kind == ResolutionKind::Resolved);
+    let interval = resolved.map_or_else(String::new, |ns| between(ns, |end| time(Some(end))));
+    let rule = row.observations.as_ref();
+    let rule = rule.and_then(|observations| observations.resolution_rule.as_deref());
     let rule = rule.map_or_else(String::new, |rule| {
         format!(", found by the rule `{}`", plain(rule))
     });
     let ticks = significant(step.ticks, 5);
     format!(
         "{}{interval}{}, {ticks} ticks{rule}",
-        resolution(Some(step)),
+        resolution(row),
         in_cycles(step.cycles)
     )
 }
 
 /// What a call costs alone.
-fn cost(cost: &Cost) -> String {
-    let by = plain(&cost.reference);
+fn cost(median: Interval, cost: Option<&Cost>) -> String {
+    let by = cost.map_or_else(String::new, |cost| plain(&cost.reference));
     let by = if by.is_empty() {
         String::new()
     } else {
@@ -196,9 +191,9 @@ fn cost(cost: &Cost) -> String {
     };
     format!(
         "{}{}{}, the median of calls alone{by}",
-        time(cost.median_ns),
-        between(cost.low_ns, cost.high_ns),
-        in_cycles(cost.median_cycles)
+        time(Some(median.value)),
+        between(median, |end| time(Some(end))),
+        in_cycles(cost.and_then(|cost| cost.median_cycles))
     )
 }
 
@@ -232,16 +227,13 @@ fn in_context(context: Context, added: Added) -> String {
         Context::Cold => "after a millisecond of other work",
         Context::Contended => "four chains, while all other CPUs read it too",
     };
-    let interval = match (added.low_ns, added.high_ns) {
-        (Some(low), Some(high)) => {
-            format!(
-                " (95 % interval {} to {} ns)",
-                significant(low, 3),
-                significant(high, 3)
-            )
-        }
-        _ => String::new(),
-    };
+    let interval = added.ns.ends().map_or_else(String::new, |(low, high)| {
+        format!(
+            " (95 % interval {} to {} ns)",
+            significant(low, 3),
+            significant(high, 3)
+        )
+    });
     let takes = if context == Context::Cold {
         "the bracket around it"
     } else {
@@ -249,25 +241,17 @@ fn in_context(context: Context, added: Added) -> String {
     };
     format!(
         "{} ns{interval}: {code}, {takes} {}",
-        significant(added.ns, 3),
+        significant(added.ns.value, 3),
         time(Some(added.work_ns))
     )
 }
 
-fn spread(row: &TimerRow) -> String {
-    let interval = match (row.spread_low, row.spread_high) {
-        (Some(_), Some(_)) => {
-            format!(
-                " (95 % interval {} to {})",
-                share(row.spread_low),
-                share(row.spread_high)
-            )
-        }
-        _ => String::new(),
-    };
+fn spread(spread: Interval) -> String {
+    let written = |figure: f64| share(Some(figure));
     format!(
-        "{}{interval} of single invocations lie within one resolution of the median",
-        share(row.spread)
+        "{}{} of single invocations lie within one resolution of the median",
+        written(spread.value),
+        between(spread, written)
     )
 }
 

@@ -15,7 +15,7 @@ pub enum Format {
     /// A table for people
     #[default]
     Table,
-    /// The whole document (schema timermeter.report.v1)
+    /// The whole document (schema timermeter.report.v2)
     Json,
     /// One line a timer, or a timer and length, for spreadsheets
     Csv,

@@ -1,7 +1,7 @@
-//! The report as JSON (schema `timermeter.report.v1`).
+//! The report as JSON (schema `timermeter.report.v2`).
 
 use crate::model::{
-    Distribution, Figure, Granularity, Lateness, PeriodFigures, Report, WaitFigures,
+    Distribution, Granularity, Interval, Lateness, PeriodFigures, Report, WaitFigures,
 };
 use crate::text::json::{Layout, written};
 
@@ -105,7 +105,7 @@ fn finite(mut report: Report) -> Report {
     report
 }
 
-fn only_finite<const N: usize>(figures: [&mut Option<Figure>; N]) {
+fn only_finite<const N: usize>(figures: [&mut Option<Interval>; N]) {
     for figure in figures {
         *figure = figure.filter(|known| known.value.is_finite());
     }

@@ -3,7 +3,7 @@
 
 use super::conditions;
 use super::conditions::{Fact, LONGEST};
-use crate::model::{Cpu, Frequency, Platform, Provenance, ProvenanceKind, Report};
+use crate::model::{Cpu, Frequency, Platform, Provenance, ProvenanceKind, Report, value_of};
 use crate::text::clipped;
 use crate::text::numbers::rate;
 
@@ -207,13 +207,11 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
         frequency.tsc_hz,
         invariant.filter(|_| frequency.tsc_hz.is_some()),
     );
-    let interval = match (frequency.effective_hz_low, frequency.effective_hz_high) {
-        (Some(low), Some(high)) => Some(format!("{} to {}", rate(Some(low)), rate(Some(high)))),
-        _ => None,
-    };
-    part("effective", frequency.effective_hz, interval);
+    let ends = frequency.effective_hz.and_then(|hz| hz.ends());
+    let interval = ends.map(|(low, high)| format!("{} to {}", rate(Some(low)), rate(Some(high))));
+    part("effective", value_of(frequency.effective_hz), interval);
     if frequency.cycles_from == "given" {
-        part("given", frequency.cycles_hz, None);
+        part("given", value_of(frequency.cycles_hz), None);
     }
     parts.join(" · ")
 }
@@ -236,7 +234,7 @@ pub fn in_a_line(report: &Report, room: usize) -> String {
         Some(cpu),
         platform.hypervisor.clone(),
         source,
-        frequency.cycles_hz.map(|hz| rate(Some(hz))),
+        frequency.cycles_hz.map(|hz| rate(Some(hz.value))),
         report.created.get(..10).map(str::to_owned),
         platform.kernel.release.clone(),
     ];

@@ -36,7 +36,7 @@ pub use slug::slug;
 
 #[cfg(feature = "schema")]
 mod schema {
-    //! The JSON Schema of the report, generated from its types; `docs/report.v1.schema.json` is a
+    //! The JSON Schema of the report, generated from its types; `docs/report.v2.schema.json` is a
     //! copy of it.
 
     use schemars::generate::SchemaSettings;
@@ -62,7 +62,7 @@ mod schema {
 
         #[test]
         fn the_copy_in_docs_is_current() {
-            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/report.v1.schema.json");
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/report.v2.schema.json");
             let now = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
             if std::env::var_os("UPDATE_SCHEMA").is_some() {
                 std::fs::write(path, &now).unwrap();

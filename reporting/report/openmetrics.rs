@@ -94,12 +94,10 @@ impl Metrics {
             ("ratio", true) => PPM,
             _ => 1.0,
         };
-        let [value, low, high] = field
-            .three(row)
-            .map(|figure| figure.map(|figure| figure / scale));
-        if !value.is_some_and(f64::is_finite) {
+        let Some(figure) = field.figure(row).filter(|figure| figure.value.is_finite()) else {
             return;
-        }
+        };
+        let figure = figure.map(|figure| figure / scale);
         let Metric {
             name, unit, help, ..
         } = metric;
@@ -108,8 +106,16 @@ impl Metrics {
         } else {
             format!("_{unit}")
         };
-        self.gauge(&format!("{name}{unit}"), &format!("{help}."), labels, value);
-        for (end, called, figure) in [("low", "Lower", low), ("high", "Upper", high)] {
+        self.gauge(
+            &format!("{name}{unit}"),
+            &format!("{help}."),
+            labels,
+            Some(figure.value),
+        );
+        for (end, called, figure) in [
+            ("low", "Lower", figure.low()),
+            ("high", "Upper", figure.high()),
+        ] {
             let help = format!("{called} end of the 95 % interval of {name}{unit}.");
             self.gauge(&format!("{name}_{end}{unit}"), &help, labels, figure);
         }
@@ -213,7 +219,7 @@ fn of_run(metrics: &mut Metrics, run: &str, report: &Report) {
         "timermeter_core_frequency_hertz",
         help,
         run,
-        frequency.effective_hz,
+        crate::model::value_of(frequency.effective_hz),
     );
 }
 

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 use super::waits::each_length;
-use crate::fields::{Check, Kind, Range, Row, Three, Ticked, Waited, fields, of_kind};
-use crate::model::{Figure, Granularity, Report, TimerRow, WaitRow};
+use crate::fields::{Check, Kind, Range, Row, Ticked, Waited, fields, of_kind};
+use crate::model::{Granularity, Interval, Report, TimerRow, WaitRow};
 use crate::text::clipped;
 
 /// Characters of an id that are told.
@@ -57,7 +57,9 @@ pub enum Impossible {
 pub fn impossible(report: &Report) -> Option<Impossible> {
     let of_report = fields().iter().find_map(|field| {
         let (check, value) = (field.check?, field.of_report(report)?);
-        wrong(check, [value.number(), None, None], &|name| name.to_owned())
+        wrong(check, value.number().map(Interval::unbounded), &|name| {
+            name.to_owned()
+        })
     });
     of_report
         .or_else(|| of_timers(report))
@@ -66,29 +68,36 @@ pub fn impossible(report: &Report) -> Option<Impossible> {
 }
 
 /// Whether a figure and the ends of its interval can be.
-fn wrong(check: Check, three: Three, place: &dyn Fn(&str) -> String) -> Option<Impossible> {
-    let ranges = [check.range, check.low, check.range];
-    for (at, figure) in three.into_iter().enumerate() {
-        if let Some(value) = figure.filter(|figure| !ranges[at].holds(*figure)) {
+fn wrong(
+    check: Check,
+    figure: Option<Interval>,
+    place: &dyn Fn(&str) -> String,
+) -> Option<Impossible> {
+    let Interval { value, low, high } = figure?;
+    let numbers = [
+        ("", check.range, value),
+        (".low", check.low, low),
+        (".high", check.range, high),
+    ];
+    let is_unknown_end = |end: &str, number: f64| !end.is_empty() && number.is_infinite();
+    for (end, range, number) in numbers {
+        if !is_unknown_end(end, number) && !range.holds(number) {
             return Some(Impossible::Figure {
-                place: place(check.places[at]),
-                value,
-                range: ranges[at].name,
+                place: place(&format!("{}{end}", check.place)),
+                value: number,
+                range: range.name,
             });
         }
     }
-    match three {
-        [_, Some(low), Some(high)] if low > high => Some(Impossible::Interval {
-            place: place(check.name),
-            low,
-            high,
-        }),
-        _ => None,
-    }
+    (low > high).then(|| Impossible::Interval {
+        place: place(check.place),
+        low,
+        high,
+    })
 }
 
 fn of_row(row: &Row, kind: Kind, place: &dyn Fn(&str) -> String) -> Option<Impossible> {
-    of_kind(kind).find_map(|field| wrong(field.check?, field.three(row), place))
+    of_kind(kind).find_map(|field| wrong(field.check?, field.figure(row), place))
 }
 
 fn of_timers(report: &Report) -> Option<Impossible> {
@@ -158,22 +167,16 @@ const OF_TIMER: [&str; 5] = [
 /// Granularities are steps or bounds, at several scales.
 fn of_steps(row: &WaitRow, place: &dyn Fn(&str) -> String) -> Option<Impossible> {
     let step = |name, granularity| {
-        let (three, range, low) = match granularity {
-            Granularity::Step(Figure { value, low, high }) => {
-                ([Some(value), low, high], Range::STEP, Range::EITHER)
-            }
-            Granularity::AtMost(ns) => ([Some(ns), None, None], Range::LENGTH, Range::LENGTH),
+        let (figure, range, low) = match granularity {
+            Granularity::Step(step) => (step, Range::STEP, Range::EITHER),
+            Granularity::AtMost(ns) => (Interval::unbounded(ns), Range::LENGTH, Range::LENGTH),
         };
-        wrong(
-            Check {
-                places: [name; 3],
-                name,
-                range,
-                low,
-            },
-            three,
-            place,
-        )
+        let check = Check {
+            place: name,
+            range,
+            low,
+        };
+        wrong(check, Some(figure), place)
     };
     row.figures
         .iter()

@@ -256,7 +256,7 @@ pub(super) mod tests {
     use super::{ReadError, parse, read};
 
     /// A report with all that one has to hold.
-    pub(in crate::report) const SMALL: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
+    pub(in crate::report) const SMALL: &str = r#"{"schema":"timermeter.report.v2","tool":{"name":"timermeter","version":"0.1.0"},
         "created":"2026-11-20T12:00:00Z",
         "platform":{"cpu":{"architecture":"x86_64"},"os":{"family":"linux"},"kernel":{},"clocksource":{"available":[]}},
         "frequency":{"cycles_from":"effective"},
@@ -276,9 +276,9 @@ pub(super) mod tests {
 
     #[test]
     fn another_version_is_named() {
-        let text = error(&SMALL.replace("report.v1", "report.v2")).to_string();
+        let text = error(&SMALL.replace("report.v2", "report.v2")).to_string();
         assert!(
-            text.contains("timermeter.report.v2") && text.contains("timermeter.report.v1 only"),
+            text.contains("timermeter.report.v2") && text.contains("timermeter.report.v2 only"),
             "{text}"
         );
         assert!(matches!(error("{}"), ReadError::NoSchema { .. }));

@@ -102,7 +102,7 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
         );
         let marks = notes.marks(&row.warnings);
         if phone {
-            cells.push(percent(row.quality).into());
+            cells.push(percent(row.quality.map(|quality| quality.value)).into());
             table.push(cells);
             continue;
         }
@@ -130,13 +130,17 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
 }
 
 fn half(row: &TimerRow) -> String {
-    plus_minus(row.quality, row.quality_low, row.quality_high)
+    row.quality.map_or_else(String::new, plus_minus)
 }
 
 /// With its interval, padded to a width, so that the figures stand below each other.
 fn quality(row: &TimerRow, interval_width: usize) -> String {
     match row.quality {
-        Some(_) => format!("{} {:interval_width$}", percent(row.quality), half(row)),
+        Some(_) => format!(
+            "{} {:interval_width$}",
+            percent(row.quality.map(|quality| quality.value)),
+            half(row)
+        ),
         None => NOTHING.to_owned() + &" ".repeat(interval_width + 1),
     }
 }
@@ -144,9 +148,13 @@ fn quality(row: &TimerRow, interval_width: usize) -> String {
 /// With its interval, and what a publication prints.
 fn quality_in_full(row: &TimerRow) -> String {
     let quality = match row.quality {
-        Some(_) => format!("{} % {}", percent(row.quality), half(row))
-            .trim_end()
-            .to_owned(),
+        Some(_) => format!(
+            "{} % {}",
+            percent(row.quality.map(|quality| quality.value)),
+            half(row)
+        )
+        .trim_end()
+        .to_owned(),
         None => NOTHING.to_owned(),
     };
     let printed = row
@@ -237,15 +245,11 @@ impl Ranked {
     fn of(at: usize, row: &TimerRow) -> Option<Self> {
         let quality = row
             .quality
-            .filter(|quality| quality.is_finite() && row.status == Status::Ok)?;
-        let interval = row
-            .quality_low
-            .zip(row.quality_high)
-            .filter(|(low, high)| (low + high).is_finite());
+            .filter(|quality| quality.value.is_finite() && row.status == Status::Ok)?;
         Some(Self {
             at,
-            quality,
-            interval,
+            quality: quality.value,
+            interval: quality.ends(),
         })
     }
 
@@ -265,15 +269,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::ranks;
-    use crate::model::{Status, TimerRow};
+    use crate::model::{Interval, Status, TimerRow, value_of};
 
     fn timer(quality: f64, half: Option<f64>) -> TimerRow {
         let mut row = TimerRow::unmeasured("t", "", "native", Status::Ok);
-        row.quality = Some(quality);
-        (row.quality_low, row.quality_high) = (
-            half.map(|half| quality - half),
-            half.map(|half| quality + half),
-        );
+        let ends = half.map(|half| (quality - half, quality + half));
+        row.quality = Some(Interval::with_ends(quality, ends));
         row
     }
 
@@ -327,7 +328,7 @@ mod tests {
             let rows: Vec<TimerRow> = timers.iter().map(|&(quality, half)| timer(quality, half)).collect();
             let ranks = of(&rows);
             for (one, rank) in rows.iter().zip(&ranks) {
-                let better = rows.iter().zip(&ranks).filter(|(other, _)| other.quality > one.quality);
+                let better = rows.iter().zip(&ranks).filter(|(other, _)| value_of(other.quality) > value_of(one.quality));
                 let better: Vec<Option<usize>> = better.map(|(_, rank)| *rank).collect();
                 prop_assert!(better.iter().all(|other| other <= rank));
                 prop_assert!(rank.is_some_and(|rank| rank <= better.len() + 1));

@@ -30,7 +30,7 @@ pub use crate::campaign::choose::Settings;
 use crate::campaign::choose::choose_reference;
 use crate::campaign::slow_clocks::{BackgroundWatcher, Slow, together};
 use crate::campaign::watch::Watch;
-use crate::model::Estimate;
+use crate::model::Interval;
 use crate::parallel;
 use crate::profile::resolution;
 use crate::resolution::Resolution;
@@ -70,7 +70,7 @@ pub fn run(
     subjects: &mut [Subject],
     settings: &Settings,
     progress: &dyn Fn(&str),
-) -> Result<Option<Estimate>, Fault> {
+) -> Result<Option<Interval>, Fault> {
     let mut campaign = Campaign::new(hosts, subjects, settings, progress);
     campaign.choose_references()?;
     campaign.watch_declared_slow();
@@ -326,7 +326,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// Writes down what processes agree on; returns the frequency of the core.
-    fn settle(&mut self) -> Result<Option<Estimate>, Fault> {
+    fn settle(&mut self) -> Result<Option<Interval>, Fault> {
         for (index, calibration) in self.calibrations.iter_mut().enumerate() {
             look(calibration)?;
             if let Some(rate) = calibration

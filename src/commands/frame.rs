@@ -6,7 +6,7 @@ use timers::KernelEntry;
 
 use super::CommandError;
 use crate::cli::RunArgs;
-use crate::model::{Estimate, Platform, Settings, TimerRow, Tool};
+use crate::model::{Interval, Platform, Settings, TimerRow, Tool};
 use crate::platform;
 use crate::platform::frequency::{self, CyclesFrom, Parts, TscWatch};
 use crate::recording::{self, Observation, Recording};
@@ -56,7 +56,7 @@ impl Frame {
     #[must_use]
     pub fn end(
         self,
-        during: Option<Estimate>,
+        during: Option<Interval>,
         settings: Settings,
         timers: Vec<Observation>,
         unasked: Vec<TimerRow>,

@@ -138,11 +138,7 @@ fn others(report: &Report, choice: &ClockChoice) -> Result<Vec<Loser>, CommandEr
 fn code(report: &Report, choice: &ClockChoice, language: Option<Language>) -> Option<String> {
     let picked = choice.picked.as_ref()?;
     let row = report.timers.iter().find(|row| row.id == picked.id)?;
-    snippet(
-        language.unwrap_or(Language::C),
-        picked,
-        row.cost.as_ref()?.median_ns?,
-    )
+    snippet(language.unwrap_or(Language::C), picked, row.cost_ns?.value)
 }
 
 /// Clocks that are told beside the one that was picked.

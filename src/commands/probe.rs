@@ -12,7 +12,7 @@ use crate::campaign::beside::beside;
 use crate::campaign::clocks::{self, Host, Settings, Subject};
 use crate::campaign::sampling::Plan;
 use crate::cli::ProbeArgs;
-use crate::model::{self, Context, Estimate, Status, TimerRow};
+use crate::model::{self, Context, Interval, Status, TimerRow};
 use crate::recording::{Observation, Recording};
 
 /// Seconds a process of a timer may take, unless specified otherwise.
@@ -115,7 +115,7 @@ fn measure(
     population: &mut Population,
     settings: &Settings,
     quiet: bool,
-) -> Result<Option<Estimate>, CommandError> {
+) -> Result<Option<Interval>, CommandError> {
     let plan = &settings.plan;
     let steps = population.subjects.len() * plan.processes as usize + plan.brief as usize;
     let bar = Progress::of(steps, quiet);

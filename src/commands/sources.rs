@@ -12,7 +12,7 @@ use super::first_look::first_look;
 use super::{CommandError, failed, tell, terminal_style};
 use crate::cli::{CheckArgs, ShortFormat};
 use crate::hosts::{children, tool};
-use crate::model::{Path, TimerRow};
+use crate::model::{Interval, Path, TimerRow, value_of};
 use crate::platform::{Root, clock_source};
 use crate::report::WholeFile;
 use crate::suitability::sources::{
@@ -85,12 +85,8 @@ struct MeasuredSource {
     name: String,
     known: String,
     /// Null where it was not measured, and where it could not be.
-    step_ns: Option<f64>,
-    step_low_ns: Option<f64>,
-    step_high_ns: Option<f64>,
-    cost_ns: Option<f64>,
-    cost_low_ns: Option<f64>,
-    cost_high_ns: Option<f64>,
+    resolution_ns: Option<Interval>,
+    cost_ns: Option<Interval>,
     /// In user mode, or by what.
     path: Option<String>,
     /// How far the clock of one CPU is from that of another at most, in nanoseconds.
@@ -142,8 +138,8 @@ pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, Comm
         .iter()
         .map(|found| SourceFigures {
             name: found.name.clone(),
-            cost_ns: found.cost_ns,
-            step_ns: found.step_ns,
+            cost_ns: value_of(found.cost_ns),
+            step_ns: value_of(found.resolution_ns),
         })
         .collect();
     let advice = match measures {
@@ -329,8 +325,6 @@ fn one(root: &Root, name: &str, reads: u64) -> Result<MeasuredSource, CommandErr
 }
 
 fn of_row(name: &str, row: &TimerRow, reads: u64) -> MeasuredSource {
-    let (step, cost) = (row.resolution.as_ref(), row.cost.as_ref());
-    let cost_ns = cost.and_then(|cost| cost.median_ns);
     let verdicts = row.verdicts.as_ref();
     let path = verdicts
         .and_then(|verdicts| verdicts.read_path.path)
@@ -346,16 +340,12 @@ fn of_row(name: &str, row: &TimerRow, reads: u64) -> MeasuredSource {
             .map(|offset| offset.ns.abs())
     });
     MeasuredSource {
-        step_ns: step.and_then(|step| step.ns),
-        step_low_ns: step.and_then(|step| step.low_ns),
-        step_high_ns: step.and_then(|step| step.high_ns),
-        cost_ns,
-        cost_low_ns: cost.and_then(|cost| cost.low_ns),
-        cost_high_ns: cost.and_then(|cost| cost.high_ns),
+        resolution_ns: row.resolution_ns,
+        cost_ns: row.cost_ns,
         path,
         offset_ns: offsets.and_then(|offsets| offsets.max_by(f64::total_cmp)),
-        cpu_share: cost_ns.map(|ns| ns * 1e-9 * reads as f64),
-        reason: cost_ns.is_none().then(|| {
+        cpu_share: row.cost_ns.map(|cost| cost.value * 1e-9 * reads as f64),
+        reason: row.cost_ns.is_none().then(|| {
             row.reason
                 .clone()
                 .unwrap_or_else(|| "its cost could not be told".into())
@@ -368,12 +358,8 @@ fn unmeasured(name: &str, reason: Option<String>) -> MeasuredSource {
     MeasuredSource {
         name: name.to_owned(),
         known: described(name),
-        step_ns: None,
-        step_low_ns: None,
-        step_high_ns: None,
+        resolution_ns: None,
         cost_ns: None,
-        cost_low_ns: None,
-        cost_high_ns: None,
         path: None,
         offset_ns: None,
         cpu_share: None,
@@ -416,10 +402,9 @@ fn page(document: &SourcesDocument, style: Style) -> String {
             say(&mut out, "", &format!("not measured: {reason}"));
         }
         let Some(cost) = found.cost_ns else { continue };
-        let interval = match (found.cost_low_ns, found.cost_high_ns) {
-            (Some(low), Some(high)) => format!(" ({} to {})", time(Some(low)), time(Some(high))),
-            _ => String::new(),
-        };
+        let interval = cost.ends().map_or_else(String::new, |(low, high)| {
+            format!(" ({} to {})", time(Some(low)), time(Some(high)))
+        });
         let offset = found.offset_ns.map_or_else(String::new, |ns| {
             format!("; CPUs at most {} apart", time(Some(ns)))
         });
@@ -428,8 +413,8 @@ fn page(document: &SourcesDocument, style: Style) -> String {
             "",
             &format!(
                 "step {}, a read {}{interval}, {}{offset}; {} reads a second{} take {:.2} % of a CPU",
-                time(found.step_ns),
-                time(Some(cost)),
+                time(value_of(found.resolution_ns)),
+                time(Some(cost.value)),
                 found.path.as_deref().unwrap_or("on an unknown path"),
                 document.reads_a_second,
                 if document.reads_from == ReadsFrom::Counted {

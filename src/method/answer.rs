@@ -218,11 +218,7 @@ impl AnswerClock {
             id: clock.id.clone(),
             label: row.label.clone(),
             // A plan reckons with the longest step that it may have.
-            step_ns: row
-                .resolution
-                .as_ref()
-                .and_then(|found| found.ns)
-                .unwrap_or(clock.step_ns),
+            step_ns: row.resolution_ns.map_or(clock.step_ns, |step| step.value),
             resolved: clock.resolved,
             cost_ns: clock.cost_ns,
             same_on_all_cpus: thread_safe == Some(Outcome::Pass),

@@ -157,8 +157,8 @@ pub(super) fn picked(report: &Report) -> Option<String> {
 
 fn figures(report: &Report, id: &str) -> Option<String> {
     let row = report.timers.iter().find(|row| row.id == id)?;
-    let step = time(row.resolution.and_then(|step| step.ns));
-    let cost = time(row.cost.as_ref().and_then(|cost| cost.median_ns));
+    let step = time(crate::model::value_of(row.resolution_ns));
+    let cost = time(crate::model::value_of(row.cost_ns));
     let adds = row.cost.as_ref().and_then(|cost| cost.adds?.range());
     let adds = adds.map_or_else(String::new, |range| {
         format!(", adds {} to code around it", range_ns(range))
@@ -205,7 +205,7 @@ mod tests {
         report
             .timers
             .iter_mut()
-            .for_each(|row| row.quality = row.quality.filter(|quality| *quality == 0.0));
+            .for_each(|row| row.quality = row.quality.filter(|quality| quality.value == 0.0));
         assert_eq!(by_rule(&report).unwrap().id, best.id);
         // Those of one runtime have their sentence too.
         let mut hosted = report.clone();

@@ -104,7 +104,7 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
     let highest_quality = verdicts
         .iter()
         .filter(|verdict| verdict.unmet.is_empty())
-        .filter_map(|verdict| Some((verdict.row.quality?, &verdict.row.id)))
+        .filter_map(|verdict| Some((verdict.row.quality?.value, &verdict.row.id)))
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, id)| id.clone());
     let picked = verdicts

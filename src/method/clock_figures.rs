@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::clock_facts::Facts;
-use crate::model::{Outcome, Platform, ResolutionKind, Status, TimerRow};
+use crate::model::{Outcome, Platform, ResolutionKind, Status, TimerRow, value_of};
 
 /// A clock as a plan sees it. All lengths in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,18 +65,17 @@ impl ClockFigures {
         let resolution = row.resolution.as_ref();
         let resolved =
             resolution.is_some_and(|resolution| resolution.kind == ResolutionKind::Resolved);
-        let step = resolution.and_then(|resolution| {
-            positive(resolution.high_ns).or_else(|| positive(resolution.ns))
-        });
+        let step = row
+            .resolution_ns
+            .and_then(|step| positive(step.high()).or_else(|| positive(Some(step.value))));
         let step_ns = step.ok_or("its step could not even be bounded")?;
         let cost = row.cost.as_ref();
         let not_negative = |value: &f64| value.is_finite() && *value >= 0.0;
-        let cost_ns = cost
-            .and_then(|cost| cost.median_ns)
+        let cost_ns = value_of(row.cost_ns)
             .filter(not_negative)
             .ok_or("what a read costs could not be determined")?;
-        let half =
-            cost.and_then(|cost| Some((cost.high_ns? - cost_ns).max(cost_ns - cost.low_ns?)));
+        let ends = row.cost_ns.and_then(|cost| cost.ends());
+        let half = ends.map(|(low, high)| (high - cost_ns).max(cost_ns - low));
         let cost_error_ns = half
             .filter(|half| *half > 0.0)
             .unwrap_or(COST_UNCERTAINTY * cost_ns);
@@ -101,8 +100,8 @@ impl ClockFigures {
                 .and_then(|cost| cost.adds?.most_ns())
                 .filter(not_negative),
             cost_p99_ns: p99,
-            spread: row.spread.filter(|spread| spread.is_finite()),
-            quality: row.quality,
+            spread: value_of(row.spread).filter(|spread| spread.is_finite()),
+            quality: value_of(row.quality),
             facts: Facts::of_row(row, platform),
         })
     }

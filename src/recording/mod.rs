@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::findings::{REPORTS, ReportCase, judged};
 use crate::model::{
-    self, Estimate, Platform, Properties, Provenance, Report, Settings, Status, Timer, TimerRow,
+    self, Interval, Platform, Properties, Provenance, Report, Settings, Status, Timer, TimerRow,
     Tool,
 };
 use crate::parallel;
@@ -112,7 +112,7 @@ impl Recording {
 }
 
 impl Recording {
-    fn rows(&self, frequency: Option<Estimate>) -> Vec<TimerRow> {
+    fn rows(&self, frequency: Option<Interval>) -> Vec<TimerRow> {
         let (mut rows, profiles): (Vec<TimerRow>, Vec<Option<Profile>>) =
             parallel::mapped(&self.timers, |observed| observed.row(frequency))
                 .into_iter()
@@ -154,7 +154,7 @@ impl Observation {
     /// The whole row, verdicts included, of a timer that has no syscall variant. `frequency` in
     /// hertz turns time into cycles.
     #[must_use]
-    pub fn judged(&self, frequency: Option<Estimate>, yardsticks: &Yardsticks) -> TimerRow {
+    pub fn judged(&self, frequency: Option<Interval>, yardsticks: &Yardsticks) -> TimerRow {
         let (mut row, profile) = self.row(frequency);
         if let (Ok(stored), Some(profile)) = (&self.outcome, &profile) {
             disqualify(
@@ -183,7 +183,7 @@ impl Observation {
     }
 
     /// The row of this timer but for the verdicts, and the figures in it.
-    fn row(&self, frequency: Option<Estimate>) -> (TimerRow, Option<Profile>) {
+    fn row(&self, frequency: Option<Interval>) -> (TimerRow, Option<Profile>) {
         let timer = &self.timer;
         let mut row = TimerRow::unmeasured(&timer.id, &timer.label, &timer.runtime, Status::Failed);
         row.ns_per_tick = timer.ns_per_tick;

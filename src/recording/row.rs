@@ -2,7 +2,7 @@
 
 use crate::findings::{CLOCKS, ClockCase, DISQUALIFYING, FAILED, PRECISION, PrecisionCase, judged};
 use crate::model::{
-    Bulk, Cost, Estimate, Hertz, Nanos, Observations, Resolution, ResolutionKind, Status, TimerRow,
+    Bulk, Cost, Hertz, Interval, Nanos, Observations, Resolution, ResolutionKind, Status, TimerRow,
     Verdicts,
 };
 use crate::profile::Profile;
@@ -13,24 +13,24 @@ use crate::trace::Trace;
 
 /// Fills the row from what was observed and what follows from it. `frequency`, in hertz, turns time
 /// into cycles; without it there are no cycles and no Quality.
-pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Option<Estimate>) {
+pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Option<Interval>) {
     row.ns_per_tick = profile.ns_per_tick;
     let hertz = frequency.map(|frequency| Hertz(frequency.value));
-    row.resolution = resolution(profile, hertz);
-    row.cost = cost(trace, profile, hertz);
-    let spread = profile.spread;
-    row.spread = spread.map(|spread| spread.value);
-    let bounded = spread.filter(Estimate::is_bounded);
-    (row.spread_low, row.spread_high) = (
-        bounded.map(|spread| spread.low),
-        bounded.map(|spread| spread.high),
-    );
+    if let Some((step_ns, step)) = resolution(profile, hertz) {
+        (row.resolution_ns, row.resolution) = (step_ns, Some(step));
+    }
+    // A call that costs nothing may come out a hair below nothing.
+    row.cost_ns = profile.cost.map(|cost| cost.within(0.0, f64::INFINITY));
+    row.cost = row
+        .cost_ns
+        .map(|median| cost(trace, profile, median, hertz));
+    row.spread = profile.spread;
     row.distribution.clone_from(&profile.distribution);
     row.observations = Some(observations(trace, profile));
     row.figures = Some(Bulk::of(&figures(trace, profile.step()).sound()));
     judge(row, profile);
     if let (Status::Ok, Some(frequency)) = (row.status, frequency) {
-        score(row, profile, frequency);
+        row.quality = scored(profile, frequency);
     }
     let case = ClockCase {
         trace,
@@ -42,12 +42,11 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
 
 /// Says so where Quality is not known as well as was asked for, and why.
 pub fn warn_if_imprecise(row: &mut TimerRow, precision: f64, scatter: Option<f64>) {
-    let (Some(quality), Some(low), Some(high)) = (row.quality, row.quality_low, row.quality_high)
-    else {
+    let Some(quality) = row.quality.filter(Interval::is_bounded) else {
         return;
     };
     let case = PrecisionCase {
-        half: (quality - low).max(high - quality),
+        half: (quality.value - quality.low).max(quality.high - quality.value),
         precision,
         processes: row.observations.as_ref().map_or(0, |seen| seen.processes),
         scatter,
@@ -60,7 +59,7 @@ pub fn warn_if_imprecise(row: &mut TimerRow, precision: f64, scatter: Option<f64
 pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
     let disqualified = judged(DISQUALIFYING, &verdicts);
     if !disqualified.is_empty() {
-        (row.quality, row.quality_low, row.quality_high) = (Some(0.0), Some(0.0), Some(0.0));
+        row.quality = Some(Interval::exact(0.0));
     }
     row.warnings.splice(0..0, disqualified);
     row.warnings.extend(judged(FAILED, &verdicts));
@@ -101,65 +100,49 @@ fn judge(row: &mut TimerRow, profile: &Profile) {
     row.remedy = remedy.map(Into::into);
 }
 
-/// Quality and its interval.
-fn score(row: &mut TimerRow, profile: &Profile, frequency: Estimate) {
-    let scored = scored(profile, frequency);
-    row.quality = scored.map(|quality| quality.value);
-    let bounded = scored.filter(Estimate::is_bounded);
-    (row.quality_low, row.quality_high) = (
-        bounded.map(|quality| quality.low),
-        bounded.map(|quality| quality.high),
-    );
-}
-
-fn resolution(profile: &Profile, frequency: Option<Hertz>) -> Option<Resolution> {
+/// The step or its bound, in nanoseconds and in other units.
+fn resolution(
+    profile: &Profile,
+    frequency: Option<Hertz>,
+) -> Option<(Option<Interval>, Resolution)> {
     let (step, kind) = match &profile.resolution {
         Step::Resolved { step, .. } => (*step, ResolutionKind::Resolved),
-        Step::AtMost { bound, .. } if bound.is_finite() => (
-            Estimate {
-                value: *bound,
-                low: 0.0,
-                high: *bound,
-                samples: 0,
-            },
-            ResolutionKind::AtMost,
-        ),
+        Step::AtMost { bound, .. } if bound.is_finite() => {
+            (Interval::exact(*bound), ResolutionKind::AtMost)
+        }
         _ => return None,
     };
     let time = profile
         .resolution_ns()
         .or(profile.ns_per_tick.map(|ns| step.scaled(ns)));
-    Some(Resolution {
-        ns: time.map(|time| time.value),
-        low_ns: time
-            .map(|time| time.low)
-            .filter(|_| kind == ResolutionKind::Resolved),
-        high_ns: time.map(|time| time.high),
+    let time = time.map(|time| match kind {
+        ResolutionKind::Resolved => time,
+        ResolutionKind::AtMost => Interval {
+            low: f64::NEG_INFINITY,
+            ..time
+        },
+    });
+    let resolution = Resolution {
         ticks: step.value,
         cycles: time
             .zip(frequency)
             .map(|(time, frequency)| Nanos(time.value).cycles(frequency).0),
         kind,
-    })
+    };
+    Some((time, resolution))
 }
 
-fn cost(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Option<Cost> {
-    // A call that costs nothing may come out a hair below nothing.
-    let median = profile.cost?;
+fn cost(trace: &Trace, profile: &Profile, median: Interval, frequency: Option<Hertz>) -> Cost {
     let floored = |ns: f64| ns.max(0.0);
-    let end = |ns: f64| Some(floored(ns)).filter(|_| median.is_bounded());
-    Some(Cost {
-        median_ns: Some(floored(median.value)),
-        low_ns: end(median.low),
-        high_ns: end(median.high),
-        median_cycles: frequency.map(|frequency| Nanos(floored(median.value)).cycles(frequency).0),
+    Cost {
+        median_cycles: frequency.map(|frequency| Nanos(median.value).cycles(frequency).0),
         amortised_ns: profile.amortised.map(floored),
         single_median_ns: profile.single_median.map(floored),
         p99_ns: profile.p99.map(floored),
         follows: trace.core_hz.map(|_| profile.following),
         adds: profile.adds,
         reference: trace.reference.id.clone(),
-    })
+    }
 }
 
 fn observations(trace: &Trace, profile: &Profile) -> Observations {

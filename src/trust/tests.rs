@@ -51,11 +51,10 @@ fn verdicts_beside(
 ) -> Verdicts {
     let trace = trace(evidence);
     let mut profile = profile(&trace);
-    let step = crate::model::Estimate {
+    let step = crate::model::Interval {
         value: 1.0,
         low: 1.0,
         high: 1.0,
-        samples: 1,
     };
     profile.resolution = Resolution::Resolved {
         step,
@@ -208,11 +207,10 @@ fn path(
     });
     trace.declared = declared;
     let mut profile = profile(&trace);
-    profile.cost = Some(crate::model::Estimate {
+    profile.cost = Some(crate::model::Interval {
         value: 30.0,
         low: 30.0,
         high: 30.0,
-        samples: 1,
     });
     let properties = crate::native::properties(if declared {
         timers::Properties::MONOTONIC

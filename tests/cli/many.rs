@@ -35,7 +35,7 @@ fn a_table_goes_on_without_what_it_cannot_read() {
     changed(
         &folder,
         "other.json",
-        &[("timermeter.report.v1", "timermeter.report.v7")],
+        &[("timermeter.report.v2", "timermeter.report.v7")],
     );
     changed(
         &folder,

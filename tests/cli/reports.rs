@@ -97,7 +97,7 @@ fn platform_in_both_formats() {
 fn json_fits_the_schema() {
     let report =
         json(&probe(&["--format", "json", "--seed", "7"]).stderr(predicate::str::is_empty()));
-    let schema = include_str!("../../docs/report.v1.schema.json");
+    let schema = include_str!("../../docs/report.v2.schema.json");
     let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     let errors: Vec<String> = validator
         .iter_errors(&report)

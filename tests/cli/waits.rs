@@ -16,7 +16,7 @@ use super::folder::Folder;
 use super::{json, printed, program, timermeter};
 use crate::skipping::skipped;
 
-const SCHEMA: &str = include_str!("../../docs/report.v1.schema.json");
+const SCHEMA: &str = include_str!("../../docs/report.v2.schema.json");
 /// Two processes at most for each timer, and no long waits.
 const SHORT: [&str; 5] = ["--quick", "--durations", "100us", "--for", "10ms"];
 

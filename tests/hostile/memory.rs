@@ -20,7 +20,7 @@ fn report(timers: usize, words: usize) -> String {
     let rows = (0..timers).map(row).collect::<Vec<_>>().join(",");
     let names = vec![r#""""#; words].join(",");
     format!(
-        r#"{{"schema":"timermeter.report.v1","tool":{{"name":"timermeter","version":"0.1.0"}},"created":"2026-11-20T12:00:00Z",
+        r#"{{"schema":"timermeter.report.v2","tool":{{"name":"timermeter","version":"0.1.0"}},"created":"2026-11-20T12:00:00Z",
         "platform":{{"cpu":{{"architecture":"x86_64"}},"os":{{"family":"linux"}},"kernel":{{}},"clocksource":{{"available":[{names}]}}}},
         "frequency":{{"cycles_from":"effective"}},
         "settings":{{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5}},"warnings":[],"timers":[{rows}]}}"#

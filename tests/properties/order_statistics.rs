@@ -59,7 +59,6 @@ proptest! {
         let found = over_processes(&values).expect("not empty");
         prop_assert_eq!(found.is_bounded(), values.len() > 1);
         prop_assert!(found.low <= found.value && found.value <= found.high, "{found:?}");
-        prop_assert_eq!(found.samples, values.len());
     }
 
     #[test]

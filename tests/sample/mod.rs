@@ -6,9 +6,9 @@ pub mod waits;
 use timermeter::findings::{text, values};
 use timermeter::model::{
     Bulk, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures, Finding,
-    Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os,
-    Platform, Provenance, Report, Resolution, ResolutionKind, SCHEMA, Settings, Severity,
-    Staircase, Status, Tickless, TimerRow, Tool, Tsc, Waiting,
+    Frequency, Interval, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp,
+    Observations, Os, Platform, Provenance, Report, Resolution, ResolutionKind, SCHEMA, Settings,
+    Severity, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Waiting, value_of,
 };
 
 const HZ: f64 = 3.694e9;
@@ -57,7 +57,7 @@ pub fn nothing_determined() -> Report {
         f64::NAN,
         0.0,
     );
-    row.quality = Some(f64::NAN);
+    row.quality = Some(Interval::unbounded(f64::NAN));
     row.status = Status::Failed;
     row.resolution = row.resolution.map(|resolution| Resolution {
         ticks: f64::NAN,
@@ -68,7 +68,7 @@ pub fn nothing_determined() -> Report {
         frequency: Frequency::default(),
         ..report()
     };
-    report.frequency.effective_hz = Some(f64::NEG_INFINITY);
+    report.frequency.effective_hz = Some(Interval::unbounded(f64::NEG_INFINITY));
     report.settings.cpu = None;
     report.warnings.clear();
     report.timers = vec![row];
@@ -147,16 +147,12 @@ fn good() -> Vec<TimerRow> {
         ),
     ];
     rows.sort_by(|a, b| {
-        b.quality
-            .partial_cmp(&a.quality)
+        value_of(b.quality)
+            .partial_cmp(&value_of(a.quality))
             .expect("handmade figures are finite")
     });
     for row in &mut rows[2..6] {
-        let cost = row
-            .cost
-            .as_ref()
-            .and_then(|cost| cost.median_ns)
-            .unwrap_or_default();
+        let cost = value_of(row.cost_ns).unwrap_or_default();
         row.warnings.push(warning(
             "read-dearer-than-step",
             &format!("A read takes {cost:.1} ns, longer than the step of 10.0 ns: two readings never agree."),
@@ -229,7 +225,7 @@ fn odd() -> Vec<TimerRow> {
         kind: ResolutionKind::AtMost,
         ..resolution
     });
-    (bound.quality, bound.quality_low, bound.quality_high) = (None, None, None);
+    bound.quality = None;
     bound.reason = Some("it moved only 4 times in the time given".to_owned());
     bound.remedy = Some("give it more with --timeout 120".to_owned());
     let mut irregular = ok(
@@ -242,12 +238,7 @@ fn odd() -> Vec<TimerRow> {
     );
     irregular.status = Status::Unresolved;
     (irregular.resolution, irregular.spread) = (None, None);
-    (irregular.spread_low, irregular.spread_high) = (None, None);
-    (
-        irregular.quality,
-        irregular.quality_low,
-        irregular.quality_high,
-    ) = (None, None, None);
+    (irregular.resolution_ns, irregular.quality) = (None, None);
     irregular.reason = Some("its steps are irregular".to_owned());
     let mut backward = ok(
         "py:time",
@@ -257,11 +248,7 @@ fn odd() -> Vec<TimerRow> {
         1.0,
         0.0,
     );
-    (
-        backward.quality,
-        backward.quality_low,
-        backward.quality_high,
-    ) = (Some(0.0), Some(0.0), Some(0.0));
+    backward.quality = Some(Interval::exact(0.0));
     backward.warnings.push(warning(
         "not-monotonic",
         "It went backward 3 times in 100000 readings.",
@@ -325,17 +312,11 @@ fn ok(
     row.reason = None;
     row.ns_per_tick = ns_per_tick;
     row.resolution = Some(Resolution {
-        ns: Some(resolution),
-        low_ns: Some(resolution * 0.999),
-        high_ns: Some(resolution * 1.001),
         ticks: resolution / ns_per_tick.unwrap_or(1.0),
         cycles: Some(resolution * HZ * 1e-9),
         kind: ResolutionKind::Resolved,
     });
     row.cost = Some(Cost {
-        median_ns: Some(cost),
-        low_ns: Some(cost * 0.99),
-        high_ns: Some(cost * 1.01),
         median_cycles: Some(cost * HZ * 1e-9),
         amortised_ns: Some(cost * 0.9),
         single_median_ns: Some(20.0),
@@ -344,9 +325,11 @@ fn ok(
         adds: None,
         reference: "rdtsc".to_owned(),
     });
-    (row.spread, row.quality) = (Some(spread), Some(quality));
-    (row.spread_low, row.spread_high) = (Some(spread - 0.001), Some((spread + 0.001).min(1.0)));
-    (row.quality_low, row.quality_high) = (Some(quality - half), Some(quality + half * 0.9));
+    let around = |value: f64, low: f64, high: f64| Some(Interval { value, low, high });
+    row.resolution_ns = around(resolution, resolution * 0.999, resolution * 1.001);
+    row.cost_ns = around(cost, cost * 0.99, cost * 1.01);
+    row.spread = around(spread, spread - 0.001, (spread + 0.001).min(1.0));
+    row.quality = around(quality, quality - half, quality + half * 0.9);
     row.observations = Some(Observations {
         processes: 5,
         disturbed_processes: 0,
@@ -468,14 +451,10 @@ fn frequency() -> Frequency {
         nominal_hz: Some(2.6e9),
         nominal_source: Some("CPUID leaf 0x16".to_owned()),
         tsc_hz: Some(2.596e9),
-        effective_hz: Some(HZ),
-        effective_hz_low: Some(3.6931e9),
-        effective_hz_high: Some(3.6952e9),
+        effective_hz: Some(Interval::with_ends(HZ, Some((3.6931e9, 3.6952e9)))),
         effective_hz_before: Some(HZ),
         effective_hz_after: Some(HZ),
         cycles_from: "effective".to_owned(),
-        cycles_hz: Some(HZ),
-        cycles_hz_low: None,
-        cycles_hz_high: None,
+        cycles_hz: Some(Interval::unbounded(HZ)),
     }
 }

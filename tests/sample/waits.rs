@@ -1,7 +1,7 @@
 //! A handmade report of timers that wait.
 
 use timermeter::model::{
-    BackgroundLoad, Bulk, Figure, Granularity, Lateness, LatenessHistogram, Means, MissedPolicy,
+    BackgroundLoad, Bulk, Granularity, Interval, Lateness, LatenessHistogram, Means, MissedPolicy,
     PeriodFigures, PeriodRow, Report, Status, Steps, WaitConditions, WaitFigures, WaitRow,
 };
 
@@ -119,10 +119,10 @@ pub fn waiting_for_nothing() -> Report {
         periods: ticking().periods,
         ..waiting()
     };
-    let none = Some(Figure {
+    let none = Some(Interval {
         value: f64::NAN,
-        low: Some(f64::NEG_INFINITY),
-        high: None,
+        low: f64::NEG_INFINITY,
+        high: f64::INFINITY,
     });
     for figures in report
         .waits
@@ -143,12 +143,12 @@ pub fn waiting_for_nothing() -> Report {
     report
 }
 
-fn known(value: f64) -> Option<Figure> {
+fn known(value: f64) -> Option<Interval> {
     let half = value.abs() * 0.1;
-    Some(Figure {
+    Some(Interval {
         value,
-        low: Some(value - half),
-        high: Some(value + half),
+        low: value - half,
+        high: value + half,
     })
 }
 
@@ -184,10 +184,10 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
             bins: [(90, waits / 2), (96, waits - waits / 2 - 1), (110, 1)].into(),
         }),
     };
-    let step = Granularity::Step(Figure {
+    let step = Granularity::Step(Interval {
         value: 1e6,
-        low: Some(0.999e6),
-        high: Some(1.001e6),
+        low: 0.999e6,
+        high: 1.001e6,
     });
     let figures = WaitFigures {
         steps: vec![Steps {

@@ -32,7 +32,7 @@ use timermeter::campaign::clocks::goes_on;
 use timermeter::campaign::explore::{Shortcuts, explore};
 use timermeter::campaign::sampling::Plan;
 use timermeter::campaign::slow_clocks::at_work;
-use timermeter::model::Estimate;
+use timermeter::model::Interval;
 use timermeter::rate;
 use timermeter::scoring::Sketch;
 use timermeter::statistics::nine_tenths;
@@ -62,7 +62,7 @@ impl Case {
     ///
     /// # Errors
     /// When the reference is useless, which a sound one is not.
-    pub fn probe(&self, plan: &Plan) -> Answer<(Trace, Estimate)> {
+    pub fn probe(&self, plan: &Plan) -> Answer<(Trace, Interval)> {
         let mut random = StdRng::seed_from_u64(self.seed);
         let frequencies = Rc::new(RefCell::new(Vec::new()));
         let world = self.world(self.seed);
@@ -143,7 +143,7 @@ impl Case {
         let agreed = rate::agreed(&rates);
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);
         trace.ns_per_tick_uncertainty = agreed.map_or(0.0, |(_, uncertainty)| uncertainty);
-        let hertz = nine_tenths(&frequencies.borrow()).unwrap_or(Estimate::exact(FREQUENCY));
+        let hertz = nine_tenths(&frequencies.borrow()).unwrap_or(Interval::exact(FREQUENCY));
         trace.core_hz = Some(hertz.value);
         Ok((trace, hertz))
     }

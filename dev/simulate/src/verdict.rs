@@ -3,7 +3,9 @@
 use super::figure::FoundFigure;
 use super::remains::remains;
 use super::{Case, FREQUENCY, Truth};
-use timermeter::model::{Cycles, Estimate, Hertz, Nanos, ResolutionKind, Timer, TimerRow};
+use timermeter::model::{
+    Cycles, Hertz, Interval, Nanos, ResolutionKind, Timer, TimerRow, value_of,
+};
 use timermeter::quality::quality;
 use timermeter::recording::Observation;
 use timermeter::trace::Trace;
@@ -36,7 +38,7 @@ pub struct Verdict {
 impl Verdict {
     /// What the report says of a trace of the case, whose core ran at `hertz`.
     #[must_use]
-    pub(super) fn on(case: &Case, trace: Trace, hertz: Estimate) -> Self {
+    pub(super) fn on(case: &Case, trace: Trace, hertz: Interval) -> Self {
         let truth = Truth::of(&case.timer, &case.surroundings);
         let observed = Observation {
             timer: Timer {
@@ -66,36 +68,36 @@ impl Verdict {
         };
         let step = row
             .resolution
-            .filter(|resolution| resolution.kind == ResolutionKind::Resolved);
-        let cost = row.cost.as_ref();
+            .filter(|resolution| resolution.kind == ResolutionKind::Resolved)
+            .and(row.resolution_ns);
         let remains = remains(case, truth);
         Self {
             resolution: FoundFigure {
                 truth: truth.resolution,
-                value: step.and_then(|step| step.ns),
-                low: step.and_then(|step| step.low_ns),
-                high: step.and_then(|step| step.high_ns),
+                value: value_of(step),
+                low: step.and_then(|step| step.low()),
+                high: step.and_then(|step| step.high()),
                 remains: 0.0,
             },
             cost: FoundFigure {
                 truth: Some(cost_ns),
-                value: cost.and_then(|cost| cost.median_ns),
-                low: cost.and_then(|cost| cost.low_ns),
-                high: cost.and_then(|cost| cost.high_ns),
+                value: value_of(row.cost_ns),
+                low: row.cost_ns.and_then(|cost| cost.low()),
+                high: row.cost_ns.and_then(|cost| cost.high()),
                 remains: remains.cost,
             },
             spread: FoundFigure {
                 truth: truth.spread,
-                value: row.spread,
-                low: row.spread_low,
-                high: row.spread_high,
+                value: value_of(row.spread),
+                low: row.spread.and_then(|spread| spread.low()),
+                high: row.spread.and_then(|spread| spread.high()),
                 remains: remains.spread,
             },
             quality: FoundFigure {
                 truth: true_quality,
-                value: row.quality,
-                low: row.quality_low,
-                high: row.quality_high,
+                value: value_of(row.quality),
+                low: row.quality.and_then(|quality| quality.low()),
+                high: row.quality.and_then(|quality| quality.high()),
                 remains: remains.quality,
             },
             monotonic: truth.monotonic,

@@ -79,11 +79,8 @@ fn judged(cases: &[Case], context: Context) -> [usize; 2] {
             piece(timermeter::native::context(context), case.timer.base).expect("simulated");
         let truth = with - without;
         let added = found(case).of(context).expect("it was asked");
-        right += usize::from((added.ns - truth).abs() <= (0.03 * truth).max(0.3));
-        let (low, high) = (
-            added.low_ns.expect("ten processes"),
-            added.high_ns.expect("ten processes"),
-        );
+        right += usize::from((added.ns.value - truth).abs() <= (0.03 * truth).max(0.3));
+        let (low, high) = added.ns.ends().expect("ten processes");
         held += usize::from(low <= truth && truth <= high);
     }
     println!("{context:?}: {right} right, {held} held of {}", cases.len());

@@ -51,7 +51,7 @@ pub(super) fn write(
         list: vec![Entry {
             href: format!("{}.json", parts.last().map_or("report", String::as_str)),
             name: "The report itself".to_owned(),
-            about: "JSON, schema timermeter.report.v1".to_owned(),
+            about: "JSON, schema timermeter.report.v2".to_owned(),
             says: None,
         }],
         ..Page::new(format!("Timers of {}", name(report)), view::about(report))

@@ -165,7 +165,7 @@ fn step_sentence(row: &TimerRow, levels: &[f64]) -> String {
     let Some(step) = step(row) else {
         return "No step was found.".to_owned();
     };
-    let length = match row.resolution.and_then(|resolution| resolution.ns) {
+    let length = match crate::model::value_of(row.resolution_ns) {
         Some(ns) => time(Some(ns)),
         None => format!("{step:.2} ticks"),
     };
@@ -275,15 +275,13 @@ fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Option<Plot> {
 }
 
 fn costs(row: &TimerRow, figure: &CostHistogram) -> Option<Plot> {
-    let cost = row.cost.as_ref();
-    let median = cost
-        .and_then(|cost| cost.median_ns)
-        .filter(|ns| ns.is_finite());
+    let median = crate::model::value_of(row.cost_ns).filter(|ns| ns.is_finite());
     let resolution = row
         .resolution
         .filter(|resolution| resolution.kind == ResolutionKind::Resolved);
     let resolution = resolution
-        .and_then(|resolution| resolution.ns)
+        .and(row.resolution_ns)
+        .map(|resolution| resolution.value)
         .filter(|ns| ns.is_finite());
     let (mut from, mut to) = (
         figure.first_ns,
@@ -313,7 +311,7 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Option<Plot> {
             " Shaded: within one resolution of the median, {}. The spread, {}, is the share of the calls that cost what is \
              shaded, not of the bars that stand there.",
             time(median),
-            share(row.spread)
+            share(crate::model::value_of(row.spread))
         ),
         None => String::new(),
     };
@@ -362,7 +360,7 @@ struct SeenPoints {
 impl SeenPoints {
     fn of(row: &TimerRow, figure: &CostHistogram) -> Self {
         let step_ns = if figure.own_readings {
-            row.resolution.and_then(|resolution| resolution.ns)
+            crate::model::value_of(row.resolution_ns)
         } else {
             row.observations
                 .as_ref()

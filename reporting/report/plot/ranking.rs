@@ -79,6 +79,7 @@ pub fn ranking(report: &Report) -> Result<Option<Ranking>, DrawError> {
     let ns_per_cycle = report
         .frequency
         .cycles_hz
+        .map(|hz| hz.value)
         .filter(|hz| CORES_HZ.contains(hz))
         .map(|hz| 1e9 / hz);
     let drawn = draw(

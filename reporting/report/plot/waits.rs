@@ -3,7 +3,7 @@
 
 use super::{Axis, Data, Plot, Scale, levels, unit};
 use crate::model::{
-    Figure, Granularity, Lateness, LatenessHistogram, USUAL_WAIT_NS, WaitFigures, WaitRow,
+    Granularity, Interval, Lateness, LatenessHistogram, USUAL_WAIT_NS, WaitFigures, WaitRow,
 };
 
 use crate::text::numbers::{time, trimmed};
@@ -155,7 +155,7 @@ fn survival(late: &Lateness) -> Option<Plot> {
 }
 
 fn over_length(figures: &WaitFigures) -> Option<Plot> {
-    let at = |late: &Lateness, known: Option<Figure>| {
+    let at = |late: &Lateness, known: Option<Interval>| {
         Some(((late.request_ns as f64).log10(), known?.value.log10()))
     };
     if figures.by_length().count() < 2 {

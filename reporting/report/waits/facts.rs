@@ -2,7 +2,7 @@
 
 use super::in_short;
 use crate::model::{
-    Figure, Granularity, MissedPolicy, PeriodRow, WaitConditions, WaitFigures, WaitRow,
+    Granularity, Interval, MissedPolicy, PeriodRow, WaitConditions, WaitFigures, WaitRow,
 };
 use crate::report::Fact;
 use crate::text::numbers::{short_time, significant, time};
@@ -137,8 +137,8 @@ fn all(conditions: &WaitConditions) -> String {
     in_short(conditions, &[], true)
 }
 
-fn with_interval(known: Figure, written: impl Fn(f64) -> String) -> String {
-    match known.low.zip(known.high) {
+fn with_interval(known: Interval, written: impl Fn(f64) -> String) -> String {
+    match known.ends() {
         Some((low, high)) => format!(
             "{} [{}, {}]",
             written(known.value),
@@ -149,7 +149,7 @@ fn with_interval(known: Figure, written: impl Fn(f64) -> String) -> String {
     }
 }
 
-fn timed(known: Figure) -> String {
+fn timed(known: Interval) -> String {
     with_interval(known, |ns| time(Some(ns)))
 }
 

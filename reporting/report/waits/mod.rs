@@ -10,8 +10,8 @@ pub use facts::{facts_of_period, facts_of_waits};
 
 use super::notes::Notes;
 use crate::model::{
-    BackgroundLoad, Figure, Lateness, Report, USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow,
-    beats,
+    BackgroundLoad, Interval, Lateness, Report, USUAL_WAIT_NS, WaitConditions, WaitFigures,
+    WaitRow, beats,
 };
 use crate::table::{Format, Style, Table, escape_markdown};
 use crate::text::numbers::short_time;
@@ -145,7 +145,7 @@ pub fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> Strin
 }
 
 /// A quantile of lateness: its name, and where it stands.
-pub type Tail = (&'static str, fn(&Lateness) -> Option<Figure>);
+pub type Tail = (&'static str, fn(&Lateness) -> Option<Interval>);
 
 const TAILS: [Tail; 3] = [
     ("p99", |late| late.p99_ns),

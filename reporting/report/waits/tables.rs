@@ -1,7 +1,7 @@
 //! The tables of timers that wait.
 
 use super::{Ranking, Section, in_short, named};
-use crate::model::{Figure, Granularity, MissedPolicy, Report, WaitConditions, WaitFigures};
+use crate::model::{Granularity, Interval, MissedPolicy, Report, WaitConditions, WaitFigures};
 use crate::report::notes::Notes;
 use crate::table::{Notation, Table, TableColumn, Value};
 use crate::text::clipped;
@@ -12,7 +12,7 @@ const FEW: usize = 8;
 
 const LONGEST_ID: usize = 100;
 
-fn value(known: Option<Figure>) -> Value {
+fn value(known: Option<Interval>) -> Value {
     known.map(|known| known.value).into()
 }
 
@@ -99,8 +99,9 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
     let mut table = Table::new(columns_of_waits(tail.0));
     for ranked in &rows {
         let figures = ranked.row.figures.as_ref()?;
-        let at =
-            |of: fn(&crate::model::Lateness) -> Option<Figure>| value(ranked.lateness.and_then(of));
+        let at = |of: fn(&crate::model::Lateness) -> Option<Interval>| {
+            value(ranked.lateness.and_then(of))
+        };
         table.push(vec![
             if ranked.front { "*" } else { "" }.into(),
             named(
@@ -198,10 +199,9 @@ fn columns_of_waits(tail: &'static str) -> Vec<TableColumn> {
 }
 
 /// What is known well enough to be told: its interval leaves out 0.
-fn is_told(known: &Figure) -> bool {
+fn is_told(known: &Interval) -> bool {
     known
-        .low
-        .zip(known.high)
+        .ends()
         .is_some_and(|(low, high)| low > 0.0 || high < 0.0)
 }
 
@@ -290,7 +290,7 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
             phone: None,
         });
     }
-    let late = |known: Option<Figure>| known.map_or(f64::INFINITY, |known| known.value);
+    let late = |known: Option<Interval>| known.map_or(f64::INFINITY, |known| known.value);
     rows.sort_by(|(_, a), (_, b)| {
         late(a.lateness_p99_ns.or(a.lateness_p50_ns))
             .total_cmp(&late(b.lateness_p99_ns.or(b.lateness_p50_ns)))

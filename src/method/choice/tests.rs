@@ -1,6 +1,6 @@
 use super::*;
 use crate::method::{Counts, Need};
-use crate::model::{Counted, Nanos, Outcome, Tsc};
+use crate::model::{Counted, Interval, Nanos, Outcome, Tsc};
 
 fn report() -> Report {
     let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
@@ -177,7 +177,7 @@ fn of_two_campaigns_of_the_same_length_the_cheaper_read_wins() {
         .retain(|row| ["monotonic", "instant"].contains(&row.id.as_str()));
     for [cheap, dear] in [["monotonic", "instant"], ["instant", "monotonic"]] {
         for (id, ns) in [(cheap, 1e-6), (dear, 2e-6)] {
-            row(&mut report, id).cost.as_mut().unwrap().median_ns = Some(ns);
+            row(&mut report, id).cost_ns = Some(Interval::unbounded(ns));
         }
         assert_eq!(picked(&choose(&report, &requirement).unwrap()).id, cheap);
     }
@@ -191,11 +191,7 @@ fn clocks_that_can_be_set_are_picked_where_they_are_asked_for_only() {
         .timers
         .retain(|row| ["realtime", "system-time", "monotonic"].contains(&row.id.as_str()));
     // However expensive the other one is.
-    row(&mut report, "monotonic")
-        .cost
-        .as_mut()
-        .unwrap()
-        .median_ns = Some(400.0);
+    row(&mut report, "monotonic").cost_ns = Some(Interval::unbounded(400.0));
     let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(picked(&choice).id, "monotonic");
     for id in ["realtime", "system-time"] {
@@ -219,8 +215,7 @@ fn campaigns_that_are_about_as_short_leave_it_to_what_is_on_every_platform() {
         .timers
         .retain(|row| ["monotonic", "monotonic-raw"].contains(&row.id.as_str()));
     let cost = |report: &mut Report, id: &str, [low, median, high]: [f64; 3]| {
-        let cost = row(report, id).cost.as_mut().unwrap();
-        (cost.low_ns, cost.median_ns, cost.high_ns) = (Some(low), Some(median), Some(high));
+        row(report, id).cost_ns = Some(Interval::with_ends(median, Some((low, high))));
     };
     cost(&mut report, "monotonic", [24.0, 25.0, 26.0]);
     cost(&mut report, "monotonic-raw", [24.5, 25.5, 26.5]);

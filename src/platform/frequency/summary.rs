@@ -9,7 +9,7 @@ use super::{Chains, parse_frequency};
 use crate::findings::{
     EFFECTIVE_FREQUENCY_DOUBTFUL, EFFECTIVE_FREQUENCY_UNKNOWN, FREQUENCY_CHANGED, number,
 };
-use crate::model::{Estimate, Finding, Frequency, Hertz, Unit};
+use crate::model::{Finding, Frequency, Hertz, Interval, Unit};
 
 /// Effective frequencies before and after a measurement that differ by more than this share are a
 /// warning. *Judgement*.
@@ -69,7 +69,7 @@ pub struct Parts {
     pub after: Option<Chains>,
     /// The effective frequency in hertz while the timers were measured: the median of all windows,
     /// and what nine tenths of them lay between.
-    pub during: Option<Estimate>,
+    pub during: Option<Interval>,
     /// The rate of the time stamp counter.
     pub tsc: Option<Hertz>,
     /// The nominal frequency and where it was found.
@@ -117,15 +117,15 @@ pub fn summarise(
             .as_ref()
             .map(|(_, source)| source.clone().into_owned()),
         tsc_hz: parts.tsc.map(|hertz| hertz.0),
-        effective_hz: effective,
-        effective_hz_low: low.min_by(f64::total_cmp),
-        effective_hz_high: high.max_by(f64::total_cmp),
+        effective_hz: effective.map(|hertz| {
+            let ends = low.min_by(f64::total_cmp).zip(high.max_by(f64::total_cmp));
+            Interval::with_ends(hertz, ends)
+        }),
         effective_hz_before: parts.before.map(|each| each.hertz.0),
         effective_hz_after: parts.after.map(|each| each.hertz.0),
         cycles_from: cycles_from.to_owned(),
-        cycles_hz,
-        cycles_hz_low: interval.map(|hertz| hertz.low),
-        cycles_hz_high: interval.map(|hertz| hertz.high),
+        cycles_hz: cycles_hz
+            .map(|hertz| Interval::with_ends(hertz, interval.and_then(|hertz| hertz.ends()))),
     };
     let mut warnings = Vec::new();
     warnings.extend(changed(parts));
@@ -144,7 +144,7 @@ pub fn summarise(
 
 fn changed(parts: &Parts) -> Option<Finding> {
     let hertz = |value| number(value, Unit::Hertz);
-    if let Some(Estimate {
+    if let Some(Interval {
         value, low, high, ..
     }) = parts.during
     {
@@ -175,6 +175,7 @@ fn implausible(chains: &Chains) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::value_of;
 
     fn chains(gigahertz: f64) -> Option<Chains> {
         Some(Chains {
@@ -201,15 +202,17 @@ mod tests {
         };
         let (frequency, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
         assert_eq!(warnings, []);
-        assert_eq!(frequency.effective_hz, Some(3.01e9));
-        assert_eq!(frequency.cycles_hz, frequency.effective_hz);
+        assert_eq!(value_of(frequency.effective_hz), Some(3.01e9));
+        assert_eq!(value_of(frequency.cycles_hz), Some(3.01e9));
         assert_eq!(frequency.cycles_from, "effective");
         assert_eq!(
             (frequency.effective_hz_before, frequency.effective_hz_after),
             (Some(3e9), Some(3.02e9))
         );
-        assert_eq!(frequency.effective_hz_low, Some((3.0 - 0.01) * 1e9));
-        assert_eq!(frequency.effective_hz_high, Some((3.02 + 0.01) * 1e9));
+        assert_eq!(
+            frequency.effective_hz.and_then(|hz| hz.ends()),
+            Some(((3.0 - 0.01) * 1e9, (3.02 + 0.01) * 1e9))
+        );
         assert_eq!(frequency.tsc_hz, Some(2.6e9));
         assert_eq!(
             (frequency.nominal_hz, frequency.nominal_source),
@@ -251,11 +254,10 @@ mod tests {
     #[test]
     fn what_was_seen_in_between_counts() {
         let during = |low: f64, high: f64| {
-            Some(Estimate {
+            Some(Interval {
                 value: 2.6e9,
                 low,
                 high,
-                samples: 900,
             })
         };
         let parts = Parts {
@@ -266,10 +268,9 @@ mod tests {
         };
         let (frequency, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
         assert_eq!(warnings, [], "the ends do not count");
-        assert_eq!(frequency.effective_hz, Some(2.6e9));
         assert_eq!(
-            (frequency.effective_hz_low, frequency.effective_hz_high),
-            (Some(2.49e9), Some(3.01e9))
+            frequency.effective_hz,
+            Some(Interval::with_ends(2.6e9, Some((2.49e9, 3.01e9))))
         );
         let parts = Parts {
             during: during(2.4e9, 2.8e9),
@@ -284,7 +285,8 @@ mod tests {
             nominal: Some((Hertz(2.5e9), "brand string".into())),
             ..Parts::default()
         };
-        let chosen = |from| summarise(&parts, from).map(|(f, _)| (f.cycles_from, f.cycles_hz));
+        let chosen =
+            |from| summarise(&parts, from).map(|(f, _)| (f.cycles_from, value_of(f.cycles_hz)));
         assert_eq!(
             chosen(CyclesFrom::Nominal),
             Ok(("nominal".into(), Some(2.5e9)))

@@ -153,11 +153,10 @@ fn cycles_follow_the_core_and_are_not_held_against_time() {
         });
         trace.declared = false;
         let mut profile = profile(&trace);
-        profile.cost = Some(crate::model::Estimate {
+        profile.cost = Some(crate::model::Interval {
             value: cost,
             low: cost,
             high: cost,
-            samples: 1,
         });
         let yardsticks = Yardsticks {
             system_call_ns: Some(50.0),
@@ -248,11 +247,10 @@ fn of_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     });
     trace.runs.clear();
     let mut profile = profile(&trace);
-    let step = crate::model::Estimate {
+    let step = crate::model::Interval {
         value: 4e6,
         low: 4e6,
         high: 4e6,
-        samples: 1,
     };
     profile.resolution = Resolution::Resolved {
         step,
@@ -441,11 +439,10 @@ fn what_is_not_known_of_the_rate_of_the_reference_is_uncertainty() {
         let mut trace = trace(evidence());
         trace.reference.rate_uncertainty = rate_uncertainty;
         let mut profile = profile(&trace);
-        let step = crate::model::Estimate {
+        let step = crate::model::Interval {
             value: 1.0,
             low: 1.0,
             high: 1.0,
-            samples: 1,
         };
         profile.resolution = Resolution::Resolved {
             step,

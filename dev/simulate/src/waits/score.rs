@@ -12,7 +12,7 @@ use super::truth::{Ticks, Waits, cpu_slope, is_proportional};
 use super::{TickCase, WaitCase};
 use crate::figure::{FigureScore, FigureSummary, FoundFigure};
 use timermeter::model::{
-    Figure, Granularity, Lateness, MissedPolicy, PeriodFigures, Steps, WaitFigures,
+    Granularity, Interval, Lateness, MissedPolicy, PeriodFigures, Steps, WaitFigures,
 };
 
 /// A step is right within this share.
@@ -129,14 +129,14 @@ impl Judged {
         &mut self,
         name: &'static str,
         truth: Option<f64>,
-        known: Option<Figure>,
+        known: Option<Interval>,
         relative: bool,
     ) {
-        let found = |known: Figure| FoundFigure {
+        let found = |known: Interval| FoundFigure {
             truth,
             value: Some(known.value),
-            low: known.low,
-            high: known.high,
+            low: known.low(),
+            high: known.high(),
             remains: 0.0,
         };
         self.figures
@@ -270,7 +270,7 @@ fn declared(model: &WaitModel) -> [impl Fn(&Steps) -> Option<f64> + use<>; 2] {
 }
 
 /// Whether it is this step and no other, though not as well known as it should be.
-fn near(step: Figure, truth: f64) -> bool {
+fn near(step: Interval, truth: f64) -> bool {
     (step.value / truth - 1.0).abs() < WRONG
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use timermeter::model::{Cycles, Following, ReadsBy, Report, Status, TimerRow};
+use timermeter::model::{Cycles, Following, Interval, ReadsBy, Report, Status, TimerRow};
 use timermeter::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
 use timermeter::statistics::{CONFIDENCE, student_quantile};
 
@@ -72,12 +72,12 @@ impl Machine {
         let base_hz = report
             .frequency
             .effective_hz
-            .expect("the kept report has a frequency");
+            .expect("the kept report has a frequency")
+            .value;
         let hz = base_hz * (scatter.core * normal(&mut run)).exp();
         let frequency = &mut report.frequency;
-        [frequency.effective_hz, frequency.cycles_hz] = [Some(hz); 2];
-        [frequency.effective_hz_low, frequency.cycles_hz_low] = [Some(hz * 0.998); 2];
-        [frequency.effective_hz_high, frequency.cycles_hz_high] = [Some(hz * 1.002); 2];
+        let around = Interval::with_ends(hz, Some((hz * 0.998, hz * 1.002)));
+        [frequency.effective_hz, frequency.cycles_hz] = [Some(around); 2];
         report.created = format!("2026-11-20T12:{:02}:{:02}Z", number / 60 % 60, number % 60);
         for row in &mut report.timers {
             let share = planted
@@ -108,21 +108,22 @@ impl Machine {
     }
 
     fn observe(&self, row: &mut TimerRow, shift: f64, seen_cost: f64, hz: f64, run: &mut StdRng) {
-        let (Some(cost), Some(step)) = (&mut row.cost, &mut row.resolution) else {
+        let known = |[value, low, high]: [f64; 3]| Some(Interval { value, low, high });
+        let (Some(cost), Some(cost_ns), Some(step_ns)) =
+            (&mut row.cost, row.cost_ns, row.resolution_ns)
+        else {
             return;
         };
-        let truth = cost.median_ns.expect("a cost").ln() + shift;
+        let truth = cost_ns.value.ln() + shift;
         let costs = self.seen(truth, seen_cost, run).map(f64::exp);
-        [cost.median_ns, cost.low_ns, cost.high_ns] = costs.map(Some);
+        row.cost_ns = known(costs);
         cost.median_cycles = Some(costs[0] * hz / 1e9);
-        let share = row.spread.expect("a spread").clamp(0.01, 0.999);
+        let share = row.spread.expect("a spread").value.clamp(0.01, 0.999);
         let shares = self.seen((share / (1.0 - share)).ln(), SEEN_SPREAD, run);
         let shares = shares.map(|logit| 1.0 / (1.0 + (-logit).exp()));
-        [row.spread, row.spread_low, row.spread_high] = shares.map(Some);
-        let steps = self
-            .seen(step.ns.expect("a step").ln(), SEEN_STEP, run)
-            .map(f64::exp);
-        [step.ns, step.low_ns, step.high_ns] = steps.map(Some);
+        row.spread = known(shares);
+        let steps = self.seen(step_ns.value.ln(), SEEN_STEP, run).map(f64::exp);
+        row.resolution_ns = known(steps);
         let cycles = |ns: f64| Cycles(ns * hz / 1e9);
         let value = quality(cycles(steps[0]), cycles(costs[0]), shares[0]).expect("a Quality");
         let part =
@@ -131,8 +132,7 @@ impl Machine {
             + part(SPREAD_EXPONENT, shares)
             + part(RESOLUTION_EXPONENT, steps);
         let half = half.sqrt();
-        [row.quality, row.quality_low, row.quality_high] =
-            [value, value * (-half).exp(), (value * half.exp()).min(1.0)].map(Some);
+        row.quality = known([value, value * (-half).exp(), (value * half.exp()).min(1.0)]);
         if let Some(seen) = &mut row.observations {
             seen.processes = PROCESSES as u32;
         }

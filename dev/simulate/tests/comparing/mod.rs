@@ -77,7 +77,7 @@ fn deviation(kept: &[Report], timer: &str) -> Option<f64> {
         .iter()
         .map(|run| {
             let row = run.timers.iter().find(|row| row.id == timer)?;
-            Some((row.cost.as_ref()?.median_ns? * run.frequency.effective_hz?).ln())
+            Some((row.cost_ns?.value * run.frequency.effective_hz?.value).ln())
         })
         .collect();
     timermeter::statistics::standard_deviation(&costs?)

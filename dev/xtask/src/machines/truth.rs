@@ -1,6 +1,6 @@
 //! What a machine was built to be, and whether it was found to be so.
 
-use timermeter::model::{Path, Report, ResolutionKind, TimerRow};
+use timermeter::model::{Interval, Path, Report, ResolutionKind, TimerRow, value_of};
 use timermeter::watching::Event;
 use timermeter::watching::kept::{self, Kept};
 
@@ -316,11 +316,12 @@ fn none(row: &TimerRow, what: &str) -> String {
 }
 
 fn step(row: &TimerRow, truth: f64) -> Answer {
-    let ends = row
-        .resolution
-        .as_ref()
-        .and_then(|step| Some([step.ns?, step.low_ns?, step.high_ns?]));
-    let [ns, low, high] = ends.ok_or_else(|| none(row, "step"))?;
+    let bounded = row.resolution_ns.filter(Interval::is_bounded);
+    let Interval {
+        value: ns,
+        low,
+        high,
+    } = bounded.ok_or_else(|| none(row, "step"))?;
     Ok((
         format!("{ns:.5} ns [{low:.5}, {high:.5}]"),
         low <= truth && truth <= high,
@@ -345,9 +346,9 @@ fn cost_in_ticks(found: &Found, other: Option<&Found>, timer: &str, factor: f64)
     let cost = |found: &Found| -> Result<[f64; 3], String> {
         let row = row(found, timer)?;
         let unit = row.ns_per_tick.ok_or("its unit is not known")?;
-        let cost = row.cost.as_ref().ok_or_else(|| none(row, "cost"))?;
-        let of = |ns: Option<f64>| ns.map(|ns| ns / unit).ok_or_else(|| none(row, "cost"));
-        Ok([of(cost.median_ns)?, of(cost.low_ns)?, of(cost.high_ns)?])
+        let bounded = row.cost_ns.filter(Interval::is_bounded);
+        let cost = bounded.ok_or_else(|| none(row, "cost"))?;
+        Ok([cost.value, cost.low, cost.high].map(|ns| ns / unit))
     };
     let [here, low, high] = cost(found)?;
     let [there, least, most] = cost(other.ok_or("the other machine was not booted")?)?;
@@ -357,15 +358,10 @@ fn cost_in_ticks(found: &Found, other: Option<&Found>, timer: &str, factor: f64)
 }
 
 fn costs_more_than_its_step(row: &TimerRow) -> Answer {
-    let step = row
-        .resolution
-        .as_ref()
-        .and_then(|step| step.ns)
-        .ok_or_else(|| none(row, "step"))?;
+    let step = value_of(row.resolution_ns).ok_or_else(|| none(row, "step"))?;
     let cost = row
-        .cost
-        .as_ref()
-        .and_then(|cost| cost.low_ns)
+        .cost_ns
+        .and_then(|cost| cost.low())
         .ok_or_else(|| none(row, "cost"))?;
     Ok((format!("costs {cost:.0} ns or more"), cost > step))
 }
@@ -425,8 +421,7 @@ mod tests {
             .iter_mut()
             .find(|row| row.id == "monotonic")
             .expect("it has it");
-        let step = row.resolution.as_mut().expect("it has a step");
-        (step.ns, step.low_ns, step.high_ns) = (Some(10.001), Some(10.0009), Some(10.0011));
+        row.resolution_ns = Some(Interval::with_ends(10.001, Some((10.0009, 10.0011))));
         fs::write(place.join("kernel.log"), LOG).expect("there is room");
         fs::write(place.join("sources.out"), SOURCES).expect("there is room");
         fs::write(place.join("watch.jsonl"), format!("{EVENT}\n{END}\n")).expect("there is room");

@@ -9,7 +9,7 @@ use simulate::waits::population;
 use simulate::waits::score::{Counts, Judged, Score};
 use timermeter::campaign::waits::plan::WaitPlan;
 use timermeter::commands::{CommandError, terminal_style};
-use timermeter::model::Estimate;
+use timermeter::model::Interval;
 use timermeter::parallel;
 use timermeter::table::{Format, Value};
 use timermeter::text::hang;
@@ -222,7 +222,7 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
         let Some(covered) = figure.covered else {
             continue;
         };
-        let known = Estimate::exact(covered).counted(f64::from(figure.intervals));
+        let known = Interval::exact(covered).counted(f64::from(figure.intervals));
         let [covered, low, high] = [known.value, known.low, known.high].map(|share| 100.0 * share);
         figures.push(vec![
             (*name).into(),
