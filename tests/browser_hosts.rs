@@ -67,7 +67,7 @@ fn row<'a>(report: &'a serde_json::Value, id: &str) -> &'a serde_json::Value {
 
 fn step_us(row: &serde_json::Value) -> f64 {
     assert_eq!(row["resolution"]["kind"], "resolved", "{row}");
-    row["resolution"]["ns"].as_f64().expect("a number") / 1e3
+    row["resolution_ns"]["value"].as_f64().expect("a number") / 1e3
 }
 
 fn has_moved_edges(row: &serde_json::Value) -> bool {

@@ -267,7 +267,7 @@ fn by_the_prober(runtime: &str, wanted: &BTreeMap<String, f64>) -> BTreeMap<Stri
         .filter_map(|row| {
             Some((
                 row["id"].as_str()?.to_owned(),
-                row["resolution"]["ns"].as_f64()?,
+                row["resolution_ns"]["value"].as_f64()?,
             ))
         })
         .collect()

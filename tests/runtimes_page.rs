@@ -70,8 +70,8 @@ fn said(row: &Value) -> (String, String) {
 }
 
 fn step(row: &Value) -> String {
-    let resolution = &row["resolution"];
-    match (resolution["ns"].as_f64(), resolution["kind"].as_str()) {
+    let (ns, kind) = (&row["resolution_ns"]["value"], &row["resolution"]["kind"]);
+    match (ns.as_f64(), kind.as_str()) {
         (Some(ns), Some("resolved")) => time(Some(ns)),
         (Some(ns), _) => format!("≤ {}", time(Some(ns))),
         _ => "–".into(),
@@ -80,16 +80,13 @@ fn step(row: &Value) -> String {
 
 fn line(row: &Value) -> String {
     let text = |key: &str| row[key].as_str().unwrap_or_default().replace('|', "\\|");
-    let cost = row["cost"]["median_ns"]
+    let cost = row["cost_ns"]["value"]
         .as_f64()
         .map_or_else(|| "–".into(), |ns| time(Some(ns)));
-    let quality =
-        ["quality_low", "quality_high"].map(|end| row[end].as_f64().map(|share| 100.0 * share));
-    let quality = match (row["quality"].as_f64(), quality) {
-        (Some(share), [Some(low), Some(high)]) => {
-            format!("{:.2} ({low:.1} to {high:.1})", 100.0 * share)
-        }
-        (Some(share), _) => format!("{:.2}", 100.0 * share),
+    let percent = |number: &str| row["quality"][number].as_f64().map(|share| 100.0 * share);
+    let quality = match (percent("value"), percent("low"), percent("high")) {
+        (Some(value), Some(low), Some(high)) => format!("{value:.2} ({low:.1} to {high:.1})"),
+        (Some(value), ..) => format!("{value:.2}"),
         _ => "–".into(),
     };
     let (said, differs) = said(row);
@@ -197,8 +194,8 @@ fn the_page_has_the_figures_of_a_kept_run() {
 #[test]
 fn a_clock_that_does_not_what_is_said_has_a_note() {
     let row = serde_json::json!({
-        "id": "x:now", "label": "now(a|b)", "status": "ok", "resolution": {"ns": 1e6, "kind": "resolved"}, "cost": {"median_ns": 25.0},
-        "quality": 0.25, "quality_low": 0.2, "quality_high": 0.3, "verdicts": {"declared": {"resolution_ns": 1e3, "times_coarser": 1e3}},
+        "id": "x:now", "label": "now(a|b)", "status": "ok", "resolution_ns": {"value": 1e6}, "resolution": {"kind": "resolved"}, "cost_ns": {"value": 25.0},
+        "quality": {"value": 0.25, "low": 0.2, "high": 0.3}, "verdicts": {"declared": {"resolution_ns": 1e3, "times_coarser": 1e3}},
         "warnings": [{"code": "edges-moved"}]
     });
     assert_eq!(

@@ -226,7 +226,7 @@ def predicted(timermeter):
     command = [timermeter, "probe", "--quiet", "--format", "json", *BASE]
     report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     adds = {row["id"]: ((row.get("cost") or {}).get("adds") or {}) for row in report["timers"]}
-    return {mode: {kind: value["ns"] for kind, value in adds.get(mode, {}).items()} for mode in BASE}
+    return {mode: {kind: value["ns"]["value"] for kind, value in adds.get(mode, {}).items()} for mode in BASE}
 
 
 def table(name, found, adds):

@@ -39,7 +39,7 @@ def timermeter(program):
     report = json.loads(output(program, "probe", "--quiet", "--format", "json"))
     row = next(row for row in report["timers"] if row["id"] == "monotonic")
     clocks = sum(1 for row in report["timers"] if row["status"] == "ok")
-    return row["cost"]["median_ns"], row["resolution"]["ns"], clocks
+    return row["cost_ns"]["value"], row["resolution_ns"]["value"], clocks
 
 
 def clockperf(program):

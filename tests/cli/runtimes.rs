@@ -125,11 +125,11 @@ fn holds_together(row: &Value) {
     match row["status"].as_str() {
         Some("ok") => {
             assert!(
-                above_zero(&row["resolution"]["ns"]) && above_zero(&row["cost"]["median_ns"]),
+                above_zero(&row["resolution_ns"]["value"]) && above_zero(&row["cost_ns"]["value"]),
                 "{row}"
             );
             assert!(
-                row["quality"]
+                row["quality"]["value"]
                     .as_f64()
                     .is_some_and(|quality| (0.0..=1.0).contains(&quality)),
                 "{row}"
@@ -169,7 +169,7 @@ fn python_is_probed() {
     const MANTISSA_NS: f64 = 1e9 / (1 << 22) as f64;
     assert_eq!(time["ns_per_tick"], MANTISSA_NS, "{time}");
     if time["status"] == "ok" {
-        let steps = time["resolution"]["ns"]
+        let steps = time["resolution_ns"]["value"]
             .as_f64()
             .expect("it has a resolution")
             / MANTISSA_NS;
