@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Check, Comparable, Field, FieldSource, Of, Part, Range, Room};
+use super::{Check, Comparable, Field, FieldSource, Of, Range, Room};
 use crate::model::{
     Adds, Context, Cost, Distribution, Finding, Interval, Observations, Properties, Question,
     Resolution, ResolutionKind, TimerRow, Verdicts,
@@ -39,24 +39,16 @@ macro_rules! each {
 
 /// What a read adds to the code around it.
 macro_rules! added {
-    ($context:ident, $name:literal, $csv:literal, $help:literal) => {{
-        let about = concat!($help, ", in ns");
-        let [adds, low, high] = Field::clock_figure(concat!("adds_", $name, "_ns"), about, |row| {
-            Some(adds(row)?.of(Context::$context)?.ns)
-        })
-        .csv($csv, concat!("adds_", $name, "_ns"))
-        .with_ends(
-            concat!("adds_", $name, "_low_ns"),
-            concat!("adds_", $name, "_high_ns"),
-        );
-        [
-            adds.check(concat!("cost.adds.", $name, ".ns"), Range::EITHER)
-                .column(concat!("adds-", $name), concat!("adds, ", $name, " (ns)"))
-                .metric(concat!("timermeter_timer_adds_", $name), "seconds", $help),
-            low,
-            high,
-        ]
-    }};
+    ($context:ident, $name:literal, $help:literal) => {
+        Field::clock_figure(
+            concat!("adds_", $name, "_ns"),
+            concat!($help, ", in ns"),
+            |row| Some(adds(row)?.of(Context::$context)?.ns),
+        )
+        .check(concat!("cost.adds.", $name, ".ns"), Range::EITHER)
+        .column(concat!("adds-", $name), concat!("adds, ", $name, " (ns)"))
+        .metric(concat!("timermeter_timer_adds_", $name), "seconds", $help)
+    };
 }
 
 pub(super) fn fields() -> Vec<Field> {
@@ -70,14 +62,10 @@ fn names() -> Vec<Field> {
     vec![
         each!("timer", "Id of the timer", |row| row.id.as_str().into())
             .column("timer", "timer")
-            .by_default(1, Room::Always)
-            .csv(0, "id"),
-        each!("label", "The call", |row| row.label.as_str().into())
-            .column("label", "call")
-            .csv(10, "label"),
+            .by_default(1, Room::Always),
+        each!("label", "The call", |row| row.label.as_str().into()).column("label", "call"),
         each!("runtime", "Its runtime", |row| row.runtime.as_str().into())
-            .column("runtime", "runtime")
-            .csv(20, "runtime"),
+            .column("runtime", "runtime"),
         declared(
             "family",
             "What it reads: `cpu-counter`, `system-clock`, `cpu-time`, `perf-event`, `other`",
@@ -96,8 +84,7 @@ fn names() -> Vec<Field> {
         each!("status", "How its characterisation ended", |row| {
             Value::Word(row.status.name())
         })
-        .column("status", "status")
-        .csv(30, "status"),
+        .column("status", "status"),
         Field::new(
             "reason",
             Type::Text,
@@ -109,67 +96,40 @@ fn names() -> Vec<Field> {
             }),
         )
         .column("reason", "reason"),
-        each!("reason", "Why, when it is not ok", |row| (&row.reason)
-            .into())
-        .not_in_all()
-        .csv(40, "reason"),
-        each!("remedy", "What to do about it", |row| (&row.remedy).into()).csv(50, "remedy"),
+        each!("remedy", "What to do about it", |row| (&row.remedy).into()),
         Field::of_clocks("legend", Type::Text, "What the paper calls it", |row| {
             (&row.legend).into()
-        })
-        .csv(340, "legend"),
+        }),
     ]
 }
 
 fn steps() -> Vec<Field> {
-    let resolution =
-        Field::clock_figure("resolution_ns", "One step, in ns", |row| row.resolution_ns);
-    let ends = [
-        resolution
-            .end(
-                Part::Low,
-                "resolution_low_ns",
-                "Lower end of its 95 % interval",
-            )
-            .csv(81, "resolution_low_ns"),
-        resolution
-            .end(
-                Part::High,
-                "resolution_high_ns",
-                "Upper end of its 95 % interval",
-            )
-            .csv(82, "resolution_high_ns"),
-    ];
-    let mut fields = vec![
-        Field::of_clocks("resolution_ns", Type::Figure, "One step, in ns", |row| {
-            bounded(row, row.resolution_ns.map(|ns| ns.value))
-        })
-        .column("resolution", "resolution (ns)")
-        .by_default(2, Room::Always)
-        .screen(
-            ["resolution", "resolution", "resolution"],
-            Notation::Time,
-            "",
-        )
-        .csv(80, "resolution_ns"),
-    ];
-    fields.extend(ends);
     let kind = |row: &TimerRow| {
         row.resolution
             .as_ref()
             .map(|step| Value::Word(step.kind.name()))
             .into()
     };
-    fields.extend([
+    vec![
         Field {
             check: Some(Check {
                 place: "resolution_ns",
                 range: Range::STEP,
                 low: Range::LENGTH,
             }),
-            ..resolution
-        }
-        .not_in_all(),
+            ..Field::clock_figure("resolution_ns", "One step, in ns", |row| row.resolution_ns)
+        },
+        Field::of_clocks("resolution_ns", Type::Figure, "One step, in ns", |row| {
+            bounded(row, row.resolution_ns.map(|ns| ns.value))
+        })
+        .not_in_all()
+        .column("resolution", "resolution (ns)")
+        .by_default(2, Room::Always)
+        .screen(
+            ["resolution", "resolution", "resolution"],
+            Notation::Time,
+            "",
+        ),
         Field::clock_figure("step_ns", "One step, where it is known", |row| {
             of_kind(row, ResolutionKind::Resolved)
         })
@@ -200,7 +160,6 @@ fn steps() -> Vec<Field> {
             |row| bounded(row, row.resolution.and_then(|step| step.cycles)),
         )
         .column("resolution-cycles", "resolution (cycles)")
-        .csv(100, "resolution_cycles")
         .check("resolution.cycles", Range::STEP),
         Field::of_clocks(
             "resolution_cycles",
@@ -219,15 +178,13 @@ fn steps() -> Vec<Field> {
             Type::Text,
             "`resolved`, or `at_most` where the step is no longer than that",
             kind,
-        )
-        .csv(70, "resolution_kind"),
+        ),
         Field::of_clocks(
             "resolution_ticks",
             Type::Figure,
             "One step, in ticks",
             |row| row.resolution.as_ref().map(|step| step.ticks).into(),
         )
-        .csv(90, "resolution_ticks")
         .check("resolution.ticks", Range::STEP),
         Field::of_clocks(
             "ns_per_tick",
@@ -235,54 +192,39 @@ fn steps() -> Vec<Field> {
             "Nanoseconds in a tick",
             |row| row.ns_per_tick.into(),
         )
-        .csv(60, "ns_per_tick")
         .check("ns_per_tick", Range::STEP),
-    ]);
-    fields
+    ]
 }
 
 fn contexts() -> Vec<Field> {
-    [
+    vec![
         added!(
             Latency,
             "latency",
-            410,
             "What a read adds to work bound by latency"
         ),
         added!(
             Throughput,
             "throughput",
-            420,
             "What a read adds to work bound by throughput"
         ),
-        added!(
-            Memory,
-            "memory",
-            430,
-            "What a read adds to work bound by memory"
-        ),
+        added!(Memory, "memory", "What a read adds to work bound by memory"),
         added!(
             Ahead,
             "ahead",
-            440,
             "What a read adds to code that the core runs far ahead in"
         ),
         added!(
             Cold,
             "cold",
-            450,
             "What the first read after a millisecond of other work takes"
         ),
         added!(
             Contended,
             "contended",
-            460,
             "What a read adds to work bound by throughput while all other CPUs read the same timer"
         ),
     ]
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 fn adds(row: &TimerRow) -> Option<Adds> {
@@ -290,13 +232,11 @@ fn adds(row: &TimerRow) -> Option<Adds> {
 }
 
 fn costs() -> Vec<Field> {
-    let [cost, low, high] = Field::clock_figure(
+    let cost = Field::clock_figure(
         "cost_ns",
         "What a call costs alone: the median of single invocations, in ns",
         |row| row.cost_ns,
-    )
-    .csv(110, "cost_median_ns")
-    .with_ends("cost_low_ns", "cost_high_ns");
+    );
     let range = Range::LENGTH;
     vec![
         cost.check("cost_ns", range)
@@ -305,27 +245,21 @@ fn costs() -> Vec<Field> {
             .screen(["cost", "cost", "cost"], Notation::Time, "")
             .metric("timermeter_timer_cost", "seconds", "Median of what a read takes alone")
             .compared(Comparable::COST),
-        low.column("cost-low", "cost, low (ns)"),
-        high.column("cost-high", "cost, high (ns)"),
         of_cost("cost_cycles", "What a call costs alone, in cycles", |cost| cost.median_cycles)
             .column("cost-cycles", "cost (cycles)")
             .by_default(4, Room::Wide)
             .screen(["cost cycles", "cost cycles", "cycles"], Notation::Count, "wide")
-            .csv(120, "cost_median_cycles")
             .check("cost.median_cycles", range),
         of_cost("cost_amortised_ns", "What a call costs in a row of many, in ns", |cost| cost.amortised_ns)
             .column("amortised", "cost in a row (ns)")
-            .csv(130, "cost_amortised_ns")
             .metric("timermeter_timer_cost_amortised", "seconds", "What a read takes in a row of many")
             .check("cost.amortised_ns", range),
         of_cost("cost_single_median_ns", "Median of single calls as the reference shows them", |cost| {
             cost.single_median_ns
         })
-        .csv(140, "cost_single_median_ns")
         .check("cost.single_median_ns", range),
         of_cost("cost_p99_ns", "99th percentile of single invocations, in ns", |cost| cost.p99_ns)
             .column("p99", "cost, p99 (ns)")
-            .csv(150, "cost_p99_ns")
             .metric(
                 "timermeter_timer_cost_p99",
                 "seconds",
@@ -343,53 +277,22 @@ fn costs() -> Vec<Field> {
         .where_told(),
         Field::of_clocks("cost_reference", Type::Text, "The timer that timed the invocations", |row| {
             row.cost.as_ref().map(|cost| &cost.reference).into()
-        })
-        .csv(160, "cost_reference"),
-        Field::of_clocks("distribution_modes", Type::Text, "The costs there are, with their shares", modes)
-            .csv(180, "distribution_modes"),
-        distributed(190, "distribution_within_ns", |costs| Some(costs.within_ns))
+        }),
+        Field::of_clocks("distribution_modes", Type::Text, "The costs there are, with their shares", modes),
+        distributed("distribution_within_ns", |costs| Some(costs.within_ns))
             .check("distribution.within_ns", range),
-        distributed(200, "distribution_between_ns", |costs| costs.between_ns)
+        distributed("distribution_between_ns", |costs| costs.between_ns)
             .check("distribution.between_ns", range),
-        distributed(210, "distribution_tail_share", |costs| Some(costs.tail_share))
+        distributed("distribution_tail_share", |costs| Some(costs.tail_share))
             .check("distribution.tail_share", Range::SHARE),
     ]
 }
 
 fn spreads() -> Vec<Field> {
     let spread = "Share of single invocations within one step of the median";
-    let [spread, spread_low, spread_high] = Field::clock_figure("spread", spread, |row| row.spread)
+    let spread = Field::clock_figure("spread", spread, |row| row.spread)
         .notation(SHARE)
-        .largest_first()
-        .csv(170, "spread")
-        .with_ends("spread_low", "spread_high");
-    let [share_of_best, quality_low, quality_high] =
-        Field::clock_figure("quality", "Quality, 0 to 1", |row| row.quality)
-            .csv(220, "quality")
-            .with_ends("quality_low", "quality_high");
-    let in_percent = Field::clock_figure("quality_percent", "Quality, in percent", |row| {
-        row.quality.map(|quality| quality.scaled(100.0))
-    })
-    .notation(PERCENT)
-    .largest_first()
-    .not_in_all();
-    let ends = [
-        in_percent
-            .end(
-                Part::Low,
-                "quality_low_percent",
-                "Lower end of the interval of Quality",
-            )
-            .not_in_all(),
-        in_percent
-            .end(
-                Part::High,
-                "quality_high_percent",
-                "Upper end of the interval of Quality",
-            )
-            .not_in_all(),
-    ];
-    let [percent_low, percent_high] = ends;
+        .largest_first();
     vec![
         spread
             .check("spread", Range::SHARE)
@@ -402,19 +305,18 @@ fn spreads() -> Vec<Field> {
                 "Share of single reads within one step of the median cost",
             )
             .compared(Comparable::SPREAD),
-        spread_low.column("spread-low", "spread, low"),
-        spread_high.column("spread-high", "spread, high"),
-        share_of_best.check("quality", Range::SHARE).metric(
-            "timermeter_timer_quality",
-            "ratio",
-            "Quality (ICPE 2011)",
-        ),
-        quality_low,
-        quality_high,
-        in_percent
-            .column("quality", "Quality (%)")
-            .by_default(6, Room::Always)
-            .compared(Comparable::QUALITY),
+        Field::clock_figure("quality", "Quality, 0 to 1", |row| row.quality)
+            .check("quality", Range::SHARE)
+            .metric("timermeter_timer_quality", "ratio", "Quality (ICPE 2011)"),
+        Field::clock_figure("quality_percent", "Quality, in percent", |row| {
+            row.quality.map(|quality| quality.scaled(100.0))
+        })
+        .notation(PERCENT)
+        .largest_first()
+        .not_in_all()
+        .column("quality", "Quality (%)")
+        .by_default(6, Room::Always)
+        .compared(Comparable::QUALITY),
         // As the other tables print it: rounded up, so that the interval holds the one that was
         // found.
         Field::of_clocks(
@@ -427,8 +329,6 @@ fn spreads() -> Vec<Field> {
         .notation(PERCENT)
         .by_default(7, Room::OfOneReport)
         .not_in_all(),
-        percent_low.column("quality-low", "Quality, low (%)"),
-        percent_high.column("quality-high", "Quality, high (%)"),
         Field::of_clocks(
             "quality_printed_percent",
             Type::Figure,
@@ -446,24 +346,19 @@ fn spreads() -> Vec<Field> {
             |row| row.printed_quality.into(),
         )
         .check("printed_quality", Range::SHARE),
-        seen(
-            230,
-            "processes",
-            "Fresh processes that measured it",
-            |seen| u64::from(seen.processes),
-        ),
-        seen(240, "intervals", "Intervals", |seen| seen.intervals),
-        seen(250, "batched_calls", "Invocations in batches", |seen| {
+        seen("processes", "Fresh processes that measured it", |seen| {
+            u64::from(seen.processes)
+        }),
+        seen("intervals", "Intervals", |seen| seen.intervals),
+        seen("batched_calls", "Invocations in batches", |seen| {
             seen.batched_calls
         }),
         seen(
-            260,
             "single_calls",
             "Single invocations that were timed",
             |seen| seen.single_calls,
         ),
         seen(
-            270,
             "backward_steps",
             "Negative differences between readings",
             |seen| seen.backward_steps,
@@ -472,22 +367,19 @@ fn spreads() -> Vec<Field> {
 }
 
 macro_rules! outcome {
-    ($place:literal, $name:literal, $about:literal, $question:ident) => {
+    ($name:literal, $about:literal, $question:ident) => {
         verdict($name, Type::Text, $about, |all| {
             Value::Word(all.answer(Question::$question).outcome.in_words())
         })
-        .csv($place, $name)
     };
 }
 
 fn trust() -> Vec<Field> {
-    let [rate, rate_low, rate_high] = Field::clock_figure(
+    let rate = Field::clock_figure(
         "rate_offset_ppm",
         "How much faster than the reference it ran",
         rate,
-    )
-    .csv(400, "rate_offset_ppm")
-    .with_ends("rate_offset_low_ppm", "rate_offset_high_ppm");
+    );
     vec![
         verdict(
             "trust",
@@ -498,37 +390,31 @@ fn trust() -> Vec<Field> {
         .column("trust", "trust")
         .by_default(8, Room::Always),
         outcome!(
-            280,
             "monotonic",
             "Whether it is monotonic: `pass`, `fail`, `not applicable`, `not tested`",
             Monotonic
         ),
         outcome!(
-            281,
             "thread_safe",
             "Whether it is monotonic from thread to thread, in the same words",
             ThreadSafe
         ),
         outcome!(
-            282,
             "stable",
             "Whether it keeps its rate, without jumps, in the same words",
             Stable
         ),
         outcome!(
-            283,
             "counts",
             "Whether it counts what it claims to, in the same words",
             Counts
         ),
         outcome!(
-            284,
             "declared",
             "Whether it does what its platform declares, in the same words",
             Declared
         ),
         outcome!(
-            285,
             "read_path",
             "Whether its reads go the way that they should, in the same words",
             ReadPath
@@ -586,8 +472,6 @@ fn trust() -> Vec<Field> {
             )
             .check("verdicts.stable.offset_ppm", Range::EITHER)
             .compared(Comparable::DRIFT),
-        rate_low,
-        rate_high,
         verdict(
             "rate_offset_uncertainty_ppm",
             Type::Figure,
@@ -610,11 +494,6 @@ fn trust() -> Vec<Field> {
             &row.warnings
         ))
         .column("warnings", "warnings"),
-        Field::of_clocks("warnings", Type::Text, "Codes of the warnings", |row| {
-            codes(&row.warnings)
-        })
-        .not_in_all()
-        .csv(290, "warnings"),
     ]
 }
 
@@ -639,18 +518,16 @@ fn of_cost(key: &'static str, about: &'static str, of: fn(&Cost) -> Option<f64>)
     })
 }
 
-fn distributed(place: u16, key: &'static str, of: fn(&Distribution) -> Option<f64>) -> Field {
+fn distributed(key: &'static str, of: fn(&Distribution) -> Option<f64>) -> Field {
     Field::of_clocks(key, Type::Figure, "Of single costs", move |row| {
         row.distribution.as_ref().and_then(of).into()
     })
-    .csv(place, key)
 }
 
-fn seen(place: u16, key: &'static str, about: &'static str, of: fn(&Observations) -> u64) -> Field {
+fn seen(key: &'static str, about: &'static str, of: fn(&Observations) -> u64) -> Field {
     Field::of_clocks(key, Type::Count, about, move |row| {
         row.observations.as_ref().map(of).into()
     })
-    .csv(place, key)
 }
 
 fn verdict(

@@ -38,8 +38,6 @@ pub struct Field {
     pub screen: Option<Screen>,
     /// Whether `table --columns all` and Parquet have it.
     pub in_all: bool,
-    /// Its place in the CSV of a single report, and what it is called there.
-    pub csv: Option<(u16, &'static str)>,
     /// Its gauge.
     pub metric: Option<Metric>,
     /// What comparisons know it by.
@@ -201,7 +199,10 @@ pub fn fields() -> &'static [Field] {
             waits::fields(),
             periods::fields(),
         ];
-        all.into_iter().flatten().collect()
+        all.into_iter()
+            .flatten()
+            .flat_map(Field::with_ends)
+            .collect()
     });
     &FIELDS
 }
@@ -211,19 +212,10 @@ pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Field> {
     fields().iter().filter(move |field| field.is_of(kind))
 }
 
-/// What the CSV of a report of such rows has, in order.
+/// The columns of rows of a kind in CSV and Parquet: those of the report first.
 #[must_use]
-pub fn in_csv(kind: Kind) -> Vec<(&'static str, &'static Field)> {
-    // What is of the whole report stands with clocks alone.
-    let wanted = |field: &&Field| kind == Kind::Clocks || !field.is_of_report();
-    let mut all: Vec<_> = of_kind(kind)
-        .filter(wanted)
-        .filter_map(|field| Some((field.csv?, field)))
-        .collect();
-    all.sort_by_key(|((place, _), _)| *place);
-    all.into_iter()
-        .map(|((_, name), field)| (name, field))
-        .collect()
+pub fn columns(kind: Kind) -> Vec<&'static Field> {
+    of_kind(kind).filter(|field| field.in_all).collect()
 }
 
 /// What the table of a single report shows of its clocks.
@@ -250,6 +242,12 @@ impl Field {
             FieldSource::Row(of) => of.is_of(kind),
             FieldSource::Figure(of, _) => of.is_of(kind),
         }
+    }
+
+    /// Whether it is an end of the interval of the field before it.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        matches!(&self.source, FieldSource::Figure(_, part) if *part != Part::Value)
     }
 
     /// Whether it is the same for all rows of a report.
@@ -326,7 +324,6 @@ impl Field {
             by_default: None,
             screen: None,
             in_all: true,
-            csv: None,
             metric: None,
             compared: None,
             check: None,
@@ -413,13 +410,6 @@ impl Field {
         }
     }
 
-    fn csv(self, place: u16, name: &'static str) -> Self {
-        Self {
-            csv: Some((place, name)),
-            ..self
-        }
-    }
-
     /// `table --columns all` lacks it.
     fn not_in_all(self) -> Self {
         Self {
@@ -480,40 +470,42 @@ impl Field {
         }
     }
 
-    /// An end of the interval of this figure, as a field of its own.
-    fn end(&self, part: Part, key: &'static str, about: &'static str) -> Self {
-        let FieldSource::Figure(of, _) = &self.source else {
-            unreachable!("figures have ends")
+    /// The field, followed by the ends of its interval where it has one.
+    fn with_ends(self) -> Vec<Self> {
+        let of = match &self.source {
+            FieldSource::Figure(of, Part::Value) if self.in_all || self.column.is_some() => of,
+            _ => return vec![self],
         };
-        let source = FieldSource::Figure(of.clone(), part);
-        let Self {
-            largest_first,
-            notation,
-            in_all,
-            ..
-        } = *self;
-        Self {
-            largest_first,
-            notation,
-            in_all,
-            ..Self::new(key, Type::Figure, about, source)
-        }
-    }
-
-    /// The figure and both ends of its interval, in CSV next to each other.
-    fn with_ends(self, low: &'static str, high: &'static str) -> [Self; 3] {
-        let mut ends = [
-            self.end(Part::Low, low, "Lower end of its 95 % interval"),
-            self.end(Part::High, high, "Upper end of its 95 % interval"),
+        let end = |part, name: &str, about| Self {
+            column: self.column.map(|(column, heading)| {
+                let (what, unit) = heading.split_at(heading.find(" (").unwrap_or(heading.len()));
+                let heading = format!("{what}, {name}{unit}");
+                (format!("{column}-{name}").leak() as _, heading.leak() as _)
+            }),
+            largest_first: self.largest_first,
+            notation: self.notation,
+            in_all: self.in_all,
+            ..Self::new(
+                end_key(self.key, name).leak(),
+                Type::Figure,
+                about,
+                FieldSource::Figure(of.clone(), part),
+            )
+        };
+        let ends = [
+            end(Part::Low, "low", "Lower end of its 95 % interval"),
+            end(Part::High, "high", "Upper end of its 95 % interval"),
         ];
-        if let Some((place, _)) = self.csv {
-            for (at, end) in ends.iter_mut().enumerate() {
-                end.csv = Some((place + 1 + at as u16, end.key));
-            }
-        }
-        let [low, high] = ends;
-        [self, low, high]
+        [self].into_iter().chain(ends).collect()
     }
+}
+
+/// The key of an end of an interval: the unit stays last, as in `cost_low_ns`.
+fn end_key(key: &str, end: &str) -> String {
+    let is_unit = |unit: &&&str| key.ends_with(**unit);
+    let unit = ["_ns", "_ppm", "_percent"].iter().find(is_unit);
+    let unit = unit.copied().unwrap_or_default();
+    format!("{}_{end}{unit}", &key[..key.len() - unit.len()])
 }
 
 #[cfg(test)]

@@ -25,26 +25,22 @@ fn count(key: &'static str, about: &'static str, of: fn(&PeriodFigures) -> u64) 
     tick(key, Type::Count, about, counted).notation(Notation::Fixed(0))
 }
 
-/// A figure with its interval, which in tables stands alone: keys of the ends, its place in CSV and
-/// what it is called there.
+/// A figure with its interval, and its place in the document.
 fn figure(
     key: &'static str,
     about: &'static str,
-    (place, [csv, low, high]): (u16, [&'static str; 3]),
+    place: &'static str,
     of: fn(&PeriodFigures) -> Option<Interval>,
-) -> [Field; 3] {
+) -> Field {
     let of = Of::period(move |tick| tick.row.figures.as_ref().and_then(of));
-    let [field, low, high] = Field::new(
+    Field::new(
         key,
         Type::Figure,
         about,
         FieldSource::Figure(of, Part::Value),
     )
     .notation(Notation::Time)
-    .csv(place, csv)
-    .check(csv, Range::EITHER)
-    .with_ends(low, high);
-    [field, low, high]
+    .check(place, Range::EITHER)
 }
 
 pub(super) fn fields() -> Vec<Field> {
@@ -64,30 +60,16 @@ fn lateness() -> Vec<Field> {
             )
             .percentile(percentile)
     };
-    let [p50, p50_low, p50_high] = figure(
+    let p50 = figure(
         "late_p50_ns",
         "Of timers that wait: median lateness",
-        (
-            90,
-            [
-                "lateness_p50_ns",
-                "lateness_p50_low_ns",
-                "lateness_p50_high_ns",
-            ],
-        ),
+        "lateness_p50_ns",
         |found| found.lateness_p50_ns,
     );
-    let [p99, p99_low, p99_high] = figure(
+    let p99 = figure(
         "late_p99_ns",
         "Of timers that wait: 99th percentile of lateness",
-        (
-            100,
-            [
-                "lateness_p99_ns",
-                "lateness_p99_low_ns",
-                "lateness_p99_high_ns",
-            ],
-        ),
+        "lateness_p99_ns",
         |found| found.lateness_p99_ns,
     );
     vec![
@@ -100,27 +82,21 @@ fn lateness() -> Vec<Field> {
         .column("request", "asked")
         .notation(Notation::Time)
         .by_default(3, Room::Always)
-        .csv(60, "period_ns")
         .check("period_ns", Range::STEP),
         count(
             "waits",
             "Of timers that wait: how many waits, or wake-ups",
             |found| found.wakeups,
         )
-        .column("waits", "waits")
-        .csv(130, "wakeups"),
+        .column("waits", "waits"),
         metric(p50, "50")
             .column("late-p50", "late p50")
             .by_default(6, Room::Always)
             .compared(Comparable::LATENESS),
-        p50_low,
-        p50_high,
         metric(p99, "99")
             .column("late-p99", "late p99")
             .by_default(7, Room::Always)
             .compared(Comparable::TAIL),
-        p99_low,
-        p99_high,
         tick(
             "late_max_ns",
             Type::Figure,
@@ -136,7 +112,6 @@ fn lateness() -> Vec<Field> {
         .column("late-max", "late max")
         .notation(Notation::Time)
         .by_default(8, Room::Wide)
-        .csv(110, "max_ns")
         .check("max_ns", Range::EITHER)
         .metric(
             "timermeter_period_lateness_max",
@@ -156,35 +131,22 @@ fn intervals() -> Vec<Field> {
             )
             .percentile(percentile)
     };
-    let [rate, rate_low, rate_high] = figure(
+    let rate = figure(
         "rate_error_ppm",
         "Of periodic timers: by how much the period is too long",
-        (
-            65,
-            [
-                "rate_error_ppm",
-                "rate_error_low_ppm",
-                "rate_error_high_ppm",
-            ],
-        ),
+        "rate_error_ppm",
         |found| found.rate_error_ppm,
     );
-    let [p50, p50_low, p50_high] = figure(
+    let p50 = figure(
         "jitter_p50_ns",
         "Of periodic timers: median of the distance between interval and period",
-        (
-            70,
-            ["jitter_p50_ns", "jitter_p50_low_ns", "jitter_p50_high_ns"],
-        ),
+        "jitter_p50_ns",
         |found| found.jitter_p50_ns,
     );
-    let [p99, p99_low, p99_high] = figure(
+    let p99 = figure(
         "jitter_p99_ns",
         "Of periodic timers: 99th percentile of the distance between interval and period",
-        (
-            80,
-            ["jitter_p99_ns", "jitter_p99_low_ns", "jitter_p99_high_ns"],
-        ),
+        "jitter_p99_ns",
         |found| found.jitter_p99_ns,
     );
     vec![
@@ -197,28 +159,20 @@ fn intervals() -> Vec<Field> {
                 "How much longer the period is than the one asked for, as a share of it",
             )
             .compared(Comparable::RATE),
-        rate_low,
-        rate_high,
         metric(p50, "50")
             .column("jitter-p50", "jitter p50")
             .by_default(5, Room::Wide),
-        p50_low,
-        p50_high,
         metric(p99, "99").column("jitter-p99", "jitter p99"),
-        p99_low,
-        p99_high,
     ]
 }
 
 fn expirations() -> Vec<Field> {
     vec![
-        count("expirations", "Expirations", |found| found.expirations)
-            .csv(120, "expirations")
-            .metric(
-                "timermeter_period_expirations",
-                "",
-                "Expirations in the measurement",
-            ),
+        count("expirations", "Expirations", |found| found.expirations).metric(
+            "timermeter_period_expirations",
+            "",
+            "Expirations in the measurement",
+        ),
         count(
             "missed",
             "Of periodic timers: expirations that were missed",
@@ -226,7 +180,6 @@ fn expirations() -> Vec<Field> {
         )
         .column("missed", "missed")
         .by_default(9, Room::Wide)
-        .csv(140, "missed")
         .metric(
             "timermeter_period_missed_expirations",
             "",
@@ -237,12 +190,10 @@ fn expirations() -> Vec<Field> {
             "Of periodic timers: those that the timer reports",
             |found| found.missed_reported,
         )
-        .column("missed-reported", "of which reported")
-        .csv(150, "missed_reported"),
+        .column("missed-reported", "of which reported"),
         count("stalls", "Stalls that were injected", |found| {
             found.stalls.into()
-        })
-        .csv(160, "stalls"),
+        }),
         tick(
             "after_stall",
             Type::Text,
@@ -253,7 +204,6 @@ fn expirations() -> Vec<Field> {
             },
         )
         .column("after-stall", "after a stall")
-        .by_default(10, Room::Always)
-        .csv(170, "after_stall"),
+        .by_default(10, Room::Always),
     ]
 }

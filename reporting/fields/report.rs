@@ -64,9 +64,6 @@ fn run() -> Vec<Field> {
         Field::of_reports("created", Type::Time, "When the measurement began", |r| {
             time(&r.created).map_or(Value::Nothing, Value::Time)
         }),
-        text("created", "When the measurement began", |r| (&r.created).into())
-            .not_in_all()
-            .csv(330, "created"),
         text("tool_version", "Version of timermeter that measured", |r| (&r.tool.version).into()),
         text("profile", "`quick`, `default` or `thorough`", |r| (&r.settings.profile).into()),
         text("seed", "Seed of all random choices", |r| r.settings.seed.to_string().into()),
@@ -85,8 +82,7 @@ fn machine() -> Vec<Field> {
         text("cpu", "Brand string of the CPU", |r| {
             (&r.platform.cpu.model).into()
         })
-        .column("cpu", "CPU")
-        .csv(300, "cpu_model"),
+        .column("cpu", "CPU"),
         text("cpu_vendor", "Vendor of the CPU", |r| {
             (&r.platform.cpu.vendor).into()
         }),
@@ -235,10 +231,9 @@ fn frequencies() -> Vec<Field> {
             "cycles_from",
             "Which frequency turned time into cycles",
             |r| (&r.frequency.cycles_from).into(),
-        )
-        .csv(310, "cycles_from"),
+        ),
     ];
-    let csv: [(&str, &str, OfReport); 3] = [
+    let cycles: [(&str, &str, OfReport); 3] = [
         ("cycles_hz", "frequency.cycles_hz", |r| {
             r.frequency.cycles_hz.map(|hz| hz.value).into()
         }),
@@ -249,16 +244,8 @@ fn frequencies() -> Vec<Field> {
             r.frequency.cycles_hz.and_then(|hz| hz.high()).into()
         }),
     ];
-    let csv = csv.into_iter().zip(320..).map(|((key, place, of), at)| {
-        rate(
-            key,
-            place,
-            "Frequency that turned time into cycles, or an end of its interval",
-            of,
-        )
-        .csv(at, key)
-    });
-    fields.extend(csv);
+    let about = "Frequency that turned time into cycles, or an end of its interval";
+    fields.extend(cycles.map(|(key, place, of)| rate(key, place, about, of)));
     fields.push(range_only("frequency.effective_hz.low", |r| {
         r.frequency.effective_hz.and_then(|hz| hz.low()).into()
     }));

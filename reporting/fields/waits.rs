@@ -56,24 +56,21 @@ fn conditions() -> Vec<Field> {
             |own, _| own.slack_ns.map(|ns| ns as f64).into(),
         )
         .column("slack", "slack")
-        .notation(TIME)
-        .csv(21, "slack_ns"),
+        .notation(TIME),
         both(
             "policy",
             Type::Text,
             "Of timers that wait: the scheduling policy of the thread",
             |own, _| some(&own.policy),
         )
-        .column("policy", "policy")
-        .csv(22, "policy"),
+        .column("policy", "policy"),
         both(
             "load",
             Type::Text,
             "Of timers that wait: what else ran",
             |own, _| Value::Word(own.load.name()),
         )
-        .column("load", "load")
-        .csv(23, "load"),
+        .column("load", "load"),
         both(
             "on_cpu",
             Type::Count,
@@ -81,8 +78,7 @@ fn conditions() -> Vec<Field> {
             |own, _| own.cpu.map(f64::from).into(),
         )
         .column("on-cpu", "on CPU")
-        .notation(COUNT)
-        .csv(24, "cpu"),
+        .notation(COUNT),
     ]
 }
 
@@ -158,28 +154,13 @@ fn granularity(wait: &Waited, of: fn(&Steps) -> Option<Granularity>) -> Value {
     }
 }
 
-fn kind_of(wait: &Waited, of: fn(&Steps) -> Option<Granularity>) -> Value {
-    let kind = steps(wait, of).map(|found| {
-        if found.step().is_some() {
-            "step"
-        } else {
-            "at-most"
-        }
-    });
-    kind.map(Value::Word).into()
-}
-
-/// A figure of the timer that only CSV has, with its interval, and metrics where they do.
-fn in_csv(
-    place: u16,
-    keys: [&'static str; 3],
+/// A figure of the timer that stands in the document under the same name.
+fn checked(
+    key: &'static str,
     about: &'static str,
     of: fn(&WaitFigures) -> Option<Interval>,
-) -> [Field; 3] {
-    let field = found(keys[0], about, of).csv(place, keys[0]);
-    field
-        .check(keys[0], Range::EITHER)
-        .with_ends(keys[1], keys[2])
+) -> Field {
+    found(key, about, of).check(key, Range::EITHER)
 }
 
 fn of_timers() -> Vec<Field> {
@@ -193,7 +174,6 @@ fn of_timers() -> Vec<Field> {
         .column("request", "asked")
         .notation(TIME)
         .by_default(6, Room::Always)
-        .csv(200, "request_ns")
         .check("request_ns", Range::LENGTH),
         bare(
             "waits",
@@ -202,49 +182,31 @@ fn of_timers() -> Vec<Field> {
             |late| Some(late.waits as f64),
         )
         .column("waits", "waits")
-        .notation(COUNT)
-        .csv(210, "waits"),
+        .notation(COUNT),
     ];
     type OfSteps = fn(&Steps) -> Option<Granularity>;
-    let granularities: [(&str, &str, &str, &str, u16, u8, OfSteps); 2] = [
+    let granularities: [(&str, &str, &str, u8, OfSteps); 2] = [
         (
             "rounding_ns",
             "rounding",
-            "rounding_kind",
             "Of timers that wait: to what short requests are rounded",
-            60,
             3,
             |steps| steps.rounding,
         ),
         (
             "grid_ns",
             "grid",
-            "grid_kind",
             "Of timers that wait: the grid of absolute time that they wake on",
-            80,
             4,
             |steps| steps.grid,
         ),
     ];
-    for (key, name, kind, about, place, by_default, of) in granularities {
-        fields.push(
-            wait(key, Type::Figure, about, move |wait| granularity(wait, of))
-                .column(name, name)
-                .notation(TIME)
-                .by_default(by_default, Room::Wide)
-                .csv(place + 10, key),
-        );
-        fields.push(
-            wait(
-                kind,
-                Type::Text,
-                "Whether it is a step or a bound",
-                move |wait| kind_of(wait, of),
-            )
-            .not_in_all()
-            .csv(place, kind),
-        );
-    }
+    fields.extend(granularities.map(|(key, name, about, by_default, of)| {
+        wait(key, Type::Figure, about, move |wait| granularity(wait, of))
+            .column(name, name)
+            .notation(TIME)
+            .by_default(by_default, Room::Wide)
+    }));
     fields.push(
         figure(
             "granularity_ns",
@@ -257,85 +219,54 @@ fn of_timers() -> Vec<Field> {
         .not_in_all()
         .compared(Comparable::GRANULARITY),
     );
-    let [floor, low, high] = found(
-        "floor_ns",
-        "Of timers that wait: the shortest wait",
-        |found| found.floor_ns,
-    )
-    .notation(TIME)
-    .csv(100, "floor_ns")
-    .check("floor_ns", Range::EITHER)
-    .with_ends("floor_low_ns", "floor_high_ns");
     fields.extend([
-        floor
-            .column("floor", "floor")
-            .by_default(5, Room::Wide)
-            .metric(
-                "timermeter_wait_shortest",
-                "seconds",
-                "How long the shortest wait takes",
-            )
-            .compared(Comparable::FLOOR),
-        low,
-        high,
-    ]);
-    fields.extend(in_csv(
-        110,
-        ["zero_ns", "zero_low_ns", "zero_high_ns"],
-        "A wait of 0",
-        |found| found.zero_ns,
-    ));
-    let [arm, low, high] = in_csv(
-        140,
-        ["arm_cancel_ns", "arm_cancel_low_ns", "arm_cancel_high_ns"],
-        "Arming and cancelling",
-        |found| found.arm_cancel_ns,
-    );
-    fields.extend([
-        arm.metric(
+        checked(
+            "floor_ns",
+            "Of timers that wait: the shortest wait",
+            |found| found.floor_ns,
+        )
+        .notation(TIME)
+        .column("floor", "floor")
+        .by_default(5, Room::Wide)
+        .metric(
+            "timermeter_wait_shortest",
+            "seconds",
+            "How long the shortest wait takes",
+        )
+        .compared(Comparable::FLOOR),
+        checked("zero_ns", "A wait of 0", |found| found.zero_ns),
+        checked("arm_cancel_ns", "Arming and cancelling", |found| {
+            found.arm_cancel_ns
+        })
+        .metric(
             "timermeter_wait_arm_cancel",
             "seconds",
             "What arming and cancelling takes together",
         ),
-        low,
-        high,
-    ]);
-    let keys = [
-        "proportional_ppm",
-        "proportional_low_ppm",
-        "proportional_high_ppm",
-    ];
-    let [later, low, high] = in_csv(120, keys, "How much later longer waits are", |found| {
-        found.proportional_ppm
-    });
-    fields.extend([
-        later.metric(
+        checked(
+            "proportional_ppm",
+            "How much later longer waits are",
+            |found| found.proportional_ppm,
+        )
+        .metric(
             "timermeter_wait_proportional",
             "ratio",
             "How much later longer waits are, as a share of their length",
         ),
-        low,
-        high,
+        checked("cpu_slope", "CPU time over length", |found| found.cpu_slope),
     ]);
-    let keys = ["cpu_slope", "cpu_slope_low", "cpu_slope_high"];
-    fields.extend(in_csv(130, keys, "CPU time over length", |found| {
-        found.cpu_slope
-    }));
     fields
 }
 
-/// A quantile of lateness: its keys in tables, its place in CSV and what it is called there.
+/// A quantile of lateness: its names in tables and its place in the document.
 fn quantile(
     [key, about, column, heading]: [&'static str; 4],
-    (place, [csv, low, high]): (u16, [&'static str; 3]),
+    place: &'static str,
     percentile: &'static str,
     of: fn(&Lateness) -> Option<Interval>,
-) -> [Field; 3] {
-    let [field, low, high] = late(key, about, of)
-        .csv(place, csv)
-        .check(csv, Range::EITHER)
-        .with_ends(low, high);
-    let field = field
+) -> Field {
+    late(key, about, of)
+        .check(place, Range::EITHER)
         .column(column, heading)
         .metric(
             "timermeter_wait_lateness",
@@ -343,81 +274,60 @@ fn quantile(
             "How late waits were: observed less asked",
         )
         .percentile(percentile)
-        .of_length();
-    [field, low, high]
+        .of_length()
 }
 
 fn of_lengths() -> Vec<Field> {
-    let mut fields = Vec::new();
-    let [p50, low, high] = quantile(
-        [
-            "late_p50_ns",
-            "Of timers that wait: median lateness",
-            "late-p50",
-            "late p50",
-        ],
-        (220, ["p50_ns", "p50_low_ns", "p50_high_ns"]),
-        "50",
-        |late| late.p50_ns,
-    );
-    fields.extend([
-        p50.by_default(7, Room::Always)
-            .compared(Comparable::LATENESS),
-        low,
-        high,
-    ]);
-    let [p90, low, high] = quantile(
-        [
-            "late_p90_ns",
-            "Of timers that wait: 90th percentile of lateness",
-            "late-p90",
-            "late p90",
-        ],
-        (230, ["p90_ns", "p90_low_ns", "p90_high_ns"]),
-        "90",
-        |late| late.p90_ns,
-    );
-    fields.extend([p90.by_default(8, Room::Always), low, high]);
-    let [p99, low, high] = quantile(
-        [
-            "late_p99_ns",
-            "Of timers that wait: 99th percentile of lateness",
-            "late-p99",
-            "late p99",
-        ],
-        (240, ["p99_ns", "p99_low_ns", "p99_high_ns"]),
-        "99",
-        |late| late.p99_ns,
-    );
-    fields.extend([
-        p99.by_default(9, Room::Wide).compared(Comparable::TAIL),
-        low,
-        high,
-    ]);
-    fields.extend(quantile(
-        [
-            "late_p999_ns",
-            "Of timers that wait: 99.9th percentile of lateness",
-            "late-p999",
-            "late p99.9",
-        ],
-        (250, ["p999_ns", "p999_low_ns", "p999_high_ns"]),
-        "99.9",
-        |late| late.p999_ns,
-    ));
-    let [part, low, high] = late("timers_part_ns", "What is not waiting for a CPU", |late| {
-        late.timers_part_ns
-    })
-    .csv(270, "timers_part_ns")
-    .check("timers_part_ns", Range::EITHER)
-    .with_ends("timers_part_low_ns", "timers_part_high_ns");
-    let [cpu, cpu_low, cpu_high] = late("cpu_ns", "Of timers that wait: CPU time a wait", |late| {
-        late.cpu_ns
-    })
-    .csv(300, "cpu_ns")
-    .check("cpu_ns", Range::EITHER)
-    .with_ends("cpu_low_ns", "cpu_high_ns");
-    fields.extend([
+    vec![
+        quantile(
+            [
+                "late_p50_ns",
+                "Of timers that wait: median lateness",
+                "late-p50",
+                "late p50",
+            ],
+            "p50_ns",
+            "50",
+            |late| late.p50_ns,
+        )
+        .by_default(7, Room::Always)
+        .compared(Comparable::LATENESS),
+        quantile(
+            [
+                "late_p90_ns",
+                "Of timers that wait: 90th percentile of lateness",
+                "late-p90",
+                "late p90",
+            ],
+            "p90_ns",
+            "90",
+            |late| late.p90_ns,
+        )
+        .by_default(8, Room::Always),
+        quantile(
+            [
+                "late_p99_ns",
+                "Of timers that wait: 99th percentile of lateness",
+                "late-p99",
+                "late p99",
+            ],
+            "p99_ns",
+            "99",
+            |late| late.p99_ns,
+        )
+        .by_default(9, Room::Wide)
+        .compared(Comparable::TAIL),
+        quantile(
+            [
+                "late_p999_ns",
+                "Of timers that wait: 99.9th percentile of lateness",
+                "late-p999",
+                "late p99.9",
+            ],
+            "p999_ns",
+            "99.9",
+            |late| late.p999_ns,
+        ),
         bare(
             "late_max_ns",
             Type::Figure,
@@ -426,7 +336,6 @@ fn of_lengths() -> Vec<Field> {
         )
         .column("late-max", "late max")
         .notation(TIME)
-        .csv(260, "max_ns")
         .check("max_ns", Range::EITHER)
         .metric(
             "timermeter_wait_lateness_max",
@@ -434,9 +343,10 @@ fn of_lengths() -> Vec<Field> {
             "How late the latest wait was",
         )
         .of_length(),
-        part,
-        low,
-        high,
+        late("timers_part_ns", "What is not waiting for a CPU", |late| {
+            late.timers_part_ns
+        })
+        .check("timers_part_ns", Range::EITHER),
         bare(
             "early",
             Type::Figure,
@@ -445,7 +355,6 @@ fn of_lengths() -> Vec<Field> {
         )
         .column("early", "early")
         .notation(Notation::Fixed(3))
-        .csv(280, "early")
         .check("early", Range::SHARE)
         .metric(
             "timermeter_wait_early",
@@ -459,19 +368,20 @@ fn of_lengths() -> Vec<Field> {
             "By how much the earliest did",
             |late| Some(late.earliest_ns),
         )
-        .csv(290, "earliest_ns")
         .check("earliest_ns", Range::LENGTH),
-        cpu.column("cpu-time", "CPU time")
-            .by_default(10, Room::Always)
-            .metric(
-                "timermeter_wait_cpu",
-                "seconds",
-                "CPU time of the waiting thread a wait",
-            )
-            .of_length()
-            .compared(Comparable::CPU),
-        cpu_low,
-        cpu_high,
+        late("cpu_ns", "Of timers that wait: CPU time a wait", |late| {
+            late.cpu_ns
+        })
+        .check("cpu_ns", Range::EITHER)
+        .column("cpu-time", "CPU time")
+        .by_default(10, Room::Always)
+        .metric(
+            "timermeter_wait_cpu",
+            "seconds",
+            "CPU time of the waiting thread a wait",
+        )
+        .of_length()
+        .compared(Comparable::CPU),
         bare(
             "cpu_cycles",
             Type::Figure,
@@ -480,7 +390,6 @@ fn of_lengths() -> Vec<Field> {
         )
         .column("cpu-time-cycles", "CPU cycles")
         .notation(Notation::Count)
-        .csv(310, "cpu_cycles")
         .check("cpu_cycles", Range::EITHER),
         bare(
             "error_ns",
@@ -495,7 +404,6 @@ fn of_lengths() -> Vec<Field> {
             "Share of waits within that of the median",
             |late| late.spread,
         )
-        .csv(320, "spread")
         .check("spread", Range::SHARE),
         bare(
             "quality",
@@ -503,7 +411,6 @@ fn of_lengths() -> Vec<Field> {
             "Formula (1) of waits, 0 to 1",
             |late| late.quality,
         )
-        .csv(330, "quality")
         .check("quality", Range::SHARE),
         bare(
             "wait_quality_percent",
@@ -515,8 +422,7 @@ fn of_lengths() -> Vec<Field> {
         .notation(Notation::Fixed(1))
         .largest_first()
         .by_default(11, Room::Wide),
-    ]);
-    fields
+    ]
 }
 
 fn bounds() -> Vec<Field> {

@@ -1,12 +1,15 @@
-//! The report as CSV (RFC 4180): one line a timer, of timers that wait one a length; flat columns
-//! whose names carry their unit; empty is "not determined".
+//! Reports as CSV (RFC 4180): a line for each timer, or for each length that it waited for. An empty
+//! cell was not determined.
 
+use std::io::{self, Write};
+
+use super::rows::rows;
 use super::waits::is_read;
-use crate::fields::{Field, Kind, Row, Ticked, Waited, in_csv};
+use crate::fields::{Field, Kind, columns};
 use crate::model::Report;
-use crate::table::{Format, Table, TableColumn, Type};
+use crate::table::{Value, csv_error, escape_csv};
 
-/// A header line, then the lines in the order of the report.
+/// The rows of the report with all columns: those of `table --columns all`.
 #[must_use]
 pub fn render(report: &Report) -> String {
     let kind = match report.waits.is_empty() {
@@ -14,44 +17,68 @@ pub fn render(report: &Report) -> String {
         false => Kind::Waits,
         true => Kind::Periods,
     };
-    let (names, fields): (Vec<&str>, Vec<&Field>) = in_csv(kind).into_iter().unzip();
-    let mut table = Table::new(names.into_iter().map(TableColumn::left).collect());
-    each_line(report, kind, |row| {
-        // A bound stands as its figure: a column beside it tells that it is one.
-        let value = |field: &&Field| {
-            field
-                .of_report(report)
-                .unwrap_or_else(|| field.of_row(row))
-                .of_type(Type::Figure)
-        };
-        table.push(fields.iter().map(value).collect());
+    let columns = columns(kind);
+    let mut csv = CsvWriter::new(Vec::new());
+    let written = csv.header(&columns).and_then(|()| {
+        let rows = rows(None, report, kind, &columns);
+        rows.iter().try_for_each(|row| csv.row(row))
     });
-    table.render(Format::Csv)
+    let bytes = written.and_then(|()| csv.finish());
+    String::from_utf8(bytes.expect("memory takes all")).expect("cells are text")
 }
 
-/// Each timer; of those that wait each length, those of 1 ns too, and one without a length where
-/// there are no figures.
-fn each_line(report: &Report, kind: Kind, mut see: impl FnMut(&Row)) {
-    match kind {
-        Kind::Clocks => report.timers.iter().for_each(|row| see(&Row::Clock(row))),
-        Kind::Waits => {
-            for row in &report.waits {
-                super::waits::each_length(row, |late| {
-                    see(&Row::Wait(Waited {
-                        row,
-                        late,
-                        conditions: "",
-                    }))
-                });
+/// Writes CSV without a byte order mark: a header of keys, unknown cells empty, truths as `true` and
+/// `false`.
+pub struct CsvWriter<W: Write> {
+    writer: ::csv::Writer<W>,
+    cell: Vec<u8>,
+}
+
+impl<W: Write> CsvWriter<W> {
+    /// Writes to `output`.
+    pub fn new(output: W) -> Self {
+        Self {
+            writer: ::csv::Writer::from_writer(output),
+            cell: Vec::new(),
+        }
+    }
+
+    /// Writes the names of the columns.
+    ///
+    /// # Errors
+    /// When the output fails.
+    pub fn header(&mut self, columns: &[&Field]) -> io::Result<()> {
+        let keys = columns.iter().map(|field| field.key);
+        self.writer.write_record(keys).map_err(csv_error)
+    }
+
+    /// Writes a line.
+    ///
+    /// # Errors
+    /// When the output fails.
+    pub fn row(&mut self, cells: &[Value]) -> io::Result<()> {
+        let text = &mut self.cell;
+        for cell in cells {
+            text.clear();
+            match cell {
+                Value::Truth(truth) => write!(text, "{truth}")?,
+                // With a point or an exponent, by which readers detect a column of figures.
+                Value::Figure(figure) => write!(text, "{figure:?}")?,
+                Value::Text(found) => text.extend_from_slice(escape_csv(found).as_bytes()),
+                plain => write!(text, "{plain}")?,
             }
+            self.writer.write_field(&*text).map_err(csv_error)?;
         }
-        Kind::Periods => {
-            report.periods.iter().for_each(|row| {
-                see(&Row::Period(Ticked {
-                    row,
-                    conditions: "",
-                }))
-            });
-        }
+        self.writer.write_record(None::<&[u8]>).map_err(csv_error)
+    }
+
+    /// Writes what is buffered and gives the output back.
+    ///
+    /// # Errors
+    /// When the output fails.
+    pub fn finish(self) -> io::Result<W> {
+        self.writer
+            .into_inner()
+            .map_err(|error| io::Error::other(error.to_string()))
     }
 }

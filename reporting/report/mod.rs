@@ -16,6 +16,7 @@ mod output;
 pub mod plot;
 mod range;
 mod read;
+pub mod rows;
 mod sections;
 mod slug;
 pub mod terminal;

@@ -14,10 +14,11 @@ use indexmap::IndexMap;
 
 use crate::fields::{Field, Kind, Row, in_a_line};
 use crate::model::Report;
+use crate::report::rows::each_row;
 use crate::report::{Collection, ReadError, slug};
 use crate::table::{Format, Style, Table, TableColumn as Heading, Value};
 
-pub use column::{ColumnName, each_row};
+pub use column::ColumnName;
 
 /// How the platforms stand to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

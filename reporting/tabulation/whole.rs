@@ -4,15 +4,16 @@
 #[cfg(feature = "parquet")]
 mod parquet;
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
-use super::each_row;
-use crate::fields::{Field, Kind, of_kind};
+use crate::fields::{Field, Kind, columns};
 use crate::model::Report;
 use crate::parallel;
-use crate::report::{Collection, ReadError, WholeFile, files, slug};
-use crate::table::{Value, csv_error, escape_csv};
+use crate::report::csv::CsvWriter;
+use crate::report::rows::rows;
+use crate::report::{Collection, ReadError, WholeFile, files};
+use crate::table::Value;
 
 /// Reports of a part: one part is read while the one before is written.
 const PART: usize = 128;
@@ -38,44 +39,21 @@ pub const PARQUET: Option<WriteTable> = Some(parquet::write);
 #[cfg(not(feature = "parquet"))]
 pub const PARQUET: Option<WriteTable> = None;
 
-/// All columns of rows of a kind: those of the report first.
-#[must_use]
-pub fn columns(kind: Kind) -> Vec<&'static Field> {
-    of_kind(kind).filter(|field| field.in_all).collect()
-}
-
 /// Writes CSV without a byte order mark: a header of keys, what was not determined as nothing,
 /// truths as `true` and `false`.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Result<Written> {
-    let mut writer = ::csv::Writer::from_writer(file);
-    let (mut is_begun, mut text) = (false, Vec::new());
+    let (mut csv, mut is_begun) = (CsvWriter::new(file), false);
     let written = each_part(paths, kind, |columns, rows| {
         if !is_begun {
-            writer
-                .write_record(columns.iter().map(|field| field.key))
-                .map_err(csv_error)?;
+            csv.header(columns)?;
             is_begun = true;
         }
-        for row in rows {
-            for cell in row {
-                text.clear();
-                match cell {
-                    Value::Truth(truth) => write!(text, "{truth}")?,
-                    // With a point or an exponent, by which readers know a column of figures.
-                    Value::Figure(figure) => write!(text, "{figure:?}")?,
-                    Value::Text(found) => text.extend_from_slice(escape_csv(found).as_bytes()),
-                    plain => write!(text, "{plain}")?,
-                }
-                writer.write_field(&text).map_err(csv_error)?;
-            }
-            writer.write_record(None::<&[u8]>).map_err(csv_error)?;
-        }
-        Ok(())
+        rows.iter().try_for_each(|row| csv.row(row))
     })?;
-    writer.flush()?;
+    csv.finish()?;
     Ok(written)
 }
 
@@ -96,7 +74,7 @@ fn each_part(
     }
     let read = |some: &[PathBuf]| {
         Collection::read(some, |path, report: Report| {
-            rows(path, &report, kind, &columns)
+            rows(Some(path), &report, kind, &columns)
         })
     };
     let mut parts = found.chunks(PART);
@@ -125,25 +103,4 @@ fn each_part(
         ready = next;
     }
     Ok(written)
-}
-
-/// All rows of a kind of a report, those without figures too.
-fn rows(path: &Path, report: &Report, kind: Kind, columns: &[&Field]) -> Vec<Vec<Value>> {
-    let of_report = |field: &&Field| match field.key {
-        "file" => Some(path.display().to_string().into()),
-        "platform" => Some(slug(&report.platform).into()),
-        _ => field.of_report(report),
-    };
-    let of_report: Vec<Option<Value>> = columns.iter().map(of_report).collect();
-    let mut rows = Vec::new();
-    each_row(report, kind, true, |row| {
-        let cell = |(field, known): (&&Field, &Option<Value>)| {
-            known
-                .clone()
-                .unwrap_or_else(|| field.of_row(row))
-                .of_type(field.kind)
-        };
-        rows.push(columns.iter().zip(&of_report).map(cell).collect());
-    });
-    rows
 }

@@ -94,7 +94,8 @@ pub struct TableArgs {
     /// How several platforms stand to each other
     #[arg(long, value_enum, default_value_t)]
     pub layout: Layout,
-    /// Columns in this order, separated by commas; `all`: every column, named for SQL, with a row
+    /// Columns in this order, separated by commas; `NAME-low` and `NAME-high` are the ends of an
+    /// interval; `all`: every column, named for SQL, with a row
     /// for each timer, as CSV or Parquet
     #[arg(
         long,

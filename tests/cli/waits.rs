@@ -169,7 +169,7 @@ fn periodic_timers_and_loops_of_waits() {
     assert!(
         lines
             .iter()
-            .all(|line| cell(line, "period_ns") == "2000000"),
+            .all(|line| cell(line, "request_ns") == "2000000.0"),
         "{lines:?}"
     );
     assert!(

@@ -12,8 +12,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 
-use super::{Written, columns, each_part};
-use crate::fields::Kind;
+use super::{Written, each_part};
+use crate::fields::{Kind, columns};
 use crate::model::Tool;
 use crate::report::WholeFile;
 use crate::table::{Type, Value};
