@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::range::{Impossible, has_too_many_timers, has_too_many_values, impossible};
 use crate::input::LONGEST_REPORT;
 use crate::model::{Report, SCHEMA};
-use crate::text::{clipped, json_error};
+use crate::text::{clean_strings, clipped, json_error};
 
 /// Why a report could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -176,7 +176,7 @@ pub fn parse(text: &str, name: &str) -> Result<Report, ReadError> {
         line: error.line(),
         column: error.column(),
     };
-    let report = match Report::from_json(text) {
+    let report = match Report::from_json(&clean_strings(text)) {
         Ok(report) if report.schema == SCHEMA => report,
         other => {
             // The version first: a document of another version fails to fit in ways that explain

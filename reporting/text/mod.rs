@@ -5,8 +5,8 @@ pub mod json;
 pub use estimators::numbers;
 mod plain;
 
-pub use json::{by_text, from_bytes, json_error};
+pub use json::{CleanStrings, by_text, clean_strings, from_bytes, json_error};
 pub use plain::{
-    and_more, clipped, columns, counted, first_part, fold_name, hang, in_short, plain, runs_of,
-    shortened, wrap,
+    LONGEST_TEXT, and_more, clipped, columns, counted, first_part, fold_name, hang, in_short,
+    plain, runs_of, shortened, wrap,
 };

@@ -3,6 +3,10 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// The most characters of a text that comes from elsewhere. The longest that this program writes
+/// itself has about 300.
+pub const LONGEST_TEXT: usize = 600;
+
 /// One line of printable text: escape sequences are dropped whole, control characters become
 /// spaces, and characters that reorder or hide text (bidirectional controls, zero-width characters)
 /// are dropped. Runs of blanks become one.

@@ -17,8 +17,8 @@ use super::events::{self, Log, LogSpec, ReportedEvents};
 use super::lines::printable;
 use super::process::{Command, Output, Process, in_words};
 use super::protocol::{Around, Hello, Refusal, Request, VERSION};
-use crate::text::from_bytes;
 use crate::text::json::{Layout, written};
+use crate::text::{clean_strings, from_bytes};
 
 /// How often an agent that is silent is looked after.
 const SLICE: Duration = Duration::from_millis(250);
@@ -94,7 +94,7 @@ impl Connection {
         };
         let expected = r#"{"protocol":1,"runtime":{"name":…,"version":…},"timers":[…],"ops":[…]}"#;
         let hello = connection.ask(&Request::Hello { protocol: VERSION }, expected, objection)?;
-        connection.hello = presentable(hello);
+        connection.hello = hello;
         Ok(connection)
     }
 
@@ -173,11 +173,7 @@ impl Connection {
         if events.iter().any(|event| events::voids_all(event)) {
             self.windows.voided += 1;
         } else if drop {
-            *self
-                .windows
-                .dropped
-                .entry(printable(first.as_bytes(), EXCERPT))
-                .or_default() += 1;
+            *self.windows.dropped.entry(first.clone()).or_default() += 1;
         } else {
             self.windows.disturbed += 1;
         }
@@ -196,13 +192,17 @@ impl Connection {
         let line = written(request, Layout::Compact)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
         let line = self.exchange(op, line, request.longest_answer())?;
+        let line = match str::from_utf8(&line) {
+            Ok(text) => clean_strings(text).into_bytes(),
+            Err(_) => line,
+        };
         self.events = told::<ReportedEvents>(&line, "disturbed")
             .unwrap_or_default()
             .disturbed;
         self.events
             .extend(self.log.as_mut().map(Log::events).unwrap_or_default());
         if let Some(Refusal { error }) = told(&line, "error") {
-            return Err(Fault::Refused(printable(error.as_bytes(), EXPLANATION)));
+            return Err(Fault::Refused(error));
         }
         let why = match from_bytes::<T>(&line) {
             Ok(answer) => match objection(&answer) {
@@ -382,14 +382,12 @@ pub fn objection(hello: &Hello) -> Option<String> {
     }
     let mut ids = BTreeSet::new();
     for timer in &hello.timers {
-        let id = printable(timer.id.as_bytes(), EXCERPT);
+        let id = &timer.id;
         if timer.id.is_empty() {
             return Some("a timer has no id".into());
         }
-        if timer.id != id {
-            return Some(format!(
-                "the id `{id}` is too long or holds characters that cannot be printed"
-            ));
+        if id.chars().count() > EXCERPT {
+            return Some(format!("the id `{id}` is longer than {EXCERPT} characters"));
         }
         if !ids.insert(&timer.id) {
             return Some(format!("two timers are called `{id}`"));
@@ -402,10 +400,10 @@ pub fn objection(hello: &Hello) -> Option<String> {
         }
     }
     for waiter in &hello.waiters {
-        let id = printable(waiter.id.as_bytes(), EXCERPT);
-        if waiter.id.is_empty() || waiter.id != id {
+        let id = &waiter.id;
+        if id.is_empty() || id.chars().count() > EXCERPT {
             return Some(format!(
-                "the id `{id}` of a timer that waits is empty, too long or holds characters that cannot be printed"
+                "the id `{id}` of a sleep primitive is empty or longer than {EXCERPT} characters"
             ));
         }
         if !ids.insert(&waiter.id) {
@@ -413,31 +411,4 @@ pub fn objection(hello: &Hello) -> Option<String> {
         }
     }
     None
-}
-
-/// The same introduction with nothing in it that could steer a terminal.
-fn presentable(mut hello: Hello) -> Hello {
-    let clean = |text: &mut String| *text = printable(text.as_bytes(), EXPLANATION);
-    clean(&mut hello.runtime.name);
-    clean(&mut hello.runtime.version);
-    hello
-        .timers
-        .iter_mut()
-        .for_each(|timer| clean(&mut timer.label));
-    hello
-        .waiters
-        .iter_mut()
-        .for_each(|waiter| clean(&mut waiter.label));
-    hello
-        .timers
-        .iter_mut()
-        .filter_map(|timer| timer.legend.as_mut())
-        .for_each(clean);
-    for missing in &mut hello.unavailable {
-        [&mut missing.id, &mut missing.label, &mut missing.reason]
-            .into_iter()
-            .for_each(clean);
-        missing.remedy.iter_mut().for_each(clean);
-    }
-    hello
 }

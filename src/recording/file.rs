@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::{Recording, SCHEMA};
 use crate::text::json::{Layout, write};
-use crate::text::{clipped, json_error};
+use crate::text::{CleanStrings, json_error};
 
 /// Why a recording could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -139,7 +139,7 @@ impl Recording {
                     Err(error) if found == SCHEMA => broken(error),
                     _ => RecordingError::OtherSchema {
                         name: name.to_owned(),
-                        found: clipped(&found, 80),
+                        found,
                     },
                 });
             }
@@ -161,7 +161,7 @@ impl Recording {
             .collect();
         ids.sort_unstable();
         if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Some(format!("two timers have the id '{}'", clipped(pair[0], 80)));
+            return Some(format!("two timers have the id '{}'", pair[0]));
         }
         self.timers.iter().find_map(|observed| {
             let trace = observed.outcome.as_ref().ok().map(|stored| &stored.trace);
@@ -174,10 +174,7 @@ impl Recording {
                 .flatten()
                 .find(|ns| !(ns.is_normal() && *ns > 0.0))
             {
-                return Some(format!(
-                    "ns_per_tick of '{}' is {ns}",
-                    clipped(&observed.timer.id, 80)
-                ));
+                return Some(format!("ns_per_tick of '{}' is {ns}", observed.timer.id));
             }
             let reference = &trace?.reference;
             let figures = [
@@ -188,17 +185,15 @@ impl Recording {
             let (figure, value) = figures
                 .into_iter()
                 .find(|(_, value)| !value.is_finite() || *value < 0.0)?;
-            Some(format!(
-                "{figure} of '{}' is {value}",
-                clipped(&observed.timer.id, 80)
-            ))
+            Some(format!("{figure} of '{}' is {value}", observed.timer.id))
         })
     }
 }
 
 /// What a packed recording unpacks to, as it is read.
 fn unpacked(bytes: &[u8]) -> impl Read + '_ {
-    BufReader::with_capacity(1 << 16, Gauge::new(MultiGzDecoder::new(bytes), bytes.len()))
+    let unpacked = Gauge::new(MultiGzDecoder::new(bytes), bytes.len());
+    CleanStrings::new(BufReader::with_capacity(1 << 16, unpacked))
 }
 
 /// It begins so.

@@ -151,7 +151,7 @@ fn introductions_that_make_no_sense() {
         ("s/\"id\":\"b\"/\"id\":\"\"/", "a timer has no id"),
         (
             "s/\"id\":\"b\"/\"id\":\"\\\\u001b[2J\"/",
-            "cannot be printed",
+            "a timer has no id",
         ),
         (
             "s/\"ns_per_tick\":1/\"ns_per_tick\":0/",
