@@ -32,6 +32,13 @@ pub fn clean_strings(document: &str) -> String {
     io::read_to_string(CleanStrings::new(document.as_bytes())).unwrap_or_default()
 }
 
+/// A value whose strings come from elsewhere, as [`CleanStrings`] reads it.
+pub fn cleaned<T: Serialize + DeserializeOwned>(value: T) -> T {
+    serde_json::to_string(&value)
+        .and_then(|text| serde_json::from_str(&clean_strings(&text)))
+        .unwrap_or(value)
+}
+
 /// Reads JSON from elsewhere, in which each string becomes one line of printable text of at most
 /// [`LONGEST_TEXT`] characters, so that outputs can print it as it is. All else stays.
 pub struct CleanStrings<R> {

@@ -5,7 +5,7 @@ pub mod json;
 pub use estimators::numbers;
 mod plain;
 
-pub use json::{CleanStrings, by_text, clean_strings, from_bytes, json_error};
+pub use json::{CleanStrings, by_text, clean_strings, cleaned, from_bytes, json_error};
 pub use plain::{
     LONGEST_TEXT, and_more, clipped, columns, counted, first_part, fold_name, hang, in_short,
     plain, runs_of, shortened, wrap,

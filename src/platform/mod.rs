@@ -21,6 +21,7 @@ mod waiting;
 use timers::os::MachineFacts;
 
 use crate::model::{ClockSource, Platform};
+use crate::text::cleaned;
 
 pub use counter::counter;
 pub use quietest::quietest_cpu;
@@ -45,7 +46,7 @@ pub fn clock_source(root: &Root) -> ClockSource {
 pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
     let told = root.told(cpu);
     let clocksource = kernel::clocksource(root, &told);
-    Platform {
+    let found = Platform {
         cpu: cpu::identify(root, cpu, &told),
         os: distribution::os(root, &told),
         kernel: kernel::kernel(root),
@@ -62,7 +63,9 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         perf_event_paranoid: root
             .content("/proc/sys/kernel/perf_event_paranoid")
             .and_then(|level| level.parse().ok()),
-    }
+    };
+    // Firmware and kernel command lines hold any bytes.
+    cleaned(found)
 }
 
 /// A folder with these files, and what reads them.
