@@ -253,7 +253,7 @@ fn tried(recipe: Recipe, model: &CounterModel) -> RecipeRow {
     let outcomes: Vec<_> = (0..20)
         .map(|seed| recipe.ns_per_tick(&mut CounterMachine::new(model.clone(), seed)))
         .collect();
-    RecipeRow::of(
+    RecipeRow::from_outcomes(
         recipe.id(),
         recipe.label(),
         &outcomes,

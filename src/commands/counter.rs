@@ -102,7 +102,9 @@ fn recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
     let truth = (rate.ns_per_tick, rate.uncertainty);
     let rows = Recipe::ALL.into_iter().zip(&outcomes);
     Ok(rows
-        .map(|(recipe, outcomes)| RecipeRow::of(recipe.id(), recipe.label(), outcomes, truth))
+        .map(|(recipe, outcomes)| {
+            RecipeRow::from_outcomes(recipe.id(), recipe.label(), outcomes, truth)
+        })
         .collect())
 }
 
@@ -137,7 +139,7 @@ pub fn recipe(args: &RecipeArgs, output: &mut dyn Write) -> Result<(), CommandEr
 #[must_use]
 pub fn text(counter: &Counter, style: Style) -> String {
     let mut out = String::new();
-    for line in &counter.told {
+    for line in &counter.summary {
         hang(&mut out, "", "  ", &plain(line), style.columns());
     }
     out.push('\n');

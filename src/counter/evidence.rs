@@ -135,14 +135,14 @@ fn offsets(found: &CounterFindings) -> Finding {
         .max_by(|a, b| beyond(a).total_cmp(&beyond(b)))
     else {
         let why = match &found.between {
-            Some(_) => "single readings went back between CPUs, so that no offset can be told",
+            Some(_) => "single readings went back between CPUs, so that no offset is known",
             None => {
                 "the counters of several CPUs could not be compared: this process may use one CPU only, or cannot choose"
             }
         };
         return Finding::unknown(CODE, why);
     };
-    let whose = |offset: &CpuOffset| {
+    let described = |offset: &CpuOffset| {
         let (ns, uncertainty) = (
             time(Some(offset.ns.abs())),
             time(Some(offset.uncertainty_ns)),
@@ -162,13 +162,13 @@ fn offsets(found: &CounterFindings) -> Finding {
             CODE,
             format!(
                 "{}: time goes back for a thread that is moved",
-                whose(worst)
+                described(worst)
             ),
         )
     } else if worst.apart {
         let message = format!(
             "{}; a move from CPU to CPU takes longer, so that no thread can see it",
-            whose(worst)
+            described(worst)
         );
         Finding::note(CODE, message)
     } else {

@@ -54,7 +54,7 @@ fn invariant(platform: &Platform) -> Finding {
         ),
         (None, _) => Finding::unknown(
             CODE,
-            "whether its rate is constant is told neither by CPUID nor by the kernel",
+            "neither CPUID nor the kernel says whether its rate is constant",
         ),
     }
 }

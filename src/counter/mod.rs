@@ -56,10 +56,10 @@ pub struct Counter {
     pub schema: &'static str,
     /// The id of the counter.
     pub counter: String,
-    /// Null where it cannot be told.
+    /// Null where it is not known.
     pub verdict: Option<CounterVerdict>,
     /// The answer in five lines.
-    pub told: Vec<String>,
+    pub summary: Vec<String>,
     /// The evidence.
     pub findings: Vec<Finding>,
     /// Its rate by the kernel's clock that no time service steers, in hertz; null where it is not
@@ -127,7 +127,7 @@ pub fn judge(case: &Case) -> Counter {
         schema: SCHEMA,
         counter: case.ids[0].to_owned(),
         verdict,
-        told: Vec::new(),
+        summary: Vec::new(),
         findings,
         hz,
         hz_uncertainty: case.found.rate.map(|rate| rate.uncertainty),
@@ -135,10 +135,11 @@ pub fn judge(case: &Case) -> Counter {
         cpus: cpus(case.found),
         gains,
         recipes: case.recipes.to_vec(),
-        snippets: rate
-            .map(|rate| Snippets::of(case.ids[0], 1e9 / rate.ns_per_tick, rate.uncertainty)),
+        snippets: rate.map(|rate| {
+            Snippets::for_counter(case.ids[0], 1e9 / rate.ns_per_tick, rate.uncertainty)
+        }),
     };
-    counter.told = told(&counter, case);
+    counter.summary = summary(&counter, case);
     counter
 }
 
@@ -197,7 +198,7 @@ fn gain(row: &TimerRow) -> Gain {
     }
 }
 
-fn told(counter: &Counter, case: &Case) -> Vec<String> {
+fn summary(counter: &Counter, case: &Case) -> Vec<String> {
     vec![
         answer(counter),
         seen(counter, case),

@@ -13,7 +13,7 @@ pub type RecipeOutcome = Result<f64, String>;
 pub struct RecipeRow {
     /// Its name.
     pub id: &'static str,
-    /// What it does, and whose it is.
+    /// What it does, and which program does so.
     pub label: &'static str,
     /// Fresh processes that tried it.
     pub processes: u32,
@@ -34,7 +34,7 @@ impl RecipeRow {
     /// Sums up what processes found; `truth` is nanoseconds a tick by the clock that the recipes
     /// hold the counter against, and what that is known to as a share.
     #[must_use]
-    pub fn of(
+    pub fn from_outcomes(
         id: &'static str,
         label: &'static str,
         outcomes: &[RecipeOutcome],
@@ -108,7 +108,7 @@ const SHIFT: u32 = 32;
 impl Snippets {
     /// For the counter of that id, its ticks per second, and the relative error of that rate.
     #[must_use]
-    pub fn of(id: &str, hz: f64, uncertainty: f64) -> Self {
+    pub fn for_counter(id: &str, hz: f64, uncertainty: f64) -> Self {
         let (_, [include, in_c, in_rust]) = READS
             .iter()
             .find(|(known, _)| *known == id)
@@ -161,20 +161,20 @@ mod tests {
     #[test]
     fn the_middle_and_the_worst() {
         let outcomes = [Ok(0.5), Ok(0.500_01), Err("no".to_owned()), Ok(0.499_95)];
-        let row = RecipeRow::of("quanta", "", &outcomes, (0.5, 1e-8));
+        let row = RecipeRow::from_outcomes("quanta", "", &outcomes, (0.5, 1e-8));
         assert_eq!(
             (row.processes, row.without, row.why.as_deref()),
             (4, 1, Some("no"))
         );
         assert!(row.median_ppm.unwrap().abs() < 1e-6);
         assert!((row.worst_ppm.unwrap() + 100.0).abs() < 1e-6);
-        let none = RecipeRow::of("quanta", "", &[], (0.5, 0.0));
+        let none = RecipeRow::from_outcomes("quanta", "", &[], (0.5, 0.0));
         assert_eq!((none.median_ppm, none.worst_ppm), (None, None));
     }
 
     #[test]
     fn the_rate_stands_in_it() {
-        let code = Snippets::of("rdtsc", 2_599_998_000.0, 3e-8);
+        let code = Snippets::for_counter("rdtsc", 2_599_998_000.0, 3e-8);
         for text in [&code.c, &code.rust] {
             assert!(
                 text.contains("2599998000 Hz ± 0.030 ppm") && text.contains("rdtsc"),
@@ -182,7 +182,7 @@ mod tests {
             );
             assert!(text.contains("1651911769"), "{text}");
         }
-        let of_arm = Snippets::of("cntvct", 1e9, 0.0);
+        let of_arm = Snippets::for_counter("cntvct", 1e9, 0.0);
         let begins = concat!("core::arch::asm", "!(");
         assert!(
             of_arm.c.contains("cntvct_el0") && of_arm.rust.contains(begins),

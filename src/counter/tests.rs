@@ -85,7 +85,7 @@ fn verdict(platform: &Platform, facts: &CounterFacts) -> Option<CounterVerdict> 
 }
 
 #[test]
-fn a_machine_of_its_own_is_safe_in_five_lines() {
+fn bare_metal_is_safe() {
     let counter = judged(&machine(None), &facts(), &sound());
     assert_eq!(
         counter.verdict,
@@ -93,13 +93,17 @@ fn a_machine_of_its_own_is_safe_in_five_lines() {
         "{:?}",
         counter.findings
     );
-    assert_eq!(counter.told.len(), 5);
-    assert!(counter.told[0].starts_with("safe: "), "{:?}", counter.told);
+    assert_eq!(counter.summary.len(), 5);
+    assert!(
+        counter.summary[0].starts_with("safe: "),
+        "{:?}",
+        counter.summary
+    );
     assert!(counter.snippets.is_some());
 }
 
 #[test]
-fn what_a_move_does_is_known_by_promise_or_by_age() {
+fn promise_or_age_decides_migration() {
     let promise = |keeps_rate| CounterFacts {
         promise: Some(CounterPromise {
             keeps_rate,
@@ -144,7 +148,7 @@ fn what_a_move_does_is_known_by_promise_or_by_age() {
 }
 
 #[test]
-fn arm_and_risc_v_have_one_counter_by_design() {
+fn arm_counter_is_invariant() {
     let mut arm = machine(None);
     arm.cpu.architecture = "aarch64".into();
     (arm.tsc, arm.cpu.invariant_tsc) = (crate::model::Tsc::default(), None);
@@ -184,9 +188,9 @@ fn who_gave_it_up_is_believed() {
             counter.findings
         );
         assert!(
-            counter.told[0].starts_with("unsafe: "),
+            counter.summary[0].starts_with("unsafe: "),
             "{:?}",
-            counter.told
+            counter.summary
         );
         assert_eq!(counter.snippets, None);
     }
@@ -208,7 +212,7 @@ fn who_gave_it_up_is_believed() {
 }
 
 #[test]
-fn what_could_not_be_compared_is_not_called_safe() {
+fn uncompared_cpus_are_unknown() {
     let alone = CounterFindings {
         offsets: Vec::new(),
         between: None,
@@ -220,9 +224,9 @@ fn what_could_not_be_compared_is_not_called_safe() {
     let counter = judged(&platform, &facts(), &alone);
     assert_eq!(counter.verdict, None, "{:?}", counter.findings);
     assert!(
-        counter.told[0].starts_with("not known: "),
+        counter.summary[0].starts_with("not known: "),
         "{:?}",
-        counter.told
+        counter.summary
     );
     // The kernel answers for it where its own clock is that counter.
     assert_eq!(

@@ -150,7 +150,7 @@ fn lists_tsc(source: &ClockSource) -> bool {
 fn tsc(platform: &Platform) -> Finding {
     const CODE: &str = "tsc";
     let (source, tsc) = (&platform.clocksource, &platform.tsc);
-    let told_unstable = source
+    let distrusted = source
         .parameters
         .iter()
         .flatten()
@@ -173,7 +173,7 @@ fn tsc(platform: &Platform) -> Finding {
              not say otherwise",
             "use the kernel's clocks; in a virtual machine, let the guest see the invariant counter of the host",
         ),
-        Some(true) if told_unstable => Finding::problem(
+        Some(true) if distrusted => Finding::problem(
             CODE,
             "the kernel is configured on its command line not to trust the time stamp counter",
             "take notsc or tsc=unstable off the kernel's command line, unless there is a known reason for it",

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cheaper_source_is_advised_where_it_is_as_fine() {
+    fn advises_cheaper_source() {
         let measured = |name: &str, cost: f64, step: f64| SourceFigures {
             name: name.into(),
             cost_ns: Some(cost),

@@ -15,14 +15,14 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
     let beside = share(Meanwhile::OtherSpin);
     let found = found(spinning, sleeping, beside, case.claimed());
     let claimed = case.claimed();
-    let told = |share: Option<f64>| {
+    let percent = |share: Option<f64>| {
         share.map_or("?".to_owned(), |share| format!("{:.0} %", 100.0 * share))
     };
     let seen = format!(
         "it advanced by {} of the time while the thread computed, {} while it slept, {} while it slept beside a busy thread",
-        told(spinning),
-        told(sleeping),
-        told(beside)
+        percent(spinning),
+        percent(sleeping),
+        percent(beside)
     );
     let (outcome, finding) = match (found, claimed) {
         (None, _) => {
@@ -99,7 +99,7 @@ const STILL: f64 = 0.1;
 /// then, and what was charged late, is added. *Judgement*.
 const STILL_ASLEEP: f64 = 0.3;
 
-/// Whether that is moving along with time, or standing still; in between nothing can be told.
+/// Whether that is moving along with time, or standing still; in between neither is known.
 fn moved(share: f64, still: f64) -> Option<bool> {
     if share > MOVED {
         Some(true)

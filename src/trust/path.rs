@@ -1,4 +1,4 @@
-//! Read path: who answers, told from the cost against that of its variants through the system call.
+//! Read path: who answers, judged by the cost against that of its variants through the system call.
 //!
 //! Paths: does a clock that is to be had in several ways say the same in each?
 //!
@@ -60,7 +60,7 @@ const TRAPS_SURELY: f64 = 0.8;
 
 pub(super) fn judge(case: &Case) -> ReadPath {
     let yard = case.yardsticks;
-    let told = |outcome, path, finding: String| ReadPath {
+    let answer = |outcome, path, finding: String| ReadPath {
         outcome,
         finding,
         path,
@@ -71,7 +71,7 @@ pub(super) fn judge(case: &Case) -> ReadPath {
         case.profile.cost.map(|cost| cost.value),
         yard.system_call_ns,
     ) else {
-        return told(
+        return answer(
             Outcome::NotTested,
             None,
             "its cost, or that of a system call, is not known".into(),
@@ -81,33 +81,33 @@ pub(super) fn judge(case: &Case) -> ReadPath {
     // Without a vDSO only the kernel reads the counter, whatever that costs it.
     let by_kernel = yard.vdso == Some(false) && case.properties.reads_by == Some(ReadsBy::Vdso);
     if let Some(finding) = trapped(case, cost, &costs).filter(|_| !by_kernel) {
-        return told(Outcome::Fail, Some(Path::Trapped), finding);
+        return answer(Outcome::Fail, Some(Path::Trapped), finding);
     }
     let syscall_variant = syscall_variant(case);
     if let Some(syscall_variant) =
         syscall_variant.filter(|variant| cost >= AS_MUCH * variant.cost_ns)
     {
-        let finding = as_dear_as_its_call(case.id, &costs, &syscall_variant, yard);
-        return told(Outcome::Fail, Some(Path::SystemCall), finding);
+        let finding = costs_like_syscall(case.id, &costs, &syscall_variant, yard);
+        return answer(Outcome::Fail, Some(Path::SystemCall), finding);
     }
     let empty = time(Some(call));
     if cost < LESS * call {
         let finding =
             format!("answered in user mode: {costs}, where an empty system call takes {empty}");
-        return told(Outcome::Pass, Some(Path::UserMode), finding);
+        return answer(Outcome::Pass, Some(Path::UserMode), finding);
     }
     if let Some(SyscallVariant { id, cost_ns }) = syscall_variant {
         let takes = time(Some(cost_ns));
         if cost < CLEARLY_LESS * cost_ns {
             let finding = format!("answered in user mode: {costs}, where {id} takes {takes}");
-            return told(Outcome::Pass, Some(Path::UserMode), finding);
+            return answer(Outcome::Pass, Some(Path::UserMode), finding);
         }
         let finding = format!(
-            "it cannot be told from its cost: {costs}, where {id} takes {takes} and an empty system call {empty}"
+            "its cost does not decide it: {costs}, where {id} takes {takes} and an empty system call {empty}"
         );
-        return told(Outcome::NotTested, None, finding);
+        return answer(Outcome::NotTested, None, finding);
     }
-    told(
+    answer(
         Outcome::Pass,
         Some(Path::SystemCall),
         format!("a system call: {costs}, an empty one takes {empty}"),
@@ -172,7 +172,7 @@ fn trapped(case: &Case, cost: f64, costs: &str) -> Option<String> {
     }
 }
 
-fn as_dear_as_its_call(
+fn costs_like_syscall(
     id: &str,
     costs: &str,
     syscall_variant: &SyscallVariant,

@@ -21,7 +21,7 @@ use crate::text::numbers::{significant, time};
 use crate::trace::Meanwhile;
 use timers::clock_sources;
 
-/// How far a clock may be off and still be told stable, as a share.
+/// How far a clock may be off and still be called stable, as a share.
 /// *Definition*: the most that the kernel slews a clock (adjtimex(2)).
 const SLEW: f64 = 500e-6;
 
@@ -91,7 +91,7 @@ pub(super) fn judge(case: &Case) -> Stable {
     let (outcome, finding, stable) = match (case.claimed(), known) {
         (Some(Counted::ThreadCycles), _) => of_cycles(case, stable, &runs),
         (Some(Counted::ProcessCpu | Counted::ThreadCpu), _) => of_cpu_time(stable),
-        _ if case.trace.reference.strayed_ns > 0.0 => by_stray(case, stable),
+        _ if case.trace.reference.strayed_ns > 0.0 => by_inconsistent_reference(case, stable),
         (_, None) => advances::judge(case, stable),
         (_, Some(known)) => of_wall_time(case, stable, &known, &hidden, &found),
     };
@@ -266,7 +266,7 @@ fn steady(case: &Case, stable: &Stable, known: &KnownRate, hidden: &[Hidden]) ->
     let window = time(stable.longest_window_s.map(|s| s * 1e9));
     let ppm = |share: f64, digits| significant(1e6 * share, digits);
     let rate = if case.trace.declared {
-        // What cannot be told from 0 is told as that, but for a range that lies on one side.
+        // What does not differ from 0 is reported as 0, but for a range that lies on one side.
         let is_none = known.usual.abs() < known.half && known.between.is_none();
         let usual = if is_none { 0.0 } else { known.usual };
         format!(
@@ -382,7 +382,7 @@ fn late_ns(case: &Case) -> f64 {
 
 /// The reference itself left the clock of the kernel, which nothing but slewing moves: nothing can
 /// be held against it, and counters like it fail with it.
-fn by_stray(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
+fn by_inconsistent_reference(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
     let strayed = time(Some(case.trace.reference.strayed_ns));
     let unknown = Stable {
         offset_ppm: None,

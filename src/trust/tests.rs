@@ -93,7 +93,7 @@ fn advances(spin: f64, sleep: f64, beside: f64) -> Vec<Moved> {
 }
 
 #[test]
-fn what_it_counts_is_found_by_experiment() {
+fn experiment_finds_what_is_counted() {
     for (advances, found) in [
         (advances(1.0, 1.0, 1.0), Some(Counted::Wall)),
         (advances(0.97, 0.01, 0.9), Some(Counted::ProcessCpu)),
@@ -139,7 +139,7 @@ fn met(backward: u32, largest: u64, least: [i64; 2]) -> Evidence {
 }
 
 #[test]
-fn a_step_back_between_threads_disqualifies_and_an_offset_within_its_uncertainty_does_not() {
+fn step_back_between_threads_disqualifies() {
     let found = verdicts(met(0, 0, [40, 160]));
     assert_eq!(
         found.thread_safe.outcome,
@@ -229,7 +229,7 @@ fn path(
 }
 
 #[test]
-fn the_path_is_told_from_the_cost() {
+fn cost_decides_read_path() {
     use crate::model::Path;
     let yard = |source: &str, call: f64, clock_call: f64, trap: f64| Yardsticks {
         system_call_ns: Some(call),
@@ -300,9 +300,9 @@ fn the_path_is_told_from_the_cost() {
         ),
     ] {
         let found = path(yardsticks, syscall_variant, declared);
-        let told = (found.outcome, found.path);
+        let judged = (found.outcome, found.path);
         assert_eq!(
-            told,
+            judged,
             (outcome, Some(path_found)),
             "{yardsticks:?}: {}",
             found.finding
@@ -361,7 +361,7 @@ fn the_path_is_told_from_the_cost() {
 }
 
 #[test]
-fn a_busy_machine_does_not_turn_cpu_time_into_something_else() {
+fn busy_machine_keeps_cpu_time() {
     let claims = claiming(Counted::ThreadCpu);
     let found = verdicts(Evidence {
         claims,
@@ -380,7 +380,7 @@ fn a_busy_machine_does_not_turn_cpu_time_into_something_else() {
 
 /// Threads that were to compute got what other programs left them, as a share of the time.
 #[test]
-fn a_starved_thread_turns_no_clock_into_another() {
+fn starved_thread_keeps_the_clock() {
     for (counts, asleep) in [
         (Counted::ProcessCpu, 0.0),
         (Counted::ProcessCpu, 0.7),
@@ -430,9 +430,9 @@ fn a_starved_thread_turns_no_clock_into_another() {
 }
 
 #[test]
-fn a_clock_that_no_thread_explains_counts_something_else() {
+fn unexplained_clock_counts_something_else() {
     for counts in [Counted::Wall, Counted::ThreadCpu] {
-        for (shares, told) in [
+        for (shares, known) in [
             // It moves asleep and not at work: no clock of CPU time does, however long its thread
             // waits.
             ((0.0, 1.0, 0.0), true),
@@ -448,7 +448,7 @@ fn a_clock_that_no_thread_explains_counts_something_else() {
                 ..Evidence::default()
             };
             let found = verdicts(evidence).counts;
-            let expected = if told {
+            let expected = if known {
                 (Outcome::Fail, Some(Counted::SomethingElse))
             } else {
                 (Outcome::NotTested, None)

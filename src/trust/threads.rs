@@ -48,14 +48,14 @@ pub(super) fn between_threads(case: &Case) -> ThreadSafe {
                 .iter()
                 .max_by_key(|pair| pair.largest)
                 .and_then(|pair| pair.cpus);
-            let whose = worst.map_or_else(String::new, |[a, b]| {
+            let cpus = worst.map_or_else(String::new, |[a, b]| {
                 format!(" between CPU {a} and CPU {b}")
             });
             let steps = times(backward);
             (
                 Outcome::Fail,
                 format!(
-                    "it stepped backwards {steps} in {handoffs} handoffs between threads, by up to {by}{whose}"
+                    "it stepped backwards {steps} in {handoffs} handoffs between threads, by up to {by}{cpus}"
                 ),
             )
         }

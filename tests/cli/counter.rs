@@ -15,8 +15,8 @@ fn the_answer_agrees_with_itself() {
     }
     let answer = json(&assert);
     assert_eq!(answer["schema"], "timermeter.counter.v1");
-    let told = answer["told"].as_array().expect("lines");
-    assert_eq!(told.len(), 5, "{told:?}");
+    let summary = answer["summary"].as_array().expect("lines");
+    assert_eq!(summary.len(), 5, "{summary:?}");
     let verdict = answer["verdict"].as_str();
     let may = matches!(verdict, Some("safe" | "until-moved"));
     assert_eq!(status, Some(if may { 0 } else { 3 }), "{verdict:?}");

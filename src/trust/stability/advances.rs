@@ -18,7 +18,7 @@ use crate::trust::Case;
 /// seen. *Seen*.
 const COLD_NS: f64 = 1e5;
 
-/// A rate that is not known better than this share cannot be told from one that a clock may be
+/// A rate that is not known better than this share does not differ from one that a clock may be
 /// slewed by. *Definition*.
 const KNOWN: f64 = SLEW;
 

@@ -59,9 +59,9 @@ pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) ->
         middle(|rate| rate.offset),
         middle(|rate| rate.uncertainty).unwrap_or(0.0),
     );
-    // The long window is of one process, which may be an odd one.
-    let odd = |typical: &f64| (typical - long.offset).abs() > long.uncertainty + resolved;
-    let usual = typical.filter(odd).unwrap_or(long.offset);
+    // The long window is of one process, which may be an outlier.
+    let is_outlier = |typical: &f64| (typical - long.offset).abs() > long.uncertainty + resolved;
+    let usual = typical.filter(is_outlier).unwrap_or(long.offset);
     let own = long.uncertainty + scatter + resolved;
     let apart = |rate: &&Rate| (rate.offset - usual).abs() > rate.uncertainty + own;
     let proven: Vec<Rate> = others

@@ -35,7 +35,7 @@ pub(super) struct FoundInWindows {
 }
 
 impl FoundInWindows {
-    /// Of those that are told: jumps, if there are any.
+    /// Of those that are reported: jumps, if there are any.
     pub fn largest(&self) -> f64 {
         if self.jumps > 0 {
             self.largest_jump
@@ -98,7 +98,7 @@ impl FoundInWindows {
         late
     }
 
-    /// What is told hides nothing.
+    /// What is reported hides nothing.
     fn find(&mut self, off: f64) -> f64 {
         if off > 0.0 {
             self.jumps += 1;
@@ -114,7 +114,7 @@ impl FoundInWindows {
 /// What is expected of a timer from one comparison to another; all but rates in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
-    /// Its usual rate, and what that is known to. A rate that is off is told as such; here counts
+    /// Its usual rate, and what that is known to. A rate that is off is reported as such; here counts
     /// what differs from it.
     pub rate: (f64, f64),
     /// What the steps of both cut off.

@@ -31,7 +31,7 @@ fn stable(advances: Vec<Moved>) -> Stable {
 }
 
 #[test]
-fn a_rate_that_is_not_known_is_not_tested() {
+fn unknown_rate_is_not_tested() {
     for (ppm, milliseconds) in [
         (vec![10_300.0, -5_700.0, 1_000.0], 6.0),
         (vec![0.0, 0.0, 0.0], 6.0),
@@ -82,7 +82,7 @@ fn answers_that_contradict_each_other_disqualify() {
 }
 
 #[test]
-fn all_answers_together_disqualify_a_rate_and_one_alone_does_not() {
+fn only_all_answers_disqualify_rate() {
     for ppm in [50_000.0, -50_000.0] {
         let found = stable(answering(&[ppm, ppm + 200.0, ppm], 6.0));
         assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
@@ -97,7 +97,7 @@ fn all_answers_together_disqualify_a_rate_and_one_alone_does_not() {
 /// A sound clock whose host reads it with cold code, and now and then loses its CPU between the
 /// readings of both clocks.
 #[test]
-fn cold_code_and_one_interruption_disqualify_no_sound_clock() {
+fn cold_code_disqualifies_no_clock() {
     for seed in 0..500 {
         let mut random = StdRng::seed_from_u64(seed);
         let interrupted = random.random_range(0..4);
@@ -142,7 +142,7 @@ fn a_swinging_rate_never_passes() {
 }
 
 #[test]
-fn what_a_clock_of_cpu_time_does_asleep_is_no_rate() {
+fn cpu_time_asleep_has_no_rate() {
     let mut advances = answering(&[0.0, 0.0, 0.0], 6.0);
     advances[1].timer = 0;
     advances[2].timer /= 50;

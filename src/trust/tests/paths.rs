@@ -22,7 +22,7 @@ fn seen(step_ns: i64, read_ns: f64, skew_ns: i64, seed: u64) -> Paths {
 use crate::model::Paths;
 
 #[test]
-fn a_skew_is_found_from_one_step_on() {
+fn skew_of_one_step_is_found() {
     for seed in 0..200 {
         for (step, read) in [(100, 20.0), (1_000, 30.0), (4_000_000, 300.0)] {
             let sound = seen(step, read, 0, seed);
@@ -46,7 +46,7 @@ fn a_skew_is_found_from_one_step_on() {
 }
 
 #[test]
-fn steps_shorter_than_a_read_show_from_the_size_on_that_is_told() {
+fn short_steps_show_from_reported_size() {
     for seed in 0..200 {
         let sees = seen(1, 20.0, 0, seed).beside[0].sees_ns;
         assert!((20.0..60.0).contains(&sees), "{sees}");
@@ -63,7 +63,7 @@ fn steps_shorter_than_a_read_show_from_the_size_on_that_is_told() {
 }
 
 #[test]
-fn units_and_late_ticks_are_no_skew() {
+fn late_ticks_are_no_skew() {
     let coarse = |behind_ns: i64| {
         let readings = vec![[9_000_000_000, 9_000_000_000 - behind_ns, 9_000_000_040]; 3];
         let beside = vec![Beside::of("realtime", [1, 4_000_000], false, &readings)];

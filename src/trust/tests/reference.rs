@@ -29,7 +29,7 @@ fn judged(sparse_comparisons: Vec<[i64; 3]>, passed_ns: Option<[u64; 2]>) -> Ver
 const NEVER: i64 = i64::MAX;
 
 #[test]
-fn a_reference_that_wraps_fails_and_others_are_not_held_against_it() {
+fn wrapping_reference_fails() {
     let itself = judged(comparisons(90_000_000, [WRAP, WRAP]), None);
     assert_eq!(
         (itself.monotonic.outcome, itself.stable.outcome),
@@ -69,7 +69,7 @@ fn a_reference_that_wraps_fails_and_others_are_not_held_against_it() {
 
 /// Comparisons a whole turn apart, or nearly: no step backwards is seen.
 #[test]
-fn the_first_and_the_last_are_held_against_the_runners_clock() {
+fn ends_are_compared_with_runner_clock() {
     let (apart, passed) = (WRAP + 1_000_000, 7 * (WRAP + 1_000_000) as u64);
     let around = Some([passed - 50_000, passed + 50_000]);
     let itself = judged(comparisons(apart, [WRAP, WRAP]), around);
@@ -112,7 +112,7 @@ fn the_first_and_the_last_are_held_against_the_runners_clock() {
 
 /// The host tells how far it moved, and that is less than nothing.
 #[test]
-fn hosts_that_do_not_compare_show_it_too() {
+fn hosts_without_comparison_report_it() {
     let moved = |timer, reference| Moved {
         meanwhile: Meanwhile::Sleep,
         timer,

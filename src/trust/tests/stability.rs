@@ -53,7 +53,7 @@ fn a_steady_clock_is_stable() {
 }
 
 #[test]
-fn slewing_is_allowed_and_drifting_is_not() {
+fn drifting_fails_and_slewing_passes() {
     for (rate, outcome) in [
         (1.0 + 400e-6, Outcome::Pass),
         (1.0 - 400e-6, Outcome::Pass),
@@ -72,7 +72,7 @@ fn slewing_is_allowed_and_drifting_is_not() {
 }
 
 #[test]
-fn jumps_and_freezes_are_told_apart() {
+fn jumps_and_freezes_differ() {
     let found = stable(series(
         1.0,
         |k, timer| if k >= 20 { timer + 50_000 } else { timer },
@@ -112,7 +112,7 @@ fn an_interrupted_comparison_proves_nothing() {
 }
 
 #[test]
-fn cpu_time_may_stand_still_but_not_run_ahead() {
+fn cpu_time_may_not_run_ahead() {
     let of = |series| {
         verdicts(Evidence {
             claims: claiming(Counted::ThreadCpu),
@@ -142,7 +142,7 @@ fn cpu_time_may_stand_still_but_not_run_ahead() {
 }
 
 #[test]
-fn cycles_follow_the_core_and_are_not_held_against_time() {
+fn cycles_are_not_compared_with_time() {
     let faster = series(1.0, |k, timer| if k >= 9 { timer + 300_000 } else { timer });
     let claims = claiming(Counted::ThreadCycles);
     let of = |id: &str, syscall_variant: Option<f64>, cost: f64, trap_ns: f64| {
@@ -224,7 +224,7 @@ fn cycles_follow_the_core_and_are_not_held_against_time() {
 }
 
 #[test]
-fn cycles_that_leap_farther_than_any_core_runs_are_unstable() {
+fn leaping_cycles_are_unstable() {
     let leap = series(
         1.0,
         |k, timer| if k >= 9 { timer + (1 << 48) } else { timer },
@@ -271,7 +271,7 @@ fn of_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
 /// A clock of 4 ms steps whose tick comes late now and then, because the CPU that keeps it does not
 /// run.
 #[test]
-fn a_tick_that_comes_late_is_no_freeze_if_nothing_is_lost() {
+fn late_tick_is_no_freeze() {
     let ticks = |now: i64| now / 4_000_000 * 4_000_000;
     let of = |read: &dyn Fn(i64) -> i64, apart: i64| {
         let close_comparisons: Vec<[i64; 3]> = (0..1_060_000_000 / apart)
@@ -353,7 +353,7 @@ fn a_tick_that_comes_late_is_no_freeze_if_nothing_is_lost() {
 /// A clock of 4 ms steps that is looked at about once in 14 ms, and now and then, while a runtime
 /// is asked, after 150 ms.
 #[test]
-fn coarse_steps_at_uneven_distances_are_no_jumps() {
+fn uneven_coarse_steps_are_no_jumps() {
     for seed in 0..40_u64 {
         let mut random = StdRng::seed_from_u64(seed);
         let mut random = |below: i64| random.random_range(0..below);
@@ -371,7 +371,7 @@ fn coarse_steps_at_uneven_distances_are_no_jumps() {
 }
 
 #[test]
-fn windows_between_the_series_and_the_campaign_are_told_too() {
+fn all_windows_are_reported() {
     let every = |count: i64, apart: i64| -> Vec<[i64; 3]> {
         (0..count)
             .map(|k| [apart * k, apart * k + 30, apart * k + 60])
@@ -400,7 +400,7 @@ fn windows_between_the_series_and_the_campaign_are_told_too() {
 }
 
 #[test]
-fn a_reference_that_strays_disqualifies_counters_like_it_and_nobody_else() {
+fn inconsistent_reference_disqualifies_similar_counters() {
     for (declared, outcome) in [(true, Outcome::NotTested), (false, Outcome::Fail)] {
         let series = series(1.0, |k, timer| if k >= 20 { timer + 50_000 } else { timer });
         let evidence = Evidence {
@@ -429,7 +429,7 @@ fn a_reference_that_strays_disqualifies_counters_like_it_and_nobody_else() {
 }
 
 #[test]
-fn what_is_not_known_of_the_rate_of_the_reference_is_uncertainty() {
+fn reference_rate_error_is_uncertainty() {
     let evidence = || Evidence {
         claims: claiming(Counted::Wall),
         series: series(1.0 + 600e-6, |_, timer| timer),
@@ -469,7 +469,7 @@ fn what_is_not_known_of_the_rate_of_the_reference_is_uncertainty() {
 }
 
 #[test]
-fn cpu_time_that_is_often_interrupted_is_no_clock_that_jumps() {
+fn interrupted_cpu_time_does_not_jump() {
     // Of every two milliseconds the thread got one or two.
     let mut ran = 0;
     let series = (0..40)
@@ -516,7 +516,7 @@ fn found_or_not_claimed(found: &crate::model::Stable, jump_ns: f64) -> bool {
 }
 
 #[test]
-fn a_jump_of_any_length_is_found_or_not_said_to_be_absent() {
+fn jumps_of_any_length_are_found() {
     for (apart, jump) in [
         (8_000_000_000, 8e6),
         (8_000_000_000, 30e6),
@@ -565,7 +565,7 @@ fn a_jump_of_any_length_is_found_or_not_said_to_be_absent() {
 /// It loses 1 000 ppm and jumps ahead by 100 µs ten times a second, so that it keeps its rate on
 /// the whole.
 #[test]
-fn a_rate_that_is_kept_by_jumps_is_as_uncertain_as_its_windows_are() {
+fn jumps_make_rate_uncertain() {
     let ahead = |now: f64| 1e5 * (now / 1e8).floor() - 1e-3 * now;
     let (mut held, mut all) = (0, 0);
     for seed in 0..200 {
@@ -597,7 +597,7 @@ fn a_rate_that_is_kept_by_jumps_is_as_uncertain_as_its_windows_are() {
 }
 
 #[test]
-fn a_steady_clock_is_known_as_well_as_its_reads_tell() {
+fn steady_clock_has_narrow_interval() {
     for seed in 0..50 {
         let found = seldom(looked_at(500_000_000, 25, seed, |now| 3e-6 * now));
         let (offset, half) = (
@@ -633,7 +633,7 @@ fn of_processes(ppm: &[f64]) -> crate::model::Stable {
 }
 
 #[test]
-fn a_rate_that_each_process_finds_for_itself_is_known_to_what_they_differ_by() {
+fn processes_rates_bound_the_uncertainty() {
     // Thirteen runs of a clock that calibrates itself.
     let mut found_by = vec![-0.47; 9];
     let agreeing = of_processes(&found_by);
@@ -674,9 +674,12 @@ fn a_rate_that_each_process_finds_for_itself_is_known_to_what_they_differ_by() {
         "what is told holds what they ran at: {}",
         found.finding
     );
-    // The long window may be of an odd process itself.
-    let odd = of_processes(&[18.1; 9]);
-    let (offset, half) = (odd.offset_ppm.unwrap(), odd.offset_uncertainty_ppm.unwrap());
+    // The long window may be of an outlier itself.
+    let outlier = of_processes(&[18.1; 9]);
+    let (offset, half) = (
+        outlier.offset_ppm.unwrap(),
+        outlier.offset_uncertainty_ppm.unwrap(),
+    );
     assert!(
         (offset - 18.1).abs() < 4.0 && offset - half <= -0.47,
         "{offset} ± {half}"
@@ -684,7 +687,7 @@ fn a_rate_that_each_process_finds_for_itself_is_known_to_what_they_differ_by() {
 }
 
 #[test]
-fn processes_that_run_at_a_false_rate_disqualify_where_they_are_the_rule() {
+fn false_rates_of_most_disqualify() {
     let found = of_processes(&[0.0, 5_000.0, 5_000.0]);
     assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
     // One of many is met by chance: its rate is in the interval.
