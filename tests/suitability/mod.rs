@@ -225,10 +225,10 @@ fn judges_counter_rejected_by_kernel() {
 fn time_stamp_counters() {
     let mut findings = Findings::for_snapshot("time_stamp_counters");
     findings.judged("tsc", Problem, |platform| {
-        platform.tsc.nonstop = Some(false)
+        (platform.tsc.nonstop, platform.cpu.invariant_tsc) = (Some(false), Some(false));
     });
     findings.judged("tsc", Problem, |platform| {
-        platform.tsc.constant = Some(false)
+        (platform.tsc.constant, platform.cpu.invariant_tsc) = (Some(false), Some(false));
     });
     findings.judged("tsc", Problem, |platform| {
         platform.clocksource.parameters = Some(vec!["tsc=unstable".into()]);
@@ -241,6 +241,20 @@ fn time_stamp_counters() {
     findings.judged("tsc", Unknown, |platform| {
         (platform.tsc.constant, platform.cpu.invariant_tsc) = (None, None);
     });
+}
+
+#[test]
+fn kernel_flags_overrule_cpuid() {
+    let mut platform = ready();
+    platform.cpu.invariant_tsc = Some(false);
+    assert_eq!(finding(&platform, "tsc").severity, Fine);
+    assert_eq!(finding(&platform, "tsc-conflict").severity, Note);
+    platform.cpu.invariant_tsc = Some(true);
+    assert!(
+        judge(&platform)
+            .iter()
+            .all(|finding| finding.code != "tsc-conflict")
+    );
 }
 
 #[test]
