@@ -4,11 +4,12 @@
 //! Whatever it does becomes a [`Fault`] that says what happened; the process and all it started are
 //! then ended, and every later question gets the same fault.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use timers::{Answer, Deadline, Fault};
 
@@ -16,7 +17,8 @@ use super::children::{self, Placement};
 use super::events::{self, Log, LogSpec, ReportedEvents};
 use super::lines::printable;
 use super::process::{Command, Output, Process, in_words};
-use super::protocol::{Around, Hello, Refusal, Request, VERSION};
+use super::protocol::questions::Introduction;
+use super::protocol::{Around, Hello, Question, Refusal, VERSION};
 use crate::text::json::{Layout, written};
 use crate::text::{clean_strings, from_bytes};
 
@@ -24,8 +26,6 @@ use crate::text::{clean_strings, from_bytes};
 const SLICE: Duration = Duration::from_millis(250);
 /// How long the end of a process may come after the end of its output.
 const DYING: Duration = Duration::from_millis(500);
-/// Nanoseconds of the longest tick: thirty years, beyond which no report tells of any.
-const LONGEST_TICK: f64 = 1e18;
 /// As much of an answer is quoted.
 const EXCERPT: usize = 80;
 /// Bytes of the longest answer to what is no request.
@@ -92,9 +92,7 @@ impl Connection {
             watches_itself: false,
             around: None,
         };
-        let expected = r#"{"protocol":1,"runtime":{"name":…,"version":…},"timers":[…],"ops":[…]}"#;
-        let hello = connection.ask(&Request::Hello { protocol: VERSION }, expected, objection)?;
-        connection.hello = hello;
+        connection.hello = connection.ask(&Introduction { protocol: VERSION })?;
         Ok(connection)
     }
 
@@ -180,18 +178,18 @@ impl Connection {
         true
     }
 
-    /// Sends a request and waits for its answer, of which `expected` is a picture. `objection` says
-    /// what is wrong with an answer that can be read.
-    pub(super) fn ask<T: DeserializeOwned>(
-        &mut self,
-        request: &Request,
-        expected: &str,
-        objection: impl FnOnce(&T) -> Option<String>,
-    ) -> Answer<T> {
-        let op = request.op();
-        let line = written(request, Layout::Compact)
+    /// Sends a question and waits for its answer.
+    pub(super) fn ask<Q: Question>(&mut self, question: &Q) -> Answer<Q::Answer> {
+        #[derive(Serialize)]
+        struct Line<'a, Q> {
+            op: &'static str,
+            #[serde(flatten)]
+            question: &'a Q,
+        }
+        let op = Q::OP;
+        let line = written(&Line { op, question }, Layout::Compact)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
-        let line = self.exchange(op, line, request.longest_answer())?;
+        let line = self.exchange(op, line, question.longest_answer())?;
         let line = match str::from_utf8(&line) {
             Ok(text) => clean_strings(text).into_bytes(),
             Err(_) => line,
@@ -204,8 +202,8 @@ impl Connection {
         if let Some(Refusal { error }) = told(&line, "error") {
             return Err(Fault::Refused(error));
         }
-        let why = match from_bytes::<T>(&line) {
-            Ok(answer) => match objection(&answer) {
+        let why = match from_bytes::<Q::Answer>(&line) {
+            Ok(answer) => match question.objection(&answer) {
                 None => return Ok(answer),
                 Some(why) => why,
             },
@@ -213,7 +211,8 @@ impl Connection {
         };
         let excerpt = printable(&line, EXCERPT);
         Err(self.lose(format!(
-            "malformed reply to `{op}`: {why}; expected {expected}, got `{excerpt}`"
+            "malformed reply to `{op}`: {why}; expected {}, got `{excerpt}`",
+            question.expected()
         )))
     }
 
@@ -367,48 +366,4 @@ fn told<T: DeserializeOwned>(line: &[u8], key: &str) -> Option<T> {
         text.contains('\\') || text.split(&format!("\"{key}\"")).skip(1).any(tells)
     });
     may.then(|| from_bytes(line).ok()).flatten()
-}
-
-/// What is wrong with an introduction.
-pub fn objection(hello: &Hello) -> Option<String> {
-    if hello.protocol != VERSION {
-        return Some(format!(
-            "it speaks protocol {}, not {VERSION}",
-            hello.protocol
-        ));
-    }
-    if hello.runtime.name.trim().is_empty() {
-        return Some("the runtime has no name".into());
-    }
-    let mut ids = BTreeSet::new();
-    for timer in &hello.timers {
-        let id = &timer.id;
-        if timer.id.is_empty() {
-            return Some("a timer has no id".into());
-        }
-        if id.chars().count() > EXCERPT {
-            return Some(format!("the id `{id}` is longer than {EXCERPT} characters"));
-        }
-        if !ids.insert(&timer.id) {
-            return Some(format!("two timers are called `{id}`"));
-        }
-        if let Some(ns) = timer
-            .ns_per_tick
-            .filter(|ns| !(ns.is_normal() && *ns > 0.0 && *ns <= LONGEST_TICK))
-        {
-            return Some(format!("`{id}` has a tick of {ns} ns"));
-        }
-    }
-    for waiter in &hello.waiters {
-        let id = &waiter.id;
-        if id.is_empty() || id.chars().count() > EXCERPT {
-            return Some(format!(
-                "the id `{id}` of a sleep primitive is empty or longer than {EXCERPT} characters"
-            ));
-        }
-        if !ids.insert(&waiter.id) {
-            return Some(format!("two timers are called `{id}`"));
-        }
-    }
-    None
 }

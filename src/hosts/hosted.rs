@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use serde::de::DeserializeOwned;
-use timers::{Advance, Answer, During, Fault, Subject};
+use timers::{Answer, During, Fault, Subject};
 
 use super::connection::Connection;
-use super::protocol::{
-    Adds, Advanced, Advances, Batches, Called, Comparisons, Handoffs, HandoffsBetween, Intervals,
-    Ordered, Readings, Request, Steps, Together,
+use super::protocol::Question;
+use super::protocol::questions::{
+    Adds, Advance, Advances, Batches, Calls, Comparisons, Handoffs, HandoffsBetween, Intervals,
+    Order, Readings, Steps, Together,
 };
 use crate::hosts::step_search::StepQuestion;
 use crate::model::Context;
@@ -39,19 +39,14 @@ impl Hosted {
         }
     }
 
-    pub(super) fn ask<T: DeserializeOwned>(
-        &self,
-        request: &Request,
-        expected: &str,
-        objection: impl FnOnce(&T) -> Option<String>,
-    ) -> Answer<T> {
-        let op = request.op();
-        if !self.offers(op) {
-            return Err(Fault::Refused(format!("this agent does not offer `{op}`")));
+    pub(super) fn ask<Q: Question>(&self, question: &Q) -> Answer<Q::Answer> {
+        if !self.offers(Q::OP) {
+            return Err(Fault::Refused(format!(
+                "this agent does not offer `{}`",
+                Q::OP
+            )));
         }
-        self.connection
-            .borrow_mut()
-            .ask(request, expected, objection)
+        self.connection.borrow_mut().ask(question)
     }
 
     fn offers(&self, op: &str) -> bool {
@@ -64,15 +59,10 @@ impl Hosted {
 
     /// As `ask`, again and again until nothing that the runtime did to itself fell into the window.
     /// What voids all that was measured before is left to the caller, which knows what that was.
-    fn ask_undisturbed<T: DeserializeOwned>(
-        &self,
-        request: &Request,
-        expected: &str,
-        objection: impl Fn(&T) -> Option<String>,
-    ) -> Answer<T> {
+    fn ask_undisturbed<Q: Question>(&self, question: &Q) -> Answer<Q::Answer> {
         let mut left = REPETITIONS;
         loop {
-            let answer = self.ask(request, expected, &objection)?;
+            let answer = self.ask(question)?;
             let mut connection = self.connection.borrow_mut();
             let voided = connection.windows().voided;
             let disturbed = connection.was_disturbed(left > 0);
@@ -94,31 +84,15 @@ pub fn calls(
     reference: &Reference,
     floor: bool,
 ) -> Answer<Run> {
-    let request = Request::Calls {
+    let answer = Hosted::new(Rc::clone(connection), id).ask(&Calls {
         timer: id.into(),
         reference: reference.id.clone(),
         ns_per_tick: reference.ns_per_tick,
         step: reference.step,
         floor,
-    };
-    let objection = |answer: &Called| {
-        let Run {
-            bracket,
-            singles,
-            batches,
-            readings,
-            ..
-        } = &answer.calls.0;
-        let empty =
-            bracket.deltas.is_empty() || singles.deltas.is_empty() || batches.deltas.is_empty();
-        (empty || readings.values.is_empty() || batches.calls == 0)
-            .then(|| "something is missing".into())
-    };
-    let hosted = Hosted::new(Rc::clone(connection), id);
-    let Called { calls, around } =
-        hosted.ask(&request, r#"{"calls":"…","around":…}"#, objection)?;
-    connection.borrow_mut().saw(around);
-    Ok(calls.0)
+    })?;
+    connection.borrow_mut().saw(answer.around);
+    Ok(answer.calls.0)
 }
 
 /// All intervals by which a process looks for the step of a timer, of a host that offers that in
@@ -131,20 +105,9 @@ pub fn steps(
     timer: &str,
     question: StepQuestion,
 ) -> Answer<(Vec<trace::Intervals>, bool)> {
-    let request = Request::Steps {
-        timer: timer.into(),
-        question,
-    };
-    let objection = |answer: &Steps| {
-        let intervals = &answer.steps.0.intervals;
-        let short = intervals.is_empty() || intervals.iter().any(|row| row.deltas.is_empty());
-        short.then(|| "something is missing".into())
-    };
-    let Steps { steps, slow } =
-        connection
-            .borrow_mut()
-            .ask(&request, r#"{"steps":"…","slow":…}"#, objection)?;
-    Ok((steps.0.intervals, slow))
+    let timer = timer.into();
+    let answer = connection.borrow_mut().ask(&Steps { timer, question })?;
+    Ok((answer.steps.0.intervals, answer.slow))
 }
 
 /// Comparisons of several timers in turn, in rounds, of a host that offers that: for each round one
@@ -159,29 +122,14 @@ pub fn together(
     [repeat, count]: [u32; 2],
     work: u64,
 ) -> Answer<Vec<Vec<Option<[i64; 3]>>>> {
-    let ids = timers.iter().map(|&id| id.into()).collect();
-    let request = Request::Together {
-        timers: ids,
+    let question = Together {
+        timers: timers.iter().map(|&id| id.into()).collect(),
         reference: reference.into(),
         repeat,
         work,
         count,
     };
-    let expected = format!(
-        r#"{{"together":[…]}} with {count} rows of {} triples each"#,
-        timers.len()
-    );
-    let objection = |answer: &Together| {
-        let rows = &answer.together;
-        off(rows.len(), count as usize, "rows").or_else(|| {
-            rows.iter()
-                .find_map(|row| off(row.len(), timers.len(), "timers in a row"))
-        })
-    };
-    Ok(connection
-        .borrow_mut()
-        .ask(&request, &expected, objection)?
-        .together)
+    Ok(connection.borrow_mut().ask(&question)?.together)
 }
 
 /// How far several timers and the reference move in one span of time, of a host that offers that.
@@ -195,22 +143,13 @@ pub fn advances(
     during: During,
     ms: u32,
 ) -> Answer<Vec<Option<[i64; 2]>>> {
-    let ids = timers.iter().map(|&id| id.into()).collect();
-    let request = Request::Advances {
-        timers: ids,
+    let question = Advances {
+        timers: timers.iter().map(|&id| id.into()).collect(),
         reference: reference.into(),
         during,
         ms,
     };
-    let expected = format!(
-        r#"{{"advances":[…]}} with {} pairs of integers"#,
-        timers.len()
-    );
-    let objection = |answer: &Advances| off(answer.advances.len(), timers.len(), "timers");
-    Ok(connection
-        .borrow_mut()
-        .ask(&request, &expected, objection)?
-        .advances)
+    Ok(connection.borrow_mut().ask(&question)?.advances)
 }
 
 /// What a read adds to the code around it, of a host that offers that.
@@ -224,174 +163,101 @@ pub fn adds(
     contexts: &[Context],
     [turns, repeat]: [u32; 2],
 ) -> Answer<Vec<InContext>> {
-    let (id, known) = (timer.into(), reference.into());
-    let request = Request::Adds {
-        timer: id,
-        reference: known,
+    let answer = connection.borrow_mut().ask(&Adds {
+        timer: timer.into(),
+        reference: reference.into(),
         contexts: contexts.into(),
         turns,
         repeat,
-    };
-    let expected = format!(
-        r#"{{"adds":[…]}} with {} rows of {repeat} pairs of integers each"#,
-        contexts.len()
-    );
-    let objection = |answer: &Adds| {
-        let rows = &answer.adds;
-        off(rows.len(), contexts.len(), "rows").or_else(|| {
-            rows.iter()
-                .find_map(|row| off(row.len(), repeat as usize, "pairs in a row"))
-        })
-    };
-    let Adds { adds, around } = connection
-        .borrow_mut()
-        .ask(&request, &expected, objection)?;
-    connection.borrow_mut().saw(around);
-    let of = |(&context, pairs)| InContext {
+    })?;
+    connection.borrow_mut().saw(answer.around);
+    let in_context = |(&context, pairs)| InContext {
         context,
         turns: if context == Context::Cold { 1 } else { turns },
         pairs,
     };
-    Ok(contexts.iter().zip(adds).map(of).collect())
+    Ok(contexts.iter().zip(answer.adds).map(in_context).collect())
 }
 
 impl Subject for Hosted {
     fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
-        let request = Request::Intervals {
-            timer: self.id.clone(),
-            work: work.into(),
+        let (timer, work) = (self.id.clone(), work.into());
+        let answer = self.ask_undisturbed(&Intervals {
+            timer,
+            work,
             repeat,
-        };
-        let expected = format!(
-            r#"{{"intervals":[…]}} with {} rows of {repeat} integers each"#,
-            work.len()
-        );
-        let objection = |answer: &Intervals| {
-            let rows = &answer.intervals;
-            off(rows.len(), work.len(), "rows").or_else(|| {
-                rows.iter()
-                    .find_map(|row| off(row.len(), repeat as usize, "intervals in a row"))
-            })
-        };
-        Ok(self
-            .ask_undisturbed(&request, &expected, objection)?
-            .intervals)
+        })?;
+        Ok(answer.intervals)
     }
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
-        let (timer, reference) = (self.id.clone(), reference.into());
-        let request = Request::Batches {
-            timer,
-            reference,
+        let answer = self.ask_undisturbed(&Batches {
+            timer: self.id.clone(),
+            reference: reference.into(),
             calls,
             repeat,
             watched: self.is_watched(),
-        };
-        let expected = format!(r#"{{"batches":[…]}} with {repeat} integers"#);
-        let objection = |answer: &Batches| off(answer.batches.len(), repeat as usize, "batches");
-        let Batches { batches, around } = self.ask_undisturbed(&request, &expected, objection)?;
-        self.connection.borrow_mut().saw(around);
-        Ok(batches)
+        })?;
+        self.connection.borrow_mut().saw(answer.around);
+        Ok(answer.batches)
     }
 
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
-        let request = Request::Readings {
+        let answer = self.ask_undisturbed(&Readings {
             timer: self.id.clone(),
             count,
             watched: self.is_watched(),
-        };
-        let expected = format!(r#"{{"readings":[…]}} with {count} integers"#);
-        let objection = |answer: &Readings| off(answer.readings.len(), count as usize, "readings");
-        let Readings { readings, around } = self.ask_undisturbed(&request, &expected, objection)?;
-        self.connection.borrow_mut().saw(around);
-        Ok(readings)
+        })?;
+        self.connection.borrow_mut().saw(answer.around);
+        Ok(answer.readings)
     }
 
     fn order(&mut self, count: u32) -> Answer<timers::Ordered> {
-        if !self.offers("order") {
+        if !self.offers(Order::OP) {
             return self
                 .readings(count)
                 .map(|readings| timers::Ordered::of(&readings));
         }
-        let request = Request::Order {
-            timer: self.id.clone(),
-            count,
-        };
-        let expected = r#"{"backward":…,"largest":…,"ends":[…,…]} with integers"#;
-        let objection = |answer: &Ordered| answer.contradiction(count);
-        let Ordered {
-            backward,
-            largest,
-            ends,
-        } = self.ask(&request, expected, objection)?;
+        let timer = self.id.clone();
+        let answer = self.ask(&Order { timer, count })?;
         Ok(timers::Ordered {
             readings: count.into(),
-            backward,
-            largest,
-            ends,
+            backward: answer.backward,
+            largest: answer.largest,
+            ends: answer.ends,
         })
     }
 
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
-        let request = Request::Handoffs {
-            timer: self.id.clone(),
-            count,
-        };
-        let expected = format!(r#"{{"handoffs":[…]}} with {count} pairs of integers"#);
-        let objection = |answer: &Handoffs| off(answer.handoffs.len(), count as usize, "pairs");
-        Ok(self.ask(&request, &expected, objection)?.handoffs)
+        let timer = self.id.clone();
+        Ok(self.ask(&Handoffs { timer, count })?.handoffs)
     }
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let request = Request::HandoffsBetween {
-            timer: self.id.clone(),
-            cpus: cpus.into(),
-            count,
-        };
-        let expected = format!(
-            r#"{{"handoffs":[…]}} with {} lists of {count} pairs"#,
-            cpus.len()
-        );
-        let objection = |answer: &HandoffsBetween| {
-            let pairs = &answer.handoffs;
-            off(pairs.len(), cpus.len(), "lists").or_else(|| {
-                pairs
-                    .iter()
-                    .find_map(|list| off(list.len(), count as usize, "pairs in a list"))
-            })
-        };
-        Ok(self.ask(&request, &expected, objection)?.handoffs)
+        let (timer, cpus) = (self.id.clone(), cpus.into());
+        Ok(self.ask(&HandoffsBetween { timer, cpus, count })?.handoffs)
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        let (timer, reference) = (self.id.clone(), reference.into());
-        let request = Request::Comparisons {
-            timer,
-            reference,
+        let answer = self.ask(&Comparisons {
+            timer: self.id.clone(),
+            reference: reference.into(),
             work,
             count,
-        };
-        let expected = format!(r#"{{"comparisons":[…]}} with {count} triples of integers"#);
-        let objection =
-            |answer: &Comparisons| off(answer.comparisons.len(), count as usize, "comparisons");
-        Ok(self.ask(&request, &expected, objection)?.comparisons)
+        })?;
+        Ok(answer.comparisons)
     }
 
-    fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
-        let (timer, reference) = (self.id.clone(), reference.into());
-        let request = Request::Advance {
-            timer,
-            reference,
+    fn advance(&mut self, reference: &str, during: During, ms: u32) -> Answer<timers::Advance> {
+        let answer = self.ask(&Advance {
+            timer: self.id.clone(),
+            reference: reference.into(),
             during,
-            ms: milliseconds,
-        };
-        let expected = r#"{"timer":…,"reference":…} with two integers"#;
-        let Advanced { timer, reference } = self.ask(&request, expected, |_| None)?;
-        Ok(Advance { timer, reference })
+            ms,
+        })?;
+        Ok(timers::Advance {
+            timer: answer.timer,
+            reference: answer.reference,
+        })
     }
-}
-
-/// What is wrong where so many were found of what there should be.
-pub fn off(found: usize, wanted: usize, what: &str) -> Option<String> {
-    (found != wanted).then(|| format!("there are {found} {what}, not {wanted}"))
 }

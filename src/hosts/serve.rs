@@ -11,10 +11,13 @@ use timers::waits::{Expiration, Wait, WaitEntry, WaitRequest, WaitSubject};
 use timers::{Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
 use super::lines::{self, Line};
+use super::protocol::questions::{
+    Adds, Advance, Advances, Arms, Batches, Calls, Comparisons, Handoffs, HandoffsBetween,
+    Intervals, Introduction, Order, Periods, Question, Readings, Request, Steps, Together, Waits,
+    each_question,
+};
 use super::protocol::{
-    Adds, Advanced, Advances, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello,
-    HostedTimer, HostedWaiter, Intervals, Missing, OPS, Ordered, PackedRun, Periods, Readings,
-    Refusal, Reply, Request, Runtime, Steps, Together, VERSION, Waits,
+    Hello, HostedTimer, HostedWaiter, Missing, PackedRun, Refusal, Runtime, VERSION, answers, ops,
 };
 use crate::hosts::step_search::find_step;
 use crate::model::Context;
@@ -52,19 +55,19 @@ pub fn serve(
     let mut host = Host::of(entries, waiters);
     let mut answer = Vec::new();
     loop {
-        let reply = match lines::read(input, LONGEST_REQUEST)? {
-            Line::Whole(line) | Line::Unfinished(line) => host.reply(&line),
+        answer.clear();
+        match lines::read(input, LONGEST_REQUEST)? {
+            Line::Whole(line) | Line::Unfinished(line) => host.reply(&line, &mut answer)?,
             Line::TooLong(_) => {
                 while let Line::TooLong(_) = lines::read(input, LONGEST_REQUEST)? {}
-                refusal(format!(
-                    "the request is longer than {} MiB",
-                    LONGEST_REQUEST >> 20
-                ))
+                let most = LONGEST_REQUEST >> 20;
+                refuse(
+                    format!("the request is longer than {most} MiB"),
+                    &mut answer,
+                )?;
             }
             Line::End => return Ok(()),
-        };
-        answer.clear();
-        write(&reply, Layout::Compact, &mut answer)?;
+        }
         answer.push(b'\n');
         // All at once: each part wakes the runner, which takes longer than what was asked for.
         output.write_all(&answer)?;
@@ -102,192 +105,28 @@ impl Host {
         }
     }
 
-    fn reply(&mut self, line: &[u8]) -> Reply {
-        match from_bytes(line) {
-            Ok(request) => self
-                .answer(request)
-                .unwrap_or_else(|fault| refusal(fault.to_string())),
-            Err(error) => refusal(format!("this is no request of protocol {VERSION}: {error}")),
+    /// Writes the answer to a line.
+    fn reply(&mut self, line: &[u8], output: &mut Vec<u8>) -> io::Result<()> {
+        let request = match from_bytes(line) {
+            Ok(request) => request,
+            Err(error) => {
+                let error = format!("this is no request of protocol {VERSION}: {error}");
+                return refuse(error, output);
+            }
+        };
+        macro_rules! serve_each {
+            ($($name:ident)*) => {
+                match request { $(Request::$name(question) => self.answer(question, output),)* }
+            };
         }
+        each_question!(serve_each)
     }
 
-    /// As long as there are questions: an arm each.
-    fn answer(&mut self, request: Request) -> Answer<Reply> {
-        affordable(&request)?;
-        Ok(match request {
-            Request::Hello { protocol } => Reply::Hello(self.hello(protocol)?),
-            Request::Intervals {
-                timer,
-                work,
-                repeat,
-            } => Reply::Intervals(Intervals {
-                intervals: self.subject(&timer)?.intervals(&work, repeat)?,
-            }),
-            Request::Batches {
-                timer,
-                reference,
-                calls,
-                repeat,
-                watched,
-            } => {
-                let mirror = self.mirror(watched);
-                let subject = self.subject(&timer)?;
-                let (batches, around) =
-                    mirror.around(|| subject.batches(&reference, calls, repeat))?;
-                Reply::Batches(Batches { batches, around })
-            }
-            Request::Readings {
-                timer,
-                count,
-                watched,
-            } => {
-                let mirror = self.mirror(watched);
-                let subject = self.subject(&timer)?;
-                let (readings, around) = mirror.around(|| subject.readings(count))?;
-                Reply::Readings(Readings { readings, around })
-            }
-            Request::Calls {
-                timer,
-                reference,
-                ns_per_tick,
-                step,
-                floor,
-            } => {
-                let reference = Reference {
-                    id: reference,
-                    ns_per_tick,
-                    step,
-                    ..Reference::default()
-                };
-                Reply::Called(Box::new(self.calls(&timer, &reference, floor)?))
-            }
-            Request::Steps { timer, question } => {
-                let mut run = Run::default();
-                let slow = find_step(self.subject(&timer)?, &question, &mut run.intervals)?;
-                Reply::Steps(Box::new(Steps {
-                    steps: PackedRun(run),
-                    slow,
-                }))
-            }
-            Request::Together {
-                timers,
-                reference,
-                repeat,
-                work,
-                count,
-            } => {
-                let together = self.together(&timers, &reference, [repeat, count], work)?;
-                Reply::Together(Together { together })
-            }
-            Request::Advances {
-                timers,
-                reference,
-                during,
-                ms,
-            } => {
-                let advances = self.advances(&timers, &reference, during, ms)?;
-                Reply::Advances(Advances { advances })
-            }
-            Request::Order { timer, count } => {
-                let timers::Ordered {
-                    backward,
-                    largest,
-                    ends,
-                    ..
-                } = self.subject(&timer)?.order(count)?;
-                Reply::Order(Ordered {
-                    backward,
-                    largest,
-                    ends,
-                })
-            }
-            Request::Handoffs { timer, count } => Reply::Handoffs(Handoffs {
-                handoffs: self.subject(&timer)?.handoffs(count)?,
-            }),
-            Request::HandoffsBetween { timer, cpus, count } => {
-                let handoffs = self.subject(&timer)?.handoffs_between(&cpus, count)?;
-                Reply::HandoffsBetween(HandoffsBetween { handoffs })
-            }
-            Request::Comparisons {
-                timer,
-                reference,
-                work,
-                count,
-            } => {
-                let comparisons = self.subject(&timer)?.comparisons(&reference, work, count)?;
-                Reply::Comparisons(Comparisons { comparisons })
-            }
-            Request::Advance {
-                timer,
-                reference,
-                during,
-                ms,
-            } => {
-                let moved = self.subject(&timer)?.advance(&reference, during, ms)?;
-                Reply::Advance(Advanced {
-                    timer: moved.timer,
-                    reference: moved.reference,
-                })
-            }
-            Request::Adds {
-                timer,
-                reference,
-                contexts,
-                turns,
-                repeat,
-            } => {
-                let contexts: Vec<_> = contexts.into_iter().map(native::context).collect();
-                let mirror = self.mirror(true);
-                let subject = self.subject(&timer)?;
-                let (adds, around) =
-                    mirror.around(|| subject.adds(&reference, &contexts, turns, repeat))?;
-                Reply::Adds(Adds { adds, around })
-            }
-            Request::Waits {
-                timer,
-                reference,
-                request_ns,
-                repeat,
-                pause_ns,
-                break_ns,
-            } => {
-                let request = WaitRequest {
-                    lengths_ns: &request_ns,
-                    repeat,
-                    pause_ns,
-                    break_ns,
-                };
-                let waits = self.waiter(&timer)?.waits(&reference, request)?;
-                Reply::Waits(Waits {
-                    waits: waits
-                        .into_iter()
-                        .map(|row| row.into_iter().map(told).collect())
-                        .collect(),
-                })
-            }
-            Request::Arms {
-                timer,
-                reference,
-                repeat,
-            } => Reply::Arms(Arms {
-                arms: self.waiter(&timer)?.arms(&reference, repeat)?,
-            }),
-            Request::Periods {
-                timer,
-                reference,
-                period_ns,
-                count,
-                stalls,
-            } => {
-                let periods = self
-                    .waiter(&timer)?
-                    .periods(&reference, period_ns, count, &stalls)?;
-                let told = |expiration: Expiration| [expiration.at, expiration.expirations as i64];
-                Reply::Periods(Periods {
-                    periods: periods.into_iter().map(told).collect(),
-                })
-            }
-        })
+    fn answer<Q: Serve>(&mut self, question: Q, output: &mut Vec<u8>) -> io::Result<()> {
+        match affordable(&question).and_then(|()| question.serve(self)) {
+            Ok(answer) => Ok(write(&answer, Layout::Compact, output)?),
+            Err(fault) => refuse(fault.to_string(), output),
+        }
     }
 
     fn hello(&self, protocol: u32) -> Answer<Hello> {
@@ -333,7 +172,7 @@ impl Host {
             protocol,
             runtime,
             timers,
-            ops: OPS.map(str::to_owned).into(),
+            ops: ops().iter().map(|&op| op.to_owned()).collect(),
             waiters,
             unavailable,
         })
@@ -381,99 +220,269 @@ fn unusable(id: &str, why: &Unavailable) -> Fault {
 }
 
 /// As on the wire: what is unknown at the end is left out.
-fn told(wait: Wait) -> SmallVec<[i64; 4]> {
-    let mut told = smallvec![wait.before, wait.after];
-    told.extend(wait.cpu_ns);
-    told.extend(wait.cpu_ns.and(wait.run_delay_ns));
-    told
+fn wait_values(wait: Wait) -> SmallVec<[i64; 4]> {
+    let mut values = smallvec![wait.before, wait.after];
+    values.extend(wait.cpu_ns);
+    values.extend(wait.cpu_ns.and(wait.run_delay_ns));
+    values
+}
+
+/// How this host answers a question.
+trait Serve: Question {
+    /// Calls and units of work that the answer takes; or why it takes too long.
+    fn steps(&self) -> Answer<u64> {
+        Ok(0)
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<Self::Answer>;
+}
+
+impl Serve for Introduction {
+    fn serve(self, host: &mut Host) -> Answer<Hello> {
+        host.hello(self.protocol)
+    }
+}
+
+impl Serve for Intervals {
+    fn steps(&self) -> Answer<u64> {
+        let amounts = self.work.iter();
+        let total = amounts.fold(0_u64, |total, &amount| total.saturating_add(amount));
+        Ok(total.saturating_mul(self.repeat.into()))
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<answers::Intervals> {
+        let intervals = host
+            .subject(&self.timer)?
+            .intervals(&self.work, self.repeat)?;
+        Ok(answers::Intervals { intervals })
+    }
+}
+
+impl Serve for Batches {
+    fn steps(&self) -> Answer<u64> {
+        Ok(self.calls.saturating_mul(self.repeat.into()))
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<answers::Batches> {
+        let mirror = host.mirror(self.watched);
+        let subject = host.subject(&self.timer)?;
+        let (batches, around) =
+            mirror.around(|| subject.batches(&self.reference, self.calls, self.repeat))?;
+        Ok(answers::Batches { batches, around })
+    }
+}
+
+impl Serve for Readings {
+    fn serve(self, host: &mut Host) -> Answer<answers::Readings> {
+        let mirror = host.mirror(self.watched);
+        let subject = host.subject(&self.timer)?;
+        let (readings, around) = mirror.around(|| subject.readings(self.count))?;
+        Ok(answers::Readings { readings, around })
+    }
+}
+
+impl Serve for Calls {
+    fn serve(self, host: &mut Host) -> Answer<answers::Called> {
+        let reference = Reference {
+            id: self.reference,
+            ns_per_tick: self.ns_per_tick,
+            step: self.step,
+            ..Reference::default()
+        };
+        host.calls(&self.timer, &reference, self.floor)
+    }
+}
+
+impl Serve for Steps {
+    fn steps(&self) -> Answer<u64> {
+        let question = &self.question;
+        if !(question.ns_per_work.is_normal() && question.ns_per_work > 0.0) {
+            return Err(Fault::Refused("a unit of work takes some time".into()));
+        }
+        Ok(question.most_work() as u64)
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<answers::Steps> {
+        let mut run = Run::default();
+        let subject = host.subject(&self.timer)?;
+        let slow = find_step(subject, &self.question, &mut run.intervals)?;
+        Ok(answers::Steps {
+            steps: PackedRun(run),
+            slow,
+        })
+    }
+}
+
+impl Serve for Together {
+    fn steps(&self) -> Answer<u64> {
+        let calls = u64::from(self.repeat).saturating_mul(self.timers.len() as u64);
+        Ok(calls
+            .saturating_add(self.work)
+            .saturating_mul(self.count.into()))
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<answers::Together> {
+        let counts = [self.repeat, self.count];
+        let together = host.together(&self.timers, &self.reference, counts, self.work)?;
+        Ok(answers::Together { together })
+    }
+}
+
+impl Serve for Advances {
+    fn steps(&self) -> Answer<u64> {
+        ends_soon(self.ms.into())
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<answers::Advances> {
+        let advances = host.advances(&self.timers, &self.reference, self.during, self.ms)?;
+        Ok(answers::Advances { advances })
+    }
+}
+
+impl Serve for Order {
+    fn serve(self, host: &mut Host) -> Answer<answers::Ordered> {
+        let ordered = host.subject(&self.timer)?.order(self.count)?;
+        Ok(answers::Ordered {
+            backward: ordered.backward,
+            largest: ordered.largest,
+            ends: ordered.ends,
+        })
+    }
+}
+
+impl Serve for Handoffs {
+    fn serve(self, host: &mut Host) -> Answer<answers::Handoffs> {
+        let handoffs = host.subject(&self.timer)?.handoffs(self.count)?;
+        Ok(answers::Handoffs { handoffs })
+    }
+}
+
+impl Serve for HandoffsBetween {
+    fn steps(&self) -> Answer<u64> {
+        let pairs = self.cpus.len();
+        if pairs > MOST_PAIRS {
+            return Err(Fault::Refused(format!(
+                "{pairs} pairs are too many: at most {MOST_PAIRS}"
+            )));
+        }
+        Ok(0)
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<answers::HandoffsBetween> {
+        let subject = host.subject(&self.timer)?;
+        let handoffs = subject.handoffs_between(&self.cpus, self.count)?;
+        Ok(answers::HandoffsBetween { handoffs })
+    }
+}
+
+impl Serve for Comparisons {
+    fn steps(&self) -> Answer<u64> {
+        Ok(self.work.saturating_mul(self.count.into()))
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<answers::Comparisons> {
+        let subject = host.subject(&self.timer)?;
+        let comparisons = subject.comparisons(&self.reference, self.work, self.count)?;
+        Ok(answers::Comparisons { comparisons })
+    }
+}
+
+impl Serve for Advance {
+    fn steps(&self) -> Answer<u64> {
+        ends_soon(self.ms.into())
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<answers::Advanced> {
+        let subject = host.subject(&self.timer)?;
+        let moved = subject.advance(&self.reference, self.during, self.ms)?;
+        Ok(answers::Advanced {
+            timer: moved.timer,
+            reference: moved.reference,
+        })
+    }
+}
+
+impl Serve for Adds {
+    fn steps(&self) -> Answer<u64> {
+        /// Instructions of a piece of work, and of other work before a cold read, roughly.
+        const PIECE: u64 = 1_000;
+        const OTHER_WORK: u64 = 10_000_000;
+        let row = u64::from(self.turns).saturating_mul(PIECE);
+        let rows = self.contexts.iter().map(|context| match context {
+            Context::Cold => OTHER_WORK,
+            _ => row,
+        });
+        let pair = rows.fold(0_u64, u64::saturating_add).saturating_mul(2);
+        Ok(pair.saturating_mul(self.repeat.into()))
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<answers::Adds> {
+        let contexts: Vec<_> = self.contexts.into_iter().map(native::context).collect();
+        let mirror = host.mirror(true);
+        let subject = host.subject(&self.timer)?;
+        let (adds, around) =
+            mirror.around(|| subject.adds(&self.reference, &contexts, self.turns, self.repeat))?;
+        Ok(answers::Adds { adds, around })
+    }
+}
+
+impl Serve for Waits {
+    fn steps(&self) -> Answer<u64> {
+        let once = self.request_ns.iter().fold(0_u64, |total, length| {
+            total.saturating_add(*length).saturating_add(self.pause_ns)
+        });
+        ends_soon(once.saturating_mul(self.repeat.into()) / 1_000_000)
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<answers::Waits> {
+        let request = WaitRequest {
+            lengths_ns: &self.request_ns,
+            repeat: self.repeat,
+            pause_ns: self.pause_ns,
+            break_ns: self.break_ns,
+        };
+        let rows = host.waiter(&self.timer)?.waits(&self.reference, request)?;
+        let values = |row: Vec<Wait>| row.into_iter().map(wait_values).collect();
+        Ok(answers::Waits {
+            waits: rows.into_iter().map(values).collect(),
+        })
+    }
+}
+
+impl Serve for Arms {
+    fn serve(self, host: &mut Host) -> Answer<answers::Arms> {
+        let arms = host
+            .waiter(&self.timer)?
+            .arms(&self.reference, self.repeat)?;
+        Ok(answers::Arms { arms })
+    }
+}
+
+impl Serve for Periods {
+    fn steps(&self) -> Answer<u64> {
+        let periods = u64::from(self.count).saturating_add(4 * self.stalls.len() as u64);
+        ends_soon(self.period_ns.saturating_mul(periods) / 1_000_000)
+    }
+
+    fn serve(self, host: &mut Host) -> Answer<answers::Periods> {
+        let waiter = host.waiter(&self.timer)?;
+        let periods = waiter.periods(&self.reference, self.period_ns, self.count, &self.stalls)?;
+        let values = |expiration: Expiration| [expiration.at, expiration.expirations as i64];
+        Ok(answers::Periods {
+            periods: periods.into_iter().map(values).collect(),
+        })
+    }
 }
 
 /// Refuses what would take all memory or all day, whatever the timer.
-fn affordable(request: &Request) -> Answer<()> {
-    let steps = match request {
-        Request::Intervals { work, repeat, .. } => {
-            let total = work
-                .iter()
-                .fold(0_u64, |total, &amount| total.saturating_add(amount));
-            total.saturating_mul((*repeat).into())
-        }
-        Request::Batches { calls, repeat, .. } => calls.saturating_mul((*repeat).into()),
-        Request::HandoffsBetween { cpus, .. } if cpus.len() > MOST_PAIRS => {
-            return Err(Fault::Refused(format!(
-                "{} pairs are too many: at most {MOST_PAIRS}",
-                cpus.len()
-            )));
-        }
-        Request::Comparisons { work, count, .. } => work.saturating_mul((*count).into()),
-        Request::Steps { question, .. }
-            if !(question.ns_per_work.is_normal() && question.ns_per_work > 0.0) =>
-        {
-            return Err(Fault::Refused("a unit of work takes some time".into()));
-        }
-        Request::Steps { question, .. } => question.most_work() as u64,
-        Request::Together {
-            timers,
-            work,
-            repeat,
-            count,
-            ..
-        } => {
-            let calls = u64::from(*repeat).saturating_mul(timers.len() as u64);
-            calls.saturating_add(*work).saturating_mul((*count).into())
-        }
-        Request::Advance { ms, .. } | Request::Advances { ms, .. } if *ms > LONGEST_MS => {
-            return Err(Fault::Refused(format!(
-                "{ms} ms are too many: at most {LONGEST_MS}"
-            )));
-        }
-        Request::Adds {
-            contexts,
-            turns,
-            repeat,
-            ..
-        } => {
-            /// Instructions of a piece of work, and of other work before a cold read, roughly.
-            const PIECE: u64 = 1_000;
-            const OTHER_WORK: u64 = 10_000_000;
-            let row = u64::from(*turns).saturating_mul(PIECE);
-            let rows = contexts.iter().map(|context| match context {
-                Context::Cold => OTHER_WORK,
-                _ => row,
-            });
-            let pair = rows.fold(0_u64, u64::saturating_add).saturating_mul(2);
-            pair.saturating_mul((*repeat).into())
-        }
-        Request::Waits {
-            request_ns,
-            repeat,
-            pause_ns,
-            ..
-        } => {
-            let once = request_ns.iter().fold(0_u64, |total, length| {
-                total.saturating_add(*length).saturating_add(*pause_ns)
-            });
-            passes_soon(once.saturating_mul((*repeat).into()))?
-        }
-        Request::Periods {
-            period_ns,
-            count,
-            stalls,
-            ..
-        } => {
-            let periods = u64::from(*count).saturating_add(4 * stalls.len() as u64);
-            passes_soon(period_ns.saturating_mul(periods))?
-        }
-        _ => 0,
-    };
-    let values = request.values();
+fn affordable<Q: Serve>(question: &Q) -> Answer<()> {
+    let (op, values, steps) = (Q::OP, question.values(), question.steps()?);
     if values > MOST_VALUES {
-        let op = request.op();
         return Err(Fault::Refused(format!(
             "`{op}` with {values} values is too much for one answer: at most {MOST_VALUES}"
         )));
     }
     if steps > MOST_STEPS {
-        let op = request.op();
         return Err(Fault::Refused(format!(
             "`{op}` with {steps} steps takes too long: at most {MOST_STEPS}"
         )));
@@ -482,8 +491,7 @@ fn affordable(request: &Request) -> Answer<()> {
 }
 
 /// Refuses what takes longer than anything may. Returns that no steps have to be counted.
-fn passes_soon(ns: u64) -> Answer<u64> {
-    let ms = ns / 1_000_000;
+fn ends_soon(ms: u64) -> Answer<u64> {
     if ms > LONGEST_MS.into() {
         return Err(Fault::Refused(format!(
             "{ms} ms are too many: at most {LONGEST_MS}"
@@ -492,8 +500,10 @@ fn passes_soon(ns: u64) -> Answer<u64> {
     Ok(0)
 }
 
-fn refusal(error: String) -> Reply {
-    Reply::Refusal(Refusal { error })
+/// Writes a refusal in place of an answer.
+fn refuse(error: String, output: &mut Vec<u8>) -> io::Result<()> {
+    output.clear();
+    Ok(write(&Refusal { error }, Layout::Compact, output)?)
 }
 
 #[cfg(test)]

@@ -16,10 +16,11 @@ use mutation::{Change, change, changed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use timermeter::comparison::{self, Comparison};
-use timermeter::hosts::protocol::{
-    Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Periods,
-    Readings, Refusal, Waits,
+use timermeter::hosts::protocol::answers::{
+    Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Periods, Readings,
+    Waits,
 };
+use timermeter::hosts::protocol::{Hello, Refusal};
 use timermeter::method::waiting::{Punctuality, WaitChoice, choose};
 use timermeter::model::{Cycles, Hertz, Nanos, Report};
 use timermeter::page;

@@ -9,12 +9,11 @@ use std::time::Duration;
 use partner::{Partner, printable, quoted};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use timermeter::hosts::connection::objection;
 use timermeter::hosts::process::Command;
-use timermeter::hosts::protocol::{
-    Adds, Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Ordered,
-    Readings, Refusal, VERSION,
+use timermeter::hosts::protocol::answers::{
+    Adds, Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Ordered, Readings,
 };
+use timermeter::hosts::protocol::{Hello, Refusal, VERSION};
 use timermeter::text::from_bytes;
 
 /// Intervals in a row with much work and with none, of which the medians are compared.
@@ -97,7 +96,7 @@ impl Examination<'_> {
     fn introduction(&mut self) -> Option<Hello> {
         let remedy = "answer {\"protocol\":1,\"runtime\":{\"name\":…,\"version\":…},\"timers\":[…],\"ops\":[…]}, one line, flushed";
         let hello = self.ask::<Hello>(&hello_request());
-        let hello = hello.and_then(|hello| match objection(&hello) {
+        let hello = hello.and_then(|hello| match hello.objection() {
             Some(why) => Err(why),
             None => Ok(hello),
         });

@@ -1,7 +1,8 @@
 //! The questions to timers that wait: few waits, so that they do not take long.
 
 use serde_json::json;
-use timermeter::hosts::protocol::{Arms, Hello, HostedWaiter, Periods, Waits};
+use timermeter::hosts::protocol::answers::{Arms, Periods, Waits};
+use timermeter::hosts::protocol::{Hello, HostedWaiter};
 
 use super::{Examination, counted};
 

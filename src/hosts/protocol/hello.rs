@@ -3,14 +3,22 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use std::collections::BTreeSet;
+
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use timers::waits::{Answers, WaitEntry};
 use timers::{Entry, Unavailable};
 
+use super::VERSION;
 use crate::limits::MOST_TIMERS;
 use crate::model::{Means, Properties};
 use crate::native;
+
+/// Nanoseconds of the longest tick: thirty years, beyond which no report tells of any.
+const LONGEST_TICK: f64 = 1e18;
+/// Characters of an id.
+const LONGEST_ID: usize = 80;
 
 /// The answer to `hello`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -199,4 +207,53 @@ where
     }
 
     deserializer.deserialize_seq(AFew(PhantomData))
+}
+
+impl Hello {
+    /// What is wrong with an introduction.
+    #[must_use]
+    pub fn objection(&self) -> Option<String> {
+        if self.protocol != VERSION {
+            return Some(format!(
+                "it speaks protocol {}, not {VERSION}",
+                self.protocol
+            ));
+        }
+        if self.runtime.name.trim().is_empty() {
+            return Some("the runtime has no name".into());
+        }
+        let mut ids = BTreeSet::new();
+        for timer in &self.timers {
+            let id = &timer.id;
+            if timer.id.is_empty() {
+                return Some("a timer has no id".into());
+            }
+            if id.chars().count() > LONGEST_ID {
+                return Some(format!(
+                    "the id `{id}` is longer than {LONGEST_ID} characters"
+                ));
+            }
+            if !ids.insert(&timer.id) {
+                return Some(format!("two timers are called `{id}`"));
+            }
+            if let Some(ns) = timer
+                .ns_per_tick
+                .filter(|ns| !(ns.is_normal() && *ns > 0.0 && *ns <= LONGEST_TICK))
+            {
+                return Some(format!("`{id}` has a tick of {ns} ns"));
+            }
+        }
+        for waiter in &self.waiters {
+            let id = &waiter.id;
+            if id.is_empty() || id.chars().count() > LONGEST_ID {
+                return Some(format!(
+                    "the id `{id}` of a sleep primitive is empty or longer than {LONGEST_ID} characters"
+                ));
+            }
+            if !ids.insert(&waiter.id) {
+                return Some(format!("two timers are called `{id}`"));
+            }
+        }
+        None
+    }
 }

@@ -1,3 +1,6 @@
+use timers::During;
+
+use super::answers::Readings;
 use super::*;
 
 fn on_the_wire(request: &Request) -> String {
@@ -14,40 +17,42 @@ fn requests_look_as_the_protocol_says() {
     let timer = || "t".to_owned();
     let reference = || "r".to_owned();
     assert_eq!(
-        on_the_wire(&Request::Hello { protocol: 1 }),
+        on_the_wire(&Request::Introduction(questions::Introduction {
+            protocol: 1
+        })),
         r#"{"op":"hello","protocol":1}"#
     );
     assert_eq!(
-        on_the_wire(&Request::Intervals {
+        on_the_wire(&Request::Intervals(questions::Intervals {
             timer: timer(),
             work: vec![0, 7],
             repeat: 3
-        }),
+        })),
         r#"{"op":"intervals","timer":"t","work":[0,7],"repeat":3}"#
     );
     assert_eq!(
-        on_the_wire(&Request::Batches {
+        on_the_wire(&Request::Batches(questions::Batches {
             timer: timer(),
             reference: reference(),
             calls: 0,
             repeat: 2,
             watched: false
-        }),
+        })),
         r#"{"op":"batches","timer":"t","reference":"r","calls":0,"repeat":2}"#
     );
     assert_eq!(
-        on_the_wire(&Request::Readings {
+        on_the_wire(&Request::Readings(questions::Readings {
             timer: timer(),
             count: 5,
             watched: true
-        }),
+        })),
         r#"{"op":"readings","timer":"t","count":5,"watched":true}"#
     );
     assert_eq!(
-        on_the_wire(&Request::Handoffs {
+        on_the_wire(&Request::Handoffs(questions::Handoffs {
             timer: timer(),
             count: 5
-        }),
+        })),
         r#"{"op":"handoffs","timer":"t","count":5}"#
     );
     for (during, name) in [
@@ -56,12 +61,12 @@ fn requests_look_as_the_protocol_says() {
         (During::OtherSpin, "other-spin"),
     ] {
         assert_eq!(
-            on_the_wire(&Request::Advance {
+            on_the_wire(&Request::Advance(questions::Advance {
                 timer: timer(),
                 reference: reference(),
                 during,
                 ms: 9
-            }),
+            })),
             format!(r#"{{"op":"advance","timer":"t","reference":"r","during":"{name}","ms":9}}"#)
         );
     }

@@ -7,7 +7,7 @@ use timers::{Answer, CoreFrequencyMeter, During, Fault, Subject};
 use super::Host;
 use crate::hosts::bench::Bench;
 use crate::hosts::calls::explore_calls;
-use crate::hosts::protocol::{Around, Called, PackedRun};
+use crate::hosts::protocol::answers::{Around, Called, PackedRun};
 
 use crate::rate::tightest;
 use crate::trace::Reference;

@@ -13,7 +13,7 @@ pub use book::Book;
 use serde::Serialize;
 use timers::During;
 
-use super::protocol::{Refusal, Reply, Request, VERSION};
+use super::protocol::{Refusal, Request, VERSION, questions};
 use crate::text::from_bytes;
 use crate::text::json::{Layout, written};
 
@@ -77,7 +77,7 @@ impl Interpreter {
                 .and_then(|request| self.in_words(&request).map(|words| (request, words)));
             match asked {
                 Ok((request, words)) => {
-                    if matches!(request, Request::Hello { .. }) {
+                    if matches!(request, Request::Introduction(_)) {
                         told += &self.warm_up();
                     }
                     self.due.push_back(Due::Answer(request));
@@ -86,7 +86,7 @@ impl Interpreter {
                 }
                 Err(error) => self
                     .due
-                    .push_back(Due::Ready(json(&Reply::Refusal(Refusal { error }), &[]))),
+                    .push_back(Due::Ready(json(&Refusal { error }, &[]))),
             }
         }
         told.into_bytes()
@@ -120,18 +120,17 @@ impl Interpreter {
             } else {
                 why.trim().into()
             };
-            return Some(json(&Reply::Refusal(Refusal { error }), &[]));
+            return Some(json(&Refusal { error }, &[]));
         }
         let (values, disturbed) = text.split_once('|').unwrap_or((text, ""));
         let disturbed: Vec<&str> = disturbed.split_whitespace().collect();
         let reply = match &request {
-            Request::Hello { .. } => {
-                introduction::of(text, &self.book, &self.wanted).map(Reply::Hello)
-            }
+            Request::Introduction(_) => introduction::of(text, &self.book, &self.wanted)
+                .map(|hello| json(&hello, &disturbed)),
             request => rows::integers(values)
-                .and_then(|values| rows::reply(request, &values, self.book.cpu_time)),
+                .and_then(|values| rows::reply(request, &values, self.book.cpu_time, &disturbed)),
         };
-        Some(reply.map_or(line.clone(), |reply| json(&reply, &disturbed)))
+        Some(reply.unwrap_or(line))
     }
 
     /// A request as the agent understands it; or why it is not asked. As long as there are
@@ -145,54 +144,54 @@ impl Interpreter {
         }
         let op = request.op();
         Ok(match request {
-            Request::Hello { protocol: VERSION } => op.into(),
-            Request::Hello { protocol } => {
+            Request::Introduction(questions::Introduction { protocol: VERSION }) => op.into(),
+            Request::Introduction(questions::Introduction { protocol }) => {
                 return Err(format!(
                     "this agent speaks protocol {VERSION}, not {protocol}"
                 ));
             }
-            Request::Intervals {
+            Request::Intervals(questions::Intervals {
                 timer,
                 work,
                 repeat,
-            } => {
+            }) => {
                 format!(
                     "{op} {} {repeat}{}",
                     self.clock(timer)?,
                     amounts(work.iter().copied())?
                 )
             }
-            Request::Batches {
+            Request::Batches(questions::Batches {
                 timer,
                 reference,
                 calls,
                 repeat,
                 ..
-            } => {
+            }) => {
                 self.timed_by(reference)?;
                 format!("{op} {}{} {repeat}", self.clock(timer)?, amounts([*calls])?)
             }
-            Request::Readings { timer, count, .. } => {
+            Request::Readings(questions::Readings { timer, count, .. }) => {
                 format!("{op} {} {count}", self.clock(timer)?)
             }
-            Request::Handoffs { timer, count } if self.offers(op) => {
+            Request::Handoffs(questions::Handoffs { timer, count }) if self.offers(op) => {
                 format!("{op} {} {count}", self.clock(timer)?)
             }
-            Request::Comparisons {
+            Request::Comparisons(questions::Comparisons {
                 timer,
                 reference,
                 work,
                 count,
-            } => {
+            }) => {
                 self.timed_by(reference)?;
                 format!("{op} {}{} {count}", self.clock(timer)?, amounts([*work])?)
             }
-            Request::Advance {
+            Request::Advance(questions::Advance {
                 timer,
                 reference,
                 during,
                 ms,
-            } => {
+            }) => {
                 self.timed_by(reference)?;
                 soon(u64::from(*ms).saturating_mul(1_000_000))?;
                 let during = match during {
@@ -203,14 +202,14 @@ impl Interpreter {
                 };
                 format!("{op} {} {during} {ms}", self.clock(timer)?)
             }
-            Request::Waits {
+            Request::Waits(questions::Waits {
                 timer,
                 reference,
                 request_ns,
                 repeat,
                 pause_ns,
                 break_ns,
-            } => {
+            }) => {
                 self.timed_by(reference)?;
                 let turn = request_ns.iter().fold(0, |sum: u64, &ns| {
                     sum.saturating_add(ns).saturating_add(*pause_ns)
@@ -223,13 +222,13 @@ impl Interpreter {
                     self.waiter(timer, op)?
                 )
             }
-            Request::Periods {
+            Request::Periods(questions::Periods {
                 timer,
                 reference,
                 period_ns,
                 count,
                 stalls,
-            } => {
+            }) => {
                 self.timed_by(reference)?;
                 if *period_ns == 0 {
                     return Err("a period of 0 is none".into());
@@ -241,15 +240,15 @@ impl Interpreter {
                     self.waiter(timer, op)?
                 )
             }
-            Request::Order { .. }
-            | Request::Calls { .. }
-            | Request::Steps { .. }
-            | Request::Together { .. }
-            | Request::Advances { .. }
-            | Request::Adds { .. }
-            | Request::Handoffs { .. }
-            | Request::HandoffsBetween { .. }
-            | Request::Arms { .. } => {
+            Request::Order(_)
+            | Request::Calls(_)
+            | Request::Steps(_)
+            | Request::Together(_)
+            | Request::Advances(_)
+            | Request::Adds(_)
+            | Request::Handoffs(_)
+            | Request::HandoffsBetween(_)
+            | Request::Arms(_) => {
                 return Err(format!("this agent does not know `{op}`"));
             }
         })
@@ -313,11 +312,11 @@ impl Interpreter {
 }
 
 /// An answer as a line of JSON.
-fn json(reply: &Reply, disturbed: &[&str]) -> Vec<u8> {
+fn json<T: Serialize>(reply: &T, disturbed: &[&str]) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Line<'a> {
+    struct Line<'a, T> {
         #[serde(flatten)]
-        reply: &'a Reply,
+        reply: &'a T,
         disturbed: &'a [&'a str],
     }
     let text = if disturbed.is_empty() {

@@ -2,9 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::hosts::protocol::{
-    Advanced, Batches, Comparisons, Handoffs, Intervals, Periods, Readings, Reply, Request, Waits,
-};
+use super::json;
+use crate::hosts::protocol::{Request, answers};
 
 /// The integers of a line, if it holds nothing else.
 pub(super) fn integers(line: &str) -> Option<Vec<i64>> {
@@ -15,39 +14,48 @@ pub(super) fn integers(line: &str) -> Option<Vec<i64>> {
 
 /// What they answer; `None` where their number cannot be right. `cpu_time` tells whether waits tell
 /// theirs.
-pub(super) fn reply(request: &Request, values: &[i64], cpu_time: bool) -> Option<Reply> {
+pub(super) fn reply(
+    request: &Request,
+    values: &[i64],
+    cpu_time: bool,
+    disturbed: &[&str],
+) -> Option<Vec<u8>> {
     Some(match request {
-        Request::Intervals { work, repeat, .. } => Reply::Intervals(Intervals {
-            intervals: chunks(values, *repeat as usize, work.len())?
-                .map(<[i64]>::to_vec)
-                .collect(),
-        }),
-        Request::Batches { .. } => Reply::Batches(Batches {
-            batches: values.into(),
-            around: None,
-        }),
-        Request::Readings { .. } => Reply::Readings(Readings {
-            readings: values.into(),
-            around: None,
-        }),
-        Request::Handoffs { .. } => Reply::Handoffs(Handoffs {
-            handoffs: tuples(values)?,
-        }),
-        Request::Comparisons { .. } => Reply::Comparisons(Comparisons {
-            comparisons: tuples(values)?,
-        }),
-        Request::Advance { .. } => {
+        Request::Intervals(asked) => {
+            let rows = chunks(values, asked.repeat as usize, asked.work.len())?;
+            let intervals = rows.map(<[i64]>::to_vec).collect();
+            json(&answers::Intervals { intervals }, disturbed)
+        }
+        Request::Batches(_) => {
+            let (batches, around) = (values.into(), None);
+            json(&answers::Batches { batches, around }, disturbed)
+        }
+        Request::Readings(_) => {
+            let (readings, around) = (values.into(), None);
+            json(&answers::Readings { readings, around }, disturbed)
+        }
+        Request::Handoffs(_) => {
+            let handoffs = tuples(values)?;
+            json(&answers::Handoffs { handoffs }, disturbed)
+        }
+        Request::Comparisons(_) => {
+            let comparisons = tuples(values)?;
+            json(&answers::Comparisons { comparisons }, disturbed)
+        }
+        Request::Advance(_) => {
             let &[timer, reference] = values else {
                 return None;
             };
-            Reply::Advance(Advanced { timer, reference })
+            json(&answers::Advanced { timer, reference }, disturbed)
         }
-        Request::Waits { request_ns, .. } => Reply::Waits(Waits {
-            waits: waits(values, request_ns.len(), cpu_time)?,
-        }),
-        Request::Periods { .. } => Reply::Periods(Periods {
-            periods: values.iter().map(|&at| [at, 1]).collect(),
-        }),
+        Request::Waits(asked) => {
+            let waits = waits(values, asked.request_ns.len(), cpu_time)?;
+            json(&answers::Waits { waits }, disturbed)
+        }
+        Request::Periods(_) => {
+            let periods = values.iter().map(|&at| [at, 1]).collect();
+            json(&answers::Periods { periods }, disturbed)
+        }
         _ => return None,
     })
 }
