@@ -317,6 +317,30 @@ fn instructions_know_nothing_of_systems() {
     }
 }
 
+/// One file defines the questions of the agent protocol; others name them by its constants.
+#[test]
+fn few_files_name_an_operation() {
+    let program = code("src");
+    let definitions = &program[&["hosts", "protocol", "questions"]
+        .map(String::from)
+        .to_vec()];
+    let operation = |line: &str| {
+        let (op, rest) = line.trim().strip_prefix('"')?.split_once("\" ")?;
+        rest.contains(" -> ").then(|| format!("\"{op}\""))
+    };
+    let operations: Vec<String> = definitions.lines().filter_map(operation).collect();
+    assert_eq!(operations.len(), 17, "{operations:?}");
+    for operation in operations {
+        let files: Vec<_> = program
+            .iter()
+            .filter(|(module, _)| ["hosts", "campaign"].contains(&module[0].as_str()))
+            .filter(|(_, code)| code.contains(&operation))
+            .map(|(module, _)| module)
+            .collect();
+        assert!(files.len() <= 4, "{operation} is named in {files:?}");
+    }
+}
+
 /// Cargo does not look for tests itself: a file that is not named would never be run.
 #[test]
 fn all_tests_are_part_of_a_program() {

@@ -13,12 +13,17 @@ use super::hosted::{adds, advances, subject, together};
 use super::process::Command;
 use super::protocol::{Hello, HostedWaiter};
 use super::waits::waiter;
+use crate::hosts::protocol::Question;
+use crate::hosts::protocol::questions::{
+    Adds, Advance, Advances, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals,
+    Order, Periods, Readings, Together, Waits,
+};
 use crate::model::Context;
 
 /// Questions that every agent answers, to each of its timers.
-const MANDATORY: [&str; 3] = ["intervals", "batches", "readings"];
+const MANDATORY: [&str; 3] = [Intervals::OP, Batches::OP, Readings::OP];
 /// Questions to timers that wait.
-const WAITING: [&str; 3] = ["waits", "arms", "periods"];
+const WAITING: [&str; 3] = [Waits::OP, Arms::OP, Periods::OP];
 /// Work that takes long on every machine and in every language, against the cost of a read.
 const MUCH_WORK: u64 = 100_000;
 /// How often it is made eight times as much where the timer did not move: steps of 100 ms are
@@ -136,36 +141,36 @@ impl Examination<'_> {
         self.ask("more work takes longer", &mut |agent| {
             more_takes_longer(agent, reference)
         });
-        self.offered("order", hello, &mut |agent| {
+        self.offered(Order::OP, hello, &mut |agent| {
             subject(agent, reference).order(4).map(|_| None)
         });
-        self.offered("handoffs", hello, &mut |agent| {
+        self.offered(Handoffs::OP, hello, &mut |agent| {
             subject(agent, reference).handoffs(4).map(|_| None)
         });
         let cpus = timers::allowed_cpus().unwrap_or_default();
-        self.offered("handoffs-between", hello, &mut |agent| match cpus[..] {
+        self.offered(HandoffsBetween::OP, hello, &mut |agent| match cpus[..] {
             [one, other, ..] => subject(agent, reference)
                 .handoffs_between(&[[one, other]], 4)
                 .map(|_| None),
             _ => Ok(None),
         });
-        self.offered("comparisons", hello, &mut |agent| {
+        self.offered(Comparisons::OP, hello, &mut |agent| {
             let all = subject(agent, reference).comparisons(reference, 3, 4)?;
             Ok(all.iter().find_map(|&[first, _, last]| falls(first, last)))
         });
-        self.offered("together", hello, &mut |agent| {
+        self.offered(Together::OP, hello, &mut |agent| {
             together(agent, &[reference], reference, [2, 3], 3).map(|_| None)
         });
-        self.offered("adds", hello, &mut |agent| {
+        self.offered(Adds::OP, hello, &mut |agent| {
             adds(agent, reference, reference, &[Context::Latency], [4, 3]).map(|_| None)
         });
-        self.offered("advance", hello, &mut |agent| {
+        self.offered(Advance::OP, hello, &mut |agent| {
             for during in [During::Spin, During::Sleep, During::OtherSpin] {
                 subject(agent, reference).advance(reference, during, 2)?;
             }
             Ok(None)
         });
-        self.offered("advances", hello, &mut |agent| {
+        self.offered(Advances::OP, hello, &mut |agent| {
             advances(agent, &[reference], reference, During::Spin, 2).map(|_| None)
         });
     }
@@ -265,7 +270,7 @@ fn more_takes_longer(agent: &Agent, id: &str) -> Answer<Contradiction> {
 /// Asks a question of a timer that waits.
 fn waits(timer: &mut dyn WaitSubject, op: &str, reference: &str) -> Answer<Contradiction> {
     match op {
-        "waits" => {
+        Waits::OP => {
             let request = WaitRequest {
                 lengths_ns: &LENGTHS_NS,
                 repeat: 4,
@@ -278,11 +283,11 @@ fn waits(timer: &mut dyn WaitSubject, op: &str, reference: &str) -> Answer<Contr
                 .flatten()
                 .find_map(|wait| falls(wait.before, wait.after)))
         }
-        "arms" => Ok(timer
+        Arms::OP => Ok(timer
             .arms(reference, 4)?
             .iter()
             .find_map(|&took| falls(0, took))),
-        "periods" => {
+        Periods::OP => {
             let wakeups = timer.periods(reference, PERIOD_NS, 5, &[1])?;
             Ok(wakeups
                 .windows(2)

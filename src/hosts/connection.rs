@@ -17,7 +17,7 @@ use super::children::{self, Placement};
 use super::events::{self, Log, LogSpec, ReportedEvents};
 use super::lines::printable;
 use super::process::{Command, Output, Process, in_words};
-use super::protocol::questions::Introduction;
+use super::protocol::questions::{Calls, Introduction};
 use super::protocol::{Around, Hello, Question, Refusal, VERSION};
 use crate::text::json::{Layout, written};
 use crate::text::{clean_strings, from_bytes};
@@ -125,7 +125,7 @@ impl Connection {
     /// From now on the host tells what it sees of itself around windows, where it can. Returns
     /// whether it can.
     pub fn watch_itself(&mut self) -> bool {
-        self.watches_itself = self.offers("calls");
+        self.watches_itself = self.offers(Calls::OP);
         self.watches_itself
     }
 

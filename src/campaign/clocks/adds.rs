@@ -9,6 +9,8 @@ use crate::campaign::sampling::Plan;
 use crate::campaign::watch::ProcessWatch;
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted;
+use crate::hosts::protocol::Question;
+use crate::hosts::protocol::questions::Adds;
 use crate::model::Context;
 use crate::trace::InContext;
 
@@ -66,7 +68,7 @@ pub(super) fn adds(
     cost_ns: f64,
     plan: &Plan,
 ) -> Answer<Vec<InContext>> {
-    if !connection.borrow().offers("adds") {
+    if !connection.borrow().offers(Adds::OP) {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();

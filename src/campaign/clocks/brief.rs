@@ -22,6 +22,8 @@ use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, bench, connect};
 use crate::hosts::hosted::calls;
 use crate::hosts::protocol::HostedTimer;
+use crate::hosts::protocol::Question;
+use crate::hosts::protocol::questions::{Calls, Steps};
 
 use crate::campaign::choose::Settings;
 use crate::campaign::explore::{Shortcuts, search};
@@ -85,7 +87,7 @@ pub(super) fn visit(
         .and_then(|mut run| {
             let at_once = connection
                 .borrow()
-                .offers("steps")
+                .offers(Steps::OP)
                 .then_some((&connection, &*timer.id));
             let shortcuts = Shortcuts {
                 brief: true,
@@ -180,7 +182,7 @@ fn times_calls(
     reference: &Reference,
     floor: &mut Option<Batches>,
 ) -> Result<Run, Fault> {
-    let at_once = connection.borrow().offers("calls");
+    let at_once = connection.borrow().offers(Calls::OP);
     let (run, seen) = window.around(&mut || {
         if !at_once {
             return explore_calls(bench, reference, floor);

@@ -15,6 +15,8 @@ use crate::campaign::choose::Settings;
 use crate::hosts::bench::Watcher;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, bench, connect};
+use crate::hosts::protocol::Question;
+use crate::hosts::protocol::questions::Calls;
 
 use crate::campaign::explore::{Exploration, Shortcuts, explore};
 use crate::campaign::watch::{ProcessWatch, Watch};
@@ -45,7 +47,7 @@ pub(super) fn ask(
             };
             let at_once = connection
                 .borrow()
-                .offers("calls")
+                .offers(Calls::OP)
                 .then_some((&connection, &*subject.timer.id));
             let shortcuts = Shortcuts {
                 brief: host.takes_ids,

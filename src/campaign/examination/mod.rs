@@ -20,6 +20,8 @@ use crate::campaign::sampling::Plan;
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted::{subject, together};
 use crate::hosts::protocol::Hello;
+use crate::hosts::protocol::Question;
+use crate::hosts::protocol::questions::{Advances, Comparisons, Handoffs, Readings, Together};
 use crate::rate::tightest;
 use crate::trace::{Evidence, Trace};
 
@@ -124,12 +126,12 @@ impl Session {
     pub fn examine(&mut self, known: &CampaignFacts, examined: &mut [Examined]) -> Answer<()> {
         for one in examined.iter_mut() {
             let order = self.order(known, one);
-            one.trace.evidence.order = noted("readings", order, &mut one.trace.evidence)?;
+            one.trace.evidence.order = noted(Readings::OP, order, &mut one.trace.evidence)?;
             self.edges(known, one)?;
             let threads = self.threads(known, one.place);
-            one.trace.evidence.threads = noted("handoffs", threads, &mut one.trace.evidence)?;
+            one.trace.evidence.threads = noted(Handoffs::OP, threads, &mut one.trace.evidence)?;
         }
-        if self.offers("comparisons") {
+        if self.offers(Comparisons::OP) {
             self.series(known, examined)?;
         }
         self.nature(known, examined)
@@ -158,7 +160,7 @@ impl Session {
                     .1
                     .comparisons(&self.reference, work(one.trace), count);
             one.trace.evidence.series =
-                noted("comparisons", series, &mut one.trace.evidence)?.unwrap_or_default();
+                noted(Comparisons::OP, series, &mut one.trace.evidence)?.unwrap_or_default();
         }
         Ok(())
     }
@@ -167,7 +169,7 @@ impl Session {
 /// Whether a host answers for many timers at once.
 #[must_use]
 pub fn answers_for_many(hello: &Hello) -> bool {
-    ["together", "advances"]
+    [Together::OP, Advances::OP]
         .iter()
         .all(|op| hello.ops.iter().any(|offered| offered == op))
 }

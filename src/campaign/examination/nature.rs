@@ -5,6 +5,8 @@ use timers::{Answer, During};
 
 use super::{CampaignFacts, Examined, Session, noted};
 use crate::hosts::hosted::advances;
+use crate::hosts::protocol::Question;
+use crate::hosts::protocol::questions::{Advance, Comparisons};
 use crate::model::Counted;
 use crate::trace::{Evidence, Meanwhile, Moved};
 
@@ -54,7 +56,7 @@ impl Session {
             .any(|(slept, spun)| slower(slept, spun));
         let busy_ms = if stood { span.max(WITH_BUSY_MS) } else { span };
         self.with_busy_thread(busy_ms, watched.into_iter().zip(spun).collect())?;
-        if self.offers("comparisons") {
+        if self.offers(Comparisons::OP) {
             return Ok(());
         }
         let wall = |one: &&mut Examined| {
@@ -159,7 +161,7 @@ impl Session {
                         self.timers[one.place]
                             .1
                             .advance(&self.reference, during, milliseconds);
-                    noted("advance", alone, &mut one.trace.evidence)?.map(|moved| Moved {
+                    noted(Advance::OP, alone, &mut one.trace.evidence)?.map(|moved| Moved {
                         meanwhile,
                         timer: moved.timer,
                         reference: moved.reference,

@@ -7,6 +7,8 @@ use timers::{Answer, Deadline, Ordered};
 use super::cpu_migrator::CpuMigrator;
 use super::rounds::rounds;
 use super::{CHUNK, CampaignFacts, Examined, Session};
+use crate::hosts::protocol::Question;
+use crate::hosts::protocol::questions::HandoffsBetween;
 use crate::trace::{Order, Pair, Threads};
 
 /// Rounds of pairs of CPUs at most. Up to 64 CPUs every pair meets.
@@ -63,7 +65,7 @@ impl Session {
     }
 
     pub(super) fn threads(&mut self, known: &CampaignFacts, place: usize) -> Answer<Threads> {
-        let chooses = self.offers("handoffs-between");
+        let chooses = self.offers(HandoffsBetween::OP);
         let timer = self.timers[place].1.as_mut();
         let cpus = known.cpus.len() as u32;
         let possible = cpus * cpus.saturating_sub(1) / 2;

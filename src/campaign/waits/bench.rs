@@ -7,6 +7,8 @@ use super::plan::WaitSettings;
 use super::subject::Subject;
 use crate::hosts::children::Placement;
 use crate::hosts::host::{Host, connect};
+use crate::hosts::protocol::Question;
+use crate::hosts::protocol::questions::Arms;
 use crate::hosts::waits::waiter;
 use crate::trace::WaitTrace;
 
@@ -33,7 +35,7 @@ pub(super) fn bench(
         timer: waiter(&connection, &subject.waiter.id),
         floor: has_floor.then(|| waiter(&connection, timers::waits::FLOOR_ID)),
         reference,
-        arms: subject.answers("arms"),
+        arms: subject.answers(Arms::OP),
         break_ns: settings.break_ns,
     })
 }

@@ -9,6 +9,8 @@ use crate::cli::AgentSpec;
 use crate::hosts::connection::Connection;
 use crate::hosts::events::LogSpec;
 use crate::hosts::process::Command;
+use crate::hosts::protocol::Question;
+use crate::hosts::protocol::questions::Comparisons;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::model::{Status, TimerRow};
 
@@ -64,7 +66,7 @@ pub(super) fn offer(
         row
     });
     let rows = rows.collect();
-    let compares = hello.ops.iter().any(|op| op == "comparisons");
+    let compares = hello.ops.iter().any(|op| op == Comparisons::OP);
     let answers_for_many = answers_for_many(hello);
     let host = Host {
         command,

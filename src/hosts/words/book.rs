@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::hosts::protocol::Question;
+use crate::hosts::protocol::questions::Waits;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter};
 use crate::model::{Counted, Family, Properties, ReadsBy};
 
@@ -97,7 +99,7 @@ impl Book {
             let nothing = HostedWaiter {
                 id: timers::waits::FLOOR_ID.into(),
                 label: "waits for nothing".into(),
-                ops: vec!["waits".into()],
+                ops: vec![Waits::OP.into()],
                 ..HostedWaiter::default()
             };
             book.waiters.push(Waiter {

@@ -2,6 +2,10 @@
 //! it says itself.
 
 use super::book::Book;
+use crate::hosts::protocol::Question;
+use crate::hosts::protocol::questions::{
+    Advance, Batches, Comparisons, Intervals, Periods, Readings, Waits,
+};
 use crate::hosts::protocol::{Hello, Missing, Runtime, VERSION};
 
 /// An introduction: the name of the runtime, its version, and of each timer that there is something
@@ -74,11 +78,18 @@ pub(super) fn of(text: &str, book: &Book, wanted: &[String]) -> Option<Hello> {
             None => waiters.push(waiter.clone()),
         }
     }
-    let ops = ["intervals", "batches", "readings", "comparisons", "advance"].map(String::from);
+    let ops = [
+        Intervals::OP,
+        Batches::OP,
+        Readings::OP,
+        Comparisons::OP,
+        Advance::OP,
+    ]
+    .map(String::from);
     let of_waiters: &[&str] = if waiters.is_empty() {
         &[]
     } else {
-        &["waits", "periods"]
+        &[Waits::OP, Periods::OP]
     };
     let ops = ops
         .into_iter()

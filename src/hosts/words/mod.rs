@@ -13,7 +13,7 @@ pub use book::Book;
 use serde::Serialize;
 use timers::During;
 
-use super::protocol::{Refusal, Request, VERSION, questions};
+use super::protocol::{Question, Refusal, Request, VERSION, questions};
 use crate::text::from_bytes;
 use crate::text::json::{Layout, written};
 
@@ -269,7 +269,10 @@ impl Interpreter {
                 );
             }
         }
-        for waiter in wanted.iter().filter_map(|id| self.waiter(id, "waits").ok()) {
+        for waiter in wanted
+            .iter()
+            .filter_map(|id| self.waiter(id, questions::Waits::OP).ok())
+        {
             told += &format!("waits {waiter} -1 0 2 0 1000\n");
         }
         self.due.extend(told.lines().map(|_| Due::Rubbish));
