@@ -7,5 +7,6 @@ pub mod explore;
 mod front;
 pub mod plan;
 mod possible;
+mod rounds;
 mod side_by_side;
 pub mod subject;
