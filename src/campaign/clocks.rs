@@ -1,4 +1,4 @@
-//! A campaign: every timer of every host, each in fresh processes of its own, in rounds.
+//! Asks every clock of every host, each in fresh processes of its own, in rounds.
 //!
 //! A round asks each timer once, in one process; the rounds are spread over the whole campaign, so
 //! that what one moment did to the machine does not fall on one timer. Between them come
@@ -7,7 +7,9 @@
 
 mod adds;
 mod brief;
+mod ending;
 mod examiner;
+mod further;
 mod narrowing;
 mod own_process;
 mod own_rate;
@@ -28,19 +30,15 @@ pub use crate::hosts::host::Host;
 use crate::campaign::calibration::Calibration;
 pub use crate::campaign::choose::Settings;
 use crate::campaign::choose::choose_reference;
-use crate::campaign::slow_clocks::{BackgroundWatcher, Slow, together};
+use crate::campaign::slow_clocks::BackgroundWatcher;
 use crate::campaign::watch::Watch;
 use crate::model::Interval;
 use crate::parallel;
-use crate::profile::resolution;
-use crate::resolution::Resolution;
-use crate::statistics::nine_tenths;
-use crate::trace::{Stored, Trace};
+use crate::trace::Trace;
 
 pub use adds::questions;
 use brief::visit;
 use examiner::{Examiner, Look};
-use narrowing::Narrowing;
 pub use narrowing::goes_on;
 use own_process::ask;
 use references::{calibrate, clarify, look, references_of};
@@ -50,7 +48,7 @@ pub use subject::Subject;
 /// is left to them. *Seen*: 5 to 6 s of a run beside a busy program.
 const FOR_VERDICTS: f64 = 0.3;
 
-/// In these rounds all timers are held against their references after each process, not only after
+/// In these rounds all timers are compared with their references after each process, not only after
 /// their own. *Judgement*: windows between 14 ms and a round.
 const CLOSELY: Range<u32> = 1..2;
 
@@ -272,121 +270,4 @@ impl<'a> Campaign<'a> {
         self.examiner
             .look(kind, &which, self.hosts, self.subjects, self.settings)
     }
-
-    /// Further processes where timers are known least.
-    fn narrow(&mut self) -> Result<(), Fault> {
-        let plan = self.settings.plan;
-        if plan.most_processes <= plan.processes + plan.brief {
-            return Ok(());
-        }
-        let hertz = nine_tenths(self.watch.borrow().frequencies()).map(|hertz| hertz.value);
-        let mut narrowing = Narrowing::new(self.subjects, hertz);
-        let mut asked = 0;
-        while let Some(left) = self.over.remaining() {
-            let wide = narrowing.wide(self.subjects, &plan);
-            let Some(&widest) = wide.first() else { break };
-            // Processes of its own ask one timer each.
-            let most = if self.hosts[self.subjects[widest].host].takes_ids {
-                plan.block
-            } else {
-                1
-            };
-            let mut block = 0;
-            while block < most && self.over.remaining().is_some() {
-                block += 1;
-                let again = self.ask_again(&wide)?;
-                if again.is_empty() {
-                    narrowing.give_up(widest);
-                    break;
-                }
-                narrowing.update(self.subjects, &again);
-                asked += again.len();
-            }
-            let taken = left.saturating_sub(self.over.remaining().unwrap_or_default());
-            narrowing.afford(left, taken / block.max(1));
-            if asked >= self.subjects.len() {
-                asked = 0;
-                self.calibrations.iter_mut().try_for_each(look)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// One more process for the first of these timers, and a brief one for others of its host where
-    /// it can be visited.
-    fn ask_again(&mut self, wide: &[usize]) -> Result<Vec<usize>, Fault> {
-        let widest = &self.subjects[wide[0]];
-        let host = widest.host;
-        (self.progress)(&format!("{}, to narrow its interval", widest.timer.id));
-        if self.hosts[host].takes_ids {
-            return self.visit(host, wide.to_vec(), false);
-        }
-        self.ask(wide[0])?;
-        Ok(vec![wide[0]])
-    }
-
-    /// Writes down what processes agree on; returns the frequency of the core.
-    fn settle(&mut self) -> Result<Option<Interval>, Fault> {
-        for (index, calibration) in self.calibrations.iter_mut().enumerate() {
-            look(calibration)?;
-            if let Some(rate) = calibration
-                .take()
-                .and_then(|calibration| calibration.rate())
-            {
-                let hosted = self
-                    .subjects
-                    .iter_mut()
-                    .filter(|subject| subject.host == index);
-                hosted.for_each(|subject| subject.at(rate));
-            }
-        }
-        let core_hz = nine_tenths(self.watch.borrow().frequencies());
-        self.subjects
-            .iter_mut()
-            .for_each(|subject| subject.settle(core_hz.map(|hertz| hertz.value)));
-        self.apart = None;
-        Ok(core_hz)
-    }
-
-    /// Whether they can be trusted; the slow ones, which are watched meanwhile, last.
-    fn examine(&mut self) -> Result<(), Fault> {
-        let all = 0..self.subjects.len();
-        let (slow, fast): (Vec<usize>, Vec<usize>) =
-            all.partition(|index| self.subjects[*index].is_slow());
-        self.complete(&fast)?;
-        (self.progress)("waiting for slow clocks");
-        for (index, waited) in self.background_watcher.end() {
-            if self.subjects[index].is_slow() {
-                self.subjects[index].keep(waited)?;
-            }
-        }
-        self.wait_together(&slow)?;
-        self.complete(&slow)
-    }
-
-    fn complete(&mut self, which: &[usize]) -> Result<(), Fault> {
-        (self.progress)("can they be trusted");
-        self.examiner
-            .complete(which, self.hosts, self.subjects, self.settings, &self.cpus)
-    }
-
-    /// All slow timers that are not resolved yet.
-    fn wait_together(&mut self, slow: &[usize]) -> Result<(), Fault> {
-        let unresolved = slow
-            .iter()
-            .copied()
-            .filter(|&index| !self.subjects[index].outcome.as_ref().is_ok_and(is_resolved));
-        let (indices, slow): (Vec<usize>, Vec<Slow>) = unresolved
-            .filter_map(|index| Some((index, self.subjects[index].waiting(self.hosts)?)))
-            .unzip();
-        let waited = together(&slow, self.settings, &self.cpus, self.random.random());
-        for (index, waited) in indices.into_iter().zip(waited) {
-            self.subjects[index].keep(waited)?;
-        }
-        Ok(())
-    }
-}
-
-fn is_resolved(stored: &Stored) -> bool {
-    matches!(resolution(&stored.open()), Resolution::Resolved { .. })
 }

@@ -76,34 +76,26 @@ pub(super) fn visit(
         let mut window = ProcessWatch::impatient(watch, &connection);
         let reference = &stored.trace.reference;
         let mut bench = bench(&connection, timer, &reference.id);
+        let id = timer.id.as_str();
         let answered = times_calls(
             &connection,
             &mut window,
-            &timer.id,
+            id,
             &mut bench,
             reference,
             &mut floor,
         )
         .and_then(|mut run| {
-            let at_once = connection
-                .borrow()
-                .offers(Steps::OP)
-                .then_some((&connection, &*timer.id));
             let shortcuts = Shortcuts {
                 brief: true,
-                host: at_once,
+                host: connection
+                    .borrow()
+                    .offers(Steps::OP)
+                    .then_some((&connection, id)),
                 slow,
             };
-            let search = || {
-                search(
-                    &mut bench,
-                    reference,
-                    &settings.plan,
-                    random,
-                    shortcuts,
-                    &mut run,
-                )
-            };
+            let plan = &settings.plan;
+            let search = || search(&mut bench, reference, plan, random, shortcuts, &mut run);
             let found = searches.then(search).transpose()?;
             Ok((run, found))
         });
@@ -123,6 +115,12 @@ pub(super) fn visit(
             Err(_) => break,
         }
     }
+    end(own_rates, subjects)?;
+    Ok(asked)
+}
+
+/// Keeps how those moved whose rate the process may have found for itself.
+fn end(own_rates: Vec<(usize, OwnRate)>, subjects: &mut [Subject]) -> Result<(), Fault> {
     for (index, own_rate) in own_rates {
         match (own_rate.end(), &mut subjects[index].outcome) {
             (Err(Fault::Interrupted), _) => return Err(Fault::Interrupted),
@@ -130,7 +128,7 @@ pub(super) fn visit(
             (Err(_), _) | (_, Err(_)) => {}
         }
     }
-    Ok(asked)
+    Ok(())
 }
 
 /// Keeps what a timer answered, and asks what it adds in context where that is not known well

@@ -35,74 +35,66 @@ pub(super) fn ask(
         return Ok(());
     };
     subject.alone += 1;
-    let trace = &mut stored.trace;
+    let (timer, trace) = (&subject.timer, &mut stored.trace);
     let mut random = StdRng::seed_from_u64(seed);
-    let asked = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout).and_then(
-        |connection| {
-            let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
+    let asked =
+        connect(host, &[&timer.id], settings.cpu, settings.timeout).and_then(|connection| {
+            let mut bench = bench(&connection, timer, &trace.reference.id);
             bench.watch = Some(Box::new(ProcessWatch::patient(watch, &connection)));
-            let own_rate = match may_differ(host, &subject.timer) {
-                true => OwnRate::begin(&connection, &subject.timer, &trace.reference.id)?,
+            let own_rate = match may_differ(host, timer) {
+                true => OwnRate::begin(&connection, timer, &trace.reference.id)?,
                 false => None,
             };
-            let at_once = connection
-                .borrow()
-                .offers(Calls::OP)
-                .then_some((&connection, &*subject.timer.id));
             let shortcuts = Shortcuts {
                 brief: host.takes_ids,
-                host: at_once,
+                host: connection
+                    .borrow()
+                    .offers(Calls::OP)
+                    .then_some((&connection, &*timer.id)),
                 slow: found_slow,
             };
-            let mut explored = || {
-                explore(
-                    &mut bench,
-                    &trace.reference,
-                    &settings.plan,
-                    &mut random,
-                    shortcuts,
-                )
-            };
+            let (reference, plan) = (&trace.reference, &settings.plan);
+            let mut explored = || explore(&mut bench, reference, plan, &mut random, shortcuts);
             let found = undisturbed(&connection, &mut explored)?;
             // Brief processes ask the others.
             if !host.takes_ids {
-                let (ids, cost_ns) = (
-                    [&*subject.timer.id, &trace.reference.id],
-                    cost::rough_ns(&found.run, &trace.reference),
-                );
-                let rows = adds(&connection, None, ids, cost_ns, &settings.plan)?;
+                let ids = [&*timer.id, &reference.id];
+                let rows = adds(
+                    &connection,
+                    None,
+                    ids,
+                    cost::rough_ns(&found.run, reference),
+                    plan,
+                )?;
                 trace.adds.extend((!rows.is_empty()).then_some(rows));
             }
             let own_rate = own_rate.map(OwnRate::end).transpose()?.flatten();
             trace.evidence.process_comparisons.extend(own_rate);
             Ok((found, bench.watch.take().map(Watcher::end)))
-        },
-    );
+        });
     match asked {
-        Ok((
-            Exploration {
-                run,
-                ns_per_tick,
-                slow,
-                dropped: by_runtime,
-            },
-            watched,
-        )) => {
-            let (dropped, valid) = watched.unwrap_or((BTreeMap::new(), true));
-            stored.count_dropped(dropped.into_iter().chain(by_runtime));
-            if !valid {
-                stored.set_aside(run);
-                subject.disturbed.0 += u32::from(slow);
-                subject.disturbed.1.extend(ns_per_tick);
-                return Ok(());
-            }
-            stored.add(run);
-            subject.explored(ns_per_tick, slow);
-        }
+        Ok((found, watched)) => keep(subject, found, watched.unwrap_or((BTreeMap::new(), true))),
         Err(Fault::Interrupted) => return Err(Fault::Interrupted),
         Err(fault) => subject.outcome = Err(fault.to_string()),
     }
     Ok(())
+}
+
+/// Keeps what a process found; apart from the others where it was disturbed throughout.
+fn keep(subject: &mut Subject, found: Exploration, watched: (BTreeMap<String, u32>, bool)) {
+    let Ok(stored) = &mut subject.outcome else {
+        return;
+    };
+    let (dropped, valid) = watched;
+    stored.count_dropped(dropped.into_iter().chain(found.dropped));
+    if valid {
+        stored.add(found.run);
+        subject.explored(found.ns_per_tick, found.slow);
+    } else {
+        stored.set_aside(found.run);
+        subject.disturbed.0 += u32::from(found.slow);
+        subject.disturbed.1.extend(found.ns_per_tick);
+    }
 }
 
 /// Explores once more whenever the runtime compiled the loops anew meanwhile: what was measured
