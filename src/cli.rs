@@ -192,7 +192,7 @@ pub enum Command {
     Check(CheckArgs),
     /// Watch the clocks for hours: pauses, steps, slews, suspends
     ///
-    /// Prints each event with its size, its interval and its culprit, and at the end the stability
+    /// Prints each event with its size, its interval and its cause, and at the end the stability
     /// of the clocks. Takes about 0.1 % of a CPU.
     #[command(after_help = groups::PLAIN, after_long_help = with_examples(watch::EXAMPLES, groups::PLAIN))]
     Watch(WatchArgs),

@@ -43,7 +43,7 @@ impl Virtual {
             cost_p99_ns: Some(1.1 * self.cost_ns),
             spread: Some(1.0),
             quality: None,
-            facts: Facts::of(&native::properties(
+            facts: Facts::from_declared(&native::properties(
                 timers::find("monotonic")
                     .expect("it is known")
                     .info

@@ -45,7 +45,7 @@ fn the_first_line_and_pick_and_the_answer_name_one_clock() {
             "{}: {sentence}",
             file.display()
         );
-        let answer = ClockAnswer::of(&report, &[], Vec::new());
+        let answer = ClockAnswer::from_reports(&report, &[], Vec::new());
         let to_time = answer.to_time.map(|clock| (clock.id, Some(clock.step_ns)));
         let row = report
             .timers

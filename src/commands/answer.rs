@@ -38,7 +38,7 @@ pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError
     } else {
         kept(&args.from)?
     };
-    let answer = ClockAnswer::of(&report, &waits, unquiet(&report));
+    let answer = ClockAnswer::from_reports(&report, &waits, unquiet(&report));
     if args.json {
         writeln!(output, "{}", super::pretty(&answer)?)?;
         return Ok(output.flush()?);

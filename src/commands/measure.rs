@@ -152,7 +152,7 @@ fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
             Ok(_) => format!("--clock {shown}: name one timer, not a pattern"),
         });
     };
-    let counts = Facts::of(&native::properties(entry.info.properties)).counts;
+    let counts = Facts::from_declared(&native::properties(entry.info.properties)).counts;
     countable(name, counts, command).map_err(CommandError::Usage)
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::first_look::first_look;
 use super::{CommandError, failed, pick_wait, terminal_style};
 use crate::cli::{PickArgs, ShortFormat};
-use crate::method::choice::{Candidate, Loser, told};
+use crate::method::choice::{Candidate, Loser, plan_in_words};
 use crate::method::plan::{Method, Plan};
 use crate::method::runtime::{host, hosts};
 use crate::method::snippet::snippet;
@@ -118,7 +118,7 @@ fn others(report: &Report, choice: &ClockChoice) -> Result<Vec<Loser>, CommandEr
         .map(|picked| Loser {
             in_short: format!(
                 "{}, error at most {} %",
-                told(&picked.plan),
+                plan_in_words(&picked.plan),
                 percent(Some(picked.plan.error))
             ),
             reason: String::new(),
@@ -172,7 +172,7 @@ fn in_short(choice: &ClockChoice, code: Option<String>, others: &[Loser], style:
         let how = format!(
             "{title} {}{what}: {} between two reads",
             clipped(label, 60),
-            told(plan)
+            plan_in_words(plan)
         );
         hang(&mut out, "", "  ", &how, style.columns());
         let keeps = format!(
@@ -373,7 +373,7 @@ fn candidate(out: &mut String, title: &str, candidate: &Candidate, style: Style)
         Method::EdgeCrossing { floor_samples, .. } => {
             format!(
                 "{}, and {floor_samples} empty intervals to take off",
-                told(plan)
+                plan_in_words(plan)
             )
         }
     };

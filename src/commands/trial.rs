@@ -65,7 +65,7 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
         .iter()
         .find(|row| row.id == name)
         .ok_or_else(|| CommandError::Failed(format!("the report has no timer `{name}`")))?;
-    ClockFigures::of(row, &report.platform)
+    ClockFigures::from_row(row, &report.platform)
         .map_err(|why| CommandError::Failed(format!("--clock {name}: {why}")))
 }
 

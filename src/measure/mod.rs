@@ -72,7 +72,7 @@ pub struct Stopwatch<C> {
 }
 
 impl<C: Clock> Stopwatch<C> {
-    /// With the figures that a report holds of it ([`ClockFigures::of`]).
+    /// With the figures that a report holds of it ([`ClockFigures::from_row`]).
     pub fn new(clock: C, figures: ClockFigures) -> Self {
         Self { clock, figures }
     }
@@ -91,7 +91,7 @@ impl<C: Clock> Stopwatch<C> {
             cost_p99_ns: Some(cost_ns),
             spread: None,
             quality: None,
-            facts: Facts::of(&Properties::default()),
+            facts: Facts::from_declared(&Properties::default()),
         };
         Self { clock, figures }
     }

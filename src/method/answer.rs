@@ -20,7 +20,7 @@ const SHORT_NS: f64 = 10.0;
 /// A step that is at most this many times as long as another is as fine.
 /// *Judgement*.
 const AS_FINE: f64 = 2.0;
-/// The wait that is told, in nanoseconds.
+/// The wait that is reported, in nanoseconds.
 pub const WAIT_NS: u64 = 1_000_000;
 /// What cannot be had in the time that it takes.
 const UNKNOWN: &str = "not known after so short a look → timermeter check";
@@ -88,7 +88,7 @@ impl ClockAnswer {
     /// By a report of a few clocks, one of waits of 1 ms, and what makes figures worse on this
     /// machine.
     #[must_use]
-    pub fn of(clocks: &Report, waits: &[WaitRow], unquiet: Vec<String>) -> Self {
+    pub fn from_reports(clocks: &Report, waits: &[WaitRow], unquiet: Vec<String>) -> Self {
         let fit = best_first(clocks);
         let figures = |id: &str| fit.iter().find(|clock| clock.id == id);
         let row = |id: &str| clocks.timers.iter().find(|row| row.id == id);
@@ -103,7 +103,7 @@ impl ClockAnswer {
             .min_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns));
         let cheapest = cheapest
             .filter(|cheapest| to_time.is_none_or(|(clock, _)| clock.cost_ns > cheapest.cost_ns))
-            .and_then(|cheapest| Some(AnswerClock::of(cheapest, row(&cheapest.id)?)));
+            .and_then(|cheapest| Some(AnswerClock::from_row(cheapest, row(&cheapest.id)?)));
         let portable = PORTABLE.iter().find_map(|id| row(id));
         let read_path = |row: &TimerRow| {
             row.verdicts
@@ -118,9 +118,9 @@ impl ClockAnswer {
             vdso: clocks.platform.clocksource.vdso,
             alone_from_ns: clock.and_then(alone_from),
             calls_of_10_ns: clock.and_then(|clock| calls(clock, SHORT_NS)),
-            to_time: to_time.map(|(clock, row)| AnswerClock::of(clock, row)),
+            to_time: to_time.map(|(clock, row)| AnswerClock::from_row(clock, row)),
             cheapest,
-            waits: waits.iter().filter_map(AnswerWait::of).collect(),
+            waits: waits.iter().filter_map(AnswerWait::from_row).collect(),
             slack_ns: waits.iter().find_map(|row| row.conditions.slack_ns),
             unquiet,
         }
@@ -138,7 +138,7 @@ impl ClockAnswer {
             ));
         }
         if let Some(clock) = &self.to_time {
-            let mut text = clock.told();
+            let mut text = clock.in_words();
             if linux && clock.id == PORTABLE[0] {
                 text += &format!(" ({ON_LINUX})");
             }
@@ -152,7 +152,7 @@ impl ClockAnswer {
             } else {
                 "; needs a fence to stand where it is written"
             };
-            lines.push(("cheapest", clock.told() + fence));
+            lines.push(("cheapest", clock.in_words() + fence));
         }
         lines.extend(self.start_and_stop().map(|text| ("start and stop", text)));
         let sleeps = self.sleeps().or_else(|| waited.then(|| UNKNOWN.to_owned()));
@@ -209,7 +209,7 @@ impl ClockAnswer {
 }
 
 impl AnswerClock {
-    fn of(clock: &ClockFigures, row: &TimerRow) -> Self {
+    fn from_row(clock: &ClockFigures, row: &TimerRow) -> Self {
         let thread_safe = row
             .verdicts
             .as_ref()
@@ -226,7 +226,7 @@ impl AnswerClock {
         }
     }
 
-    fn told(&self) -> String {
+    fn in_words(&self) -> String {
         let most = if self.resolved { "" } else { " at most" };
         let same = if self.same_on_all_cpus {
             ", the same on all CPUs"
@@ -243,7 +243,7 @@ impl AnswerClock {
 }
 
 impl AnswerWait {
-    fn of(row: &WaitRow) -> Option<Self> {
+    fn from_row(row: &WaitRow) -> Option<Self> {
         let late = row
             .figures
             .as_ref()?

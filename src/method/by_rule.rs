@@ -49,7 +49,7 @@ pub fn by_rule(report: &Report) -> Result<ClockFigures, NoneByRule> {
 pub(super) fn best_first(report: &Report) -> Vec<ClockFigures> {
     let native = report.timers.iter().filter(|row| row.runtime == "native");
     let clocks: Vec<ClockFigures> = native
-        .filter_map(|row| ClockFigures::of(row, &report.platform).ok())
+        .filter_map(|row| ClockFigures::from_row(row, &report.platform).ok())
         .collect();
     let in_cycles = clocks
         .iter()
@@ -123,12 +123,12 @@ fn of_a_runtime(report: &Report) -> Option<(String, String)> {
         ..usual
     };
     let picked = choose(report, &wanted).ok()?.picked?.id;
-    let told = format!(
+    let text = format!(
         "{} ({})",
         clipped(&picked, LONGEST_ID),
         figures(report, &picked)?
     );
-    Some((clipped(runtime, LONGEST_ID), told))
+    Some((clipped(runtime, LONGEST_ID), text))
 }
 
 fn of_native_clocks(report: &Report) -> Option<String> {

@@ -94,7 +94,7 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
     let may = |row: &&TimerRow| requirement.may_use(&row.id);
     let rows = timers_of(report, runtime).into_iter().filter(may);
     let mut verdicts: Vec<ClockVerdict> = rows
-        .map(|row| ClockVerdict::of(report, row, requirement))
+        .map(|row| ClockVerdict::from_row(report, row, requirement))
         .collect();
     if verdicts.is_empty() {
         return Err(missing(report, runtime));
@@ -135,8 +135,8 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
 }
 
 impl<'a> ClockVerdict<'a> {
-    fn of(report: &Report, row: &'a TimerRow, requirement: &Requirement) -> Self {
-        let clock = ClockFigures::of(row, &report.platform);
+    fn from_row(report: &Report, row: &'a TimerRow, requirement: &Requirement) -> Self {
+        let clock = ClockFigures::from_row(row, &report.platform);
         let plan = match &clock {
             Ok(clock) => fastest(clock, requirement),
             Err(why) => Err(Shortfall {
@@ -260,7 +260,7 @@ impl<'a> ClockVerdict<'a> {
                     .unwrap_or("is read sooner");
                 format!(
                     "suffices as well: {}; {} {why}",
-                    told(plan),
+                    plan_in_words(plan),
                     clipped(of_best, LONGEST_ID)
                 )
             }
@@ -299,7 +299,7 @@ impl<'a> ClockVerdict<'a> {
             .filter(|clock| clock.resolved && self.unmet.is_empty())?;
         let plan = self.plan.as_ref().ok()?;
         let best = best?;
-        let how = told(plan);
+        let how = plan_in_words(plan);
         let how = how.strip_suffix(" calls").unwrap_or(&how);
         let why = if self.is_tied_with(best) {
             format!(
@@ -326,7 +326,7 @@ fn longer(plan: &Plan, best_ns: Option<f64>, resolved: bool) -> String {
     if !resolved {
         return format!(
             "suffices only if its step is what it is bounded by: {}",
-            told(plan)
+            plan_in_words(plan)
         );
     }
     let taken = time(Some(plan.campaign_ns));
@@ -335,20 +335,23 @@ fn longer(plan: &Plan, best_ns: Option<f64>, resolved: bool) -> String {
             format!(
                 "suffices, but takes {} times as long: {}, {taken}",
                 significant(plan.campaign_ns / best, 2),
-                told(plan)
+                plan_in_words(plan)
             )
         }
         Some(best) => {
             let more = time(Some((plan.campaign_ns - best).max(0.0)));
-            format!("suffices, but takes {more} longer: {}, {taken}", told(plan))
+            format!(
+                "suffices, but takes {more} longer: {}, {taken}",
+                plan_in_words(plan)
+            )
         }
-        None => format!("suffices: {}, {taken}", told(plan)),
+        None => format!("suffices: {}, {taken}", plan_in_words(plan)),
     }
 }
 
 /// The method with its number.
 #[must_use]
-pub fn told(plan: &Plan) -> String {
+pub fn plan_in_words(plan: &Plan) -> String {
     use super::plan::Method;
     match plan.method {
         Method::Single => "single calls".into(),

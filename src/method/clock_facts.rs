@@ -55,7 +55,7 @@ impl Facts {
 
     /// What follows from what is declared.
     #[must_use]
-    pub fn of(declared: &Properties) -> Self {
+    pub fn from_declared(declared: &Properties) -> Self {
         let counts = declared.counts.and_then(time);
         Self {
             counts,
@@ -73,7 +73,7 @@ impl Facts {
     #[must_use]
     pub fn of_row(row: &TimerRow, platform: &Platform) -> Self {
         let declared = declared(row);
-        let facts = Self::of(&declared);
+        let facts = Self::from_declared(&declared);
         // Who calls an unknown timer of a runtime has no fence to put before it.
         let ordered = facts.ordered || (declared.needs_fence.is_none() && row.runtime != "native");
         let facts = Self { ordered, ..facts }.found(row.verdicts.as_ref());

@@ -57,7 +57,7 @@ impl ClockFigures {
     ///
     /// # Errors
     /// Says why nothing can be measured with this timer.
-    pub fn of(row: &TimerRow, platform: &Platform) -> Result<Self, String> {
+    pub fn from_row(row: &TimerRow, platform: &Platform) -> Result<Self, String> {
         if let Some(why) = refusal(row) {
             return Err(why);
         }
@@ -80,7 +80,7 @@ impl ClockFigures {
             .filter(|half| *half > 0.0)
             .unwrap_or(COST_UNCERTAINTY * cost_ns);
         // The percentile is seen in steps of the reference.
-        let seen_in_steps = row
+        let reference_step = row
             .observations
             .as_ref()
             .and_then(|seen| positive(seen.reference_resolution_ns))
@@ -88,7 +88,7 @@ impl ClockFigures {
         let p99 = cost
             .and_then(|cost| cost.p99_ns)
             .filter(not_negative)
-            .map(|p99| p99 + seen_in_steps);
+            .map(|p99| p99 + reference_step);
         Ok(Self {
             id: row.id.clone(),
             runtime: row.runtime.clone(),
@@ -222,13 +222,13 @@ pub(super) mod tests {
             spread: Some(1.0),
             quality: Some(0.4),
             facts: timers::find(id).map_or(Facts::UNKNOWN, |entry| {
-                Facts::of(&native::properties(entry.info.properties))
+                Facts::from_declared(&native::properties(entry.info.properties))
             }),
         }
     }
 
     #[test]
-    fn the_smaller_of_two_bounds_of_the_cost_counts() {
+    fn smaller_cost_bound_counts() {
         let fine = clock("monotonic", 10.0, 22.0);
         assert_eq!(fine.cost_variation_ns(0.95), Some(10.0));
         assert_eq!(
@@ -271,15 +271,15 @@ pub(super) mod tests {
         let mut row = TimerRow::unmeasured("a", "a()", "native", Status::Unavailable);
         row.reason = Some("no such clock".into());
         assert_eq!(
-            ClockFigures::of(&row, &Platform::default()).unwrap_err(),
+            ClockFigures::from_row(&row, &Platform::default()).unwrap_err(),
             "it cannot be read here: no such clock"
         );
         row.remedy = Some("buy one".into());
-        let why = ClockFigures::of(&row, &Platform::default()).unwrap_err();
+        let why = ClockFigures::from_row(&row, &Platform::default()).unwrap_err();
         assert_eq!(why, "it cannot be read here: no such clock; buy one");
         row.status = Status::Ok;
         assert!(
-            ClockFigures::of(&row, &Platform::default())
+            ClockFigures::from_row(&row, &Platform::default())
                 .unwrap_err()
                 .contains("step")
         );
@@ -298,7 +298,7 @@ pub const PIPELINE_NS: f64 = 50.0;
 
 /// What a single call is off by beyond its clock, at most, in nanoseconds: between two fences a
 /// branch at its end is mispredicted that is not where calls follow each other, some twenty cycles
-/// (4 to 7 ns on cores of 3 GHz). All calls are off alike, so that no mean makes it less.
+/// (4 to 7 ns on cores of 3 GHz). All calls are off by the same, so that no mean makes it less.
 pub const PIPELINE_SINGLE_NS: f64 = 10.0;
 
 /// What a fence adds to a read, at most, in nanoseconds (`lfence; rdtsc` takes some 8 ns longer

@@ -167,7 +167,7 @@ impl Harness {
             return advice;
         };
         advice.clock = Some(row.id.clone());
-        let clock = match ClockFigures::of(row, &report.platform) {
+        let clock = match ClockFigures::from_row(row, &report.platform) {
             Ok(clock) => clock,
             Err(why) => {
                 advice.message = format!("its clock is of no use here: {why}");

@@ -180,17 +180,17 @@ pub fn batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Sh
     )
 }
 
-/// What is left of the error once the drift and what each sample is off by alike have taken their
+/// What is left of the error once the drift and what all samples are off by have taken their
 /// parts.
-fn room(requirement: &Requirement, alike_ns: f64) -> Result<f64, Shortfall> {
-    let alike = alike_ns / requirement.shortest_ns();
-    if requirement.error > DRIFT + alike {
-        return Ok(requirement.error - DRIFT - alike);
+fn room(requirement: &Requirement, systematic_ns: f64) -> Result<f64, Shortfall> {
+    let systematic = systematic_ns / requirement.shortest_ns();
+    if requirement.error > DRIFT + systematic {
+        return Ok(requirement.error - DRIFT - systematic);
     }
     Err(Shortfall::because(if requirement.error > DRIFT {
         format!(
             "{SINGLE_CALL} {} of one, and no mean makes that less",
-            percent(alike)
+            percent(systematic)
         )
     } else {
         format!(
@@ -272,10 +272,10 @@ fn bracket(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Resul
             nearest: Some(plan),
         });
     }
-    too_dear(requirement, &plan).map_or(Ok(plan), Err)
+    too_expensive(requirement, &plan).map_or(Ok(plan), Err)
 }
 
-fn too_dear(requirement: &Requirement, plan: &Plan) -> Option<Shortfall> {
+fn too_expensive(requirement: &Requirement, plan: &Plan) -> Option<Shortfall> {
     let most = requirement.overhead?;
     (plan.overhead > most * (1.0 + 1e-9)).then(|| {
         Shortfall::because(format!(
@@ -286,7 +286,7 @@ fn too_dear(requirement: &Requirement, plan: &Plan) -> Option<Shortfall> {
     })
 }
 
-/// A share in percent, as short as it can be told.
+/// A share in percent, as short as possible.
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{} %", crate::text::numbers::significant(share * 100.0, 3))
@@ -318,7 +318,7 @@ pub fn within(
             bracket(clock, &any_error, calls as u64).ok()
         }
         Method::EdgeCrossing { .. } => {
-            let spread = Spread::of(clock, requirement)
+            let spread = Spread::for_clock(clock, requirement)
                 .ok()
                 .filter(|_| clock.resolved)?;
             let one = spacing(clock, requirement.duration_ns) + spread.ratio * spacing(clock, 0.0);

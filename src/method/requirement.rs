@@ -77,11 +77,11 @@ impl Requirement {
             let meant = if error == 1.0 { ": was 1% meant?" } else { "" };
             return Err(RequirementError::Error(format!(
                 "{} %{meant}",
-                shown(error)
+                percent(error)
             )));
         }
         if !(0.5..=0.9999).contains(&confidence) {
-            return Err(RequirementError::Confidence(shown(confidence)));
+            return Err(RequirementError::Confidence(percent(confidence)));
         }
         let (counts, needs) = (Counts::Wall, Vec::new());
         Ok(Self {
@@ -117,7 +117,7 @@ impl Requirement {
     /// When it is no share.
     pub fn overhead(mut self, overhead: Option<f64>) -> Result<Self, RequirementError> {
         if let Some(share) = overhead.filter(|share| !(*share > 0.0 && *share < 1.0)) {
-            return Err(RequirementError::Overhead(shown(share)));
+            return Err(RequirementError::Overhead(percent(share)));
         }
         self.overhead = overhead;
         Ok(self)
@@ -147,7 +147,7 @@ impl Requirement {
     }
 }
 
-fn shown(share: f64) -> String {
+fn percent(share: f64) -> String {
     format!("{}", (share * 1e6).round() / 1e4)
 }
 
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_rates_as_people_type_them() {
+    fn parses_shares_and_rates() {
         assert_eq!(share("1%"), Ok(0.01));
         assert!(share(" 95 % ").is_ok_and(|share| (share - 0.95).abs() < 1e-12));
         assert_eq!(share("0.05"), Ok(0.05));

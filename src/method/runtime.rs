@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn mono_is_mono_where_it_stands_in_for_dotnet() {
+    fn mono_replaces_dotnet() {
         let report = report(&[
             ("dotnet:TickCount", "Mono 6.8.0"),
             ("cpython:time", "CPython 3.12.1"),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_what_is_not_there_hears_what_is() {
+    fn unknown_runtime_lists_known_ones() {
         let published = report(&[]);
         let text = missing(&published, None).to_string();
         assert!(

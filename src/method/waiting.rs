@@ -15,7 +15,7 @@ use crate::text::numbers::{short_time, time};
 const NEAR: f64 = 1.25;
 /// By how much a fixed length comes out wrong that is worth telling: less than this, and the rate
 /// of the clock itself is no better known. *Judgement*.
-const WORTH_TELLING: f64 = 1e-5;
+const REPORTED_DRIFT: f64 = 1e-5;
 
 /// What is asked of a method to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -322,16 +322,16 @@ fn notes(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Vec<String> {
         Means::Spins => "it computes all the time: no other thread gets the CPU".to_owned(),
         Means::Blocks | Means::Hybrid => {
             let drift = late.p50_ns.map_or(0.0, |late| late.value / asked.every_ns);
-            let told = match drift {
-                drift if drift >= WORTH_TELLING => {
+            let drift_note = match drift {
+                drift if drift >= REPORTED_DRIFT => {
                     format!(": a fixed length comes out {} slow", percent(drift))
                 }
-                drift if drift <= -WORTH_TELLING => {
+                drift if drift <= -REPORTED_DRIFT => {
                     format!(": a fixed length comes out {} fast", percent(-drift))
                 }
                 _ => String::new(),
             };
-            format!("before each wait, compute what is left to the next point in time{told}")
+            format!("before each wait, compute what is left to the next point in time{drift_note}")
         }
     });
     notes

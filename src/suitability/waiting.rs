@@ -124,6 +124,6 @@ pub fn watched(saw: &Watched) -> Finding {
     match events {
         None => Finding::ok("watched", format!("nothing happened to the clocks in {lasted} from {date} on")),
         Some(events) => Finding::note("watched", format!("in {lasted} from {date} on: {events}"))
-            .advice("`timermeter watch 8h --save` watches again; the file that it appends to has each event with its culprit"),
+            .advice("`timermeter watch 8h --save` watches again; the file that it appends to has each event with its cause"),
     }
 }

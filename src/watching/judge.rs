@@ -3,7 +3,7 @@
 use super::pause::Usual;
 use super::rates::{Change, Rates, Window};
 use super::samples::{Samples, Stability};
-use super::{Culprit, Event, EventKind, Look, Machine};
+use super::{Cause, Event, EventKind, Look, Machine};
 
 /// By how much offsets between two clocks may differ from look to look, beside what both looks
 /// took, in nanoseconds. *Judgement*: four steps of the slowest clock source but the tick, of 279
@@ -99,23 +99,23 @@ impl Judge {
             self.first.clone_from(&self.last);
             return Vec::new();
         };
-        let telling = Telling {
+        let context = EventContext {
             first: &first,
             look: &look,
         };
         let mut events = Vec::new();
-        let slept = suspend(&telling, &last, &mut events);
-        step(&telling, &last, &mut events);
-        let paused = !slept && self.pause(&telling, &last, &mut events);
-        self.frozen(&telling, slept, &mut events);
-        let source = self.source(&telling, &mut events);
+        let slept = suspend(&context, &last, &mut events);
+        step(&context, &last, &mut events);
+        let paused = !slept && self.pause(&context, &last, &mut events);
+        self.frozen(&context, slept, &mut events);
+        let source = self.source(&context, &mut events);
         if slept || source {
             self.slew.interrupt();
             self.counter.forget();
             self.slewed.forget();
             self.counted.forget();
         } else {
-            self.rates(&telling, &last, paused, &mut events);
+            self.rates(&context, &last, paused, &mut events);
         }
         self.note(&look);
         self.last = Some(look.of_clocks());
@@ -130,8 +130,8 @@ impl Judge {
         }
     }
 
-    fn pause(&self, telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) -> bool {
-        let look = telling.look;
+    fn pause(&self, context: &EventContext<'_>, last: &Look, events: &mut Vec<Event>) -> bool {
+        let look = context.look;
         if !self.is_late(look) {
             return false;
         }
@@ -140,16 +140,16 @@ impl Judge {
             .waited
             .zip(last.waited)
             .and_then(|(now, then)| now.checked_sub(then));
-        let culprit = self.usual.culprit(look, late, waited);
+        let cause = self.usual.cause(look, late, waited);
         // It began somewhere between the last look and when this one was to be taken.
         let most = look.monotonic - last.monotonic;
-        events.push(telling.of_time(EventKind::Pause, culprit, late, [late, most.max(late)]));
+        events.push(context.of_time(EventKind::Pause, cause, late, [late, most.max(late)]));
         true
     }
 
     /// All clocks but the RTC stood still.
-    fn frozen(&self, telling: &Telling<'_>, slept: bool, events: &mut Vec<Event>) {
-        let look = telling.look;
+    fn frozen(&self, context: &EventContext<'_>, slept: bool, events: &mut Vec<Event>) {
+        let look = context.look;
         let Some((then, before)) = self.machine.as_ref().filter(|_| !slept) else {
             return;
         };
@@ -162,7 +162,7 @@ impl Judge {
         let passed = (now - then) as f64 / SECOND;
         let stood = rtc as f64 - passed;
         if stood >= FROZEN_S {
-            let event = telling.event(EventKind::Frozen, Culprit::Machine, "s");
+            let event = context.event(EventKind::Frozen, Cause::Machine, "s");
             events.push(Event {
                 size: Some(stood),
                 low: Some(stood - 1.0),
@@ -172,12 +172,12 @@ impl Judge {
         }
     }
 
-    fn source(&self, telling: &Telling<'_>, events: &mut Vec<Event>) -> bool {
+    fn source(&self, context: &EventContext<'_>, events: &mut Vec<Event>) -> bool {
         let was = self
             .machine
             .as_ref()
             .and_then(|(_, machine)| machine.source.as_deref());
-        let machine = telling.look.machine.as_ref();
+        let machine = context.look.machine.as_ref();
         let (Some(was), Some(machine)) = (was, machine) else {
             return false;
         };
@@ -186,12 +186,12 @@ impl Judge {
         };
         // A source that the kernel found wrong is offered no more.
         let offered = machine.sources.iter().any(|source| source == was);
-        let culprit = if offered {
-            Culprit::Chosen
+        let cause = if offered {
+            Cause::Chosen
         } else {
-            Culprit::KernelGaveUp
+            Cause::KernelGaveUp
         };
-        let event = telling.event(EventKind::Source, culprit, "");
+        let event = context.event(EventKind::Source, cause, "");
         events.push(Event {
             note: format!("{was} → {is}"),
             ..event
@@ -199,8 +199,14 @@ impl Judge {
         true
     }
 
-    fn rates(&mut self, telling: &Telling<'_>, last: &Look, paused: bool, events: &mut Vec<Event>) {
-        let (first, look) = (telling.first, telling.look);
+    fn rates(
+        &mut self,
+        context: &EventContext<'_>,
+        last: &Look,
+        paused: bool,
+        events: &mut Vec<Event>,
+    ) {
+        let (first, look) = (context.first, context.look);
         let (Some(raw), Some(began)) = (look.raw, first.raw) else {
             return;
         };
@@ -215,7 +221,7 @@ impl Judge {
                 Window::Open => {}
                 Window::Settled => self.trims = [self.trims[1], look.trim_ppm],
                 Window::Changed(change) => {
-                    events.push(self.slewed_by(telling, change));
+                    events.push(self.slewed_by(context, change));
                     self.slewed.forget();
                 }
             }
@@ -225,12 +231,12 @@ impl Judge {
         };
         let counted = counter.wrapping_sub(zero) as i64 as f64;
         if let Some(jump) = self.jump(look, last) {
-            let culprit = if paused {
-                Culprit::Migration
+            let cause = if paused {
+                Cause::Migration
             } else {
-                Culprit::Counter
+                Cause::Counter
             };
-            events.push(telling.of_time(EventKind::CounterJump, culprit, jump.0, jump.1));
+            events.push(context.of_time(EventKind::CounterJump, cause, jump.0, jump.1));
             self.counter.forget();
             self.counted.forget();
             return;
@@ -242,24 +248,24 @@ impl Judge {
         if look.machine.is_some()
             && let Window::Changed(change) = self.counter.add(counted, passed, took)
         {
-            events.push(telling.of_rate(EventKind::CounterRate, Culprit::Counter, change));
+            events.push(context.of_rate(EventKind::CounterRate, Cause::Counter, change));
             self.counted.forget();
         }
     }
 
-    fn slewed_by(&mut self, telling: &Telling<'_>, change: Change) -> Event {
-        let told = telling.look.trim_ppm;
+    fn slewed_by(&mut self, context: &EventContext<'_>, change: Change) -> Event {
+        let told = context.look.trim_ppm;
         let trimmed = told.zip(self.trims[0]).map(|(now, then)| now - then);
         self.trims = [told; 2];
         let agrees = trimmed.is_some_and(|ppm| {
             (ppm - change.ppm).abs() <= change.error_ppm + change.ppm.abs() / 2.0
         });
-        let culprit = if agrees {
-            Culprit::Discipline
+        let cause = if agrees {
+            Cause::Discipline
         } else {
-            Culprit::Kernel
+            Cause::Kernel
         };
-        telling.of_rate(EventKind::Slew, culprit, change)
+        context.of_rate(EventKind::Slew, cause, change)
     }
 
     /// By how much the counter is off what its rate makes of it, with the ends.
@@ -285,8 +291,8 @@ fn since(first: &Look, look: &Look) -> f64 {
     (of(look) - of(first)) as f64 / SECOND
 }
 
-fn suspend(telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) -> bool {
-    let look = telling.look;
+fn suspend(context: &EventContext<'_>, last: &Look, events: &mut Vec<Event>) -> bool {
+    let look = context.look;
     let offset = |look: &Look| Some(look.boottime? - look.monotonic);
     let Some(slept) = offset(look).zip(offset(last)).map(|(now, then)| now - then) else {
         return false;
@@ -295,17 +301,17 @@ fn suspend(telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) -> bool 
     if slept <= SUSPEND_NS.max(open) {
         return false;
     }
-    events.push(telling.of_time(
+    events.push(context.of_time(
         EventKind::Suspend,
-        Culprit::Suspend,
+        Cause::Suspend,
         slept,
         [slept - open, slept + open],
     ));
     true
 }
 
-fn step(telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) {
-    let look = telling.look;
+fn step(context: &EventContext<'_>, last: &Look, events: &mut Vec<Event>) {
+    let look = context.look;
     let offset = |look: &Look| Some(look.realtime? - look.boottime.unwrap_or(look.monotonic));
     let Some(set) = offset(look).zip(offset(last)).map(|(now, then)| now - then) else {
         return;
@@ -319,25 +325,25 @@ fn step(telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) {
         .zip(last.tai_offset_s)
         .map_or(0, |(now, then)| now - then);
     let leap = tai != 0 && (set + tai.saturating_mul(1_000_000_000)).abs() <= open;
-    let culprit = if leap {
-        Culprit::LeapSecond
+    let cause = if leap {
+        Cause::LeapSecond
     } else {
-        Culprit::ClockSet
+        Cause::ClockSet
     };
-    events.push(telling.of_time(EventKind::Step, culprit, set, [set - open, set + open]));
+    events.push(context.of_time(EventKind::Step, cause, set, [set - open, set + open]));
 }
 
 /// What all events of a look have.
-struct Telling<'a> {
+struct EventContext<'a> {
     first: &'a Look,
     look: &'a Look,
 }
 
-impl Telling<'_> {
-    fn event(&self, kind: EventKind, culprit: Culprit, unit: &str) -> Event {
+impl EventContext<'_> {
+    fn event(&self, kind: EventKind, cause: Cause, unit: &str) -> Event {
         Event {
             kind,
-            culprit,
+            cause,
             at_s: self.look.realtime.unwrap_or(0) as f64 / SECOND,
             since_s: since(self.first, self.look),
             size: None,
@@ -348,9 +354,9 @@ impl Telling<'_> {
         }
     }
 
-    fn of_time(&self, kind: EventKind, culprit: Culprit, size: i64, ends: [i64; 2]) -> Event {
+    fn of_time(&self, kind: EventKind, cause: Cause, size: i64, ends: [i64; 2]) -> Event {
         let seconds = |ns: i64| Some(ns as f64 / SECOND);
-        let event = self.event(kind, culprit, "s");
+        let event = self.event(kind, cause, "s");
         Event {
             size: seconds(size),
             low: seconds(ends[0]),
@@ -359,9 +365,9 @@ impl Telling<'_> {
         }
     }
 
-    fn of_rate(&self, kind: EventKind, culprit: Culprit, change: Change) -> Event {
+    fn of_rate(&self, kind: EventKind, cause: Cause, change: Change) -> Event {
         let Change { ppm, error_ppm } = change;
-        let event = self.event(kind, culprit, "ppm");
+        let event = self.event(kind, cause, "ppm");
         Event {
             size: Some(ppm),
             low: Some(ppm - error_ppm),

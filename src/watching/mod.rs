@@ -2,7 +2,7 @@
 //! that others take.
 //!
 //! A look reads MONOTONIC, BOOTTIME, RAW, REALTIME and the counter of the CPU one right after the
-//! other. What one of them did and the others did not tells the culprit: a suspend moves BOOTTIME
+//! other. What one of them did and the others did not tells the cause: a suspend moves BOOTTIME
 //! and not MONOTONIC, a program that sets the time of day moves REALTIME and not BOOTTIME, a slew
 //! moves MONOTONIC against RAW, a migration the counter against RAW. A pause moves none of them,
 //! and is told by looks that come late.
@@ -128,7 +128,7 @@ impl EventKind {
 /// Whose doing it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Culprit {
+pub enum Cause {
     /// This process alone was stopped, by a signal, a debugger or its control group: the machine
     /// went on.
     Process,
@@ -165,7 +165,7 @@ pub struct Event {
     /// What happened.
     pub kind: EventKind,
     /// Whose doing it was.
-    pub culprit: Culprit,
+    pub cause: Cause,
     /// The time of day after it, in seconds since 1970.
     pub at_s: f64,
     /// Seconds since the watch began, by the clock that goes on in a suspend.

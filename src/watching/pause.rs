@@ -1,6 +1,6 @@
 //! Who let a look be late.
 
-use super::{Culprit, Look, Machine};
+use super::{Cause, Look, Machine};
 
 /// Share of a pause that has to be accounted for by one cause.
 /// *Judgement*: most of it.
@@ -37,24 +37,24 @@ impl Usual {
 
     /// Who let `look`, which is `late` by so many nanoseconds, wait; `waited` is how long its
     /// thread could have run meanwhile.
-    pub fn culprit(&self, look: &Look, late: i64, waited: Option<u64>) -> Culprit {
+    pub fn cause(&self, look: &Look, late: i64, waited: Option<u64>) -> Cause {
         let most = late as f64 * MOST;
         if look.continued {
-            return Culprit::Process;
+            return Cause::Process;
         }
         let machine = look.machine.as_ref();
         let stolen = machine.and_then(|machine| machine.stolen_ns?.checked_sub(self.stolen?));
         if stolen.is_some_and(|stolen| stolen as f64 >= most) {
-            return Culprit::Host;
+            return Cause::Host;
         }
         if waited.is_some_and(|waited| waited as f64 >= most) {
-            return Culprit::Scheduler;
+            return Cause::Scheduler;
         }
         match machine.and_then(|machine| self.went_on(look.monotonic, machine, late)) {
-            Some(true) => Culprit::Process,
+            Some(true) => Cause::Process,
             // The timer that was to wake this thread did not fire in time, and no signal stopped
             // the process.
-            _ => Culprit::Machine,
+            _ => Cause::Machine,
         }
     }
 

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::{Culprit, Event, EventKind};
+use super::{Cause, Event, EventKind};
 use crate::text::numbers::short_time;
 
 /// An event in a line, without its time.
 #[must_use]
 pub fn sentence(event: &Event) -> String {
     let size = size(event);
-    let whose = whose(event.culprit);
+    let whose = whose(event.cause);
     match event.kind {
         EventKind::Pause => format!("pause of {size}: {whose}"),
         EventKind::Suspend => {
@@ -64,23 +64,23 @@ fn size(event: &Event) -> String {
 }
 
 /// Whose doing it was, in words.
-fn whose(culprit: Culprit) -> &'static str {
-    match culprit {
-        Culprit::Process => {
+fn whose(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Process => {
             "this process was stopped (a signal, a debugger, its control group); the machine went on"
         }
-        Culprit::Scheduler => "this machine gave the CPU to other threads",
-        Culprit::Host => "the host gave the CPU to others (stolen time)",
-        Culprit::Machine => "the whole machine stood still: its host, its firmware or its kernel",
-        Culprit::Suspend => "the machine slept",
-        Culprit::ClockSet => "a program or a person set it",
-        Culprit::LeapSecond => "a leap second",
-        Culprit::Discipline => "the kernel was told so (adjtimex), as a time service does",
-        Culprit::Kernel => "the kernel slews in an offset (adjtime)",
-        Culprit::KernelGaveUp => "the kernel gave the former one up and offers it no more",
-        Culprit::Chosen => "somebody chose it; the former one is still offered",
-        Culprit::Counter => "its host or the firmware set it",
-        Culprit::Migration => {
+        Cause::Scheduler => "this machine gave the CPU to other threads",
+        Cause::Host => "the host gave the CPU to others (stolen time)",
+        Cause::Machine => "the whole machine stood still: its host, its firmware or its kernel",
+        Cause::Suspend => "the machine slept",
+        Cause::ClockSet => "a program or a person set it",
+        Cause::LeapSecond => "a leap second",
+        Cause::Discipline => "the kernel was told so (adjtimex), as a time service does",
+        Cause::Kernel => "the kernel slews in an offset (adjtime)",
+        Cause::KernelGaveUp => "the kernel gave the former one up and offers it no more",
+        Cause::Chosen => "somebody chose it; the former one is still offered",
+        Cause::Counter => "its host or the firmware set it",
+        Cause::Migration => {
             "the machine was moved to another host or set back: it paused meanwhile"
         }
     }

@@ -4,28 +4,28 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use self::simulated::{Plan, Simulated};
-use super::{Culprit, Event, EventKind, Judge};
+use super::{Cause, Event, EventKind, Judge};
 
 /// What an event should be found to be.
-fn truth(plan: Plan) -> (EventKind, Culprit, Option<f64>) {
+fn truth(plan: Plan) -> (EventKind, Cause, Option<f64>) {
     match plan {
-        Plan::MachineStopped(s) => (EventKind::Pause, Culprit::Machine, Some(s)),
+        Plan::MachineStopped(s) => (EventKind::Pause, Cause::Machine, Some(s)),
         Plan::ProcessStopped(s) | Plan::ProcessFrozen(s) => {
-            (EventKind::Pause, Culprit::Process, Some(s))
+            (EventKind::Pause, Cause::Process, Some(s))
         }
-        Plan::Preempted(s) => (EventKind::Pause, Culprit::Scheduler, Some(s)),
-        Plan::Stolen(s) => (EventKind::Pause, Culprit::Host, Some(s)),
-        Plan::Step(s) => (EventKind::Step, Culprit::ClockSet, Some(s)),
-        Plan::Leap => (EventKind::Step, Culprit::LeapSecond, Some(-1.0)),
-        Plan::Slew(ppm) => (EventKind::Slew, Culprit::Discipline, Some(ppm)),
-        Plan::Adjtime(_) => (EventKind::Slew, Culprit::Kernel, None),
-        Plan::Source(true) => (EventKind::Source, Culprit::Chosen, None),
-        Plan::Source(false) => (EventKind::Source, Culprit::KernelGaveUp, None),
-        Plan::Suspend(s) => (EventKind::Suspend, Culprit::Suspend, Some(s)),
-        Plan::Halted(s) => (EventKind::Frozen, Culprit::Machine, Some(s)),
-        Plan::CounterJump(s) => (EventKind::CounterJump, Culprit::Counter, Some(s)),
-        Plan::Moved(_) => (EventKind::CounterJump, Culprit::Migration, Some(123.0)),
-        Plan::CounterRate(ppm) => (EventKind::CounterRate, Culprit::Counter, Some(ppm)),
+        Plan::Preempted(s) => (EventKind::Pause, Cause::Scheduler, Some(s)),
+        Plan::Stolen(s) => (EventKind::Pause, Cause::Host, Some(s)),
+        Plan::Step(s) => (EventKind::Step, Cause::ClockSet, Some(s)),
+        Plan::Leap => (EventKind::Step, Cause::LeapSecond, Some(-1.0)),
+        Plan::Slew(ppm) => (EventKind::Slew, Cause::Discipline, Some(ppm)),
+        Plan::Adjtime(_) => (EventKind::Slew, Cause::Kernel, None),
+        Plan::Source(true) => (EventKind::Source, Cause::Chosen, None),
+        Plan::Source(false) => (EventKind::Source, Cause::KernelGaveUp, None),
+        Plan::Suspend(s) => (EventKind::Suspend, Cause::Suspend, Some(s)),
+        Plan::Halted(s) => (EventKind::Frozen, Cause::Machine, Some(s)),
+        Plan::CounterJump(s) => (EventKind::CounterJump, Cause::Counter, Some(s)),
+        Plan::Moved(_) => (EventKind::CounterJump, Cause::Migration, Some(123.0)),
+        Plan::CounterRate(ppm) => (EventKind::CounterRate, Cause::Counter, Some(ppm)),
     }
 }
 
@@ -44,7 +44,7 @@ fn watched(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
 }
 
 fn found(events: &[Event], plan: Plan) -> bool {
-    let (kind, culprit, size) = truth(plan);
+    let (kind, cause, size) = truth(plan);
     events.iter().any(|event| {
         let held = |size| {
             event
@@ -52,7 +52,7 @@ fn found(events: &[Event], plan: Plan) -> bool {
                 .zip(event.high)
                 .is_some_and(|(low, high)| (low..=high).contains(&size))
         };
-        event.kind == kind && event.culprit == culprit && size.is_none_or(held)
+        event.kind == kind && event.cause == cause && size.is_none_or(held)
     })
 }
 
@@ -62,7 +62,7 @@ fn expected(plan: Plan) -> usize {
 }
 
 #[test]
-fn each_event_is_found_with_its_size_and_its_culprit_and_nothing_else() {
+fn finds_each_event_with_cause() {
     let mut random = StdRng::seed_from_u64(1);
     for seed in 0..12 {
         let s = random.random_range(0.05..9.0);
@@ -110,7 +110,7 @@ fn each_event_is_found_with_its_size_and_its_culprit_and_nothing_else() {
 
 /// Twenty events of six kinds in one watch of an hour, as they come.
 #[test]
-fn twenty_of_twenty_events_of_six_kinds() {
+fn finds_all_twenty_events() {
     let kinds = |at: usize, s: f64| match at % 6 {
         0 => Plan::MachineStopped(s),
         1 => Plan::ProcessStopped(s),
@@ -149,7 +149,7 @@ fn nothing_is_invented_in_quiet_hours() {
 }
 
 #[test]
-fn what_a_system_does_not_tell_ends_nothing() {
+fn missing_clocks_end_nothing() {
     let mut judge = Judge::new(1);
     let bare = |at: i64| super::Look {
         planned: at,
@@ -163,7 +163,7 @@ fn what_a_system_does_not_tell_ends_nothing() {
 }
 
 #[test]
-fn events_are_told_in_words() {
+fn events_have_sentences() {
     for (seed, plan) in [
         Plan::Step(-1.5),
         Plan::Leap,

@@ -52,7 +52,7 @@ fn a_process_that_was_stopped_knows_it_and_an_interrupted_one_tells_what_it_saw(
     let event = loop {
         let event = line(&mut lines);
         assert_eq!(event["line"], "event", "{event}");
-        if event["culprit"] == "process" {
+        if event["cause"] == "process" {
             break event;
         }
     };

@@ -33,7 +33,7 @@ fn reason<'a>(choice: &'a ClockChoice, id: &str) -> &'a str {
 }
 
 #[test]
-fn clocks_that_run_backwards_or_at_no_rate_are_never_picked() {
+fn unsound_clocks_are_never_picked() {
     let mut report = report();
     let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
     let verdicts = row(&mut report, &best).verdicts.as_mut().unwrap();
@@ -51,7 +51,7 @@ fn clocks_that_run_backwards_or_at_no_rate_are_never_picked() {
 }
 
 #[test]
-fn clocks_that_differ_between_threads_are_for_one_thread() {
+fn thread_unsafe_clocks_serve_one_thread() {
     let mut report = report();
     let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
     let verdicts = row(&mut report, &best).verdicts.as_mut().unwrap();
@@ -74,7 +74,7 @@ fn clocks_that_differ_between_threads_are_for_one_thread() {
 }
 
 #[test]
-fn what_a_clock_was_found_to_count_decides() {
+fn found_count_decides() {
     let mut report = report();
     let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
     row(&mut report, &best)
@@ -106,7 +106,7 @@ fn what_a_clock_was_found_to_count_decides() {
 }
 
 #[test]
-fn a_tsc_that_is_not_invariant_is_for_one_thread() {
+fn variant_tsc_serves_one_thread() {
     let mut report = report();
     report.platform.cpu.invariant_tsc = Some(false);
     report.platform.tsc = Tsc::default();
@@ -130,7 +130,7 @@ fn a_tsc_that_is_not_invariant_is_for_one_thread() {
 }
 
 #[test]
-fn harnesses_with_a_clock_of_the_wrong_kind_do_not_suffice() {
+fn harnesses_with_wrong_clocks_fail() {
     let report = report();
     let advice = |requirement: &Requirement, name: &str| {
         let all = choose(&report, requirement).unwrap().harnesses;
@@ -169,7 +169,7 @@ fn harnesses_with_a_clock_of_the_wrong_kind_do_not_suffice() {
 }
 
 #[test]
-fn of_two_campaigns_of_the_same_length_the_cheaper_read_wins() {
+fn cheaper_read_breaks_ties() {
     let mut report = report();
     let requirement = Requirement::new(Nanos(3.5e12), 0.01, 0.95).expect("it makes sense");
     report
@@ -185,7 +185,7 @@ fn of_two_campaigns_of_the_same_length_the_cheaper_read_wins() {
 
 /// A clock that can be set is off by any amount when it is.
 #[test]
-fn clocks_that_can_be_set_are_picked_where_they_are_asked_for_only() {
+fn settable_clocks_need_the_flag() {
     let mut report = report();
     report
         .timers
@@ -209,7 +209,7 @@ fn clocks_that_can_be_set_are_picked_where_they_are_asked_for_only() {
 }
 
 #[test]
-fn campaigns_that_are_about_as_short_leave_it_to_what_is_on_every_platform() {
+fn portable_clocks_win_near_ties() {
     let mut report = report();
     report
         .timers

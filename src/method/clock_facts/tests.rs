@@ -4,7 +4,7 @@ use crate::model::Status;
 
 /// What the native timer of that id declares.
 fn native(id: &str) -> Facts {
-    Facts::of(&native::properties(
+    Facts::from_declared(&native::properties(
         timers::find(id).expect("it is known").info.properties,
     ))
 }
@@ -31,7 +31,7 @@ fn every_native_timer_declares_what_decides() {
 }
 
 #[test]
-fn variants_through_the_system_call_are_timers_and_make_it() {
+fn syscall_variants_enter_the_kernel() {
     for entry in timers::catalogue() {
         let Some(variant) = entry.info.properties.syscall_variant else {
             continue;
@@ -91,7 +91,7 @@ fn what_nobody_declared_is_unknown() {
 }
 
 #[test]
-fn what_was_found_comes_before_what_is_declared() {
+fn found_facts_overrule_declared() {
     let declared = native("monotonic");
     assert_eq!(declared.counting(Counted::Wall), declared);
     assert_eq!(
@@ -108,7 +108,7 @@ fn what_was_found_comes_before_what_is_declared() {
 }
 
 #[test]
-fn only_an_invariant_tsc_agrees_between_cpus_and_keeps_its_rate() {
+fn only_invariant_tsc_keeps_rate() {
     let mut platform = Platform::default();
     platform.cpu.architecture = "x86_64".into();
     let facts = |platform: &Platform| {

@@ -3,7 +3,7 @@
 
 use super::{
     DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, Plan, Shortfall, affordable, room,
-    too_dear, variation,
+    too_expensive, variation,
 };
 use crate::method::clock_figures::Budget;
 use crate::method::clock_figures::ClockFigures;
@@ -18,7 +18,7 @@ pub fn edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Result<
     if !clock.resolved {
         return Err(Shortfall::because("its step is not known, only bounded"));
     }
-    let spread = Spread::of(clock, requirement)?;
+    let spread = Spread::for_clock(clock, requirement)?;
     let z = normal_quantile(requirement.confidence);
     let room = room(requirement, clock.pipeline_ns(true)).map_err(|shortfall| Shortfall {
         nearest: least(clock, requirement),
@@ -72,7 +72,10 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    pub(super) fn of(clock: &ClockFigures, requirement: &Requirement) -> Result<Self, Shortfall> {
+    pub(super) fn for_clock(
+        clock: &ClockFigures,
+        requirement: &Requirement,
+    ) -> Result<Self, Shortfall> {
         let variation = variation(clock, requirement)?;
         let gap_ns = requirement.shortest_ns() + clock.read_ns();
         let steps = [gap_ns, clock.read_ns()].map(|length| edge_variance(length, clock.step_ns));
@@ -159,5 +162,5 @@ pub(super) fn sampled(
         overhead,
         campaign_ns,
     };
-    too_dear(requirement, &plan).map_or(Ok(plan), Err)
+    too_expensive(requirement, &plan).map_or(Ok(plan), Err)
 }

@@ -22,7 +22,7 @@ fn a_long_call_needs_no_batch() {
 }
 
 #[test]
-fn budgets_keep_the_error_and_add_up() {
+fn budgets_add_up_to_error() {
     for (step, cost) in [(10.0, 9.0), (1e3, 22.0), (4e6, 4.5), (1e7, 550.0)] {
         let clock = clock("monotonic", step, cost);
         for duration in [5.0, 250.0, 1e4, 1e7] {
@@ -57,7 +57,7 @@ fn budgets_keep_the_error_and_add_up() {
 }
 
 #[test]
-fn edges_are_counted_as_the_binomial_law_says() {
+fn edges_follow_the_binomial_law() {
     // 0.009 ms under a clock of 1 ms: nine calls in a thousand cross an edge. For 4.84 % (5 % less
     // drift and pipeline) at 95 % some 1 640 × 0.991 edges are needed, hence a bit more than 180
     // 000 calls.
@@ -102,7 +102,7 @@ fn overhead_makes_batches_longer() {
 }
 
 #[test]
-fn what_cannot_be_kept_says_why_and_what_is_possible() {
+fn shortfall_states_cause_and_limit() {
     let fine = clock("monotonic", 10.0, 22.0);
     let shortfall = fastest(&fine, &requirement(250.0, 0.0004)).unwrap_err();
     assert!(shortfall.reason.contains("0.05 %"), "{shortfall:?}");
@@ -116,7 +116,7 @@ fn what_cannot_be_kept_says_why_and_what_is_possible() {
 }
 
 #[test]
-fn an_unfenced_read_pays_for_its_fence() {
+fn unfenced_read_pays_for_fence() {
     let [fenced, bare] = ["rdtscp", "rdtsc"].map(|id| clock(id, 1.0, 10.0));
     for planner in [single, batch] {
         let [fenced, bare] =
@@ -128,7 +128,7 @@ fn an_unfenced_read_pays_for_its_fence() {
 }
 
 #[test]
-fn a_single_call_may_be_too_short_for_any_clock() {
+fn single_call_may_be_too_short() {
     let fine = clock("monotonic", 1.0, 22.0);
     // 10 ns of 0.9 × 100 ns.
     for planner in [single, edge_crossing] {

@@ -125,7 +125,7 @@ impl ExactWait {
     }
 }
 
-/// Steps from here on are told in the first sentence, in nanoseconds.
+/// Steps from here on are reported in the first sentence, in nanoseconds.
 const COARSE_NS: f64 = 5e5;
 const LONGEST_ID: usize = 60;
 
@@ -134,12 +134,12 @@ const LONGEST_ID: usize = 60;
 #[must_use]
 pub fn in_a_sentence(report: &Report) -> Option<String> {
     let found = exactness(report, USUAL_WAIT_NS)?;
-    let mut parts: Vec<String> = found.blocks.iter().map(told).collect();
+    let mut parts: Vec<String> = found.blocks.iter().map(in_words).collect();
     parts.extend(
         found
             .punctual
             .iter()
-            .map(|other| format!("where it must not be late: {}", told(other))),
+            .map(|other| format!("where it must not be late: {}", in_words(other))),
     );
     if parts.is_empty() {
         return None;
@@ -157,7 +157,7 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     ))
 }
 
-fn told(waited: &ExactWait) -> String {
+fn in_words(waited: &ExactWait) -> String {
     let cpu = waited
         .cpu_ns
         .map_or_else(String::new, |cpu| format!(", {} of CPU", time(Some(cpu))));
@@ -182,7 +182,7 @@ fn coarse(report: &Report) -> Vec<String> {
     let mut coarse: Vec<String> = Vec::new();
     for (id, step) in rounding {
         let leads = format!("{id} (");
-        if !coarse.iter().any(|told| told.starts_with(&leads)) {
+        if !coarse.iter().any(|line| line.starts_with(&leads)) {
             coarse.push(format!("{leads}{step})"));
         }
     }

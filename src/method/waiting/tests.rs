@@ -28,7 +28,7 @@ fn late(counts: &[(f64, u64)]) -> Lateness {
 }
 
 #[test]
-fn a_bin_that_reaches_beyond_the_bound_does_not_count() {
+fn partial_bin_does_not_count() {
     let late = late(&[(10_000.0, 90), (49_000.0, 5), (60_000.0, 5)]);
     assert!(
         (within(&late, 50_000.0) - 0.9).abs() < 1e-9,
@@ -45,7 +45,7 @@ fn few_waits_prove_little() {
 }
 
 #[test]
-fn what_few_waits_do_not_exclude_is_worth_more_of_them() {
+fn few_waits_ask_for_more() {
     let asked = Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).expect("it makes sense");
     let waiter = |share: f64, waits, overhead| Waiter {
         share,
@@ -86,7 +86,7 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn what_waits_prove_is_found_for_any_number_of_them() {
+fn proof_works_for_any_count() {
     for waits in (0..=60).chain([997, 4_096, 99_999, 1_000_003, 10_000_000, u64::MAX]) {
         let mut before = 0.0;
         for missed in [1.0, 0.5, 1e-2, 1e-4, 1e-6, 0.0] {

@@ -46,7 +46,7 @@ impl Truth {
             quality: None,
             facts: Facts {
                 ordered: self.ordered,
-                ..Facts::of(&native::properties(timers::Properties::MONOTONIC))
+                ..Facts::from_declared(&native::properties(timers::Properties::MONOTONIC))
             },
         }
     }

@@ -30,12 +30,12 @@ pub enum Truth {
     CostsMoreThanItsStep(&'static str),
     /// Whether a read stays in user mode.
     ReadInUserMode(&'static str, bool),
-    /// `watch` tells such an event once, by its kind and culprit, whose interval holds the size, in
+    /// `watch` tells such an event once, by its kind and cause, whose interval holds the size, in
     /// seconds or ppm.
     Happened(&'static str, &'static str, Option<f64>),
     /// `watch` tells this many events of a kind.
     Events(&'static str, usize),
-    /// `watch` tells this many events of a kind, with this culprit.
+    /// `watch` tells this many events of a kind, with this cause.
     Told(&'static str, &'static str, usize),
     /// The same words are in a file that was handed back.
     Says(&'static str, &'static str),
@@ -140,11 +140,11 @@ impl Truth {
                 format!("a read of {timer} costs more than its step"),
                 row(found, timer).and_then(costs_more_than_its_step),
             ),
-            Self::Happened(kind, culprit, size) => {
+            Self::Happened(kind, cause, size) => {
                 let told = size.map_or_else(String::new, |size| format!(" of {size}"));
                 (
-                    format!("{kind}{told}, by {culprit}"),
-                    happened(found, kind, culprit, size),
+                    format!("{kind}{told}, by {cause}"),
+                    happened(found, kind, cause, size),
                 )
             }
             Self::Events(kind, count) => {
@@ -159,10 +159,10 @@ impl Truth {
                     events.map(|events| (events.to_string(), events == count)),
                 )
             }
-            Self::Told(kind, culprit, count) => {
-                let is = |event: &&Event| event.kind.word() == kind && name(event) == culprit;
+            Self::Told(kind, cause, count) => {
+                let is = |event: &&Event| event.kind.word() == kind && name(event) == cause;
                 let told = watched(found).map(|kept| kept.events.iter().filter(is).count());
-                let truth = format!("{count} events `{kind}` by {culprit}");
+                let truth = format!("{count} events `{kind}` by {cause}");
                 (truth, told.map(|told| (told.to_string(), told == count)))
             }
             Self::Says(file, words) => {
@@ -248,15 +248,15 @@ fn watched(found: &Found) -> Result<Kept, String> {
         .ok_or("the watch did not end".into())
 }
 
-/// A culprit, as documents have it.
+/// A cause, as documents have it.
 fn name(event: &Event) -> String {
-    serde_json::to_string(&event.culprit)
+    serde_json::to_string(&event.cause)
         .unwrap_or_default()
         .trim_matches('"')
         .to_owned()
 }
 
-fn happened(found: &Found, kind: &str, culprit: &str, size: Option<f64>) -> Answer {
+fn happened(found: &Found, kind: &str, cause: &str, size: Option<f64>) -> Answer {
     let kept = watched(found)?;
     let of_kind: Vec<_> = kept
         .events
@@ -284,7 +284,7 @@ fn happened(found: &Found, kind: &str, culprit: &str, size: Option<f64>) -> Answ
         .collect();
     let held = of_kind.iter().any(|event| {
         let ends = event.low.zip(event.high);
-        name(event) == culprit
+        name(event) == cause
             && size.is_none_or(|size| ends.is_some_and(|(low, high)| (low..=high).contains(&size)))
     });
     let found = if words.is_empty() {
@@ -408,7 +408,7 @@ mod tests {
     const LOG: &str = "[ 1.0] hpet0: at MMIO 0xfed00000, IRQs 2, 8, 0\r\n[ 1.1] hpet0: 3 comparators, 64-bit 100.000000 MHz counter\r\n";
     const SOURCES: &str = r#"{"sources":[{"name":"hpet","step_ns":10.0,"step_low_ns":9.99,"step_high_ns":10.01},
         {"name":"acpi_pm","step_ns":null,"reason":"busy"}],"reads_a_second":2031,"reads_from":"counted"}"#;
-    const EVENT: &str = r#"{"schema":"timermeter.watch.v1","line":"event","kind":"pause","culprit":"machine","at_s":1.0,"since_s":8.0,"size":4.95,"low":4.95,"high":5.05,"unit":"s","note":""}"#;
+    const EVENT: &str = r#"{"schema":"timermeter.watch.v1","line":"event","kind":"pause","cause":"machine","at_s":1.0,"since_s":8.0,"size":4.95,"low":4.95,"high":5.05,"unit":"s","note":""}"#;
     const END: &str = r#"{"schema":"timermeter.watch.v1","line":"end","date":"","watched_s":25.0,"cpu_share":null,"events":1,"monotonic_stability":[],"counter_stability":[]}"#;
 
     fn found(folder: &std::path::Path) -> Found {

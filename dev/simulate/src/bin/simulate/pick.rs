@@ -72,7 +72,7 @@ pub fn run(report: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
     }
     let truth = report.timers.iter().find(|row| row.id == "monotonic");
     let truth = truth.ok_or_else(|| failed("the report has no `monotonic`".into()))?;
-    let truth = ClockFigures::of(truth, &report.platform).map_err(failed)?;
+    let truth = ClockFigures::from_row(truth, &report.platform).map_err(failed)?;
     let percents = ["error %", "promised %", "clock's %"];
     let mut columns = vec![TableColumn::left("clock"), TableColumn::left("method")];
     columns.extend(["truth", "found"].map(|heading| TableColumn::right(heading, Notation::Time)));
@@ -88,7 +88,7 @@ pub fn run(report: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
     let progress = progress(rows.len());
     for row in rows {
         progress.inc(1);
-        let clock = match ClockFigures::of(row, &report.platform) {
+        let clock = match ClockFigures::from_row(row, &report.platform) {
             Ok(clock) if clock.facts.counts.is_some() => clock,
             Ok(_) => {
                 refused.push(format!("{}: it does not count time", row.id));
