@@ -172,7 +172,7 @@ fn the_schema_refuses_what_is_no_report() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let good: serde_json::Value = serde_json::from_str(&rendered(Format::Json)).unwrap();
     for (pointer, bad) in [
-        ("/schema", "timermeter.report.v2".into()),
+        ("/schema", "timermeter.report.v1".into()),
         ("/timers/0/status", "fine".into()),
         ("/timers/0/quality", 1.5.into()),
         ("/timers/0/resolution/kind", serde_json::Value::Null),

@@ -1,38 +1,39 @@
 //! Figures, with their intervals and units.
 
+use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A figure with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// The figure.
     pub value: f64,
     /// Lower end of its 95 % interval; null where it is unknown, as of a single process.
-    #[serde(
-        serialize_with = "finite",
-        deserialize_with = "lower_end",
-        default = "lowest"
-    )]
+    #[serde(deserialize_with = "lower_end", default = "lowest")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
     /// Upper end of its 95 % interval; null where it is unknown, as of a single process.
-    #[serde(
-        serialize_with = "finite",
-        deserialize_with = "upper_end",
-        default = "highest"
-    )]
+    #[serde(deserialize_with = "upper_end", default = "highest")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub high: f64,
 }
 
-/// In memory an unknown end is infinite, so that arithmetic needs no special cases.
-fn finite<S: Serializer>(end: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    Some(*end)
-        .filter(|end| end.is_finite())
-        .serialize(serializer)
+/// Null where the figure is not finite, which JSON cannot hold.
+impl Serialize for Interval {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !self.value.is_finite() {
+            return serializer.serialize_none();
+        }
+        let mut written = serializer.serialize_struct("Interval", 3)?;
+        written.serialize_field("value", &self.value)?;
+        written.serialize_field("low", &self.low())?;
+        written.serialize_field("high", &self.high())?;
+        written.end()
+    }
 }
 
+/// In memory an unknown end is infinite, so that arithmetic needs no special cases.
 fn lower_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(lowest()))
 }

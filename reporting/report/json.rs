@@ -1,8 +1,6 @@
 //! The report as JSON (schema `timermeter.report.v2`).
 
-use crate::model::{
-    Distribution, Granularity, Interval, Lateness, PeriodFigures, Report, WaitFigures,
-};
+use crate::model::{Distribution, Granularity, Report};
 use crate::text::json::{Layout, written};
 
 /// The document, indented, with a newline at its end. Figures that are not finite become null.
@@ -38,23 +36,8 @@ fn finite(mut report: Report) -> Report {
         .iter_mut()
         .filter_map(|row| row.figures.as_mut())
     {
-        let WaitFigures {
-            steps,
-            floor_ns,
-            zero_ns,
-            proportional_ppm,
-            cpu_slope,
-            arm_cancel_ns,
-            ..
-        } = figures;
-        only_finite([
-            floor_ns,
-            zero_ns,
-            proportional_ppm,
-            cpu_slope,
-            arm_cancel_ns,
-        ]);
-        for granularity in steps
+        for granularity in figures
+            .steps
             .iter_mut()
             .flat_map(|steps| [&mut steps.rounding, &mut steps.grid])
         {
@@ -68,47 +51,8 @@ fn finite(mut report: Report) -> Report {
                 .iter()
                 .all(|figure| figure.is_finite())
         });
-        for Lateness {
-            p50_ns,
-            p90_ns,
-            p99_ns,
-            p999_ns,
-            timers_part_ns,
-            cpu_ns,
-            ..
-        } in &mut figures.lateness
-        {
-            only_finite([p50_ns, p90_ns, p99_ns, p999_ns, timers_part_ns, cpu_ns]);
-        }
-    }
-    for figures in report
-        .periods
-        .iter_mut()
-        .filter_map(|row| row.figures.as_mut())
-    {
-        let PeriodFigures {
-            rate_error_ppm,
-            jitter_p50_ns,
-            jitter_p99_ns,
-            lateness_p50_ns,
-            lateness_p99_ns,
-            ..
-        } = figures;
-        only_finite([
-            rate_error_ppm,
-            jitter_p50_ns,
-            jitter_p99_ns,
-            lateness_p50_ns,
-            lateness_p99_ns,
-        ]);
     }
     report
-}
-
-fn only_finite<const N: usize>(figures: [&mut Option<Interval>; N]) {
-    for figure in figures {
-        *figure = figure.filter(|known| known.value.is_finite());
-    }
 }
 
 #[cfg(test)]
