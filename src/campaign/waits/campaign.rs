@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use timers::{Answer, Fault};
 
 use super::bench::bench;
-use super::explore::{explore, tick};
+use super::explore::explore;
 use super::front::front;
 use super::plan::WaitPlan;
 pub use super::plan::WaitSettings;
@@ -17,6 +17,7 @@ pub use super::rounds::Broken;
 use super::rounds::Rounds;
 use super::side_by_side::{SideBySide, keep};
 pub use super::subject::{Conditions, Subject};
+use super::ticking::tick;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::waits::waiter;
 use crate::model::Means;

@@ -1,39 +1,28 @@
-//! What one process is asked of one timer that waits.
+//! Asks one process about one sleep primitive: granularity, floor, lateness, arming.
+
+mod scan;
 
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
-use timers::waits::{Expiration, WaitRequest, WaitSubject};
+use timers::waits::{WaitRequest, WaitSubject};
 use timers::{Answer, Fault};
 
-use super::plan::{FEWEST_OF_LENGTH, FEWEST_WAKEUPS, WaitPlan};
+use super::plan::{FEWEST_OF_LENGTH, WaitPlan};
 use super::possible;
 use crate::statistics::{quantile, sorted};
-use crate::trace::{PeriodRun, Reference, Wait, WaitRun};
-use crate::waits::{grid_ns, longest_step_ns};
+use crate::trace::{Reference, Wait, WaitRun};
+use crate::waits::grid_ns;
+use scan::scan;
 
 /// Requests of the first scan are up to so long, in nanoseconds.
 const SCAN_NS: f64 = 3e6;
 /// A scan is over this many steps, so that the lattice shows.
 const STEPS_A_SCAN: f64 = 2.5;
-/// Latenesses that are spread over up to this many steps that a scan shows are spread by these.
-/// *Judgement*: the width of twenty latenesses is off by a fifth.
-const EXPLAINED: f64 = 1.5;
 /// The middle four fifths of what is spread evenly.
 const EVENLY: f64 = 0.8;
-/// The next scan is this many times as long, in all processes, so that they can be looked at
-/// together.
-const LONGER: f64 = 4.0;
-/// A scan that is longer than this, in nanoseconds, is the last.
-const LONGEST_SCAN_NS: f64 = 3e7;
 /// Waits of the first scan that are made in any case.
 const FEWEST: u32 = 8;
-/// The same of a longer one, which is only for those that seem to have long steps: these show in no
-/// fewer.
-const FEWEST_OF_LONG: u32 = 20;
-/// Latenesses that lie within so many nanoseconds hold no step that the whole scan would be for.
-/// *Judgement*: a sixtieth of the scan.
-const WIDE_NS: f64 = 5e4;
 /// Pauses are random up to this many steps, and never less or more than this, in nanoseconds.
 const STEPS_A_PAUSE: f64 = 2.0;
 const SHORTEST_PAUSE_NS: f64 = 2e4;
@@ -63,9 +52,9 @@ pub struct WaitBench {
 
 /// Latenesses of some waits: the quantiles that decide what is asked next, in nanoseconds.
 struct Rough {
-    median: f64,
+    pub median: f64,
     /// The middle four fifths.
-    width: f64,
+    pub width: f64,
 }
 
 impl WaitBench {
@@ -102,6 +91,25 @@ impl WaitBench {
             }
         }
         Ok(waits)
+    }
+
+    /// Waits of the loop that waits for nothing; none where the host has no such loop.
+    fn floor_waits(&mut self) -> Answer<Vec<Wait>> {
+        let Some(floor) = &mut self.floor else {
+            return Ok(Vec::new());
+        };
+        let request = WaitRequest {
+            lengths_ns: &[0],
+            repeat: EMPTY,
+            pause_ns: 0,
+            break_ns: None,
+        };
+        let rows = floor.waits(&self.reference.id, request)?;
+        let answered = rows.iter().flatten().map(|wait| (0, wait));
+        possible::waits(answered.clone(), &self.reference, cpus())?;
+        Ok(answered
+            .map(|(request, wait)| with_request(request, wait))
+            .collect())
     }
 
     fn rough(&self, waits: &[Wait]) -> Option<Rough> {
@@ -187,21 +195,10 @@ pub fn explore(
     plan: &WaitPlan,
     random: &mut StdRng,
 ) -> Answer<WaitRun> {
-    let mut run = WaitRun::default();
-    if let Some(floor) = &mut bench.floor {
-        let request = WaitRequest {
-            lengths_ns: &[0],
-            repeat: EMPTY,
-            pause_ns: 0,
-            break_ns: None,
-        };
-        let rows = floor.waits(&bench.reference.id, request)?;
-        let answered = rows.iter().flatten().map(|wait| (0, wait));
-        possible::waits(answered.clone(), &bench.reference, cpus())?;
-        run.empty = answered
-            .map(|(request, wait)| with_request(request, wait))
-            .collect();
-    }
+    let mut run = WaitRun {
+        empty: bench.floor_waits()?,
+        ..WaitRun::default()
+    };
     let only = plan.scan == 0;
     let rough = if only {
         bench.tried(lengths_ns, plan)?
@@ -213,21 +210,8 @@ pub fn explore(
         Some(grid) => grid * (pause(&rough) / grid).round().max(1.0),
         None => pause(&rough),
     };
-    let mut several = |lengths: &[(u64, u32)]| -> Vec<u64> {
-        let each = lengths.iter().flat_map(|&(length, most)| {
-            // Long ones are few either way.
-            let most_ns = if length > LONG_NS {
-                plan.length_ns / 2.0
-            } else {
-                plan.length_ns
-            };
-            let count = (most_ns / takes(length as f64, &rough)) as u32;
-            std::iter::repeat_n(
-                length,
-                count.clamp(FEWEST_OF_LENGTH, most.max(FEWEST_OF_LENGTH)) as usize,
-            )
-        });
-        let mut all: Vec<u64> = each.collect();
+    let mut several = |lengths: &[(u64, u32)]| {
+        let mut all = requests(lengths, plan, &rough);
         all.shuffle(random);
         all
     };
@@ -257,55 +241,20 @@ pub fn explore(
     Ok(run)
 }
 
-/// Scans of lengths, longer ones where latenesses are spread as widely as a scan. Returns what the
-/// last one tells.
-fn scan(
-    bench: &mut WaitBench,
-    before: &[WaitRun],
-    plan: &WaitPlan,
-    scans: &mut Vec<Vec<Wait>>,
-    random: &mut StdRng,
-) -> Answer<Rough> {
-    let first = bench.scan([0.0, SCAN_NS], FEWEST, random)?;
-    let rough = bench.rough(&first).ok_or_else(unanswered)?;
-    let (most, most_ns) = if rough.width > WIDE_NS {
-        plan.wide_scan
-    } else {
-        (plan.scan, plan.scan_ns)
-    };
-    let count = ((most_ns / (takes(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32).clamp(FEWEST, most);
-    let mut scan = first;
-    scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(FEWEST), random)?);
-    let mut rough = bench.rough(&scan).unwrap_or(rough);
-    let mut to = SCAN_NS;
-    scans.push(scan);
-    // Over steps of such a length latenesses are spread evenly; where a step is longer than the
-    // scan, they show no more than that. A few latenesses tell the length roughly: where scans show
-    // a step that explains them, it is that one.
-    while to < LONGEST_SCAN_NS && STEPS_A_SCAN * rough.width / EVENLY > to {
-        let explains =
-            |shown: f64| EXPLAINED * shown > rough.width / EVENLY && STEPS_A_SCAN * shown <= to;
-        let scans_alone = |scans: &Vec<Vec<Wait>>| WaitRun {
-            scans: scans.clone(),
-            ..WaitRun::default()
+/// As many requests of each length as fit into its time, up to the number next to it.
+fn requests(lengths: &[(u64, u32)], plan: &WaitPlan, rough: &Rough) -> Vec<u64> {
+    let each = lengths.iter().flat_map(|&(length, most)| {
+        // Long ones are few either way.
+        let most_ns = if length > LONG_NS {
+            plan.length_ns / 2.0
+        } else {
+            plan.length_ns
         };
-        let runs: Vec<WaitRun> = before
-            .iter()
-            .map(|run| &run.scans)
-            .chain([&*scans])
-            .map(scans_alone)
-            .collect();
-        if longest_step_ns(&runs, &bench.reference).is_some_and(explains) {
-            break;
-        }
-        to *= LONGER;
-        let count = ((most_ns / (0.75 * to + rough.median.max(0.0))) as u32)
-            .clamp(FEWEST_OF_LONG.min(most), most);
-        let scan = bench.scan([0.0, to], count, random)?;
-        rough = bench.rough(&scan).unwrap_or(rough);
-        scans.push(scan);
-    }
-    Ok(rough)
+        let count = (most_ns / takes(length as f64, rough)) as u32;
+        let count = count.clamp(FEWEST_OF_LENGTH, most.max(FEWEST_OF_LENGTH));
+        std::iter::repeat_n(length, count as usize)
+    });
+    each.collect()
 }
 
 /// How long a wait of that length takes with the pause before it, in nanoseconds.
@@ -352,46 +301,3 @@ pub fn explore_long(
     }
     Ok((long, scans))
 }
-
-/// Wake-ups of a periodic timer, with stalls between.
-///
-/// # Errors
-/// As the subject.
-pub fn tick(
-    timer: &mut dyn WaitSubject,
-    reference: &Reference,
-    period_ns: u64,
-    ticking_ns: f64,
-) -> Answer<PeriodRun> {
-    // Loops of waits are slower than they are asked to be.
-    let first = timer.periods(&reference.id, period_ns, LOOK, &[])?;
-    let [began, .., from] = first.as_slice() else {
-        return Err(Fault::Refused("it reported no wake-ups".into()));
-    };
-    possible::in_order(&first, began.at, reference)?;
-    let ends = from.at.wrapping_sub(began.at);
-    let each = (ends as f64 * reference.ns_per_tick / f64::from(LOOK - 1)).max(period_ns as f64);
-    let count = ((ticking_ns / each) as u32).clamp(FEWEST_WAKEUPS, MOST_WAKEUPS);
-    // After the first third, so that the grid is known by then, and far enough from each other and
-    // from the end that it shows again.
-    let distance = (count / (3 * STALLS)).max(STALL_WAKEUPS);
-    let stalls: Vec<u32> = (0..STALLS)
-        .map(|number| count / 3 + number * 2 * distance)
-        .filter(|stall| stall + STALL_WAKEUPS < count)
-        .collect();
-    let expirations = timer.periods(&reference.id, period_ns, count, &stalls)?;
-    possible::wakeups(&expirations, from.at, period_ns, reference)?;
-    let wakeups = expirations
-        .into_iter()
-        .map(|Expiration { at, expirations }| (at, expirations))
-        .collect();
-    Ok(PeriodRun { wakeups, stalls })
-}
-
-/// Wake-ups that tell how long a period is.
-const LOOK: u32 = 6;
-const MOST_WAKEUPS: u32 = 100_000;
-/// Stalls in a process.
-const STALLS: u32 = 3;
-/// Wake-ups until the grid shows again after a stall.
-const STALL_WAKEUPS: u32 = 8;

@@ -1,5 +1,5 @@
-//! Timers that wait: what is asked of each in one process (`explore`), and of all of them in turn
-//! (`campaign`).
+//! Asks sleep primitives and periodic timers: each in one process (`explore`, `ticking`), and all of
+//! them in rounds (`campaign`).
 
 mod bench;
 pub mod campaign;
@@ -10,3 +10,4 @@ mod possible;
 mod rounds;
 mod side_by_side;
 pub mod subject;
+pub mod ticking;

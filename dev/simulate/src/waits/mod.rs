@@ -11,8 +11,9 @@ use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 use timers::Answer;
 use timers::waits::Means;
 
-use timermeter::campaign::waits::explore::{WaitBench, explore, explore_long, tick};
+use timermeter::campaign::waits::explore::{WaitBench, explore, explore_long};
 use timermeter::campaign::waits::plan::WaitPlan;
+use timermeter::campaign::waits::ticking::tick;
 use timermeter::model::{PeriodFigures, WaitFigures};
 use timermeter::trace::{PeriodTrace, Reference, WaitTrace};
 use timermeter::{periods, waits};
