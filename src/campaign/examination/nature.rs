@@ -151,23 +151,21 @@ impl Session {
         for (one, answer) in examined.iter_mut().zip(all) {
             // Those that refused tell why when they are asked alone.
             let moved = match answer {
-                Some([timer, reference]) => Some(Moved {
-                    meanwhile,
-                    timer,
-                    reference,
-                }),
+                Some(moved) => Some(moved),
                 None => {
                     let alone =
                         self.timers[one.place]
                             .1
                             .advance(&self.reference, during, milliseconds);
-                    noted(Advance::OP, alone, &mut one.trace.evidence)?.map(|moved| Moved {
-                        meanwhile,
-                        timer: moved.timer,
-                        reference: moved.reference,
-                    })
+                    noted(Advance::OP, alone, &mut one.trace.evidence)?
+                        .map(|moved| [moved.timer, moved.reference])
                 }
-            };
+            }
+            .map(|[timer, reference]| Moved {
+                meanwhile,
+                timer,
+                reference,
+            });
             one.trace.evidence.advances.extend(moved);
             found.push(moved);
         }
