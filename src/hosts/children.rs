@@ -5,7 +5,7 @@
 //!   its leader is waited for, as after that the system may give the number to another process.
 //! - What left its group, by a session of its own, falls to this process when its parent ends
 //!   ([`own_all`]), and is ended too.
-//! - When this program is killed, the kernel ends those that it started (`nursery`), and the guard
+//! - When this program is killed, the kernel ends those that it started (`spawner`), and the guard
 //!   ends their groups and all that carry the mark of this program in their environment (`guard`):
 //!   what has a session of its own *and* another environment gets away.
 //! - By its number alone nothing is ended but what the kernel confirms as a child. Where `/proc`
@@ -13,7 +13,7 @@
 
 mod descendants;
 pub mod guard;
-mod nursery;
+mod spawner;
 
 use std::ffi::OsString;
 use std::io;
@@ -149,7 +149,7 @@ pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Ru
         command.env(STARTER, std::process::id().to_string());
     }
     // Held until it is known: an interruption either comes before it, or finds it.
-    let child = nursery::start(command, placement.into(), !asks_itself)?;
+    let child = spawner::start(command, placement.into(), !asks_itself)?;
     Ok(known.add(child))
 }
 
@@ -284,7 +284,7 @@ impl Running {
     pub fn end(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
             let below = if owns_all() {
-                descendants::of(self.group)
+                descendants::below(self.group)
             } else {
                 Vec::new()
             };

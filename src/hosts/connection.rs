@@ -110,7 +110,7 @@ impl Connection {
 
     /// Watches the log that the runtime of the agent writes, from now on.
     pub fn watch(&mut self, spec: &LogSpec) {
-        let mut log = Log::of(spec, self.process.id());
+        let mut log = Log::open(spec, self.process.id());
         // What came before the introduction was the warm-up.
         log.events();
         self.log = Some(log);
@@ -140,7 +140,7 @@ impl Connection {
     }
 
     /// What it saw around the last window.
-    pub fn take_seen(&mut self) -> Option<[Around; 2]> {
+    pub fn take_around(&mut self) -> Option<[Around; 2]> {
         self.around.take()
     }
 
@@ -194,12 +194,12 @@ impl Connection {
             Ok(text) => clean_strings(text).into_bytes(),
             Err(_) => line,
         };
-        self.events = told::<ReportedEvents>(&line, "disturbed")
+        self.events = value_under::<ReportedEvents>(&line, "disturbed")
             .unwrap_or_default()
             .disturbed;
         self.events
             .extend(self.log.as_mut().map(Log::events).unwrap_or_default());
-        if let Some(Refusal { error }) = told(&line, "error") {
+        if let Some(Refusal { error }) = value_under(&line, "error") {
             return Err(Fault::Refused(error));
         }
         let why = match from_bytes::<Q::Answer>(&line) {
@@ -222,7 +222,7 @@ impl Connection {
     /// Lost when it does anything else.
     pub fn provoke(&mut self, line: &str) -> Answer<()> {
         let answer = self.exchange("no request", line.into(), NO_REQUEST)?;
-        match told(&answer, "error") {
+        match value_under(&answer, "error") {
             Some(Refusal { error }) if !error.trim().is_empty() => Ok(()),
             _ => {
                 let excerpt = printable(&answer, EXCERPT);
@@ -341,8 +341,10 @@ impl Connection {
         self.process.end();
         let words = self
             .process
-            .last_words()
-            .map_or_else(String::new, |words| format!("; its last words: {words}"));
+            .last_error_output()
+            .map_or_else(String::new, |words| {
+                format!("; its last error output: {words}")
+            });
         self.finish(Fault::Lost(format!("agent `{}` {what}{words}", self.name)))
     }
 
@@ -355,7 +357,7 @@ impl Connection {
 
 /// What a line says under `key`, if anything. Most hold nothing but many numbers, which need not be
 /// read once more to see that.
-fn told<T: DeserializeOwned>(line: &[u8], key: &str) -> Option<T> {
+fn value_under<T: DeserializeOwned>(line: &[u8], key: &str) -> Option<T> {
     // With escapes a key can be written in many ways. A number under such a key is a count of the
     // observations themselves.
     let tells = |rest: &str| {

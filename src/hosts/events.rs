@@ -46,7 +46,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn of(spec: &LogSpec, process: u32) -> Self {
+    pub(super) fn open(spec: &LogSpec, process: u32) -> Self {
         let path = spec
             .path
             .to_string_lossy()
@@ -138,7 +138,7 @@ mod tests {
             path: folder.path().join("%p.log"),
             event: of_hotspot,
         };
-        let mut log = Log::of(&spec, 17);
+        let mut log = Log::open(&spec, 17);
         assert!(log.events().is_empty(), "there is no log yet");
         let path = folder.path().join("17.log");
         std::fs::write(&path, "[gc] Pause Full\nx [gc] Pau").expect("written");

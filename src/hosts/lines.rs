@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_end_at_the_newline_or_at_the_limit() {
+    fn lines_end_at_newline_or_limit() {
         let mut input: &[u8] = b"ab\n\nabcd\nabcdef\nx";
         let mut lines = Vec::new();
         loop {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_cannot_steer_a_terminal() {
+    fn printable_removes_terminal_controls() {
         assert_eq!(printable(b" a\x1b[31m\tb\r\x00 ", 80), "a b");
         assert_eq!(printable(b"\xff\xfe", 80), "\u{fffd}\u{fffd}");
         assert_eq!(printable("äöü".as_bytes(), 3), "äöü");

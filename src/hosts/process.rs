@@ -27,7 +27,7 @@ const LONGEST_WORDS: usize = 300;
 /// How long an agent may take to end by itself once its input is closed.
 const SHUTDOWN_TIME: Duration = Duration::from_millis(100);
 /// How long its standard error may take to end after it.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+const LAST_OUTPUT_TIME: Duration = Duration::from_millis(200);
 
 /// How to start an agent.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl Command {
             .iter()
             .map(|id| id.to_string_lossy().into_owned())
             .collect();
-        (own, Some(Interpreter::of(book, wanted)))
+        (own, Some(Interpreter::new(book, wanted)))
     }
 }
 
@@ -151,7 +151,7 @@ impl Process {
             }))?;
             start(Box::new(move || {
                 let _open = words_are_open;
-                keep_last_words(&mut BufReader::new(stderr), &kept);
+                keep_last_error_output(&mut BufReader::new(stderr), &kept);
             }))?;
         }
         Ok(process)
@@ -227,9 +227,9 @@ impl Process {
     }
 
     /// The last line of its standard error that holds something.
-    pub fn last_words(&self) -> Option<String> {
+    pub fn last_error_output(&self) -> Option<String> {
         // Ends at once when the thread does, as it never sends anything.
-        let _ = self.words_end.recv_timeout(LAST_WORDS);
+        let _ = self.words_end.recv_timeout(LAST_OUTPUT_TIME);
         Some(
             self.words
                 .lock()
@@ -243,9 +243,9 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.input = None;
-        let farewell = Deadline::after(SHUTDOWN_TIME);
+        let shutdown = Deadline::after(SHUTDOWN_TIME);
         while !self.has_exited() && !children::interrupted() {
-            let Some(left) = farewell.remaining() else {
+            let Some(left) = shutdown.remaining() else {
                 break;
             };
             if self.next(left).is_err() {
@@ -296,7 +296,7 @@ fn listen(output: &mut dyn BufRead, longest: &dyn Fn() -> u64, lines: &SyncSende
     }
 }
 
-fn keep_last_words(errors: &mut dyn BufRead, kept: &Mutex<String>) {
+fn keep_last_error_output(errors: &mut dyn BufRead, kept: &Mutex<String>) {
     while let Ok(Line::Whole(line) | Line::TooLong(line) | Line::Unfinished(line)) =
         lines::read(errors, 4 * LONGEST_WORDS as u64)
     {

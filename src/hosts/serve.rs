@@ -52,7 +52,7 @@ pub fn serve(
     entries: &[Entry],
     waiters: &[WaitEntry],
 ) -> io::Result<()> {
-    let mut host = Host::of(entries, waiters);
+    let mut host = Host::new(entries, waiters);
     let mut answer = Vec::new();
     loop {
         answer.clear();
@@ -86,7 +86,7 @@ struct Host {
 }
 
 impl Host {
-    fn of(entries: &[Entry], waiters: &[WaitEntry]) -> Self {
+    fn new(entries: &[Entry], waiters: &[WaitEntry]) -> Self {
         let own = [timers::floor()]
             .into_iter()
             .chain(timers::REFERENCES.into_iter().filter_map(timers::find));

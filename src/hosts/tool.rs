@@ -92,12 +92,12 @@ pub fn run_within<S: AsRef<OsStr>>(
 
 /// Reads a pipe to its end, in a thread of its own.
 fn reader(pipe: Option<impl Read + Send + 'static>) -> Result<Receiver<Vec<u8>>, String> {
-    let (told, said) = mpsc::sync_channel(1);
+    let (sender, said) = mpsc::sync_channel(1);
     let read = move || {
         let mut bytes = Vec::new();
         // What cannot be read was not said; and no program says more than this.
         let _ = pipe.map(|pipe| pipe.take(MOST_SAID).read_to_end(&mut bytes));
-        let _ = told.send(bytes);
+        let _ = sender.send(bytes);
     };
     let started = thread::Builder::new().spawn(read);
     started

@@ -51,7 +51,7 @@ fn one_that_exits_at_once() {
     assert_eq!(
         fault,
         Fault::Lost(
-            "agent `test` exited with status 3 instead of answering `hello`; its last words: no licence"
+            "agent `test` exited with status 3 instead of answering `hello`; its last error output: no licence"
                 .into()
         )
     );
@@ -254,7 +254,7 @@ fn one_that_hangs() {
         assert_lost(&fault, &[&words]);
         fault
             .to_string()
-            .ends_with("; its last words: waiting for godot")
+            .ends_with("; its last error output: waiting for godot")
             .then_some(())
     });
     agent.left_nobody();

@@ -83,8 +83,10 @@ impl Partner<'_> {
             .filter(|_| by_itself)
             .map_or_else(|| "closed its output".into(), in_words);
         let words = process
-            .last_words()
-            .map_or_else(String::new, |words| format!("; its last words: {words}"));
+            .last_error_output()
+            .map_or_else(String::new, |words| {
+                format!("; its last error output: {words}")
+            });
         format!("it {ended} instead of answering{words}")
     }
 

@@ -213,7 +213,7 @@ impl ProcessWatch {
         let Some(itself) = &self.itself else {
             return (before, self.look());
         };
-        let Some(around) = itself.borrow_mut().take_seen() else {
+        let Some(around) = itself.borrow_mut().take_around() else {
             return Default::default();
         };
         let mut watch = self.watch.borrow_mut();

@@ -10,12 +10,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use timers::Deadline;
 
-use super::{Browser, LONGEST_MESSAGE, START, command, last_words};
+use super::{Browser, LONGEST_MESSAGE, START, command, last_error_output};
 use crate::hosts::children::{self, Running};
 
 /// The pipes of the protocol are the files 3 and 4.
 const WITH_PIPES: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
-/// Nothing is loaded, nothing asked at first start, nothing told to anybody, and timers are those
+/// Nothing is loaded, nothing asked at first start, nothing answer to anybody, and timers are those
 /// of a page that is looked at.
 const FLAGS: &[&str] = &[
     "--headless=new",
@@ -135,14 +135,14 @@ impl Chromium {
     fn evaluate(&mut self, expression: &str) -> Result<String, String> {
         let params =
             json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
-        let told = self
+        let answer = self
             .connection
             .call("Runtime.evaluate", &params, Some(&self.session))?;
-        match told["result"]["value"].as_str() {
+        match answer["result"]["value"].as_str() {
             Some(text) => Ok(text.to_owned()),
             None => Err(format!(
                 "the page does not answer: {}",
-                told["result"]["description"]
+                answer["result"]["description"]
             )),
         }
     }
@@ -174,25 +174,25 @@ impl Connection {
             .input
             .write_all(message.as_bytes())
             .and_then(|()| self.input.flush());
-        sent.map_err(|_| last_words(&self.profile))?;
+        sent.map_err(|_| last_error_output(&self.profile))?;
         loop {
             let mut message = Vec::new();
             let read = (&mut self.output)
                 .take(LONGEST_MESSAGE)
                 .read_until(0, &mut message);
             if read.is_err() || message.pop() != Some(0) {
-                return Err(last_words(&self.profile));
+                return Err(last_error_output(&self.profile));
             }
-            let Ok(mut told) = serde_json::from_slice::<Value>(&message) else {
+            let Ok(mut answer) = serde_json::from_slice::<Value>(&message) else {
                 continue;
             };
-            if told["id"] != self.last {
+            if answer["id"] != self.last {
                 continue;
             }
-            if let Some(why) = told["error"]["message"].as_str() {
+            if let Some(why) = answer["error"]["message"].as_str() {
                 return Err(format!("the browser refuses `{method}`: {why}"));
             }
-            return Ok(told["result"].take());
+            return Ok(answer["result"].take());
         }
     }
 }

@@ -11,10 +11,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use timers::Deadline;
 
-use super::{Browser, LONGEST_MESSAGE, START, command, last_words};
+use super::{Browser, LONGEST_MESSAGE, START, command, last_error_output};
 use crate::hosts::children::{self, Running};
 
-/// Any port that is free, told in the profile; and nothing asked, loaded or told to anybody.
+/// Any port that is free, answer in the profile; and nothing asked, loaded or answer to anybody.
 const SETTINGS: &[(&str, &str)] = &[
     ("marionette.port", "0"),
     ("app.normandy.enabled", "false"),
@@ -116,12 +116,12 @@ pub(super) fn start(
 fn port(running: &Running, profile: &Path) -> Result<u16, String> {
     let deadline = Deadline::after(START);
     loop {
-        let told = fs::read_to_string(profile.join("MarionetteActivePort")).unwrap_or_default();
-        if let Ok(port) = told.trim().parse() {
+        let answer = fs::read_to_string(profile.join("MarionetteActivePort")).unwrap_or_default();
+        if let Ok(port) = answer.trim().parse() {
             return Ok(port);
         }
         if running.has_exited() || deadline.remaining().is_none() {
-            return Err(last_words(profile));
+            return Err(last_error_output(profile));
         }
         thread::sleep(POLL);
     }
@@ -133,11 +133,11 @@ impl Browser for Firefox {
     }
 
     fn ask(&mut self, line: &str) -> Result<String, String> {
-        let told = self.call(
+        let answer = self.call(
             "WebDriver:ExecuteAsyncScript",
             &json!({ "script": ASK, "args": [line] }),
         )?;
-        told["value"]
+        answer["value"]
             .as_str()
             .map(str::to_owned)
             .ok_or_else(|| "the page does not answer".into())
@@ -150,16 +150,16 @@ impl Firefox {
         let message = json!([0, self.last, method, params]).to_string();
         let message = format!("{}:{message}", message.len());
         let sent = self.socket.get_mut().write_all(message.as_bytes());
-        sent.map_err(|_| last_words(&self.profile))?;
+        sent.map_err(|_| last_error_output(&self.profile))?;
         loop {
-            let mut told = self.receive()?;
-            if told[0] != 1 || told[1] != self.last {
+            let mut answer = self.receive()?;
+            if answer[0] != 1 || answer[1] != self.last {
                 continue;
             }
-            if let Some(why) = told[2]["message"].as_str() {
+            if let Some(why) = answer[2]["message"].as_str() {
                 return Err(format!("the browser refuses `{method}`: {why}"));
             }
-            return Ok(told[3].take());
+            return Ok(answer[3].take());
         }
     }
 
@@ -169,7 +169,7 @@ impl Firefox {
             let mut byte = [0];
             self.socket
                 .read_exact(&mut byte)
-                .map_err(|_| last_words(&self.profile))?;
+                .map_err(|_| last_error_output(&self.profile))?;
             match byte[0] {
                 b':' => break,
                 digit @ b'0'..=b'9' => {
@@ -188,7 +188,7 @@ impl Firefox {
         let mut message = vec![0; length as usize];
         self.socket
             .read_exact(&mut message)
-            .map_err(|_| last_words(&self.profile))?;
+            .map_err(|_| last_error_output(&self.profile))?;
         serde_json::from_slice(&message)
             .map_err(|error| format!("the browser does not speak Marionette: {error}"))
     }

@@ -31,7 +31,7 @@ const LONGEST_MESSAGE: u64 = 256 << 20;
 const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
 /// What it takes to start a browser, on a machine that does much else.
 const START: Duration = Duration::from_secs(60);
-/// As much of what a browser complained of is told.
+/// As much of what a browser complained of is answer.
 const COMPLAINT: usize = 200;
 
 /// A browser, by the protocol that drives it.
@@ -110,15 +110,15 @@ pub fn serve(
     };
     while let Ok(line) = requests.recv() {
         let line = String::from_utf8_lossy(&line);
-        let told = browser.ask(line.trim())?;
-        let told = if line.trim() == "hello" {
-            named(&told, &browser.version())
+        let answer = browser.ask(line.trim())?;
+        let answer = if line.trim() == "hello" {
+            named(&answer, &browser.version())
         } else {
-            told
+            answer
         };
-        let told = told.replace('\n', " ") + "\n";
+        let answer = answer.replace('\n', " ") + "\n";
         if output
-            .write_all(told.as_bytes())
+            .write_all(answer.as_bytes())
             .and_then(|()| output.flush())
             .is_err()
         {
@@ -131,11 +131,11 @@ pub fn serve(
     Ok(())
 }
 
-/// An introduction with the version that the browser itself tells: pages are told a part of it.
-fn named(told: &str, version: &str) -> String {
-    let mut words: Vec<&str> = told.split('\t').collect();
-    if let Some(told) = words.get_mut(1) {
-        *told = version;
+/// An introduction with the version that the browser itself tells: pages are answer a part of it.
+fn named(answer: &str, version: &str) -> String {
+    let mut words: Vec<&str> = answer.split('\t').collect();
+    if let Some(answer) = words.get_mut(1) {
+        *answer = version;
     }
     words.join("\t")
 }
@@ -168,7 +168,7 @@ fn complaints(profile: &Path) -> PathBuf {
 }
 
 /// Why it went away, as far as it said so.
-fn last_words(profile: &Path) -> String {
+fn last_error_output(profile: &Path) -> String {
     let said = std::fs::read(complaints(profile)).unwrap_or_default();
     let mut lines = said
         .split(|&byte| byte == b'\n')

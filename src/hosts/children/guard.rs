@@ -3,8 +3,7 @@
 //! end that no process can handle, `SIGKILL`.
 //!
 //! What this program started it finds by its group, or else by a variable that all descendants
-//! inherit: orphans fall to init, or the process that adopts them, and no longer tell whom they
-//! come from.
+//! inherit: init, or another process, adopts orphans, so that their parent is no longer known.
 
 use std::fs;
 use std::io::{self, BufRead, Write};
@@ -15,7 +14,7 @@ use std::thread;
 use timers::os::Pid;
 use timers::os::process::{end_all_with, kill_group, lead_group};
 
-use super::{PATIENCE_STEPS, STEP, StartError, nursery, this_program};
+use super::{PATIENCE_STEPS, STEP, StartError, spawner, this_program};
 use crate::scratch;
 
 /// The word by which this program is asked to be the guard.
@@ -36,7 +35,7 @@ pub(super) fn mark() -> String {
 /// The guard, seen from the program that it guards.
 pub(super) struct Guard {
     child: Child,
-    told: ChildStdin,
+    input: ChildStdin,
     /// Whether something is to be set back at the end.
     keeps: bool,
 }
@@ -55,14 +54,14 @@ impl Guard {
             .stderr(Stdio::null());
         // It would not survive this process if the kernel ended it too; and it keeps off the CPU
         // that is measured on.
-        let mut child = nursery::start(command, super::Placement::default(), false)?;
-        let told = child
+        let mut child = spawner::start(command, super::Placement::default(), false)?;
+        let input = child
             .stdin
             .take()
             .ok_or_else(|| io::Error::other("it has no input"))?;
         Ok(Self {
             child,
-            told,
+            input,
             keeps: false,
         })
     }
@@ -73,35 +72,35 @@ impl Guard {
 
     pub(super) fn watch(&mut self, group: Pid) {
         // Where it is gone there is no process to tell.
-        let _ = self.told.write_all(format!("+{group}\n").as_bytes());
+        let _ = self.input.write_all(format!("+{group}\n").as_bytes());
     }
 
     pub(super) fn forget(&mut self, group: Pid) {
-        let _ = self.told.write_all(format!("-{group}\n").as_bytes());
+        let _ = self.input.write_all(format!("-{group}\n").as_bytes());
     }
 
     /// Has it write `value` to a setting of the kernel once this process ends, however that is,
-    /// until it is told to let go.
+    /// or until `let_go`.
     pub(super) fn keep(&mut self, setting: &Path, value: &str) -> io::Result<()> {
         let setting = setting
             .to_str()
             .filter(|path| !path.contains('\n'))
             .ok_or_else(|| io::Error::other("its path is not text"))?;
-        self.told
+        self.input
             .write_all(format!("={value}={setting}\n").as_bytes())?;
         self.keeps = true;
         Ok(())
     }
 
     pub(super) fn let_go(&mut self) {
-        let _ = self.told.write_all(b"~\n");
+        let _ = self.input.write_all(b"~\n");
         self.keeps = false;
     }
 
     /// Ends it, when nothing is left to be guarded; it sets back first what is to be set back.
     pub(super) fn dismiss(mut self) {
         if self.keeps {
-            drop(self.told);
+            drop(self.input);
         } else {
             let _ = self.child.kill();
         }
@@ -109,7 +108,7 @@ impl Guard {
     }
 }
 
-/// What the guard does: remembers the groups it is told of, and ends them when its input ends. Then
+/// What the guard does: remembers the groups that it receives, and ends them when its input ends. Then
 /// it removes the folder with their files.
 pub fn serve(input: &mut dyn BufRead) {
     let mut groups: Vec<Pid> = Vec::new();

@@ -13,7 +13,7 @@ fn on_the_wire(request: &Request) -> String {
 }
 
 #[test]
-fn requests_look_as_the_protocol_says() {
+fn requests_have_documented_form() {
     let timer = || "t".to_owned();
     let reference = || "r".to_owned();
     assert_eq!(
@@ -73,7 +73,7 @@ fn requests_look_as_the_protocol_says() {
 }
 
 #[test]
-fn what_is_not_known_is_ignored_and_what_is_optional_may_be_missing() {
+fn ignores_unknown_and_missing_keys() {
     let hello: Hello = serde_json::from_str(
         r#"{"protocol":1,"runtime":{"name":"x","version":"2","vendor":"y"},"colour":"red",
             "timers":[{"id":"a","label":"A"},{"id":"b","label":"B","ns_per_tick":1,"reference":true}],"ops":[]}"#,
@@ -86,8 +86,8 @@ fn what_is_not_known_is_ignored_and_what_is_optional_may_be_missing() {
 }
 
 #[test]
-fn a_value_that_is_no_integer_of_64_bits_is_no_answer() {
-    for rubbish in [
+fn rejects_values_beyond_64_bits() {
+    for invalid in [
         "1.5",
         "1e3",
         "9223372036854775808",
@@ -96,7 +96,7 @@ fn a_value_that_is_no_integer_of_64_bits_is_no_answer() {
         "\"1\"",
         "true",
     ] {
-        let text = format!(r#"{{"readings":[{rubbish}]}}"#);
+        let text = format!(r#"{{"readings":[{invalid}]}}"#);
         assert!(serde_json::from_str::<Readings>(&text).is_err(), "{text}");
     }
     let extremes = r#"{"readings":[9223372036854775807,-9223372036854775808]}"#;

@@ -34,7 +34,7 @@ fn error(request: &Value) -> String {
 }
 
 #[test]
-fn hello_lists_what_was_asked_for_the_floor_and_the_references() {
+fn hello_lists_floor_and_references() {
     let hello: Hello = serde_json::from_value(answer(&json!({"op": "hello", "protocol": 1})))
         .expect("it is a hello");
     assert_eq!(hello.protocol, 1);
@@ -118,7 +118,7 @@ fn for_the_step(timer: &str) -> Value {
 }
 
 #[test]
-fn all_intervals_for_a_step_are_one_answer() {
+fn steps_are_one_answer() {
     let steps: Steps = serde_json::from_value(answer(&for_the_step("monotonic"))).expect("steps");
     let intervals = steps.steps.0.intervals;
     assert!(!steps.slow && intervals.len() > 48, "{}", intervals.len());
@@ -152,7 +152,7 @@ fn all_intervals_for_a_step_are_one_answer() {
 }
 
 #[test]
-fn what_asks_for_nothing_is_answered_with_nothing() {
+fn answers_empty_requests_with_nothing() {
     assert_eq!(
         answer(&json!({"op": "intervals", "timer": "monotonic", "work": [], "repeat": 9})),
         json!({"intervals": []})
@@ -165,7 +165,7 @@ fn what_asks_for_nothing_is_answered_with_nothing() {
 }
 
 #[test]
-fn a_timer_that_is_not_served_is_named() {
+fn refusal_names_unknown_timer() {
     // It is in the catalogue, but was not asked for.
     assert_eq!(
         error(&json!({"op": "readings", "timer": "boottime", "count": 1})),
@@ -177,7 +177,7 @@ fn a_timer_that_is_not_served_is_named() {
 }
 
 #[test]
-fn absurd_requests_are_refused_before_any_memory_is_taken() {
+fn refuses_huge_requests_before_allocating() {
     let most = u32::MAX;
     for request in [
         json!({"op": "readings", "timer": "null", "count": most}),
@@ -193,7 +193,7 @@ fn absurd_requests_are_refused_before_any_memory_is_taken() {
 }
 
 #[test]
-fn after_rubbish_the_host_goes_on() {
+fn survives_malformed_lines() {
     let mut script = b"rubbish\n\n{}\n{\"op\":\"dance\"}\n\xff\xfe\n[]\nnull\n".to_vec();
     script.extend(br#"{"op":"readings","timer":"null","count":1.5}"#);
     script.extend(b"\n{\"op\":\"readings\",\"timer\":\"null\",\"count\":-1}\n");
@@ -220,7 +220,7 @@ fn after_rubbish_the_host_goes_on() {
 }
 
 #[test]
-fn an_output_that_nobody_reads_ends_the_service() {
+fn ends_when_output_closes() {
     struct Closed;
     impl Write for Closed {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -283,7 +283,7 @@ fn nearly_a_request() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_bytes_are_answered_line_by_line(script: Vec<u8>) {
+    fn answers_arbitrary_bytes_by_line(script: Vec<u8>) {
         let lines = script.split(|&byte| byte == b'\n').count() - usize::from(script.is_empty() || script.ends_with(b"\n"));
         let all = answers(&script);
         prop_assert_eq!(all.len(), lines);

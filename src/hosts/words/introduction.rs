@@ -12,7 +12,7 @@ use crate::hosts::protocol::{Hello, Missing, Runtime, VERSION};
 /// to be said of its id with `=` and the nanoseconds that the platform declares as its resolution,
 /// `@` and those of its tick where that is not always the same, or `!` and why it cannot be read.
 /// Between them are tabs.
-pub(super) fn of(text: &str, book: &Book, wanted: &[String]) -> Option<Hello> {
+pub(super) fn read(text: &str, book: &Book, wanted: &[String]) -> Option<Hello> {
     let mut words = text.split('\t').map(str::trim);
     let runtime = Runtime {
         name: words.next()?.into(),

@@ -1,5 +1,5 @@
 //! Agents written in words: they know loops and clocks, and nothing of the agent protocol. What the
-//! protocol asks is told them in a line of words, and what they answer in a line of integers
+//! protocol asks reaches them as a line of words, and what they answer in a line of integers
 //! becomes what the protocol wants. docs/agents.md says what the words are.
 
 mod book;
@@ -56,11 +56,11 @@ enum Due {
     /// The answer of the agent to this.
     Answer(Request),
     /// An answer that is not wanted.
-    Rubbish,
+    Discarded,
 }
 
 impl Interpreter {
-    pub(super) fn of(book: &Arc<Book>, wanted: Vec<String>) -> Self {
+    pub(super) fn new(book: &Arc<Book>, wanted: Vec<String>) -> Self {
         Self {
             book: Arc::clone(book),
             wanted,
@@ -68,9 +68,9 @@ impl Interpreter {
         }
     }
 
-    /// What the agent is told for these lines.
+    /// What is sent to the agent for these lines.
     pub(super) fn say(&mut self, lines: &[u8]) -> Vec<u8> {
-        let mut told = String::new();
+        let mut sent = String::new();
         for line in lines.split_inclusive(|&byte| byte == b'\n') {
             let asked = from_bytes::<Request>(line)
                 .map_err(|error| format!("this is no request of protocol {VERSION}: {error}"))
@@ -78,18 +78,18 @@ impl Interpreter {
             match asked {
                 Ok((request, words)) => {
                     if matches!(request, Request::Introduction(_)) {
-                        told += &self.warm_up();
+                        sent += &self.warm_up();
                     }
                     self.due.push_back(Due::Answer(request));
-                    told += &words;
-                    told.push('\n');
+                    sent += &words;
+                    sent.push('\n');
                 }
                 Err(error) => self
                     .due
                     .push_back(Due::Ready(json(&Refusal { error }, &[]))),
             }
         }
-        told.into_bytes()
+        sent.into_bytes()
     }
 
     /// What is answered without the agent, if that is next.
@@ -107,7 +107,7 @@ impl Interpreter {
     /// passed on as it is.
     pub(super) fn hear(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         let request = match self.due.pop_front() {
-            Some(Due::Rubbish) => return None,
+            Some(Due::Discarded) => return None,
             Some(Due::Answer(request)) => request,
             Some(Due::Ready(_)) | None => return Some(line),
         };
@@ -125,7 +125,7 @@ impl Interpreter {
         let (values, disturbed) = text.split_once('|').unwrap_or((text, ""));
         let disturbed: Vec<&str> = disturbed.split_whitespace().collect();
         let reply = match &request {
-            Request::Introduction(_) => introduction::of(text, &self.book, &self.wanted)
+            Request::Introduction(_) => introduction::read(text, &self.book, &self.wanted)
                 .map(|hello| json(&hello, &disturbed)),
             request => rows::integers(values)
                 .and_then(|values| rows::reply(request, &values, self.book.cpu_time, &disturbed)),
@@ -257,14 +257,14 @@ impl Interpreter {
     /// The loops of what is wanted, run with few of everything.
     fn warm_up(&mut self) -> String {
         let wanted: Vec<&String> = self.wanted.iter().collect();
-        let mut told = String::new();
+        let mut sent = String::new();
         let clocks = wanted
             .iter()
             .filter_map(|id| self.clock(id).ok())
             .chain(self.clock(timers::FLOOR_ID).ok());
         for clock in clocks.filter(|_| !wanted.is_empty()) {
             for round in 0..WARM_UP {
-                told += &format!(
+                sent += &format!(
                     "intervals {clock} 20 0 1 {round}\nbatches {clock} {round} 20\nreadings {clock} 20\ncomparisons {clock} {round} 9\n"
                 );
             }
@@ -273,10 +273,10 @@ impl Interpreter {
             .iter()
             .filter_map(|id| self.waiter(id, questions::Waits::OP).ok())
         {
-            told += &format!("waits {waiter} -1 0 2 0 1000\n");
+            sent += &format!("waits {waiter} -1 0 2 0 1000\n");
         }
-        self.due.extend(told.lines().map(|_| Due::Rubbish));
-        told
+        self.due.extend(sent.lines().map(|_| Due::Discarded));
+        sent
     }
 
     fn offers(&self, op: &str) -> bool {

@@ -12,7 +12,7 @@ pub(super) fn integers(line: &str) -> Option<Vec<i64>> {
         .collect()
 }
 
-/// What they answer; `None` where their number cannot be right. `cpu_time` tells whether waits tell
+/// What they answer; `None` where their number cannot be right. `cpu_time` is whether waits report
 /// theirs.
 pub(super) fn reply(
     request: &Request,
@@ -74,12 +74,12 @@ fn tuples<const N: usize>(values: &[i64]) -> Option<Vec<[i64; N]>> {
 /// Lengths come in turn, so that the first wait is of the first length, the second of the second,
 /// and so on.
 fn waits(values: &[i64], lengths: usize, cpu_time: bool) -> Option<Vec<Vec<SmallVec<[i64; 4]>>>> {
-    let told = if cpu_time { 3 } else { 2 };
+    let length = if cpu_time { 3 } else { 2 };
     let mut rows = vec![Vec::new(); lengths];
-    if !values.len().is_multiple_of(told) || (lengths == 0 && !values.is_empty()) {
+    if !values.len().is_multiple_of(length) || (lengths == 0 && !values.is_empty()) {
         return None;
     }
-    for (at, wait) in values.chunks_exact(told).enumerate() {
+    for (at, wait) in values.chunks_exact(length).enumerate() {
         rows[at % lengths].push(SmallVec::from_slice(wait));
     }
     Some(rows)
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_as_many_as_were_asked_for() {
+    fn rejects_wrong_number_of_rows() {
         let rows = |length, rows| {
             chunks(&[1, 2, 3, 4, 5, 6], length, rows)
                 .map(|all| all.map(<[i64]>::len).collect::<Vec<_>>())
@@ -103,10 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn waits_belong_to_their_lengths_in_turn() {
-        let told = waits(&[1, 2, 3, 4, 5, 6], 2, false).expect("three waits");
-        assert_eq!(told.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
-        assert_eq!(told[0][1].as_slice(), [5, 6]);
+    fn assigns_waits_to_lengths() {
+        let rows = waits(&[1, 2, 3, 4, 5, 6], 2, false).expect("three waits");
+        assert_eq!(rows.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(rows[0][1].as_slice(), [5, 6]);
         assert_eq!(waits(&[1, 2, 3, 4], 2, true), None);
         assert_eq!(waits(&[1, 2], 0, false), None);
     }

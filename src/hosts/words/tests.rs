@@ -14,17 +14,17 @@ const BOOK: &str = r#"{
 
 fn interpreter(wanted: &[&str]) -> Interpreter {
     let book = Arc::new(Book::parse(BOOK).expect("it is one"));
-    Interpreter::of(&book, wanted.iter().map(|id| (*id).to_owned()).collect())
+    Interpreter::new(&book, wanted.iter().map(|id| (*id).to_owned()).collect())
 }
 
-/// What the agent is told, and what its answer means.
+/// What the agent is sent, and what its answer means.
 fn asked(between: &mut Interpreter, request: &str, answer: &str) -> (String, String) {
-    let told = String::from_utf8(between.say(request.as_bytes())).expect("words");
+    let sent = String::from_utf8(between.say(request.as_bytes())).expect("words");
     let line = between
         .ready()
         .or_else(|| between.hear(answer.as_bytes().to_vec()))
         .unwrap_or_default();
-    (told, String::from_utf8(line).expect("JSON"))
+    (sent, String::from_utf8(line).expect("JSON"))
 }
 
 fn recipes() -> impl Iterator<Item = &'static Recipe> {
@@ -53,7 +53,7 @@ fn sources_are_repeated_for_each_timer() {
 }
 
 #[test]
-fn each_list_of_clocks_is_one_and_its_sources_hold_nothing_else() {
+fn built_in_books_match_sources() {
     let mut clocks = 0;
     for recipe in recipes() {
         let Some(text) = recipe.clocks else { continue };
@@ -97,7 +97,7 @@ fn names_of_runtimes_are_unambiguous() {
 }
 
 #[test]
-fn requests_become_words_and_integers_become_answers() {
+fn translates_requests_and_answers() {
     let mut between = interpreter(&[]);
     for (request, words, answer, json) in [
         (
@@ -152,7 +152,7 @@ fn requests_become_words_and_integers_become_answers() {
 }
 
 #[test]
-fn what_an_agent_need_not_be_asked_is_refused_without_it() {
+fn refuses_without_asking_agent() {
     let mut between = interpreter(&[]);
     for request in [
         "no JSON",
@@ -167,17 +167,17 @@ fn what_an_agent_need_not_be_asked_is_refused_without_it() {
         r#"{"op":"periods","timer":"nap","reference":"a","period_ns":1000,"count":1,"stalls":[]}"#,
         r#"{"op":"arms","timer":"nap","reference":"a","repeat":1}"#,
     ] {
-        let (told, answer) = asked(&mut between, request, "");
+        let (sent, answer) = asked(&mut between, request, "");
         assert!(
-            told.is_empty() && answer.starts_with("{\"error\":"),
-            "{request}: {told} {answer}"
+            sent.is_empty() && answer.starts_with("{\"error\":"),
+            "{request}: {sent} {answer}"
         );
     }
 }
 
 /// They reach the prober as they are, which finds them malformed, quotes them, and ends the agent.
 #[test]
-fn lines_that_mean_nothing_are_passed_on() {
+fn passes_on_malformed_lines() {
     let mut between = interpreter(&[]);
     let request = r#"{"op":"comparisons","timer":"a","reference":"a","work":1,"count":1}"#;
     for line in [
@@ -196,14 +196,14 @@ fn lines_that_mean_nothing_are_passed_on() {
 }
 
 #[test]
-fn an_introduction_tells_what_is_wanted_and_is_warm() {
+fn introduction_follows_warm_up() {
     let mut between = interpreter(&["b"]);
-    let told =
+    let sent =
         String::from_utf8(between.say(b"{\"op\":\"hello\",\"protocol\":1}\n")).expect("words");
-    let warm = told.lines().count() - 1;
+    let warm = sent.lines().count() - 1;
     assert!(
-        warm > 0 && told.ends_with("hello\n") && told.contains("batches 1 0 20\n"),
-        "{told}"
+        warm > 0 && sent.ends_with("hello\n") && sent.contains("batches 1 0 20\n"),
+        "{sent}"
     );
     for _ in 0..warm {
         assert_eq!(between.hear(b"!whatever".to_vec()), None);

@@ -14,7 +14,7 @@ use super::{Placement, StartError};
 /// Bytes for its stack.
 const STACK: usize = 256 << 10;
 
-static NURSERY: Mutex<Option<Sender<Job>>> = Mutex::new(None);
+static SPAWNER: Mutex<Option<Sender<Job>>> = Mutex::new(None);
 
 struct Job {
     command: Command,
@@ -30,7 +30,7 @@ pub(super) fn start(
     ends_with_us: bool,
 ) -> Result<Child, StartError> {
     let (answer, result) = mpsc::sync_channel(1);
-    nursery()?
+    spawner()?
         .send(Job {
             command,
             placement,
@@ -45,9 +45,9 @@ fn gone() -> StartError {
     StartError::NoRoom("the thread that starts processes has ended".into())
 }
 
-fn nursery() -> Result<Sender<Job>, StartError> {
-    let mut nursery = NURSERY.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(jobs) = &*nursery {
+fn spawner() -> Result<Sender<Job>, StartError> {
+    let mut spawner = SPAWNER.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(jobs) = &*spawner {
         return Ok(jobs.clone());
     }
     let (jobs, to_do) = mpsc::channel::<Job>();
@@ -64,14 +64,14 @@ fn nursery() -> Result<Sender<Job>, StartError> {
         }
     };
     let started = thread::Builder::new()
-        .name("nursery".into())
+        .name("spawner".into())
         .stack_size(STACK)
         .spawn(work);
     started.map_err(|error: io::Error| match StartError::from(error) {
         StartError::Program(error) => StartError::NoRoom(format!("no thread to start it: {error}")),
         error => error,
     })?;
-    *nursery = Some(jobs.clone());
+    *spawner = Some(jobs.clone());
     Ok(jobs)
 }
 
