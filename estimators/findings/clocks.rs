@@ -157,8 +157,8 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         "its runtime collected or compiled in {windows} windows and did so again when they were repeated",
         "its calls make the garbage themselves: take the median cost, not the tail",
         |case| {
-            let windows: u32 = case.trace.runs.iter().map(|run| run.disturbed).sum();
-            (windows > 0).then(|| values([("windows", count(windows))]))
+            let disturbed: u32 = case.trace.runs.iter().map(|run| run.disturbed).sum();
+            (disturbed > 0).then(|| values([("windows", count(disturbed))]))
         },
     ),
 ];

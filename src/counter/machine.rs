@@ -211,6 +211,7 @@ pub(super) fn after_a_move(case: &Case) -> Moved {
         )),
         Some((true, said))
             if hypervisor.contains("KVM")
+                && is_x86(case.platform)
                 && case.platform.invariant_counter().value == Some(true) =>
         {
             stays(format!(
