@@ -320,46 +320,44 @@ pub(super) mod tests {
             );
             SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"))
         };
-        let resolution = |ns: &str| {
-            row(&format!(
-                r#""resolution":{{{ns},"ticks":1,"kind":"resolved"}}"#
-            ))
-        };
         let cost = |ns: &str| row(&format!(r#""cost":{{{ns},"reference":"rdtsc"}}"#));
         for (text, words) in [
             (
-                resolution(r#""ns":0"#),
-                "timers[0] ('a'): resolution.ns is 0.0, outside more than 0",
+                row(r#""resolution_ns":{"value":0}"#),
+                "timers[0] ('a'): resolution_ns is 0.0, outside more than 0",
             ),
             (
-                resolution(r#""low_ns":3,"high_ns":2"#),
-                "resolution ends at 2.0, below its beginning at 3.0",
+                row(r#""resolution_ns":{"value":1,"low":3,"high":2}"#),
+                "resolution_ns ends at 2.0, below its beginning at 3.0",
             ),
             (
-                cost(r#""low_ns":1e300"#),
-                "cost.low_ns is 1e300, outside 0 to 1e18",
+                row(r#""cost_ns":{"value":1,"low":1e300}"#),
+                "cost_ns.low is 1e300, outside 0 to 1e18",
             ),
-            (cost(r#""median_ns":-1"#), "cost.median_ns is -1.0"),
+            (row(r#""cost_ns":{"value":-1}"#), "cost_ns is -1.0"),
             (
-                cost(r#""low_ns":3,"high_ns":2"#),
-                "timers[0] ('a'): cost ends at 2.0",
+                row(r#""cost_ns":{"value":1,"low":3,"high":2}"#),
+                "timers[0] ('a'): cost_ns ends at 2.0",
             ),
             (
-                row(r#""quality_low":0.5,"quality_high":0.4"#),
+                row(r#""quality":{"value":0.5,"low":0.5,"high":0.4}"#),
                 "quality ends at 0.4, below its beginning at 0.5",
             ),
             (
-                row(r#""spread_low":0.5,"spread_high":0.4"#),
+                row(r#""spread":{"value":0.5,"low":0.5,"high":0.4}"#),
                 "spread ends at 0.4, below its beginning at 0.5",
             ),
             (
-                row(r#""spread_high":1.5"#),
-                "spread_high is 1.5, outside 0 to 1",
+                row(r#""spread":{"value":0.5,"high":1.5}"#),
+                "spread.high is 1.5, outside 0 to 1",
             ),
             (cost(r#""amortised_ns":-1"#), "cost.amortised_ns is -1.0"),
             (row(r#""ns_per_tick":0"#), "ns_per_tick is 0.0"),
             (
-                SMALL.replace("\"frequency\":{", "\"frequency\":{\"cycles_hz\":0,"),
+                SMALL.replace(
+                    "\"frequency\":{",
+                    "\"frequency\":{\"cycles_hz\":{\"value\":0},",
+                ),
                 "frequency.cycles_hz is 0.0",
             ),
         ] {

@@ -84,13 +84,11 @@ fn report(base: &Value, group: char, number: usize, day: usize) -> Value {
         if is("b-05") && id == "rdtsc" {
             row["verdicts"]["stable"]["outcome"] = json!("fail");
             row["verdicts"]["stable"]["finding"] = json!("it drifts by 40 ppm");
-            for key in ["quality", "quality_low", "quality_high"] {
-                row[key] = json!(0.0);
-            }
+            row["quality"] = json!({"value": 0.0, "low": 0.0, "high": 0.0});
         }
-        for key in ["median_ns", "low_ns", "high_ns"] {
-            if let Some(ns) = row["cost"][key].as_f64() {
-                row["cost"][key] = json!(ns * times);
+        for key in ["value", "low", "high"] {
+            if let Some(ns) = row["cost_ns"][key].as_f64() {
+                row["cost_ns"][key] = json!(ns * times);
             }
         }
     }

@@ -81,7 +81,7 @@ fn write_column<'a>(
         Type::Text => put::<ByteArrayType>(column, cells, |cell| {
             matches!(cell, Value::Text(_) | Value::Word(_)).then(|| cell.as_text().into())
         }),
-        Type::Figure => put::<DoubleType>(column, cells, of!(Interval)),
+        Type::Figure => put::<DoubleType>(column, cells, of!(Figure)),
         Type::Count => put::<Int64Type>(column, cells, of!(Count)),
         Type::Truth => put::<BoolType>(column, cells, of!(Truth)),
         Type::Time => put::<Int64Type>(column, cells, of!(Time)),
