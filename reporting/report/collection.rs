@@ -234,12 +234,12 @@ mod tests {
             ),
             (
                 "3.json",
-                rows(&format!("{row},\"spread\":NaN}}")),
+                rows(&format!("{row},\"spread\":{{\"value\":NaN}}}}")),
                 "line 6, column",
             ),
             (
                 "4.json",
-                rows(&format!("{row},\"spread\":1e999}}")),
+                rows(&format!("{row},\"spread\":{{\"value\":1e999}}}}")),
                 "line 6, column",
             ),
             (
@@ -249,7 +249,7 @@ mod tests {
             ),
             (
                 "6.json",
-                rows(&format!("{row},\"quality\":1.5}}")),
+                rows(&format!("{row},\"quality\":{{\"value\":1.5}}}}")),
                 "timers[0] ('a'): quality is 1.5",
             ),
             ("7.json", String::new(), "line 1, column 0"),

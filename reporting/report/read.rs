@@ -276,9 +276,9 @@ pub(super) mod tests {
 
     #[test]
     fn another_version_is_named() {
-        let text = error(&SMALL.replace("report.v2", "report.v2")).to_string();
+        let text = error(&SMALL.replace("report.v2", "report.v1")).to_string();
         assert!(
-            text.contains("timermeter.report.v2") && text.contains("timermeter.report.v2 only"),
+            text.contains("timermeter.report.v1") && text.contains("timermeter.report.v2 only"),
             "{text}"
         );
         assert!(matches!(error("{}"), ReadError::NoSchema { .. }));
