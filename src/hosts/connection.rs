@@ -190,18 +190,20 @@ impl Connection {
         let line = written(&Line { op, question }, Layout::Compact)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
         let line = self.exchange(op, line, question.longest_answer())?;
-        let line = match str::from_utf8(&line) {
+        let clean = match str::from_utf8(&line) {
             Ok(text) => clean_strings(text).into_bytes(),
-            Err(_) => line,
+            Err(_) => line.clone(),
         };
-        self.events = value_under::<ReportedEvents>(&line, "disturbed")
+        self.events = value_under::<ReportedEvents>(&clean, "disturbed")
             .unwrap_or_default()
             .disturbed;
         self.events
             .extend(self.log.as_mut().map(Log::events).unwrap_or_default());
-        if let Some(Refusal { error }) = value_under(&line, "error") {
+        if let Some(Refusal { error }) = value_under(&clean, "error") {
             return Err(Fault::Refused(error));
         }
+        // Packed observations are a string of any length, which is decoded and never printed.
+        let line = if op == Calls::OP { line } else { clean };
         let why = match from_bytes::<Q::Answer>(&line) {
             Ok(answer) => match question.objection(&answer) {
                 None => return Ok(answer),
