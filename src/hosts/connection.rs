@@ -202,8 +202,8 @@ impl Connection {
         if let Some(Refusal { error }) = value_under(&clean, "error") {
             return Err(Fault::Refused(error));
         }
-        // Packed observations are a string of any length, which is decoded and never printed.
-        let line = if op == Calls::OP { line } else { clean };
+        // Only introductions hold text; packed observations are strings of any length.
+        let line = if op == Introduction::OP { clean } else { line };
         let why = match from_bytes::<Q::Answer>(&line) {
             Ok(answer) => match question.objection(&answer) {
                 None => return Ok(answer),
