@@ -19,11 +19,12 @@ use std::path::{MAIN_SEPARATOR, PathBuf};
 
 use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use crate::report::{Format, is_standard};
+use crate::report::is_standard;
+use crate::table::Format;
 
 pub use analyse::AnalyseArgs;
 pub use check::{CheckArgs, RecipeArgs};
-pub use compare::{CompareArgs, CompareFormat};
+pub use compare::CompareArgs;
 pub use groups::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use keep::{KeepArgs, RunArgs};
@@ -31,7 +32,7 @@ pub use measure::{MeasureArgs, MeasureWorkerArgs};
 pub use pick::PickArgs;
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use runtimes::{AgentCheckArgs, BrowserArgs, RuntimeArgs, RuntimeName};
-pub use table::{Columns, TableArgs, TableFormat};
+pub use table::{Columns, TableArgs};
 pub use wait::{Cpus, Lengths, LoadName, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 pub use watch::WatchArgs;
 
@@ -302,16 +303,16 @@ pub struct ListArgs {
     #[arg(long)]
     pub all: bool,
     /// Format of the output
-    #[arg(long, short, value_enum, default_value_t)]
-    pub format: ShortFormat,
+    #[arg(long, short, value_parser = values::formats(Format::ANSWER), default_value = "table")]
+    pub format: Format,
 }
 
 /// Arguments of `platform`.
 #[derive(Clone, Debug, Args)]
 pub struct PlatformArgs {
     /// Format of the output
-    #[arg(long, short, value_enum, default_value_t)]
-    pub format: ShortFormat,
+    #[arg(long, short, value_parser = values::formats(Format::ANSWER), default_value = "table")]
+    pub format: Format,
 }
 
 /// Arguments of `agent`.
@@ -323,16 +324,6 @@ pub struct AgentArgs {
     /// Run on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
-}
-
-/// The formats of what is not a report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ShortFormat {
-    /// A table for people
-    #[default]
-    Table,
-    /// JSON
-    Json,
 }
 
 /// A file for the report, and the format that its ending stands for.
@@ -349,7 +340,7 @@ impl Output {
         if is_standard(&path) {
             return Err("what is written to standard output says --format; give a file that ends in .json, .csv, .md, .prom or .txt".into());
         }
-        Format::from_path(&path)
+        Format::from_path(&path, Format::REPORT)
             .map(|format| Self { path, format })
             .map_err(|error| error.to_string())
     }

@@ -11,14 +11,14 @@ use timermeter::model::{
     Interval, Lateness, PeriodFigures, PeriodRow, Report, Status, WaitConditions, WaitFigures,
     WaitRow,
 };
-use timermeter::report::Format;
-use timermeter::table::Style;
+use timermeter::report::render;
+use timermeter::table::{Format, Style};
 
 use crate::sample::{nothing_determined, report};
 use crate::skipping;
 
 fn rendered(report: &Report) -> String {
-    Format::OpenMetrics.render(report, Style::default())
+    render(report, Format::OpenMetrics, Style::default())
 }
 
 fn known(value: f64) -> Option<Interval> {

@@ -8,8 +8,8 @@ use timermeter::model::Report;
 use timermeter::page::render;
 use timermeter::page::site::{self, Wanted};
 use timermeter::report::plot::Plot;
-use timermeter::report::{Format, read};
-use timermeter::table::Style;
+use timermeter::report::{read, render as render_report};
+use timermeter::table::{Format, Style};
 
 use crate::browser::in_browser;
 use crate::sample::{nothing_determined, report};
@@ -134,7 +134,7 @@ fn figures_are_drawn_for_paper_and_terminal() {
 
 fn write(report: &Report, path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, Format::Json.render(report, Style::default())).unwrap();
+    fs::write(path, render_report(report, Format::Json, Style::default())).unwrap();
 }
 
 #[test]

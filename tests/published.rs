@@ -12,8 +12,8 @@ use timermeter::model::{
     Severity, Status, TimerRow, Tool, value_of,
 };
 use timermeter::quality::quality;
-use timermeter::report::{Format, read};
-use timermeter::table::Style;
+use timermeter::report::{read, render};
+use timermeter::table::{Format, Style};
 
 const TABLES: &str = include_str!("data/paper-tables.csv");
 const SOURCE: &str = "M. Kuperberg, M. Krogmann, R. Reussner, Metric-based Selection of Timer Methods for Accurate \
@@ -284,7 +284,7 @@ fn the_reports_of_the_paper_are_those_of_its_tables() {
             ("README.md", Format::Markdown),
         ] {
             let path = folder.join(name);
-            let text = format.render(&report, Style::default());
+            let text = render(&report, format, Style::default());
             if std::env::var_os("TIMERMETER_UPDATE").is_some() {
                 fs::create_dir_all(&folder).unwrap();
                 fs::write(&path, &text).unwrap();

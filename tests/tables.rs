@@ -7,7 +7,7 @@ use std::process::Command;
 use clap::ValueEnum;
 use timermeter::fields::Kind;
 use timermeter::model::{Interval, Outcome, Report};
-use timermeter::report::{Format as Written, read};
+use timermeter::report::{read, render};
 use timermeter::table::{Format, Style};
 use timermeter::tabulation::{ColumnName, Layout, TableChoice, Tabulation};
 
@@ -35,13 +35,19 @@ fn folder() -> (tempfile::TempDir, Vec<PathBuf>) {
     other.timers.retain(|row| row.id != "rdtsc");
     let paths = ["a.json", "b.json"].map(|name| folder.path().join(name));
     for (path, report) in paths.iter().zip([report(), other]) {
-        std::fs::write(path, Written::Json.render(&report, Style::default())).unwrap();
+        std::fs::write(path, render(&report, Format::Json, Style::default())).unwrap();
     }
     (folder, paths.to_vec())
 }
 
+/// A format, and whether what is written stands alone.
+type Written = (Format, bool);
+
+const LATEX_DOCUMENT: Written = (Format::Latex, true);
+const HTML_PAGE: Written = (Format::Html, true);
+
 fn table(
-    format: Format,
+    (format, standalone): Written,
     layout: Layout,
     columns: &[ColumnName],
     sort: Option<(ColumnName, bool)>,
@@ -58,15 +64,15 @@ fn table(
     let tabulation = Tabulation::first_of(&paths, vec![choice]);
     assert!(tabulation.refused.is_empty(), "{:?}", tabulation.refused);
     let mut out = Vec::new();
-    tabulation.write(format, &mut out).unwrap();
+    tabulation.write(format, standalone, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
-fn stacked(format: Format) -> String {
+fn stacked(format: Written) -> String {
     table(format, Layout::Stacked, &COLUMNS.map(column), None)
 }
 
-fn beside(format: Format) -> String {
+fn beside(format: Written) -> String {
     table(
         format,
         Layout::Beside,
@@ -77,32 +83,32 @@ fn beside(format: Format) -> String {
 
 #[test]
 fn stacked_text() {
-    insta::assert_snapshot!(stacked(Format::Table));
+    insta::assert_snapshot!(stacked((Format::Table, false)));
 }
 
 #[test]
 fn beside_text() {
-    insta::assert_snapshot!(beside(Format::Table));
+    insta::assert_snapshot!(beside((Format::Table, false)));
 }
 
 #[test]
 fn stacked_markdown() {
-    insta::assert_snapshot!(stacked(Format::Markdown));
+    insta::assert_snapshot!(stacked((Format::Markdown, false)));
 }
 
 #[test]
 fn beside_csv() {
-    insta::assert_snapshot!(beside(Format::Csv));
+    insta::assert_snapshot!(beside((Format::Csv, false)));
 }
 
 #[test]
 fn beside_latex() {
-    insta::assert_snapshot!(beside(Format::LatexDocument));
+    insta::assert_snapshot!(beside(LATEX_DOCUMENT));
 }
 
 #[test]
 fn latex_to_be_put_into_a_document() {
-    let fragment = beside(Format::Latex);
+    let fragment = beside((Format::Latex, false));
     compile(&format!(
         "\\documentclass{{article}}\n\\usepackage[T1]{{fontenc}}\n\\usepackage[utf8]{{inputenc}}\n\\usepackage{{booktabs,textcomp}}\n\
          \\begin{{document}}\n{fragment}\\end{{document}}\n"
@@ -112,37 +118,40 @@ fn latex_to_be_put_into_a_document() {
 
 #[test]
 fn html_to_be_put_into_a_page() {
-    assert!(beside(Format::HtmlPage).contains(&beside(Format::Html)));
+    assert!(beside(HTML_PAGE).contains(&beside((Format::Html, false))));
 }
 
 #[test]
 fn beside_html() {
-    insta::assert_snapshot!(beside(Format::HtmlPage));
+    insta::assert_snapshot!(beside(HTML_PAGE));
 }
 
 #[test]
 fn nothing_hostile_gets_through_in_any_format() {
     for format in [
-        Format::Table,
-        Format::Markdown,
-        Format::Csv,
-        Format::Latex,
-        Format::LatexDocument,
-        Format::Html,
-        Format::HtmlPage,
-        Format::Json,
+        (Format::Table, false),
+        (Format::Markdown, false),
+        (Format::Csv, false),
+        (Format::Latex, false),
+        LATEX_DOCUMENT,
+        (Format::Html, false),
+        HTML_PAGE,
+        (Format::Json, false),
     ] {
         for text in [stacked(format), beside(format)] {
             let hostile = |c: &char| {
                 (c.is_control() && *c != '\n')
-                    || (('\u{202a}'..='\u{2069}').contains(c) && format != Format::Json)
+                    || (('\u{202a}'..='\u{2069}').contains(c) && format.0 != Format::Json)
             };
             // JSON keeps text as it was found, its control characters escaped.
             assert_eq!(text.chars().find(hostile), None, "{format:?}");
         }
     }
-    assert!(!stacked(Format::Html).contains("<script") && !stacked(Format::Html).contains("<b>"));
-    let latex = stacked(Format::LatexDocument);
+    assert!(
+        !stacked((Format::Html, false)).contains("<script")
+            && !stacked((Format::Html, false)).contains("<b>")
+    );
+    let latex = stacked(LATEX_DOCUMENT);
     let rows = latex
         .lines()
         .filter(|line| line.ends_with("\\\\"))
@@ -157,7 +166,7 @@ fn nothing_hostile_gets_through_in_any_format() {
         assert_eq!(bare.matches('&').count(), COLUMNS.len() - 1, "{row}");
         assert!(!bare.contains(['#', '%']), "{row}");
     }
-    let markdown = stacked(Format::Markdown);
+    let markdown = stacked((Format::Markdown, false));
     for row in markdown.lines() {
         assert_eq!(
             row.replace("\\|", "").matches('|').count(),
@@ -169,7 +178,7 @@ fn nothing_hostile_gets_through_in_any_format() {
 
 #[test]
 fn csv_opens_in_a_spreadsheet() {
-    for text in [stacked(Format::Csv), beside(Format::Csv)] {
+    for text in [stacked((Format::Csv, false)), beside((Format::Csv, false))] {
         let text = text.strip_prefix('\u{feff}').expect("a byte order mark");
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let records: Vec<csv::StringRecord> =
@@ -186,7 +195,7 @@ fn csv_opens_in_a_spreadsheet() {
 
 #[test]
 fn json_is_one_object_a_row() {
-    let rows: serde_json::Value = serde_json::from_str(&beside(Format::Json)).unwrap();
+    let rows: serde_json::Value = serde_json::from_str(&beside((Format::Json, false))).unwrap();
     let rows = rows.as_array().unwrap();
     assert!(
         rows.iter()
@@ -200,7 +209,7 @@ fn json_is_one_object_a_row() {
 fn sorting_is_over_all_reports() {
     let sorted = |sort| {
         let text = table(
-            Format::Json,
+            (Format::Json, false),
             Layout::Stacked,
             &[column("timer")],
             Some(sort),
@@ -256,10 +265,10 @@ fn compile(text: &str) {
 
 #[test]
 fn latex_compiles() {
-    compile(&stacked(Format::LatexDocument));
-    compile(&beside(Format::LatexDocument));
+    compile(&stacked(LATEX_DOCUMENT));
+    compile(&beside(LATEX_DOCUMENT));
     compile(&table(
-        Format::LatexDocument,
+        LATEX_DOCUMENT,
         Layout::Stacked,
         ColumnName::value_variants(),
         None,
@@ -270,7 +279,7 @@ fn latex_compiles() {
 fn latex_of(reports: &[Report], columns: &[ColumnName]) -> String {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     for (at, report) in reports.iter().enumerate() {
-        let text = Written::Json.render(report, Style::default());
+        let text = render(report, Format::Json, Style::default());
         std::fs::write(folder.path().join(format!("{at:04}.json")), text).unwrap();
     }
     let choice = TableChoice {
@@ -283,7 +292,7 @@ fn latex_of(reports: &[Report], columns: &[ColumnName]) -> String {
     };
     let mut out = Vec::new();
     Tabulation::first_of(&[folder.path().to_owned()], vec![choice])
-        .write(Format::LatexDocument, &mut out)
+        .write(Format::Latex, true, &mut out)
         .unwrap();
     String::from_utf8(out).unwrap()
 }
@@ -347,7 +356,7 @@ fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
     row.quality = Some(Interval::exact(0.0));
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("r.json");
-    std::fs::write(&path, Written::Json.render(&report, Style::default())).unwrap();
+    std::fs::write(&path, render(&report, Format::Json, Style::default())).unwrap();
     for (format, trust, reason) in [
         (Format::Table, " no ", "it went back | once"),
         (Format::Csv, ",no,", "it went back | once"),
@@ -367,7 +376,7 @@ fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
         };
         let mut out = Vec::new();
         Tabulation::first_of(std::slice::from_ref(&path), vec![choice])
-            .write(format, &mut out)
+            .write(format, false, &mut out)
             .unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(

@@ -25,7 +25,7 @@ pub mod waits;
 pub use archive::{Archive, Baselines, Unresolved, home, is_name};
 pub use collection::{Collection, Kept, files};
 pub use conditions::Fact;
-pub use format::{Format, UnknownEnding};
+pub use format::render;
 pub use output::{OutputError, OutputFile, WholeFile, is_standard};
 pub use range::{Impossible, impossible};
 pub use read::{ReadError, parse, read};

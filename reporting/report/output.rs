@@ -6,8 +6,8 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::format::Format;
 use crate::scratch::ScratchFile;
+use crate::table::Format;
 
 /// Why a file cannot be written, with what to do about it.
 #[derive(Debug, thiserror::Error)]

@@ -3,6 +3,7 @@
 //! ([`plain`]): no newline, no control character, nothing that reorders text.
 
 mod data;
+mod format;
 mod latex;
 mod markup;
 mod text;
@@ -11,51 +12,14 @@ mod value;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use clap::ValueEnum;
-
 use crate::text::numbers::{NOTHING, count, significant, time};
 use crate::text::plain;
 
 pub use data::{csv_error, escape_csv};
+pub use format::{Format, UnknownEnding};
 pub use markup::{escape_html, escape_markdown};
 pub use text::Style;
 pub use value::{Type, Value};
-
-/// The formats of a table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people
-    #[default]
-    Table,
-    /// A table in Markdown
-    Markdown,
-    /// For spreadsheets, all digits
-    Csv,
-    /// A booktabs table for `\input`
-    Latex,
-    /// A document with such tables, to be compiled as it is.
-    #[value(skip)]
-    LatexDocument,
-    /// A table for a page
-    Html,
-    /// A page with a table.
-    #[value(skip)]
-    HtmlPage,
-    /// An array of objects, one a row; platforms are always stacked
-    Json,
-}
-
-impl Format {
-    /// The same as a document that stands alone, where a format is a part of one.
-    #[must_use]
-    pub fn standalone(self) -> Self {
-        match self {
-            Self::Latex => Self::LatexDocument,
-            Self::Html => Self::HtmlPage,
-            other => other,
-        }
-    }
-}
 
 /// How the figures of a column are written for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,17 +201,28 @@ impl<'a> Table<'a> {
     /// Writes the table, for people as if there were no terminal.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// When the output cannot be written, or a table has no such format.
     pub fn write(&self, format: Format, output: &mut dyn Write) -> io::Result<()> {
         match format {
             Format::Table => text::write(self, output),
             Format::Markdown => markup::write_markdown(self, output),
             Format::Csv => data::write_csv(self, output),
             Format::Latex => latex::write(self, output),
-            Format::LatexDocument => latex::write_document(self, output),
             Format::Html => markup::write_html(self, output),
-            Format::HtmlPage => markup::write_page(self, output),
             Format::Json => data::write_json(self, output),
+            Format::OpenMetrics | Format::Parquet => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Writes the table as a document that stands alone, where the format is a part of one.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn write_standalone(&self, format: Format, output: &mut dyn Write) -> io::Result<()> {
+        match format {
+            Format::Latex => latex::write_document(self, output),
+            Format::Html => markup::write_page(self, output),
+            other => self.write(other, output),
         }
     }
 
@@ -255,7 +230,8 @@ impl<'a> Table<'a> {
     #[must_use]
     pub fn render(&self, format: Format) -> String {
         let mut text = Vec::new();
-        self.write(format, &mut text).expect("a vector takes all");
+        self.write(format, &mut text)
+            .expect("a vector takes all, and tables have the format");
         String::from_utf8(text).expect("only text was written")
     }
 

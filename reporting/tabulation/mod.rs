@@ -146,20 +146,29 @@ impl Tabulation {
         (self.choice.kind, self.lines.len())
     }
 
-    /// Writes the table.
+    /// Writes the table, as a document of its own if it is to stand alone.
     ///
     /// # Errors
-    /// When the output cannot be written.
-    pub fn write(&self, format: Format, output: &mut dyn Write) -> io::Result<()> {
+    /// When the output cannot be written, or tables have no such format.
+    pub fn write(
+        &self,
+        format: Format,
+        standalone: bool,
+        output: &mut dyn Write,
+    ) -> io::Result<()> {
         if format == Format::Csv {
             // A byte order mark, without which spreadsheets take UTF-8 for something else.
             output.write_all("\u{feff}".as_bytes())?;
         }
-        match (self.choice.layout, format) {
+        let table = match (self.choice.layout, format) {
             (Layout::Beside, Format::Json) | (Layout::Stacked, _) => self.stacked(),
             (Layout::Beside, _) => self.beside(),
+        };
+        if standalone {
+            table.write_standalone(format, output)
+        } else {
+            table.write(format, output)
         }
-        .write(format, output)
     }
 
     /// The table one below the other, as wide as the terminal where that is possible: names of

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
-use super::Output;
 use super::keep::DetailArgs;
-use crate::report::Format;
+use super::{Output, values};
+use crate::table::Format;
 
 /// Arguments of `analyse`.
 #[derive(Clone, Debug, Args)]
@@ -16,7 +16,7 @@ pub struct AnalyseArgs {
     #[arg(value_name = "FILE")]
     pub trace: PathBuf,
     /// Format on standard output
-    #[arg(long, short, value_enum, default_value_t)]
+    #[arg(long, short, value_parser = values::formats(Format::REPORT), default_value = "table")]
     pub format: Format,
     /// How much the table says.
     #[command(flatten)]

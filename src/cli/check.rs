@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ShortFormat, values};
+use super::values;
+use crate::table::Format;
 
 /// What the help of `check` ends with.
 pub(super) const EXAMPLES: &str = "\
@@ -48,8 +49,8 @@ pub struct CheckArgs {
     #[arg(long, hide = true, value_name = "DIR")]
     pub root: Option<PathBuf>,
     /// Format of the output
-    #[arg(long, short, value_enum, default_value_t)]
-    pub format: ShortFormat,
+    #[arg(long, short, value_parser = values::formats(Format::ANSWER), default_value = "table")]
+    pub format: Format,
 }
 
 /// Arguments of `counter-recipe`.

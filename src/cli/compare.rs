@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::values;
 use crate::comparison::Condition;
+use crate::table::Format;
 
 /// What the help of `compare` ends with.
 pub(super) const EXAMPLES: &str = "\
@@ -52,8 +54,8 @@ pub struct CompareArgs {
     #[arg(long)]
     pub all: bool,
     /// Format of the output
-    #[arg(long, short, value_enum, default_value_t)]
-    pub format: CompareFormat,
+    #[arg(long, short, value_parser = values::formats(Format::COMPARISON), default_value = "table")]
+    pub format: Format,
 }
 
 impl CompareArgs {
@@ -62,16 +64,4 @@ impl CompareArgs {
     pub fn probes(&self) -> bool {
         self.reports.len() == 1 && self.new.is_empty()
     }
-}
-
-/// The formats of a comparison.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum CompareFormat {
-    /// For people
-    #[default]
-    Table,
-    /// Everything, noise too
-    Json,
-    /// For a page or a pull request
-    Markdown,
 }

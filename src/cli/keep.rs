@@ -7,8 +7,8 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use super::{Output, values};
 use crate::platform::frequency::CyclesFrom;
-use crate::report::Format;
 use crate::report::terminal::Detail;
+use crate::table::Format;
 
 /// What all runs have.
 #[derive(Clone, Debug, Default, Args)]
@@ -22,7 +22,7 @@ pub struct RunArgs {
     )]
     pub cycles: CyclesFrom,
     /// Format on standard output
-    #[arg(long, short, value_enum, default_value_t)]
+    #[arg(long, short, value_parser = values::formats(Format::REPORT), default_value = "table")]
     pub format: Format,
     /// How much the table says.
     #[command(flatten)]

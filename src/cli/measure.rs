@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::values;
 use crate::measure::worker::Instrument;
 use crate::method::requirement::share;
 use crate::model::Nanos;
 use crate::quantity;
+use crate::table::Format;
 
 /// What the help of `measure` ends with.
 pub const MEASURE_EXAMPLES: &str = "\
@@ -66,8 +67,8 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: u64,
     /// Format of the output
-    #[arg(long, short, value_enum, default_value_t)]
-    pub format: MeasureFormat,
+    #[arg(long, short, value_parser = values::formats(Format::MEASUREMENTS), default_value = "table")]
+    pub format: Format,
     /// Print the whole description of the machine above the table, not one line
     #[arg(long, short)]
     pub verbose: bool,
@@ -88,16 +89,4 @@ pub struct MeasureWorkerArgs {
     /// What to measure, as JSON
     #[arg(value_name = "REQUEST")]
     pub request: String,
-}
-
-/// The formats of measurements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum MeasureFormat {
-    /// A table for people
-    #[default]
-    Table,
-    /// One line a measurement, for spreadsheets
-    Csv,
-    /// JSON
-    Json,
 }

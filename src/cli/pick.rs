@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AgentSpec, ShortFormat};
+use super::{AgentSpec, values};
 use crate::method::requirement::{rate, share};
 use crate::method::{Counts, Language, Need};
 use crate::model::Nanos;
 use crate::quantity;
+use crate::table::Format;
 
 /// What the help of `pick` ends with.
 pub const EXAMPLES: &str = "\
@@ -83,6 +84,6 @@ pub struct PickArgs {
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse, conflicts_with = "from")]
     pub agents: Vec<AgentSpec>,
     /// Format of the output
-    #[arg(long, short, value_enum, default_value_t)]
-    pub format: ShortFormat,
+    #[arg(long, short, value_parser = values::formats(Format::ANSWER), default_value = "table")]
+    pub format: Format,
 }

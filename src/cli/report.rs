@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::keep::DetailArgs;
-use crate::report::Format;
+use super::values;
+use crate::table::Format;
 
 /// Arguments of `report`.
 #[derive(Clone, Debug, Args)]
@@ -17,7 +18,7 @@ pub struct ReportArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Format of one report on standard output
-    #[arg(long, short, value_enum, default_value_t, conflicts_with_all = ["output", "svg"])]
+    #[arg(long, short, value_parser = values::formats(Format::REPORT), default_value = "table", conflicts_with_all = ["output", "svg"])]
     pub format: Format,
     /// How much the table says.
     #[command(flatten)]

@@ -1,48 +1,15 @@
 //! Arguments of `table`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use crate::fields::Kind;
-use crate::table::Format;
+use crate::report::is_standard;
+use crate::table::{Format, UnknownEnding};
 use crate::tabulation::{ColumnName, Layout, TableChoice};
-
-/// How a table is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TableFormat {
-    /// Cell by cell, as it is shown.
-    Shown(Format),
-    /// All columns, typed.
-    Parquet,
-}
-
-impl ValueEnum for TableFormat {
-    fn value_variants<'a>() -> &'a [Self] {
-        const {
-            &[
-                Self::Shown(Format::Table),
-                Self::Shown(Format::Markdown),
-                Self::Shown(Format::Csv),
-                Self::Shown(Format::Latex),
-                Self::Shown(Format::Html),
-                Self::Shown(Format::Json),
-                Self::Parquet,
-            ]
-        }
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            Self::Shown(format) => format.to_possible_value(),
-            Self::Parquet => Some(
-                PossibleValue::new("parquet").help("All columns, typed (Apache Parquet), for SQL"),
-            ),
-        }
-    }
-}
 
 /// What `--columns` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +53,8 @@ pub struct TableArgs {
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
     /// Format of the output [default: by the ending of FILE, else table]
-    #[arg(long, short, value_enum)]
-    pub format: Option<TableFormat>,
+    #[arg(long, short, value_parser = super::values::formats(Format::TABULATION))]
+    pub format: Option<Format>,
     /// Write to this file instead of standard output, whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -124,32 +91,16 @@ pub struct TableArgs {
 
 impl TableArgs {
     /// The format that is asked for.
-    #[must_use]
-    pub fn format(&self) -> TableFormat {
-        let ending = self.output.as_deref().and_then(Path::extension);
-        let by_ending = || match ending?.to_str()? {
-            "md" => Some(TableFormat::Shown(Format::Markdown)),
-            "csv" => Some(TableFormat::Shown(Format::Csv)),
-            "tex" => Some(TableFormat::Shown(Format::Latex)),
-            "html" => Some(TableFormat::Shown(Format::Html)),
-            "json" => Some(TableFormat::Shown(Format::Json)),
-            "parquet" => Some(TableFormat::Parquet),
-            _ => None,
-        };
-        let otherwise = if self.columns.contains(&Columns::All) {
-            Format::Csv
-        } else {
-            Format::Table
-        };
-        self.format
-            .or_else(by_ending)
-            .unwrap_or(TableFormat::Shown(otherwise))
-    }
-
-    /// Whether all columns of all rows are asked for.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.columns.contains(&Columns::All) || self.format() == TableFormat::Parquet
+    ///
+    /// # Errors
+    /// When the ending of the file has to say it, and does not.
+    pub fn format(&self) -> Result<Format, UnknownEnding> {
+        match (self.format, self.output.as_deref()) {
+            (Some(format), _) => Ok(format),
+            (None, Some(path)) if !is_standard(path) => Format::from_path(path, Format::TABULATION),
+            (None, _) if self.columns.contains(&Columns::All) => Ok(Format::Csv),
+            (None, _) => Ok(Format::Table),
+        }
     }
 
     /// The columns that are named one by one.

@@ -1,7 +1,7 @@
 use super::{AgentSpec, Cli, Command, ProbeArgs};
 use crate::model::Hertz;
 use crate::platform::frequency::CyclesFrom;
-use crate::report::Format;
+use crate::table::Format;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ShortFormat, values};
+use super::values;
+use crate::table::Format;
 
 /// What the help of `watch` ends with.
 pub(super) const EXAMPLES: &str = "\
@@ -35,6 +36,6 @@ pub struct WatchArgs {
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
     /// Format of the output: one line per event either way
-    #[arg(long, short, value_enum, default_value_t)]
-    pub format: ShortFormat,
+    #[arg(long, short, value_parser = values::formats(Format::ANSWER), default_value = "table")]
+    pub format: Format,
 }

@@ -6,14 +6,14 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{CommandError, failed, terminal_style};
-use crate::cli::{CheckArgs, ShortFormat};
+use crate::cli::CheckArgs;
 use crate::input;
 use crate::model::Platform;
 use crate::platform;
 use crate::report::read;
 use crate::suitability::waiting::Watched;
 use crate::suitability::{self, Finding, Severity};
-use crate::table::Style;
+use crate::table::{Format, Style};
 use crate::text::{first_part, hang, plain};
 use crate::watching::{kept, tally};
 
@@ -58,7 +58,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     }
     let fit = suitability::fit(&findings);
     match args.format {
-        ShortFormat::Json => writeln!(
+        Format::Json => writeln!(
             output,
             "{}",
             super::pretty(&Checked {
@@ -68,10 +68,8 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
                 platform
             })?
         )?,
-        ShortFormat::Table if args.verbose => {
-            write!(output, "{}", table(&findings, terminal_style()))?
-        }
-        ShortFormat::Table => write!(output, "{}", in_short(&findings, terminal_style()))?,
+        _ if args.verbose => write!(output, "{}", table(&findings, terminal_style()))?,
+        _ => write!(output, "{}", in_short(&findings, terminal_style()))?,
     }
     Ok(fit)
 }

@@ -11,10 +11,11 @@ use serde_json::json;
 
 use super::first_look::again;
 use super::{CommandError, terminal_style};
-use crate::cli::{CompareArgs, CompareFormat};
+use crate::cli::CompareArgs;
 use crate::comparison::{self, Comparison};
 use crate::model::Report;
 use crate::report::{Baselines, Unresolved, read};
+use crate::table::Format;
 
 use gate::Gate;
 
@@ -27,7 +28,7 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let mut written = Vec::new();
     let mut ended = compared(args, &mut written);
     if let Err(error @ CommandError::Untold(why)) = &ended
-        && args.format == CompareFormat::Json
+        && args.format == Format::Json
         && written.is_empty()
     {
         let value =
@@ -141,23 +142,23 @@ fn tell_one(
 ) -> Result<bool, CommandError> {
     let gate = Gate::of(args, comparison, complete)?;
     match args.format {
-        CompareFormat::Table => {
-            write!(
-                output,
-                "{}",
-                comparison::render_table(comparison, args.all, terminal_style())
-            )?;
-        }
-        CompareFormat::Markdown => {
+        Format::Markdown => {
             write!(
                 output,
                 "{}",
                 comparison::render_markdown(comparison, args.all)
             )?;
         }
-        CompareFormat::Json => {
+        Format::Json => {
             let value = gate.with(comparison::render_json(comparison));
             writeln!(output, "{}", super::pretty(&value)?)?;
+        }
+        _ => {
+            write!(
+                output,
+                "{}",
+                comparison::render_table(comparison, args.all, terminal_style())
+            )?;
         }
     }
     gate.tell(args, output)?;

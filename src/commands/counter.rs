@@ -9,7 +9,7 @@ use super::first_look::first_look_in_context;
 use super::frame::choose_cpu;
 use super::{CommandError, check, failed, terminal_style};
 use crate::campaign::counter::{CounterPlan, observe};
-use crate::cli::{CheckArgs, RecipeArgs, ShortFormat};
+use crate::cli::{CheckArgs, RecipeArgs};
 use crate::counter::{Case, Counter, CounterVerdict, RecipeOutcome, RecipeRow, judge};
 use crate::hosts::children;
 use crate::hosts::tool::run_within;
@@ -63,8 +63,8 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     };
     let counter = judge(&case);
     match args.format {
-        ShortFormat::Json => writeln!(output, "{}", super::pretty(&counter)?)?,
-        ShortFormat::Table => output.write_all(text(&counter, terminal_style()).as_bytes())?,
+        Format::Json => writeln!(output, "{}", super::pretty(&counter)?)?,
+        _ => output.write_all(text(&counter, terminal_style()).as_bytes())?,
     }
     Ok(matches!(
         counter.verdict,

@@ -11,10 +11,10 @@ use super::hosts::{Offers, Population};
 use super::{CommandError, terminal_style};
 use crate::campaign::clocks::Settings;
 use crate::campaign::sampling::Plan;
-use crate::cli::{ListArgs, ShortFormat};
+use crate::cli::ListArgs;
 use crate::model::{Status, Timer};
 use crate::report;
-use crate::table::Style;
+use crate::table::{Format, Style};
 use crate::text::numbers::short_time;
 use crate::text::{clipped, hang, plain, runs_of};
 
@@ -99,8 +99,8 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
         (Err(error), _) => return Err(error),
     };
     match args.format {
-        ShortFormat::Json => writeln!(output, "{}", super::pretty(&listed)?)?,
-        ShortFormat::Table => {
+        Format::Json => writeln!(output, "{}", super::pretty(&listed)?)?,
+        _ => {
             let whole = args.all || !args.timers.is_empty();
             let (here, others): (Vec<_>, Vec<_>) = listed
                 .into_iter()

@@ -40,8 +40,8 @@ use crate::method::{in_a_sentence, waiting::in_a_sentence as waiting_in_a_senten
 use crate::model::Report;
 use crate::recording::Recording;
 use crate::report::terminal::{self, Detail};
-use crate::report::{Format, OutputFile, ReadError, impossible};
-use crate::table::Style;
+use crate::report::{OutputFile, ReadError, impossible, render};
+use crate::table::{Format, Style};
 use crate::text::json::{Layout, written};
 use crate::text::{hang, plain, shortened};
 
@@ -197,13 +197,7 @@ fn prepare(outputs: &[Output]) -> Result<Vec<OutputFile>, CommandError> {
 
 fn write(files: Vec<OutputFile>, report: &Report) -> Result<(), CommandError> {
     for file in files {
-        let text = file.format().render(
-            report,
-            Style {
-                width: None,
-                colour: false,
-            },
-        );
+        let text = render(report, file.format(), Style::default());
         file.commit(text.as_bytes()).map_err(failed)?;
     }
     Ok(())
@@ -229,7 +223,7 @@ fn show(
         }
         output.write_all(terminal::render(report, style, notes).as_bytes())?;
     } else {
-        output.write_all(format.render(report, style).as_bytes())?;
+        output.write_all(render(report, format, style).as_bytes())?;
     }
     output.flush()?;
     Ok(())

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::first_look::first_look;
 use super::{CommandError, failed, pick_wait, terminal_style};
-use crate::cli::{PickArgs, ShortFormat};
+use crate::cli::PickArgs;
 use crate::method::choice::{Candidate, Loser, plan_in_words};
 use crate::method::plan::{Method, Plan};
 use crate::method::runtime::{host, hosts};
@@ -13,7 +13,7 @@ use crate::method::{ClockChoice, Language, Requirement, choose};
 use crate::model::Report;
 use crate::report::read;
 use crate::report::terminal::listed;
-use crate::table::Style;
+use crate::table::{Format, Style};
 use crate::text::numbers::{percent, significant, time};
 use crate::text::{clipped, hang, runs_of};
 
@@ -33,11 +33,9 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
     };
     let choice = choose(&report, &requirement).map_err(failed)?;
     match args.format {
-        ShortFormat::Json => writeln!(output, "{}", super::pretty(&choice)?)?,
-        ShortFormat::Table if args.all => {
-            output.write_all(page(&choice, terminal_style()).as_bytes())?
-        }
-        ShortFormat::Table => {
+        Format::Json => writeln!(output, "{}", super::pretty(&choice)?)?,
+        _ if args.all => output.write_all(page(&choice, terminal_style()).as_bytes())?,
+        _ => {
             let code = code(&report, &choice, args.language);
             let others = others(&report, &choice)?;
             output.write_all(in_short(&choice, code, &others, terminal_style()).as_bytes())?;

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::{CommandError, failed, terminal_style, wait};
 
 use crate::campaign::waits::plan::WaitPlan;
-use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, ShortFormat, WaitArgs, WaitingArgs};
+use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, WaitArgs, WaitingArgs};
 use crate::method::plan::percent;
 use crate::method::runtime::host;
 use crate::method::waiting::{
@@ -14,7 +14,7 @@ use crate::method::waiting::{
 use crate::model::{Report, WaitRow};
 use crate::report::read;
 use crate::report::terminal::listed;
-use crate::table::Style;
+use crate::table::{Format, Style};
 use crate::text::numbers::{short_time, time};
 use crate::text::{clipped, hang};
 
@@ -34,10 +34,8 @@ pub fn run(args: &PickArgs, every_ns: f64, output: &mut dyn Write) -> Result<boo
     };
     let choice = choose(&report, &asked).map_err(failed)?;
     match args.format {
-        ShortFormat::Json => writeln!(output, "{}", super::pretty(&choice)?)?,
-        ShortFormat::Table => {
-            output.write_all(page(&choice, args.all, terminal_style()).as_bytes())?
-        }
+        Format::Json => writeln!(output, "{}", super::pretty(&choice)?)?,
+        _ => output.write_all(page(&choice, args.all, terminal_style()).as_bytes())?,
     }
     output.flush()?;
     Ok(choice.picked.is_some())
@@ -52,10 +50,8 @@ fn as_exactly_as_possible(
     let report = waited(args, every_ns)?;
     let found = waiting::as_exactly_as_possible(&report, every_ns).map_err(failed)?;
     match args.format {
-        ShortFormat::Json => writeln!(output, "{}", super::pretty(&found)?)?,
-        ShortFormat::Table => {
-            output.write_all(exactness(&found, args.all, terminal_style()).as_bytes())?
-        }
+        Format::Json => writeln!(output, "{}", super::pretty(&found)?)?,
+        _ => output.write_all(exactness(&found, args.all, terminal_style()).as_bytes())?,
     }
     output.flush()?;
     Ok(found.blocks.is_some() || found.punctual.is_some())

@@ -5,11 +5,12 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CommandError, failed, terminal_style};
-use crate::cli::{PlatformArgs, ShortFormat};
+use crate::cli::PlatformArgs;
 use crate::model::{Frequency, Platform};
 use crate::platform;
 use crate::platform::frequency::{self, Parts, TscWatch};
 use crate::report::{conditions, machine, terminal};
+use crate::table::Format;
 
 #[derive(Serialize)]
 struct Identified {
@@ -39,7 +40,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
     let date = humantime::format_rfc3339_seconds(timers::date()).to_string();
     let platform = platform::identify(cpu);
     match args.format {
-        ShortFormat::Json => {
+        Format::Json => {
             writeln!(
                 output,
                 "{}",
@@ -50,7 +51,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
                 })?
             )?;
         }
-        ShortFormat::Table => {
+        _ => {
             let mut facts = machine::facts(&platform, &frequency);
             facts.extend(conditions::details(&platform));
             facts.push(("date", date));

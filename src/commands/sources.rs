@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::first_look::first_look;
 use super::{CommandError, failed, tell, terminal_style};
-use crate::cli::{CheckArgs, ShortFormat};
+use crate::cli::CheckArgs;
 use crate::hosts::{children, tool};
 use crate::model::{Interval, Path, TimerRow, value_of};
 use crate::platform::{Root, clock_source};
@@ -18,7 +18,7 @@ use crate::report::WholeFile;
 use crate::suitability::sources::{
     SourceFigures, advice, described, is_read_by_system_calls, log_of_sources,
 };
-use crate::table::Style;
+use crate::table::{Format, Style};
 use crate::text::numbers::time;
 use crate::text::{hang, plain};
 
@@ -158,8 +158,8 @@ pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, Comm
         advice,
     };
     match args.format {
-        ShortFormat::Json => writeln!(output, "{}", super::pretty(&document)?)?,
-        ShortFormat::Table => output.write_all(page(&document, terminal_style()).as_bytes())?,
+        Format::Json => writeln!(output, "{}", super::pretty(&document)?)?,
+        _ => output.write_all(page(&document, terminal_style()).as_bytes())?,
     }
     output.flush()?;
     Ok(whole)

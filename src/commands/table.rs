@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use super::{CommandError, failed, tell, tell_refused, terminal_style};
-use crate::cli::{Columns, TableArgs, TableFormat};
+use crate::cli::{Columns, TableArgs};
 use crate::report::{WholeFile, is_standard};
 use crate::table::Format;
 use crate::tabulation::{Layout, Tabulation, whole};
@@ -19,12 +19,12 @@ const NARROW: usize = 110;
 /// # Errors
 /// When none could, or the output cannot be written.
 pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let format = match args.format() {
-        _ if args.is_whole() => return write_whole(args),
-        TableFormat::Shown(format) if args.standalone => format.standalone(),
-        TableFormat::Shown(format) => format,
-        TableFormat::Parquet => unreachable!("that is the whole"),
-    };
+    let format = args
+        .format()
+        .map_err(|error| CommandError::Usage(error.to_string()))?;
+    if args.columns.contains(&Columns::All) || format == Format::Parquet {
+        return write_whole(args, format);
+    }
     let file = args
         .output
         .as_deref()
@@ -38,12 +38,12 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let complete = tell_refused(&tabulation.refused, tabulation.reports())?;
     if let Some(file) = file {
         let mut text = Vec::new();
-        tabulation.write(format, &mut text)?;
+        tabulation.write(format, args.standalone, &mut text)?;
         file.commit(&text).map_err(failed)?;
     } else if for_people && args.layout == Layout::Stacked {
         output.write_all(tabulation.on_terminal(style).as_bytes())?;
     } else {
-        tabulation.write(format, output)?;
+        tabulation.write(format, args.standalone, output)?;
     }
     output.flush()?;
     if let (kind, 0) = tabulation.rows() {
@@ -66,7 +66,7 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 }
 
 /// Writes all columns of all rows, however many reports there are.
-fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
+fn write_whole(args: &TableArgs, format: Format) -> Result<bool, CommandError> {
     let usage = |why: &str| Err(CommandError::Usage(why.to_owned()));
     let chosen = args.columns.iter().any(|column| *column != Columns::All) || args.top.is_some();
     if chosen || args.sort.is_some() || args.reverse || args.layout != Layout::Stacked {
@@ -75,22 +75,22 @@ fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
         );
     }
     let path = args.output.as_deref().unwrap_or(Path::new("-"));
-    let write: whole::WriteTable = match args.format() {
-        TableFormat::Shown(Format::Csv) => whole::write_csv,
-        TableFormat::Shown(_) => {
-            return usage("`--columns all` is written as CSV or Parquet: -f csv, -f parquet");
-        }
-        TableFormat::Parquet if is_standard(path) && std::io::stdout().is_terminal() => {
+    let write: whole::WriteTable = match format {
+        Format::Csv => whole::write_csv,
+        Format::Parquet if is_standard(path) && std::io::stdout().is_terminal() => {
             return usage(
                 "Parquet is no text, and is not written to a terminal: name a file (--output), or a pipe",
             );
         }
-        TableFormat::Parquet => whole::PARQUET.ok_or_else(|| {
+        Format::Parquet => whole::PARQUET.ok_or_else(|| {
             failed(
                 "this program was built without the feature `parquet`; build it with that, from a clone: \
                  cargo install --locked --path . --features parquet",
             )
         })?,
+        _ => {
+            return usage("`--columns all` is written as CSV or Parquet: -f csv, -f parquet");
+        }
     };
     let kind = args.kind.unwrap_or_default();
     let mut file = WholeFile::prepare(path).map_err(failed)?;

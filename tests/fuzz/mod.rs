@@ -28,8 +28,8 @@ use timermeter::quality::quality;
 use timermeter::recording::Recording;
 use timermeter::report::plot::Plot;
 use timermeter::report::waits::{facts_of_period, facts_of_waits};
-use timermeter::report::{Format, impossible, parse};
-use timermeter::table::Style;
+use timermeter::report::{impossible, parse, render};
+use timermeter::table::{Format, Style};
 use timermeter::text::plain;
 
 const PLAIN: Style = Style {
@@ -104,7 +104,7 @@ fn steers_nothing(text: &str) {
 
 fn show(report: &Report) {
     for format in [Format::Table, Format::Markdown, Format::Csv] {
-        let text = format.render(report, PLAIN);
+        let text = render(report, format, PLAIN);
         steers_nothing(&text);
     }
     for row in &report.waits {
@@ -134,7 +134,7 @@ fn show(report: &Report) {
             assert!((0.0..=1.0).contains(&waiter.share) && waiter.share_at_least <= 1.0)
         });
     }
-    let json = Format::Json.render(report, PLAIN);
+    let json = render(report, Format::Json, PLAIN);
     parse(&json, "again").expect("what it writes it reads");
 }
 

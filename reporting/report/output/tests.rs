@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{OutputError, OutputFile};
-use crate::report::Format;
+use crate::table::Format;
 
 fn prepare(path: &Path) -> Result<OutputFile, OutputError> {
     OutputFile::prepare(path, Format::Json)

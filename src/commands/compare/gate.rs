@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use crate::cli::{CompareArgs, CompareFormat};
+use crate::cli::CompareArgs;
 use crate::commands::CommandError;
 use crate::comparison::{Comparison, Condition};
 use crate::selection::select;
+use crate::table::Format;
 use crate::table::escape_markdown as escape;
 use crate::text::plain;
 
@@ -100,10 +101,10 @@ impl Gate {
 
     /// The conditions that hold, or may hold, below what people read.
     pub(super) fn tell(&self, args: &CompareArgs, output: &mut dyn Write) -> io::Result<()> {
-        if (self.held.is_empty() && self.untold.is_empty()) || args.format == CompareFormat::Json {
+        if (self.held.is_empty() && self.untold.is_empty()) || args.format == Format::Json {
             return Ok(());
         }
-        let mark = if args.format == CompareFormat::Markdown {
+        let mark = if args.format == Format::Markdown {
             escape
         } else {
             plain

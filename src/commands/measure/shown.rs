@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::cli::measure::{MeasureArgs, MeasureFormat};
+use crate::cli::measure::MeasureArgs;
 use crate::commands::CommandError;
 use crate::measure::worker::{MeasuredRow, MeasurementOutcome};
 use crate::method::ClockFigures;
@@ -130,7 +130,9 @@ impl ShownMeasurements<'_> {
     /// Never, unless JSON cannot hold it.
     pub(super) fn render(&self, style: Style) -> Result<String, CommandError> {
         Ok(match self.args.format {
-            MeasureFormat::Table => {
+            Format::Json => crate::commands::pretty(&self.document())? + "\n",
+            Format::Csv => self.head(Style::default()) + &self.csv().render(Format::Csv),
+            _ => {
                 let head = if self.args.verbose {
                     self.head(style)
                 } else {
@@ -138,8 +140,6 @@ impl ShownMeasurements<'_> {
                 };
                 head + "\n" + &self.table(style).on_terminal(style, &|_| "") + &self.remarks(style)
             }
-            MeasureFormat::Json => crate::commands::pretty(&self.document())? + "\n",
-            MeasureFormat::Csv => self.head(Style::default()) + &self.csv().render(Format::Csv),
         })
     }
 

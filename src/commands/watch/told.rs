@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{CommandError, cannot};
-use crate::cli::{ShortFormat, WatchArgs};
+use crate::cli::WatchArgs;
 use crate::report::openmetrics::Metrics;
 use crate::report::{WholeFile, home};
+use crate::table::Format;
 use crate::text::numbers::short_time;
 use crate::text::plain;
 use crate::watching::kept::{self, End, Line};
@@ -25,7 +26,7 @@ pub(crate) fn place() -> Option<PathBuf> {
 /// Where it is told.
 pub(super) struct Told<'a> {
     output: &'a mut dyn Write,
-    format: ShortFormat,
+    format: Format,
     kept: Option<(PathBuf, File)>,
     metrics: Option<PathBuf>,
     events: Vec<Event>,
@@ -86,8 +87,8 @@ impl<'a> Told<'a> {
                 .map_err(|error| cannot(&format!("'{}'", path.display()), &error))?;
         }
         match self.format {
-            ShortFormat::Json => self.output.write_all(text.as_bytes())?,
-            ShortFormat::Table => self.in_words(line)?,
+            Format::Json => self.output.write_all(text.as_bytes())?,
+            _ => self.in_words(line)?,
         }
         self.output.flush()?;
         match line {

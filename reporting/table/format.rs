@@ -1,0 +1,130 @@
+//! The formats that anything is printed in, and the endings of files that stand for them.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+/// The formats of all commands; which of them a command has follows from what it prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Text for people
+    #[default]
+    Table,
+    /// All of it, for programs
+    Json,
+    /// One line a row, all digits, for spreadsheets
+    Csv,
+    /// For a page or a pull request
+    Markdown,
+    /// A table for a page
+    Html,
+    /// A booktabs table for `\input`
+    Latex,
+    /// Metrics for Prometheus: OpenMetrics, or a file for the textfile collector
+    #[value(name = "openmetrics")]
+    OpenMetrics,
+    /// All columns, typed (Apache Parquet), for SQL
+    Parquet,
+}
+
+/// The ending of a file name does not determine its format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{}' does not determine its format: end it in {}", .path.display(), .endings.join(", "))]
+pub struct UnknownEnding {
+    /// The path.
+    pub path: PathBuf,
+    /// The endings that do.
+    pub endings: Vec<&'static str>,
+}
+
+impl Format {
+    /// Those without figures in rows, and of verbs that print one answer.
+    pub const ANSWER: &[Self] = &[Self::Table, Self::Json];
+    /// Those of measurements.
+    pub const MEASUREMENTS: &[Self] = &[Self::Table, Self::Csv, Self::Json];
+    /// Those of comparisons.
+    pub const COMPARISON: &[Self] = &[Self::Table, Self::Json, Self::Markdown];
+    /// Those of one report.
+    pub const REPORT: &[Self] = &[
+        Self::Table,
+        Self::Json,
+        Self::Csv,
+        Self::Markdown,
+        Self::OpenMetrics,
+    ];
+    /// Those of a table of reports.
+    pub const TABULATION: &[Self] = &[
+        Self::Table,
+        Self::Markdown,
+        Self::Csv,
+        Self::Latex,
+        Self::Html,
+        Self::Json,
+        Self::Parquet,
+    ];
+
+    /// The ending of files in this format.
+    #[must_use]
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Table => ".txt",
+            Self::Json => ".json",
+            Self::Csv => ".csv",
+            Self::Markdown => ".md",
+            Self::Html => ".html",
+            Self::Latex => ".tex",
+            Self::OpenMetrics => ".prom",
+            Self::Parquet => ".parquet",
+        }
+    }
+
+    /// The format among `formats` that the ending of `path` stands for.
+    ///
+    /// # Errors
+    /// When it stands for none of them.
+    pub fn from_path(path: &Path, formats: &[Self]) -> Result<Self, UnknownEnding> {
+        let ending = path
+            .extension()
+            .map(|ending| format!(".{}", ending.to_string_lossy().to_ascii_lowercase()));
+        let matching = |format: &&Self| ending.as_deref() == Some(format.ending());
+        let format = formats.iter().find(matching).copied();
+        format.ok_or_else(|| UnknownEnding {
+            path: path.to_owned(),
+            endings: formats.iter().map(|format| format.ending()).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Format;
+    use std::path::Path;
+
+    #[test]
+    fn ending_determines_the_format() {
+        for (path, format) in [
+            ("a.json", Format::Json),
+            ("dir.x/A.CSV", Format::Csv),
+            ("a.b.md", Format::Markdown),
+            ("./t.prom", Format::OpenMetrics),
+            ("./t.txt", Format::Table),
+        ] {
+            assert_eq!(
+                Format::from_path(Path::new(path), Format::REPORT),
+                Ok(format)
+            );
+        }
+    }
+
+    #[test]
+    fn unknown_ending_names_known_ones() {
+        for path in ["a", "a.yaml", "a.tex", ".json", "dir.json/a"] {
+            let error = Format::from_path(Path::new(path), Format::REPORT);
+            let text = error.expect_err(path).to_string();
+            assert!(
+                text.ends_with("end it in .txt, .json, .csv, .md, .prom"),
+                "{text}"
+            );
+        }
+    }
+}
