@@ -11,10 +11,7 @@ use super::{
 };
 use crate::report::terminal::listed;
 use crate::table::{Format, Style, escape_markdown as escape};
-use crate::text::{clipped, hang};
-
-const LONGEST: usize = 300;
-const LONGEST_ID: usize = 60;
+use crate::text::hang;
 
 /// The comparison: the sentence that says what changed, above it another clock source or another
 /// CPU, in whose light all else has to be read. `all` shows what is no more than noise as well.
@@ -32,11 +29,7 @@ pub fn render_table(comparison: &Comparison, all: bool, style: Style) -> String 
             "31;1"
         };
         let mut lines = String::new();
-        let told = format!(
-            "{}: {}",
-            change.what,
-            clipped(&platform_change(change), LONGEST)
-        );
+        let told = format!("{}: {}", change.what, platform_change(change));
         hang(&mut lines, "", "  ", &told, style.columns());
         lines
             .lines()
@@ -55,7 +48,7 @@ pub fn render_table(comparison: &Comparison, all: bool, style: Style) -> String 
     }
     let quiet: Vec<_> = quiet
         .into_iter()
-        .map(|change| (change.what, clipped(&platform_change(change), LONGEST)))
+        .map(|change| (change.what, platform_change(change)))
         .collect();
     out += &listed("", &quiet, style);
     hang(&mut out, "", "  ", &summary(comparison), style.columns());
@@ -73,7 +66,7 @@ pub fn render_table(comparison: &Comparison, all: bool, style: Style) -> String 
     for answer in &comparison.answers {
         let first = format!(
             "  {} {}: {}",
-            clipped(&answer.timer, LONGEST_ID),
+            answer.timer,
             answer.question.name(),
             in_words(answer)
         );
@@ -83,18 +76,12 @@ pub fn render_table(comparison: &Comparison, all: bool, style: Style) -> String 
         };
         out += &style.paint(codes(answer.verdict), &first);
         out.push('\n');
-        hang(
-            &mut out,
-            "    ",
-            "    ",
-            &clipped(&answer.finding, LONGEST),
-            style.columns(),
-        );
+        hang(&mut out, "    ", "    ", &answer.finding, style.columns());
     }
     for (name, timers) in one_sided(comparison) {
         out.push('\n');
         let timers = if all { timers } else { by_host(&timers) };
-        let timers = clipped(&timers.join(", "), 20 * LONGEST);
+        let timers = timers.join(", ");
         hang(
             &mut out,
             &format!("{name}: "),

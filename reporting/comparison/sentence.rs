@@ -3,12 +3,10 @@
 
 use super::{Compared, Comparison, Quantity, Verdict};
 use crate::statistics::{quantile, sorted};
-use crate::text::clipped;
 use crate::text::numbers::significant;
 
 /// Timers that are named with their figures.
 const MOST_NAMED: usize = 3;
-const LONGEST: usize = 60;
 
 /// What a comparison says, a sentence for clocks and one for timers that wait, as far as there are
 /// any.
@@ -55,17 +53,10 @@ fn events(comparison: &Comparison) -> String {
         [] => String::new(),
         timers => format!("; {what}: {}", few(timers)),
     };
-    let lost = comparison
-        .lost()
-        .map(|lost| clipped(&lost.timer, LONGEST))
-        .collect();
-    let failed = comparison.failed().map(|answer| {
-        format!(
-            "{} {}",
-            clipped(&answer.timer, LONGEST),
-            answer.question.name()
-        )
-    });
+    let lost = comparison.lost().map(|lost| lost.timer.clone()).collect();
+    let failed = comparison
+        .failed()
+        .map(|answer| format!("{} {}", answer.timer, answer.question.name()));
     named("lost", lost) + &named("newly failed", failed.collect())
 }
 
@@ -175,13 +166,7 @@ impl Subject {
             let names: Vec<String> = figures
                 .iter()
                 .filter(of)
-                .map(|compared| {
-                    format!(
-                        "{} of {}",
-                        compared.quantity.name(),
-                        clipped(&compared.timer, LONGEST)
-                    )
-                })
+                .map(|compared| format!("{} of {}", compared.quantity.name(), compared.timer))
                 .collect();
             if !names.is_empty() {
                 told += &format!("; {how}: {}", few(&names));
@@ -209,7 +194,7 @@ fn listed(figures: &[&Compared]) -> String {
 
 /// As in `thread-cputime by 8 % [6, 10]`.
 fn one(compared: &Compared) -> String {
-    let timer = clipped(&compared.timer, LONGEST);
+    let timer = &compared.timer;
     let Some(by) = compared.difference.percent else {
         return format!(
             "{timer} by {} ns",

@@ -9,9 +9,6 @@ use crate::model::{ProvenanceKind, Report, Status};
 use crate::report::machine::name;
 use crate::report::waits::usual_lateness;
 use crate::text::numbers::{percent, time};
-use crate::text::{clipped, plain};
-
-const LONGEST: usize = 300;
 
 /// Where the figures of a report come from; measured ones stand first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,13 +48,13 @@ impl Brief {
     pub fn of(report: &Report, href: Option<String>, says: Option<String>) -> Self {
         let timers = report.timers.iter().map(|row| {
             let reason = row.reason.as_deref().filter(|_| row.status != Status::Ok);
-            let reason = reason.map(|reason| clipped(reason, 120).into_boxed_str());
+            let reason = reason.map(|reason| reason.into());
             let quality = row
                 .quality
                 .map(|quality| quality.value as f32)
                 .filter(|quality| quality.is_finite());
             (
-                clipped(&row.id, LONGEST),
+                row.id.clone(),
                 PlatformVerdict {
                     status: row.status,
                     quality,
@@ -65,15 +62,13 @@ impl Brief {
                 },
             )
         });
-        let waits = usual_lateness(report)
-            .into_iter()
-            .map(|(id, late)| (clipped(&id, LONGEST), late));
+        let waits = usual_lateness(report).into_iter();
         let waits = waits.collect();
         Self {
             name: name(report),
             about: view::about(report),
             href,
-            says: plain(&says.unwrap_or_else(|| view::summary(report))),
+            says: says.unwrap_or_else(|| view::summary(report)),
             origin: Origin::of(report),
             parts: parts(report),
             timers: timers.collect(),
@@ -112,7 +107,7 @@ fn parts(report: &Report) -> Vec<String> {
         Some(emulator) => [architecture, emulator, "", &os].map(str::to_owned),
         None => [cpu.as_str(), architecture, hypervisor, &os].map(str::to_owned),
     };
-    parts.iter().map(|part| clipped(part, 60)).collect()
+    parts.to_vec()
 }
 
 /// Names that tell these apart: without the parts that most of those from the same origin share,

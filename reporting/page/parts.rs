@@ -10,12 +10,6 @@ use crate::report::plot::Plot;
 use crate::report::plot::svg::DrawError;
 use crate::report::waits::{Section, facts_of_period, facts_of_waits, named};
 use crate::table::Value;
-use crate::text::{clipped, plain};
-
-/// Longest text from elsewhere that is shown.
-pub(super) const LONGEST: usize = 600;
-/// Longest name from elsewhere that is shown.
-pub(super) const LONGEST_NAME: usize = 200;
 
 /// A figure of a timer.
 pub(super) struct FigureView {
@@ -75,9 +69,9 @@ pub(super) struct FindingView {
 impl FindingView {
     pub fn from_finding(finding: &Finding) -> Self {
         Self {
-            code: plain(&finding.code),
-            message: clipped(&finding.message(), LONGEST),
-            advice: clipped(&finding.advice(), LONGEST),
+            code: finding.code.to_string(),
+            message: finding.message(),
+            advice: finding.advice(),
         }
     }
 }
@@ -131,10 +125,10 @@ impl SectionView {
                 .map(|column| (column.heading, column.right))
                 .collect();
             let cell = |(column, cell): (&crate::table::TableColumn, &Value)| CellView {
-                text: clipped(&column.shown(cell), LONGEST_NAME),
+                text: column.shown(cell),
                 sort: match cell.number() {
                     Some(number) => number.to_string(),
-                    None => clipped(cell.as_text(), LONGEST_NAME),
+                    None => cell.as_text().to_owned(),
                 },
                 right: column.right,
             };
@@ -181,9 +175,9 @@ impl WaiterView {
             };
             all.push(Self {
                 anchor: anchor(key, &row.id, taken),
-                id: named(&clipped(&row.id, LONGEST_NAME), &row.conditions, &waits),
-                label: clipped(&row.label, LONGEST_NAME),
-                runtime: clipped(&row.runtime, LONGEST_NAME),
+                id: named(&row.id, &row.conditions, &waits),
+                label: row.label.clone(),
+                runtime: row.runtime.clone(),
                 status: row.status.name(),
                 facts: facts_of_waits(row),
                 warnings: row.warnings.iter().map(FindingView::from_finding).collect(),
@@ -195,9 +189,9 @@ impl WaiterView {
         }
         all.extend(report.periods.iter().map(|row| Self {
             anchor: anchor(key, &row.id, taken),
-            id: named(&clipped(&row.id, LONGEST_NAME), &row.conditions, &ticks),
-            label: clipped(&row.label, LONGEST_NAME),
-            runtime: clipped(&row.runtime, LONGEST_NAME),
+            id: named(&row.id, &row.conditions, &ticks),
+            label: row.label.clone(),
+            runtime: row.runtime.clone(),
             status: row.status.name(),
             facts: facts_of_period(row),
             warnings: row.warnings.iter().map(FindingView::from_finding).collect(),

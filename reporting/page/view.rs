@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::parts::{
-    self, FigureView, FindingView, LONGEST, LONGEST_NAME, SectionView, WaiterView, anchor,
-};
+use super::parts::{self, FigureView, FindingView, SectionView, WaiterView, anchor};
 use super::{Figures, Sentence};
 use crate::fields::{Field, Row, Screen, on_screen};
 use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts, value_of};
@@ -16,7 +14,6 @@ use crate::report::plot::svg::{DrawError, marks};
 use crate::report::{Fact, ranks, waits, written_rank};
 use crate::table::TableColumn;
 use crate::text::numbers::{NOTHING, percent, plus_minus};
-use crate::text::{clipped, plain};
 
 pub(super) struct ReportView {
     /// Leads all anchors of this report.
@@ -124,21 +121,16 @@ pub(super) struct Cell {
 /// What tells reports of one machine apart.
 pub(super) fn about(report: &Report) -> String {
     let date = report.created.split('T').next().unwrap_or_default();
-    let kernel = report
-        .platform
-        .kernel
-        .release
-        .as_deref()
-        .map(|release| clipped(release, 60));
+    let kernel = report.platform.kernel.release.as_deref().map(str::to_owned);
     let source = report
         .platform
         .clocksource
         .current
         .as_deref()
-        .map(|source| clipped(source, 40));
+        .map(str::to_owned);
     let published =
         (report.provenance.kind == ProvenanceKind::Published).then(|| "published".to_owned());
-    let parts = [Some(clipped(date, 30)), kernel, source, published];
+    let parts = [Some(date.to_owned()), kernel, source, published];
     parts
         .into_iter()
         .flatten()
@@ -180,7 +172,7 @@ pub(super) fn summary(report: &Report) -> String {
     if let Some(best) = best {
         text += &format!(
             "; the best is {} with {} %",
-            clipped(&best.id, 80),
+            best.id,
             percent(value_of(best.quality))
         );
         let first = ranks(&report.timers.iter().collect::<Vec<_>>())
@@ -224,16 +216,11 @@ impl ReportView {
         Ok(Self {
             key: key.to_owned(),
             heading: format!("{} ({})", name(report), about(report)),
-            answer: sentence
-                .and_then(|sentence| sentence(report))
-                .map(|text| plain(&text)),
+            answer: sentence.and_then(|sentence| sentence(report)),
             caption: summary(report),
             provenance: (provenance.kind == ProvenanceKind::Published).then(|| {
                 let parts = [&provenance.source, &provenance.note].into_iter().flatten();
-                parts
-                    .map(|part| clipped(part, 2 * LONGEST))
-                    .collect::<Vec<_>>()
-                    .join(" — ")
+                parts.cloned().collect::<Vec<_>>().join(" — ")
             }),
             facts: facts_of(report),
             warnings: report
@@ -284,9 +271,9 @@ impl TimerView {
         Ok(Self {
             anchor,
             rank,
-            id: clipped(&row.id, LONGEST_NAME),
-            label: clipped(&row.label, LONGEST_NAME),
-            runtime: clipped(&row.runtime, LONGEST_NAME),
+            id: row.id.clone(),
+            label: row.label.clone(),
+            runtime: row.runtime.clone(),
             status: row.status.name(),
             trust: row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short),
             quality_colour: parts::quality_class(value_of(row.quality)),

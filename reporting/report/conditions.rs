@@ -1,7 +1,6 @@
 //! What a machine makes of measurements: in one line for the header of every report, and in full.
 
 use crate::model::{CoreKind, Cpu, Limits, Ntp, Platform, Tickless, Tsc};
-use crate::text::clipped;
 
 /// More kinds of cores than any machine has; of a report that has more, no more are shown.
 const MOST_KINDS: usize = 8;
@@ -21,7 +20,7 @@ pub fn brief(platform: &Platform) -> String {
             .map(|on| format!("turbo {}", if on { "on" } else { "off" })),
         cpu.power_plan
             .as_deref()
-            .map(|plan| format!("power plan {}", clipped(plan, 40))),
+            .map(|plan| format!("power plan {plan}")),
         listed(cpu.isolated.as_deref()).map(|list| format!("CPUs {list} isolated")),
         platform
             .kernel
@@ -35,7 +34,7 @@ pub fn brief(platform: &Platform) -> String {
             .limits
             .container
             .as_deref()
-            .map(|kind| format!("container marks ({})", clipped(kind, 40))),
+            .map(|kind| format!("container marks ({kind})")),
         platform
             .limits
             .cpu
@@ -69,7 +68,7 @@ pub fn details(platform: &Platform) -> Vec<Fact> {
         if clocks.is_empty() {
             "none".to_owned()
         } else {
-            clipped(&clocks.join(", "), LONGEST)
+            clocks.join(", ")
         }
     });
     vec![
@@ -116,8 +115,7 @@ fn told(parts: Vec<String>, between: &str) -> String {
 
 /// A list of CPUs that has some.
 fn listed(list: Option<&str>) -> Option<String> {
-    list.filter(|list| !list.is_empty())
-        .map(|list| clipped(list, 80))
+    list.filter(|list| !list.is_empty()).map(str::to_owned)
 }
 
 fn cpus(cpu: &Cpu) -> String {
@@ -153,7 +151,7 @@ fn kinds(kinds: &[CoreKind]) -> String {
         let which = listed(kind.list.as_deref())
             .map(|list| format!(": {list}"))
             .unwrap_or_default();
-        format!("{} × {}{which}", kind.cpus, clipped(&kind.name, 40))
+        format!("{} × {}{which}", kind.cpus, kind.name)
     };
     let all: Vec<String> = kinds.iter().take(MOST_KINDS).map(kind).collect();
     told(all, " · ")
@@ -184,7 +182,7 @@ fn parameters(parameters: &[String]) -> String {
     if parameters.is_empty() {
         "none".to_owned()
     } else {
-        clipped(&parameters.join(" "), LONGEST)
+        parameters.join(" ")
     }
 }
 
@@ -196,7 +194,7 @@ fn tick(platform: &Platform) -> String {
         .into_iter()
         .collect();
     if let (Some(first), Some(source)) = (parts.first_mut(), &kernel.tick_source) {
-        *first += &format!(" ({})", clipped(source, 80));
+        *first += &format!(" ({source})");
     }
     parts.extend(kernel.tickless.map(|tickless| {
         match tickless {
@@ -236,7 +234,7 @@ fn steering(ntp: &Ntp) -> String {
 }
 
 fn limits(limits: &Limits) -> String {
-    let container = limits.container.as_deref().map(|kind| clipped(kind, 40));
+    let container = limits.container.as_deref();
     let cpu = limits.cpu.map(|quota| {
         let throttled = quota.throttled_periods.filter(|periods| *periods > 0);
         let throttled = throttled

@@ -9,9 +9,7 @@ use crate::model::{
 use crate::text::numbers::{
     count, percent, plus_minus, rate, resolution, share, significant, time,
 };
-use crate::text::{clipped, plain};
-
-const LONGEST: usize = 600;
+use crate::text::plain;
 
 /// All that is known of a timer.
 #[must_use]
@@ -72,11 +70,7 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
         }),
     );
     for answer in row.verdicts.iter().flat_map(Verdicts::answers) {
-        let told = format!(
-            "{} — {}",
-            answer.outcome.in_words(),
-            clipped(answer.finding, LONGEST)
-        );
+        let told = format!("{} — {}", answer.outcome.in_words(), answer.finding);
         fact(answer.question.name(), Some(told));
     }
     for (name, evidence) in row.verdicts.iter().flat_map(evidence) {
@@ -128,12 +122,8 @@ fn rate_error(stable: &Stable) -> Option<String> {
 }
 
 fn status(row: &TimerRow) -> String {
-    let said = |text: &Option<String>| {
-        text.as_deref()
-            .map(|text| clipped(text, LONGEST))
-            .unwrap_or_default()
-    };
-    let mut text = format!("{} ({})", row.status.name(), plain(&row.runtime));
+    let said = |text: &Option<String>| text.clone().unwrap_or_default();
+    let mut text = format!("{} ({})", row.status.name(), row.runtime);
     for (lead, part) in [(" — ", said(&row.reason)), (" → ", said(&row.remedy))] {
         if !part.is_empty() {
             text = text + lead + &part;
@@ -170,9 +160,7 @@ fn resolution_in_full(row: &TimerRow, step: &Resolution) -> String {
     let interval = resolved.map_or_else(String::new, |ns| between(ns, |end| time(Some(end))));
     let rule = row.observations.as_ref();
     let rule = rule.and_then(|observations| observations.resolution_rule.as_deref());
-    let rule = rule.map_or_else(String::new, |rule| {
-        format!(", found by the rule `{}`", plain(rule))
-    });
+    let rule = rule.map_or_else(String::new, |rule| format!(", found by the rule `{rule}`"));
     let ticks = significant(step.ticks, 5);
     format!(
         "{}{interval}{}, {ticks} ticks{rule}",

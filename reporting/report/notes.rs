@@ -3,7 +3,7 @@
 //! rows in short: what matters for choosing one as footnotes, what most of them share once.
 
 use crate::model::{Finding, Outcome, Report, Status, TimerRow, WaitConditions};
-use crate::text::{clipped, counted, in_short, plain, runs_of};
+use crate::text::{counted, in_short, runs_of};
 
 /// A numbered note: one cause and one advice, however many timers it concerns.
 pub struct Note {
@@ -41,7 +41,7 @@ impl Notes {
 
     /// One a code, whatever it advises.
     pub fn by_code(report: &Report) -> Self {
-        Self::gathered(report, |warning| (plain(&warning.code), String::new()))
+        Self::gathered(report, |warning| (warning.code.to_string(), String::new()))
     }
 
     fn gathered(report: &Report, key: fn(&Finding) -> (String, String)) -> Self {
@@ -54,7 +54,7 @@ impl Notes {
         }
         for row in all_told(report) {
             for warning in row.warnings {
-                notes.add(warning, Some(plain(row.id)));
+                notes.add(warning, Some(row.id.to_owned()));
             }
         }
         notes
@@ -96,7 +96,7 @@ impl Notes {
         });
         let note = &mut self.list[at - 1];
         note.whole_run |= id.is_none();
-        let message = clipped(&warning.message(), LONGEST);
+        let message = warning.message();
         let cause = match note.causes.iter().position(|(told, _)| *told == message) {
             Some(known) => &mut note.causes[known],
             None => {
@@ -109,7 +109,7 @@ impl Notes {
 }
 
 fn key(warning: &Finding) -> (String, String) {
-    (plain(&warning.code), clipped(&warning.advice(), LONGEST))
+    (warning.code.to_string(), warning.advice())
 }
 
 impl Note {
@@ -165,9 +165,6 @@ fn prefixed(ids: &str, message: &str) -> String {
         format!("{ids}: {message}")
     }
 }
-
-/// Longest text of a row from elsewhere that is printed.
-pub const LONGEST: usize = 600;
 
 /// The rows that have figures: the `ok` ones in the order of the report, then the unresolved ones.
 pub fn with_figures(report: &Report) -> Vec<&TimerRow> {
@@ -353,7 +350,7 @@ fn untested(report: &Report) -> Vec<String> {
         });
         for answer in open {
             let question = answer.question.name();
-            let why = plain(answer.finding);
+            let why = answer.finding;
             let why = why.split([';', ':']).next().unwrap_or_default();
             let is_told = |reason: &&mut Reason| {
                 reason.question == question && without_figures(&reason.why) == without_figures(why)
@@ -361,10 +358,10 @@ fn untested(report: &Report) -> Vec<String> {
             match told.iter_mut().find(is_told) {
                 Some(reason) => {
                     reason.varies |= reason.why != why;
-                    reason.ids.push(plain(&row.id));
+                    reason.ids.push(row.id.clone());
                 }
                 None => {
-                    let ids = vec![plain(&row.id)];
+                    let ids = vec![row.id.clone()];
                     told.push(Reason {
                         question,
                         why: why.to_owned(),

@@ -12,10 +12,6 @@ use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use super::waits::each_length;
 use crate::fields::{Check, Kind, Range, Row, Ticked, Waited, fields, of_kind};
 use crate::model::{Granularity, Interval, Report, TimerRow, WaitRow};
-use crate::text::clipped;
-
-/// Characters of an id that are told.
-const LONGEST: usize = 80;
 
 /// What cannot be in a report, with its place.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -104,9 +100,9 @@ fn of_timers(report: &Report) -> Option<Impossible> {
     let mut seen = HashSet::new();
     report.timers.iter().enumerate().find_map(|(at, row)| {
         if !seen.insert(row.id.as_str()) {
-            return Some(Impossible::DuplicateId(clipped(&row.id, LONGEST)));
+            return Some(Impossible::DuplicateId(row.id.clone()));
         }
-        let place = |name: &str| format!("timers[{at}] ('{}'): {name}", clipped(&row.id, LONGEST));
+        let place = |name: &str| format!("timers[{at}] ('{}'): {name}", row.id);
         of_row(&Row::Clock(row), Kind::Clocks, &place).or_else(|| of_modes(row, &place))
     })
 }
@@ -134,9 +130,9 @@ fn of_waits(report: &Report) -> Option<Impossible> {
     let mut seen = HashSet::new();
     report.waits.iter().enumerate().find_map(|(at, row)| {
         if !seen.insert((&row.id, &row.conditions)) {
-            return Some(Impossible::SameConditions(clipped(&row.id, LONGEST)));
+            return Some(Impossible::SameConditions(row.id.clone()));
         }
-        let place = |name: &str| format!("waits[{at}] ('{}'): {name}", clipped(&row.id, LONGEST));
+        let place = |name: &str| format!("waits[{at}] ('{}'): {name}", row.id);
         let (mut found, mut length) = (of_steps(row, &place), 0..);
         each_length(row, |late| {
             let length = length.next().unwrap_or(0);
@@ -193,9 +189,9 @@ fn of_periods(report: &Report) -> Option<Impossible> {
     let mut seen = HashSet::new();
     report.periods.iter().enumerate().find_map(|(at, row)| {
         if !seen.insert((&row.id, &row.conditions, row.period_ns)) {
-            return Some(Impossible::SameConditions(clipped(&row.id, LONGEST)));
+            return Some(Impossible::SameConditions(row.id.clone()));
         }
-        let place = |name: &str| format!("periods[{at}] ('{}'): {name}", clipped(&row.id, LONGEST));
+        let place = |name: &str| format!("periods[{at}] ('{}'): {name}", row.id);
         of_row(
             &Row::Period(Ticked {
                 row,

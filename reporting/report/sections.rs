@@ -4,7 +4,7 @@
 //! The ranking. Timers whose intervals of Quality overlap with that of the best among them share a
 //! rank: the figures do not tell which is better.
 
-use super::notes::{LONGEST, Notes, all_told, with_figures};
+use super::notes::{Notes, all_told, with_figures};
 use super::waits::named;
 use crate::fields::{Field, Row, Screen, on_screen};
 use crate::model::{Report, Status, TimerRow, Verdicts, WaitConditions};
@@ -185,15 +185,15 @@ pub fn reasons(report: &Report, status: Status) -> Vec<Reason> {
     let all = all_told(report);
     let among: Vec<&WaitConditions> = all.iter().filter_map(|row| row.conditions).collect();
     for row in all.iter().filter(|row| row.status == status) {
-        let id = plain(row.id);
+        let id = row.id.to_owned();
         let id = match row.conditions {
             Some(own) => named(&id, own, &among),
             None => id,
         };
-        let reason = clipped(row.reason.unwrap_or("no reason given"), LONGEST);
-        let text = match row.remedy.map(|remedy| clipped(remedy, LONGEST)) {
+        let reason = row.reason.unwrap_or("no reason given");
+        let text = match row.remedy {
             Some(remedy) if !remedy.is_empty() => format!("{reason} → {remedy}"),
-            _ => reason,
+            _ => reason.to_owned(),
         };
         match reasons.iter_mut().find(|reason| reason.text == text) {
             Some(reason) if reason.ids.contains(&id) => {}
