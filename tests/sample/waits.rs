@@ -4,6 +4,7 @@ use timermeter::model::{
     BackgroundLoad, Bulk, Granularity, Interval, Lateness, LatenessHistogram, Means, MissedPolicy,
     PeriodFigures, PeriodRow, Report, Status, Steps, WaitConditions, WaitFigures, WaitRow,
 };
+use timermeter::text::cleaned;
 
 use super::warning;
 
@@ -50,12 +51,12 @@ pub fn waiting() -> Report {
             "@SUM(A1)\r\n\u{1b}]0;owned\u{7}# no *heading*",
         ),
     ];
-    Report {
+    cleaned(Report {
         timers: Vec::new(),
         warnings: Vec::new(),
         waits,
         ..super::report()
-    }
+    })
 }
 
 /// A report of periodic timers.
