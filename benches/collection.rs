@@ -31,10 +31,7 @@ fn report(kept: &Report, number: u32) -> Report {
             let mut row = sound[at % sound.len()].clone();
             row.id = format!("{}-{at}", row.id);
             let change = 1.0 + f64::from((number * 7 + at as u32) % 100) * 1e-3;
-            if let Some(cost) = &mut row.cost {
-                cost.median_ns = cost.median_ns.map(|ns| ns * change);
-                cost.high_ns = cost.high_ns.map(|ns| ns * change);
-            }
+            row.cost_ns = row.cost_ns.map(|cost| cost.scaled(change));
             row
         })
         .collect();

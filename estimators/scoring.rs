@@ -48,7 +48,6 @@ pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
         value,
         low: interval.low.min(value),
         high: interval.high.max(value),
-        ..interval
     };
     let laws: Vec<f64> = profile
         .laws

@@ -221,7 +221,6 @@ impl Interval {
             value: keep(self.value),
             low: end(self.low),
             high: end(self.high),
-            ..self
         }
     }
 }

@@ -64,8 +64,8 @@ impl Counts {
         let mut usage = MaybeUninit::<libc::rusage>::uninit();
         // SAFETY: the kernel fills what the pointer leads to, which is as large as it has to be.
         let done = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
-        // SAFETY: it was filled, as the call succeeded.
         let usage = if done == 0 {
+            // SAFETY: it was filled, as the call succeeded.
             unsafe { usage.assume_init() }
         } else {
             return None;

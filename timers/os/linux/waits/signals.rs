@@ -48,9 +48,9 @@ impl Awaited {
     /// Waits for one of them.
     #[inline(always)]
     pub(super) fn take(&self) {
-        // SAFETY: the set is initialised; nothing is asked of the signal.
         through_signals(|| {
             End::of(
+                // SAFETY: the set is initialised; nothing is asked of the signal.
                 unsafe { libc::sigwaitinfo(&raw const self.0, ptr::null_mut()) },
                 NEVER,
             )
@@ -148,8 +148,8 @@ impl Method for TimerCreate {
             libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, timer.as_mut_ptr())
         };
         checked("timer_create(CLOCK_MONOTONIC)", made)?;
-        // SAFETY: the call succeeded, so it is written.
         Ok(Self {
+            // SAFETY: the call succeeded, so it is written.
             timer: unsafe { timer.assume_init() },
             signals,
         })

@@ -63,8 +63,8 @@ impl Method for Timerfd {
         // SAFETY: plain numbers.
         let made = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
         let descriptor = checked("timerfd_create(CLOCK_MONOTONIC)", made)?;
-        // SAFETY: it was just opened and has no other owner.
         let timer = Self {
+            // SAFETY: it was just opened and has no other owner.
             timer: unsafe { OwnedFd::from_raw_fd(descriptor) },
             expirations: 0,
         };
