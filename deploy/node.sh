@@ -104,7 +104,7 @@ message=$(tail -n 1 "$errors" | plain | cut -c 1-300)
 # 3: done, but a timer that was asked for by name could not be characterised.
 case $code in 0 | 3) state='done' ;; *) state=failed ;; esac
 if [ "$state" = "done" ] && [ -n "${REMOTE:-}" ]; then
-    if head -c 4096 "$folder/.report" | grep -q '"schema": *"timermeter\.report\.v1"'; then
+    if head -c 4096 "$folder/.report" | grep -q '"schema": *"timermeter\.report\.v2"'; then
         mv "$folder/.report" "$folder/report.json" || state=failed
     else
         state=failed message="what came back is no report"

@@ -26,7 +26,7 @@ plain() {
 reports() {
     find "$1" -type f -name report.json -exec sh -c '
         for report; do
-            if head -c 4096 "$report" | grep -q "\"schema\": *\"timermeter\.report\.v1\""; then echo; fi
+            if head -c 4096 "$report" | grep -q "\"schema\": *\"timermeter\.report\.v2\""; then echo; fi
         done' reports {} + | wc -l | tr -d ' '
 }
 

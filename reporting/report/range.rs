@@ -136,9 +136,12 @@ fn of_waits(report: &Report) -> Option<Impossible> {
         let (mut found, mut length) = (of_steps(row, &place), 0..);
         each_length(row, |late| {
             let length = length.next().unwrap_or(0);
-            let place = |name: &str| match OF_TIMER.contains(&name) || late.is_none() {
-                true => place(name),
-                false => place(&format!("lateness[{length}].{name}")),
+            let place = |name: &str| {
+                let (figure, _) = name.split_once('.').unwrap_or((name, ""));
+                match OF_TIMER.contains(&figure) || late.is_none() {
+                    true => place(name),
+                    false => place(&format!("lateness[{length}].{name}")),
+                }
             };
             let row = Row::Wait(Waited {
                 row,

@@ -109,7 +109,7 @@ fn wrong_usage_is_told_with_its_remedy() {
         ),
         (
             &["probe", "--output", "a.yaml"],
-            ".json, .csv, .md, .prom (metrics) or .txt",
+            ".txt, .json, .csv, .md, .prom",
         ),
         (&["probe", "--timeout", "0"], "or seconds"),
         (&["probe", "--timeout", "-1"], "--timeout"),
@@ -118,7 +118,7 @@ fn wrong_usage_is_told_with_its_remedy() {
         (&["probe", "--agent", "py="], "there is no command"),
         (&["probe", "--agent", "'open"], "quote"),
         (&["probe", "--format", "xml"], "markdown"),
-        (&["platform", "--format", "csv"], "json"),
+        (&["platform", "--format", "csv"], "table, json"),
         (&["probe", "--seed", "x"], "whole number"),
         (&["probe", "--cpu", "x"], "number of a CPU"),
         (&["--jsn"], "--json"),

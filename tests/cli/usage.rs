@@ -130,6 +130,15 @@ fn a_file_whose_ending_stands_for_no_format() {
         &["report.xml", ".json"],
     );
     refused(&["probe", "--output", &folder.arg("report")], &[".json"]);
+    refused(
+        &[
+            "table",
+            &folder.arg("report.json"),
+            "--output",
+            &folder.arg("q.xlsx"),
+        ],
+        &["q.xlsx", ".parquet"],
+    );
     assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 

@@ -159,12 +159,7 @@ fn reports_cost_longer_than_interval() {
         .as_array()
         .expect("a list")
         .iter()
-        .any(|warning| {
-            warning["code"] == "cost-contradiction"
-                && warning["message"]
-                    .as_str()
-                    .is_some_and(|words| words.contains("its interval holds both"))
-        });
+        .any(|warning| warning["code"] == "cost-contradiction");
     assert!(warned, "{row}");
     let cost = &row["cost_ns"];
     let (value, high) = (cost["value"].as_f64(), cost["high"].as_f64());

@@ -138,7 +138,7 @@ fn rejects_impossible_figures_with_place() {
         (
             "/waits/0/figures/floor_ns",
             known(1.0, -1e300, 2.0),
-            "floor_ns is -1e300",
+            "('nanosleep'): floor_ns.low is -1e300",
         ),
         (
             "/waits/0/figures/steps/0/rounding",
