@@ -299,9 +299,8 @@ pub static PRECISION: &[Rule<PrecisionCase>] = &[Rule::new(
     "its Quality is known to ±{half} points only, not to ±{precision}: <its {processes} processes agree to ±{scatter}, but \
      what single calls leave open, or the frequency of the core, does not><its {differing} processes differ by more than \
      the time or the processes that it may take would make up for>",
-    "<more processes do not help (they agree to ±{scatter}): fix the frequency of the core, or compare it with others only \
-     beyond this interval><repeat when the machine is quiet, or give its {differing} processes more time with --budget or \
-     --thorough>",
+    "<{scatter:hidden}more processes do not help: fix the frequency of the core, or compare it with others only beyond this \
+     interval><{differing:hidden}repeat when the machine is quiet, or give it more time with --budget or --thorough>",
     |case| {
         let points = |share: f64| number(100.0 * share, Unit::Points);
         let mut values = values([

@@ -190,7 +190,8 @@ pub fn rendered(template: &str, values: &Values) -> String {
     out + &filled(rest, values).unwrap_or_default()
 }
 
-/// The part of a template with its values; none where one of them is missing.
+/// The part of a template with its values; none where one of them is missing. A value in the style
+/// `hidden` has to be there and is not printed.
 fn filled(part: &str, values: &Values) -> Option<String> {
     let mut out = String::new();
     let mut rest = part;
@@ -198,7 +199,10 @@ fn filled(part: &str, values: &Values) -> Option<String> {
         let (name, after) = after.split_once('}')?;
         let (name, style) = name.split_once(':').unwrap_or((name, ""));
         out += before;
-        out += &written(values.get(name)?, style);
+        let value = values.get(name)?;
+        if style != "hidden" {
+            out += &written(value, style);
+        }
         rest = after;
     }
     Some(out + rest)
