@@ -16,32 +16,7 @@ use serde::Serialize;
 
 use crate::model::Platform;
 
-/// How much a finding matters. The worst come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Figures will be worse, or will not repeat, because of it.
-    Problem,
-    /// Good to know; figures can be had all the same.
-    Note,
-    /// The machine does not show it, so it may be either.
-    Unknown,
-    /// As it should be.
-    Ok,
-}
-
-impl Severity {
-    /// The word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Problem => "problem",
-            Self::Note => "note",
-            Self::Unknown => "unknown",
-            Self::Ok => "ok",
-        }
-    }
-}
+pub use crate::model::Severity;
 
 /// One judgement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
