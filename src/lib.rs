@@ -13,7 +13,6 @@ pub mod counter;
 pub mod hosts;
 pub mod measure;
 pub mod method;
-pub mod native;
 pub mod platform;
 pub mod quantity;
 pub mod recording;

@@ -8,7 +8,6 @@ use std::time::Duration;
 use timermeter::measure::{Clock, Goal, Stopwatch, TrialError, WithSetUp};
 use timermeter::method::ClockFigures;
 use timermeter::method::Facts;
-use timermeter::native;
 
 /// A clock in virtual time: it moves in steps and costs a little.
 #[derive(Clone)]
@@ -43,12 +42,7 @@ impl Virtual {
             cost_p99_ns: Some(1.1 * self.cost_ns),
             spread: Some(1.0),
             quality: None,
-            facts: Facts::from_declared(&native::properties(
-                timers::find("monotonic")
-                    .expect("it is known")
-                    .info
-                    .properties,
-            )),
+            facts: Facts::from_declared(&timers::Properties::MONOTONIC),
         };
         Stopwatch::new(self.clone(), figures)
     }

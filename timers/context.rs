@@ -21,7 +21,12 @@ use crate::subject::{Answer, Fault};
 use crate::{Ticks, Timer, work};
 
 /// The code around a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 pub enum Context {
     /// Sixteen multiplications, each of which waits for the one before: the units that do them are
     /// idle most of the time.
@@ -37,6 +42,21 @@ pub enum Context {
     Cold,
     /// As [`Throughput`](Self::Throughput), while every other allowed CPU reads the same timer.
     Contended,
+}
+
+impl Context {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Latency,
+        Self::Throughput,
+        Self::Memory,
+        Self::Ahead,
+        Self::Cold,
+        Self::Contended,
+    ];
+
+    /// Those that a program meets all the time: reported as a range.
+    pub const USUAL: [Self; 4] = [Self::Latency, Self::Throughput, Self::Memory, Self::Ahead];
 }
 
 /// How long the other work takes before a read that is cold, in nanoseconds.

@@ -25,7 +25,7 @@ pub(crate) mod arm {
     //! perf.rst.
 
     use crate::properties::infos;
-    use crate::{Counts, Family, Info, Properties};
+    use crate::{Counted, Family, Info, Properties};
 
     const FENCED: Properties = Properties {
         needs_fence: Some(false),
@@ -34,7 +34,7 @@ pub(crate) mod arm {
     /// Cycles of one core, which are no time.
     pub(crate) const CYCLES: Properties = Properties {
         family: Some(Family::PerfEvent),
-        counts: Some(Counts::ThreadCycles),
+        counts: Some(Counted::ThreadCycles),
         ..Properties::COUNTER
     };
 
@@ -62,10 +62,10 @@ pub(crate) mod riscv {
     //! Manual*, vol. I, "Zicntr"; Linux Documentation/admin-guide/sysctl/kernel.rst.
 
     use crate::properties::infos;
-    use crate::{Counts, Info, Properties, arm};
+    use crate::{Counted, Info, Properties, arm};
 
     const INSTRUCTIONS: Properties = Properties {
-        counts: Some(Counts::SomethingElse),
+        counts: Some(Counted::SomethingElse),
         ..arm::CYCLES
     };
 

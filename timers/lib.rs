@@ -54,9 +54,9 @@ pub use kernel_entry::{KernelEntry, kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES, pass, rate_of};
 pub use os::AffinityError;
 pub use os::perf_event::clock_calls;
-pub use properties::{Family, Properties, ReadsBy};
+pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use std_time::date;
-pub use subject::{Advance, Answer, Counts, During, Fault, Ordered, Subject};
+pub use subject::{Advance, Answer, During, Fault, Ordered, Subject};
 pub use work::links;
 
 use instructions::{arm, riscv, x86};

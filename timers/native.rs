@@ -13,7 +13,7 @@ use crate::counters::Counter;
 use crate::deadline::Deadline;
 use crate::os::{Common, Undistorted};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
-use crate::{Context, Counts, Info, Ticks, Timer, Unavailable, Visitor, arch, context, work};
+use crate::{Context, Counted, Info, Ticks, Timer, Unavailable, Visitor, arch, context, work};
 
 /// The counter of the processor, held back by a fence and bare.
 type Fenced = Counter<arch::Fenced>;
@@ -328,7 +328,7 @@ fn handoffs_on(
     [here, there]: [Option<u32>; 2],
     count: u32,
 ) -> Answer<Vec<[i64; 2]>> {
-    if info.properties.counts.is_some_and(Counts::one_thread) {
+    if info.properties.counts.is_some_and(Counted::one_thread) {
         let only = "counts for one thread only; readings of two threads cannot be compared";
         return Err(Fault::Refused(format!("{} {only}", info.id)));
     }

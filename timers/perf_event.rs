@@ -21,12 +21,12 @@
 //! [perf_event_open(2)]: https://man7.org/linux/man-pages/man2/perf_event_open.2.html
 
 use crate::os::perf_event::{Event, Page};
-use crate::{Counts, Family, Info, Properties, ReadsBy, Ticks, Timer, Unavailable};
+use crate::{Counted, Family, Info, Properties, ReadsBy, Ticks, Timer, Unavailable};
 
 /// Cycles of the thread, which are no time: their length changes with the frequency of the core.
 const CYCLES: Properties = Properties {
     family: Some(Family::PerfEvent),
-    counts: Some(Counts::ThreadCycles),
+    counts: Some(Counted::ThreadCycles),
     ..Properties::THREAD
 };
 

@@ -1,10 +1,13 @@
-//! What a timer method is, as its documentation has it: the words in which the author of one
-//! declares it.
+//! Declares what a timer is and what it counts, by its documentation or by its agent.
 
-use crate::Counts;
-
-/// What a timer method reads.
+/// What a timer reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Family {
     /// The counter of the CPU that runs all the time: the TSC of x86, CNTVCT of Arm.
     CpuCounter,
@@ -16,10 +19,35 @@ pub enum Family {
     PerfEvent,
     /// A clock on a device of its own: a network card, or the host of a virtual machine.
     DeviceClock,
+    /// None of these.
+    #[cfg_attr(feature = "serde", serde(other))]
+    Other,
 }
 
-/// How a read gets at what it reads, where nothing is in its way.
+impl Family {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CpuCounter => "cpu-counter",
+            Self::SystemClock => "system-clock",
+            Self::CpuTime => "cpu-time",
+            Self::PerfEvent => "perf-event",
+            Self::DeviceClock => "device-clock",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// How a read gets at what it reads, where nothing is in its way. Which way it really takes, the
+/// verdicts tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ReadsBy {
     /// An instruction of the CPU.
     Instruction,
@@ -28,28 +56,130 @@ pub enum ReadsBy {
     Vdso,
     /// A system call.
     SystemCall,
+    /// None of these.
+    #[cfg_attr(feature = "serde", serde(other))]
+    Other,
 }
 
-/// What is known of a timer method without measuring; `None` where its documentation leaves it
-/// open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Properties {
+impl ReadsBy {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Instruction => "instruction",
+            Self::Vdso => "vdso",
+            Self::SystemCall => "system-call",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// What is declared of a timer; what is not is null or left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(
+        rename = "Properties",
+        bound = "Id: Default + serde::Serialize + schemars::JsonSchema"
+    )
+)]
+pub struct Properties<Id = &'static str> {
     /// What it reads.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub family: Option<Family>,
-    /// What it claims to count; `None` for what reads nothing.
-    pub counts: Option<Counts>,
+    /// What it claims to count.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub counts: Option<Counted>,
     /// Whether it can be set, so that it steps.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub settable: Option<bool>,
-    /// Whether its rate is trimmed (`adjtimex(2)`), so that its seconds differ in length.
+    /// Whether its rate is trimmed, so that its seconds differ in length.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub slewed: Option<bool>,
     /// Whether it goes on while the machine sleeps.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub runs_in_suspend: Option<bool>,
     /// Whether a read can overtake the work that stands before it, unless a fence does not let it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub needs_fence: Option<bool>,
     /// How a read gets at what it reads.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub reads_by: Option<ReadsBy>,
     /// The id of the timer that reads the same through the system call, or of cycles another event.
-    pub syscall_variant: Option<&'static str>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub syscall_variant: Option<Id>,
+}
+
+impl<Id> Properties<Id> {
+    /// Whether one keeper, the kernel or a device, makes the rate of this clock for all processes:
+    /// otherwise each may find one for itself.
+    #[must_use]
+    pub fn is_kept_for_all(&self) -> bool {
+        matches!(self.family, Some(Family::SystemClock | Family::DeviceClock))
+    }
+}
+
+/// What a timer counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Counted {
+    /// Time that passes, whatever runs.
+    Wall,
+    /// Time that the process ran on any CPU.
+    ProcessCpu,
+    /// Time that the calling thread ran.
+    ThreadCpu,
+    /// Cycles of the core while the calling thread ran.
+    ThreadCycles,
+    /// None of these.
+    SomethingElse,
+}
+
+impl Counted {
+    /// Whether it counts for one thread only, so that readings taken by two threads cannot be
+    /// compared.
+    #[must_use]
+    pub fn one_thread(self) -> bool {
+        matches!(
+            self,
+            Self::ThreadCpu | Self::ThreadCycles | Self::SomethingElse
+        )
+    }
+
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wall => "wall",
+            Self::ProcessCpu => "process-cpu",
+            Self::ThreadCpu => "thread-cpu",
+            Self::ThreadCycles => "thread-cycles",
+            Self::SomethingElse => "something-else",
+        }
+    }
+
+    /// As a sentence goes on after "it counts".
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Wall => "wall time",
+            Self::ProcessCpu => "CPU time of the process",
+            Self::ThreadCpu => "CPU time of the thread",
+            Self::ThreadCycles => "core cycles of the thread",
+            Self::SomethingElse => "something else",
+        }
+    }
 }
 
 impl Properties {
@@ -69,7 +199,7 @@ impl Properties {
     /// CPU and the firmware.
     pub const COUNTER: Self = Self {
         family: Some(Family::CpuCounter),
-        counts: Some(Counts::Wall),
+        counts: Some(Counted::Wall),
         settable: Some(false),
         slewed: Some(false),
         needs_fence: Some(true),
@@ -81,7 +211,7 @@ impl Properties {
     /// the machine sleeps.
     pub const MONOTONIC: Self = Self {
         family: Some(Family::SystemClock),
-        counts: Some(Counts::Wall),
+        counts: Some(Counted::Wall),
         settable: Some(false),
         slewed: Some(true),
         runs_in_suspend: Some(false),
@@ -100,7 +230,7 @@ impl Properties {
     /// CPU time of the process, which only the kernel knows.
     pub const PROCESS: Self = Self {
         family: Some(Family::CpuTime),
-        counts: Some(Counts::ProcessCpu),
+        counts: Some(Counted::ProcessCpu),
         slewed: Some(false),
         reads_by: Some(ReadsBy::SystemCall),
         ..Self::MONOTONIC
@@ -108,7 +238,7 @@ impl Properties {
 
     /// CPU time of the calling thread.
     pub const THREAD: Self = Self {
-        counts: Some(Counts::ThreadCpu),
+        counts: Some(Counted::ThreadCpu),
         ..Self::PROCESS
     };
 
@@ -136,6 +266,21 @@ impl Properties {
         Self {
             syscall_variant: Some(id),
             ..self
+        }
+    }
+
+    /// The same with ids of its own, as documents hold them.
+    #[must_use]
+    pub fn into_owned(self) -> Properties<String> {
+        Properties {
+            family: self.family,
+            counts: self.counts,
+            settable: self.settable,
+            slewed: self.slewed,
+            runs_in_suspend: self.runs_in_suspend,
+            needs_fence: self.needs_fence,
+            reads_by: self.reads_by,
+            syscall_variant: self.syscall_variant.map(Into::into),
         }
     }
 }

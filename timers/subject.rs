@@ -31,33 +31,6 @@ pub enum During {
     OtherSpin,
 }
 
-/// What a timer claims to count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counts {
-    /// Time that passes, whatever runs.
-    Wall,
-    /// Time that the process ran on any CPU.
-    ProcessCpu,
-    /// Time that the calling thread ran.
-    ThreadCpu,
-    /// Cycles of the core while the calling thread ran.
-    ThreadCycles,
-    /// Neither time nor cycles, of one core: instructions.
-    SomethingElse,
-}
-
-impl Counts {
-    /// Whether it counts for one thread only, so that readings taken by two threads cannot be
-    /// compared.
-    #[must_use]
-    pub fn one_thread(self) -> bool {
-        matches!(
-            self,
-            Self::ThreadCpu | Self::ThreadCycles | Self::SomethingElse
-        )
-    }
-}
-
 /// How far a timer and the reference moved together, each in its own ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advance {

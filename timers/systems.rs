@@ -51,13 +51,13 @@ pub(crate) mod ptp {
     //! [Documentation/driver-api/ptp.rst]: https://docs.kernel.org/driver-api/ptp.html
 
     use crate::properties::infos;
-    use crate::{Counts, Family, Info, Properties, ReadsBy};
+    use crate::{Counted, Family, Info, Properties, ReadsBy};
 
     const NANOSECOND: Option<f64> = Some(1.0);
 
     const DEVICE: Properties = Properties {
         family: Some(Family::DeviceClock),
-        counts: Some(Counts::Wall),
+        counts: Some(Counted::Wall),
         settable: Some(true),
         slewed: Some(true),
         // It has its own power.
@@ -107,7 +107,7 @@ pub(crate) mod windows {
     //! time]: https://learn.microsoft.com/windows/win32/sysinfo/system-time
 
     use crate::properties::infos;
-    use crate::{Counts, Info, Properties};
+    use crate::{Counted, Info, Properties};
 
     /// At the rate of the hardware. What it does in a sleep is not documented.
     const COUNTER: Properties = Properties {
@@ -145,7 +145,7 @@ pub(crate) mod windows {
         TIME_GET_TIME_1MS, "time-get-time-1ms", "timeGetTime() after timeBeginPeriod(1)", MILLISECOND, COUNTER.unfenced();
         THREAD_TIMES, "thread-times", "GetThreadTimes()", FILETIME, THREAD;
         PROCESS_TIMES, "process-times", "GetProcessTimes()", FILETIME, PROCESS;
-        THREAD_CYCLES, "thread-cycle-time", "QueryThreadCycleTime()", None, Properties { counts: Some(Counts::ThreadCycles), ..THREAD };
+        THREAD_CYCLES, "thread-cycle-time", "QueryThreadCycleTime()", None, Properties { counts: Some(Counted::ThreadCycles), ..THREAD };
         PROCESS_CYCLES, "process-cycle-time", "QueryProcessCycleTime()", None, PROCESS;
         CRT_CLOCK, "crt-clock", "clock() of the C runtime", MILLISECOND, CALENDAR;
         FTIME64, "ftime64", "_ftime64()", MILLISECOND, CALENDAR.unfenced();

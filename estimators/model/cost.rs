@@ -2,6 +2,7 @@
 //! code around it.
 
 use serde::{Deserialize, Serialize};
+use timers::Context;
 
 use super::Interval;
 
@@ -98,18 +99,6 @@ pub struct Added {
 
 macro_rules! contexts {
     ($($(#[doc = $about:literal])* $id:ident = $name:ident;)*) => {
-        /// The code around a read.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        pub enum Context {
-            $($(#[doc = $about])* $id,)*
-        }
-
-        impl Context {
-            /// All of them.
-            pub const ALL: [Self; [$(Self::$id),*].len()] = [$(Self::$id),*];
-        }
-
         /// What a read adds to the code around it, by what that is.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -153,11 +142,6 @@ contexts! {
     Cold = cold;
     /// Work bound by throughput while every other allowed CPU reads the same timer.
     Contended = contended;
-}
-
-impl Context {
-    /// Those that a program meets all the time: what is told as a range.
-    pub const USUAL: [Self; 4] = [Self::Latency, Self::Throughput, Self::Memory, Self::Ahead];
 }
 
 impl Adds {

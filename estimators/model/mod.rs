@@ -10,14 +10,13 @@ mod machine;
 mod microarchitecture;
 mod period;
 mod platform;
-mod properties;
 mod report;
 mod timer;
 mod verdict;
 mod wait;
 
 pub use bulk::{Bulk, CostHistogram, Figures, IntervalHistogram, Staircase};
-pub use cost::{Added, Adds, Context, Cost, Distribution, Following, Mode};
+pub use cost::{Added, Adds, Cost, Distribution, Following, Mode};
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};
 pub use machine::{CounterFacts, CounterPromise, Frequency, KernelLog};
@@ -26,14 +25,18 @@ pub use platform::{
     ClockSource, CoreKind, Cpu, CpuQuota, IdleState, InvariantCounter, Kernel, Limits, Load,
     MemoryLimit, Ntp, Os, Platform, Tickless, TimeNamespace, Tsc, Waiting,
 };
-pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};
 pub use timer::{Observations, Resolution, ResolutionKind, Status, Timer, TimerRow};
+pub use timers::waits::Means;
+pub use timers::{Context, Counted, Family, ReadsBy};
 pub use verdict::{
     AllanPoint, Answer, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Paths, PathsBeside,
     Question, ReadPath, Stable, ThreadSafe, Verdicts,
 };
 pub use wait::{
-    BackgroundLoad, Granularity, Lateness, LatenessHistogram, Means, Steps, USUAL_WAIT_NS,
-    WaitConditions, WaitFigures, WaitRow, beats,
+    BackgroundLoad, Granularity, Lateness, LatenessHistogram, Steps, USUAL_WAIT_NS, WaitConditions,
+    WaitFigures, WaitRow, beats,
 };
+
+/// What is declared of a timer, as documents hold it.
+pub type Properties = timers::Properties<String>;

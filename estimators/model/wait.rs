@@ -4,22 +4,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use timers::waits::Means;
 
 use super::{Bulk, Finding, Interval, Status};
-
-/// What a thread does while it waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Means {
-    /// It blocks: another thread may have the CPU.
-    #[default]
-    Blocks,
-    /// It computes until the time has come.
-    Spins,
-    /// It blocks first and computes at the end.
-    Hybrid,
-}
 
 /// What else the machine did meanwhile.
 #[derive(

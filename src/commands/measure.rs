@@ -18,7 +18,6 @@ use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Instrument, Request};
 use crate::method::{ClockFigures, Counts, Facts};
 use crate::model::Report;
-use crate::native;
 use crate::report::terminal::listed;
 use crate::selection::{nearest, select};
 use crate::text::clipped;
@@ -152,7 +151,7 @@ fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
             Ok(_) => format!("--clock {shown}: name one timer, not a pattern"),
         });
     };
-    let counts = Facts::from_declared(&native::properties(entry.info.properties)).counts;
+    let counts = Facts::from_declared(&entry.info.properties).counts;
     countable(name, counts, command).map_err(CommandError::Usage)
 }
 

@@ -21,7 +21,6 @@ use super::protocol::{
 };
 use crate::hosts::step_search::find_step;
 use crate::model::Context;
-use crate::native;
 use crate::text::from_bytes;
 use crate::text::json::{Layout, write};
 use crate::trace::{Reference, Run};
@@ -417,11 +416,10 @@ impl Serve for Adds {
     }
 
     fn serve(self, host: &mut Host) -> Answer<answers::Adds> {
-        let contexts: Vec<_> = self.contexts.into_iter().map(native::context).collect();
         let mirror = host.mirror(true);
         let subject = host.subject(&self.timer)?;
-        let (adds, around) =
-            mirror.around(|| subject.adds(&self.reference, &contexts, self.turns, self.repeat))?;
+        let (adds, around) = mirror
+            .around(|| subject.adds(&self.reference, &self.contexts, self.turns, self.repeat))?;
         Ok(answers::Adds { adds, around })
     }
 }

@@ -9,7 +9,6 @@ use super::requirement::{Counts, Need, Requirement};
 use crate::model::{
     Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts,
 };
-use crate::native;
 
 /// What is known of a clock; `None` where nothing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +54,7 @@ impl Facts {
 
     /// What follows from what is declared.
     #[must_use]
-    pub fn from_declared(declared: &Properties) -> Self {
+    pub fn from_declared<Id>(declared: &timers::Properties<Id>) -> Self {
         let counts = declared.counts.and_then(time);
         Self {
             counts,
@@ -189,7 +188,7 @@ fn declared(row: &TimerRow) -> Properties {
     let own = || timers::find(&row.id).filter(|_| row.runtime == "native");
     row.properties
         .clone()
-        .or_else(|| own().map(|entry| native::properties(entry.info.properties)))
+        .or_else(|| own().map(|entry| entry.info.properties.into_owned()))
         .unwrap_or_default()
 }
 

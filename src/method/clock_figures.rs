@@ -206,7 +206,6 @@ fn refusal(row: &TimerRow) -> Option<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::native;
 
     /// A clock with a step and a cost, of which all else is well known.
     pub(in crate::method) fn clock(id: &str, step_ns: f64, cost_ns: f64) -> ClockFigures {
@@ -222,7 +221,7 @@ pub(super) mod tests {
             spread: Some(1.0),
             quality: Some(0.4),
             facts: timers::find(id).map_or(Facts::UNKNOWN, |entry| {
-                Facts::from_declared(&native::properties(entry.info.properties))
+                Facts::from_declared(&entry.info.properties)
             }),
         }
     }

@@ -212,11 +212,12 @@ fn path(
         low: 30.0,
         high: 30.0,
     });
-    let properties = crate::native::properties(if declared {
+    let properties = (if declared {
         timers::Properties::MONOTONIC
     } else {
         timers::Properties::COUNTER
-    });
+    })
+    .into_owned();
     judge(&Case {
         id: "clock",
         properties: &properties,

@@ -41,10 +41,17 @@ pub struct WaitInfo {
     pub slack: bool,
 }
 
-/// What the calling thread does while it waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a thread does while it waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Means {
     /// It blocks: another thread may have the CPU.
+    #[default]
     Blocks,
     /// It computes until the time has come.
     Spins,

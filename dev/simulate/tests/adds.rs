@@ -20,10 +20,7 @@ fn found(case: &Case) -> Adds {
         let mut timer = world.subject(Role::Timer);
         let asked =
             questions(case.timer.base, &Context::USUAL).flat_map(|(contexts, [turns, pairs])| {
-                let of_native: Vec<_> = contexts
-                    .iter()
-                    .map(|&one| timermeter::native::context(one))
-                    .collect();
+                let of_native: Vec<_> = contexts.iter().map(|&one| one).collect();
                 let rows = timer
                     .adds(REFERENCE_ID, &of_native, turns, pairs)
                     .expect("all are simulated");
@@ -75,8 +72,7 @@ fn cases(processes: Processes) -> Vec<Case> {
 fn judged(cases: &[Case], context: Context) -> [usize; 2] {
     let (mut right, mut held) = (0, 0);
     for case in cases {
-        let [without, with] =
-            piece(timermeter::native::context(context), case.timer.base).expect("simulated");
+        let [without, with] = piece(context, case.timer.base).expect("simulated");
         let truth = with - without;
         let added = found(case).of(context).expect("it was asked");
         right += usize::from((added.ns.value - truth).abs() <= (0.03 * truth).max(0.3));

@@ -14,7 +14,6 @@ use crate::hosts::children;
 use crate::hosts::process::Command;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::model::{Status, TimerRow};
-use crate::native;
 use crate::scratch::ScratchFolder;
 use crate::selection::{UnknownTimer, select};
 
@@ -143,7 +142,7 @@ fn native() -> Result<Offer, CommandError> {
                 let mut row =
                     TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
                 row.ns_per_tick = (entry.ns_per_tick)().or(info.ns_per_tick);
-                row.properties = Some(native::properties(info.properties));
+                row.properties = Some(info.properties.into_owned());
                 row.reason = Some(why.reason);
                 row.remedy = why.remedy;
                 rows.push(row);

@@ -10,7 +10,6 @@ use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::commands::CommandError;
 use crate::hosts::protocol::{HostedWaiter, Missing};
 use crate::model::{Means, Status, Timer, TimerRow};
-use crate::native;
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 
@@ -119,9 +118,7 @@ impl MissingWaiter {
                 &missing.label,
                 entry.map(|entry| entry.info.unit_ns as f64),
             ),
-            means: entry
-                .map(|entry| native::means(entry.info.means))
-                .unwrap_or_default(),
+            means: entry.map(|entry| entry.info.means).unwrap_or_default(),
             ops: missing.ops.clone(),
             why: NotUsable {
                 status: Status::Unavailable,

@@ -13,7 +13,6 @@ use timers::{Entry, Unavailable};
 use super::VERSION;
 use crate::limits::MOST_TIMERS;
 use crate::model::{Means, Properties};
-use crate::native;
 
 /// Nanoseconds of the longest tick: thirty years, beyond which no report tells of any.
 const LONGEST_TICK: f64 = 1e18;
@@ -92,7 +91,7 @@ impl HostedTimer {
             label: entry.info.label.into(),
             ns_per_tick: (entry.ns_per_tick)(),
             reference: false,
-            properties: native::properties(entry.info.properties),
+            properties: entry.info.properties.into_owned(),
             resolution_ns: (entry.declared_resolution)(),
             legend: None,
         }
@@ -136,7 +135,7 @@ impl HostedWaiter {
                 .filter(|(_, has)| *has)
                 .map(|(op, _)| op.into())
                 .collect(),
-            means: native::means(entry.info.means),
+            means: entry.info.means,
             unit_ns: Some(entry.info.unit_ns as f64),
             slack: Some(entry.info.slack),
         }

@@ -4,9 +4,7 @@ use crate::model::Status;
 
 /// What the native timer of that id declares.
 fn native(id: &str) -> Facts {
-    Facts::from_declared(&native::properties(
-        timers::find(id).expect("it is known").info.properties,
-    ))
+    Facts::from_declared(&timers::find(id).expect("it is known").info.properties)
 }
 
 fn row(runtime: &str, properties: Option<Properties>) -> TimerRow {
@@ -39,7 +37,7 @@ fn syscall_variants_enter_the_kernel() {
         let variant = timers::find(variant).expect("it is in the catalogue").info;
         assert_eq!(
             variant.properties.reads_by,
-            Some(timers::ReadsBy::SystemCall),
+            Some(ReadsBy::SystemCall),
             "{}",
             entry.info.id
         );
@@ -113,10 +111,7 @@ fn only_invariant_tsc_keeps_rate() {
     platform.cpu.architecture = "x86_64".into();
     let facts = |platform: &Platform| {
         let facts = Facts::of_row(
-            &row(
-                "native",
-                Some(native::properties(timers::Properties::COUNTER)),
-            ),
+            &row("native", Some(timers::Properties::COUNTER.into_owned())),
             platform,
         );
         (facts.threads, facts.no_slew)

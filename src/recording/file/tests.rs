@@ -46,7 +46,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
             id: id.into(),
             label: id.into(),
             runtime: "native".into(),
-            properties: crate::native::properties(timers::Properties::COUNTER),
+            properties: timers::Properties::COUNTER.into_owned(),
             ..Timer::default()
         },
         outcome,

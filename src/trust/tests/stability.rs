@@ -169,7 +169,7 @@ fn cycles_are_not_compared_with_time() {
             cost_ns,
         });
         let properties = timers::find(id).map_or(Properties::default(), |entry| {
-            crate::native::properties(entry.info.properties)
+            entry.info.properties.into_owned()
         });
         judge(&Case {
             id,

@@ -5,7 +5,6 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Binomial, Distribution, Exp1};
 use timermeter::method::Facts;
 use timermeter::method::{ClockFigures, Method, Plan};
-use timermeter::native;
 
 /// With this many intervals between two edges these fall into the loop independently of each other:
 /// the random waits, which vary by 0.29 of an interval, have added up to a whole one.
@@ -46,7 +45,7 @@ impl Truth {
             quality: None,
             facts: Facts {
                 ordered: self.ordered,
-                ..Facts::from_declared(&native::properties(timers::Properties::MONOTONIC))
+                ..Facts::from_declared(&timers::Properties::MONOTONIC)
             },
         }
     }
