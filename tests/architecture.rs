@@ -162,7 +162,7 @@ fn imports(code: &BTreeMap<Module, String>) -> Arrows {
 }
 
 #[test]
-fn no_room_imports_another_than_contributing_says() {
+fn rooms_import_only_listed_rooms() {
     let text = include_str!("../CONTRIBUTING.md");
     let table = text
         .split_once("| room | holds | may import |")
@@ -249,7 +249,7 @@ const BOUND: [&str; 13] = [
 ];
 
 #[test]
-fn nothing_else_knows_for_which_system_it_is_compiled() {
+fn only_arch_and_os_know_target() {
     let timers = code("timers");
     let boundary = |module: &Module| ["arch", "os"].contains(&module[0].as_str());
     let seen: BTreeSet<&str> = timers
@@ -284,7 +284,7 @@ fn nothing_else_knows_for_which_system_it_is_compiled() {
 /// It knows nothing of measuring: it asks the timers for files and limits of this system, and for
 /// the table of clock sources, only.
 #[test]
-fn reporting_asks_the_timers_for_files_and_limits_only() {
+fn reporting_uses_files_and_limits_only() {
     let reporting = code("reporting");
     let asked = reporting
         .values()
@@ -343,7 +343,7 @@ fn few_files_name_an_operation() {
 
 /// Cargo does not look for tests itself: a file that is not named would never be run.
 #[test]
-fn all_tests_are_part_of_a_program() {
+fn all_tests_belong_to_a_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (manifest, main) = (include_str!("../Cargo.toml"), include_str!("main.rs"));
     for path in fs::read_dir(root.join("tests"))
@@ -367,7 +367,7 @@ fn all_tests_are_part_of_a_program() {
 }
 
 #[test]
-fn a_circle_is_seen() {
+fn detects_import_cycle() {
     let module = |name: &str| vec![name.to_owned()];
     let arrows = |all: &[(&str, &str)]| -> Arrows {
         all.iter()

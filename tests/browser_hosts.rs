@@ -99,7 +99,7 @@ fn the_dial_of_firefox_comes_back() {
             format!("{GRID}={microseconds}"),
             format!("{JITTER}={jitter}"),
         ];
-        let is_told = (0..TIMES).any(|_| {
+        let is_reported = (0..TIMES).any(|_| {
             let report = probed("firefox", &["firefox:performance.now"], &settings);
             let row = row(&report, "firefox:performance.now");
             if row["resolution"]["kind"] != "resolved" {
@@ -117,7 +117,7 @@ fn the_dial_of_firefox_comes_back() {
             moved == jitter
         });
         assert!(
-            is_told,
+            is_reported,
             "{microseconds} µs, edges moved: {jitter}: the step, or that edges are moved, is not told"
         );
     }
@@ -126,7 +126,7 @@ fn the_dial_of_firefox_comes_back() {
 /// Chromium's page and its isolated one have grids of their own; the worker has that of its page.
 #[test]
 #[ignore = "a step of its own: .ci/runtimes"]
-fn a_page_of_chromium_that_is_isolated_has_a_finer_clock() {
+fn isolated_page_has_finer_clock() {
     if found(CHROMIUM).is_none() {
         return;
     }
@@ -229,7 +229,7 @@ fn profiles(folder: &Path) -> usize {
 /// after which the next one cleans up.
 #[test]
 #[ignore = "a step of its own: .ci/runtimes"]
-fn neither_a_process_nor_a_profile_is_left() {
+fn leaves_no_process_or_profile() {
     for (kind, names) in [("chromium", CHROMIUM), ("firefox", FIREFOX)] {
         let Some(browser) = found(names) else {
             continue;
@@ -262,7 +262,7 @@ fn neither_a_process_nor_a_profile_is_left() {
 /// profiles.
 #[test]
 #[ignore = "a step of its own: .ci/runtimes"]
-fn a_runner_that_is_killed_leaves_nothing() {
+fn killed_runner_leaves_nothing() {
     for (kind, names) in [("chromium", CHROMIUM), ("firefox", FIREFOX)] {
         if found(names).is_none() {
             continue;
@@ -299,7 +299,7 @@ fn a_runner_that_is_killed_leaves_nothing() {
 /// A browser that dies ends its host, which says so and leaves nothing.
 #[test]
 #[ignore = "a step of its own: .ci/runtimes"]
-fn a_browser_that_crashes_is_a_host_that_fails() {
+fn crashed_browser_is_failed_host() {
     for (kind, names) in [("chromium", CHROMIUM), ("firefox", FIREFOX)] {
         let Some(browser) = found(names) else {
             continue;
@@ -331,7 +331,7 @@ fn a_browser_that_crashes_is_a_host_that_fails() {
 
 /// What stands in for a browser and is none ends its host, with a line that says why.
 #[test]
-fn a_browser_that_is_none_is_a_host_that_fails() {
+fn missing_browser_is_failed_host() {
     for (script, words) in [
         ("exit 3", "went away"),
         ("echo 'no display' >&2; exit 1", "no display"),

@@ -44,7 +44,7 @@ fn host(folder: &std::path::Path) -> Host {
 }
 
 #[test]
-fn a_campaign_starts_and_asks_no_more_than_its_plan() {
+fn campaign_asks_only_its_plan() {
     let folder = tempfile::tempdir().expect("a folder");
     let hosts = [host(folder.path())];
     let timer = |id: &str| {

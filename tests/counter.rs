@@ -171,7 +171,7 @@ fn either(size: f64, random: &mut StdRng) -> f64 {
 }
 
 /// The finding that comes first: a problem, or a note where nothing worse is there.
-fn named(counter: &Counter) -> Option<&str> {
+fn code_of(counter: &Counter) -> Option<&str> {
     let notes = ["declared", "cost"];
     let first = &counter.findings.first()?;
     let note = counter.findings.iter().find(|finding| {
@@ -205,10 +205,10 @@ fn faults_are_named(seeds: Range<u64>) {
             let sound = found(&model, seed);
             plant(&mut model, &sound, &mut random);
             let counter = judged(&found(&model, 7_000 + seed));
-            if named(&counter) != Some(kind) {
+            if code_of(&counter) != Some(kind) {
                 missed.push((
                     seed,
-                    named(&counter).map(str::to_owned),
+                    code_of(&counter).map(str::to_owned),
                     model.faults.clone(),
                 ));
             }

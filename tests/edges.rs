@@ -145,7 +145,7 @@ fn takes_all_values(moved: &[f64]) -> bool {
 }
 
 #[test]
-fn the_common_step_is_that_of_the_lattice() {
+fn common_step_matches_the_lattice() {
     let of = |step: f64, unit: f64| {
         let at = |n: u32| ((f64::from(n * (n + 3) % 97 + n * 20) * step) / unit).floor();
         let mut readings: Vec<i64> = (0..3_000).map(|n| at(n) as i64).collect();
@@ -173,7 +173,7 @@ fn the_common_step_is_that_of_the_lattice() {
 
 #[test]
 #[ignore = "a step of its own: .ci/runtimes"]
-fn steps_agree_with_loops_that_know_nothing_of_the_agents() {
+fn steps_agree_with_independent_loops() {
     let (mut compared, mut apart) = (0, Vec::new());
     for (prefix, runtime, needs, line) in LOOPS {
         if tool::find(&[needs]).is_none() {

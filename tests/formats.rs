@@ -31,22 +31,22 @@ fn table_in_colour() {
 }
 
 #[test]
-fn json() {
+fn prints_report_as_json() {
     insta::assert_snapshot!(rendered(Format::Json));
 }
 
 #[test]
-fn csv() {
+fn prints_report_as_csv() {
     insta::assert_snapshot!(rendered(Format::Csv));
 }
 
 #[test]
-fn markdown() {
+fn prints_report_as_markdown() {
     insta::assert_snapshot!(rendered(Format::Markdown));
 }
 
 #[test]
-fn overlapping_intervals_share_a_rank_in_every_format() {
+fn overlapping_intervals_share_rank() {
     let mut report = report();
     let best = report.timers[0].quality.expect("it has one").low;
     report.timers[1].quality.as_mut().expect("it has one").high = best;
@@ -80,7 +80,7 @@ fn overlapping_intervals_share_a_rank_in_every_format() {
 }
 
 #[test]
-fn an_interval_of_quality_never_leaves_0_to_100() {
+fn quality_interval_stays_in_range() {
     let mut report = report();
     let quality = report.timers[2].quality.as_mut().expect("it has one");
     (quality.low, quality.high) = (0.0, 1.0);
@@ -100,7 +100,7 @@ fn a_report_that_found_nothing() {
 }
 
 #[test]
-fn no_line_is_wider_than_the_terminal() {
+fn lines_fit_the_terminal() {
     for width in [80, 100, 120, 200] {
         for line in table(Some(width), false).lines() {
             assert!(
@@ -112,7 +112,7 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn without_a_terminal_the_table_is_that_of_120_columns() {
+fn default_width_is_120_columns() {
     assert_eq!(table(None, false), table(Some(120), false));
 }
 
@@ -128,7 +128,7 @@ fn nothing_hostile_reaches_the_terminal() {
 }
 
 #[test]
-fn csv_has_no_formulas_and_as_many_cells_in_every_line() {
+fn csv_is_rectangular_without_formulas() {
     let text = rendered(Format::Csv);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let records: Vec<csv::StringRecord> = reader.records().map(|record| record.unwrap()).collect();
@@ -142,7 +142,7 @@ fn csv_has_no_formulas_and_as_many_cells_in_every_line() {
 }
 
 #[test]
-fn json_reads_back_and_fits_the_schema() {
+fn json_round_trips_and_fits_schema() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     for report in [
         report(),
@@ -173,7 +173,7 @@ fn json_reads_back_and_fits_the_schema() {
 }
 
 #[test]
-fn the_schema_refuses_what_is_no_report() {
+fn schema_refuses_other_documents() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let good: serde_json::Value = serde_json::from_str(&rendered(Format::Json)).unwrap();
     for (pointer, bad) in [
@@ -250,7 +250,7 @@ fn waits_as_markdown() {
 }
 
 #[test]
-fn nothing_hostile_comes_through_with_waits_and_nothing_is_wider_than_the_terminal() {
+fn hostile_wait_texts_are_cleaned() {
     for report in [waiting(), ticking(), waiting_for_nothing()] {
         for format in [Format::Table, Format::Csv, Format::Markdown] {
             let text = render(&report, format, Style::default());

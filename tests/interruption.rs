@@ -11,7 +11,7 @@ use timermeter::hosts::process::Command;
 use timers::Fault;
 
 #[test]
-fn an_interruption_ends_the_children_and_the_wait_for_them() {
+fn interruption_ends_children_and_wait() {
     let folder = tempfile::tempdir().expect("a folder");
     let pid = folder.path().join("pid");
     let script = "trap '' INT TERM; echo $$ > \"$0\"; echo > \"$0.ready\"; sleep 1000; sleep 1000";

@@ -84,7 +84,7 @@ fn it_answers_all_scenarios() {
 }
 
 #[test]
-fn it_serves_what_is_named_and_stays_on_its_cpu() {
+fn serves_named_timers_on_cpu() {
     let cpu = timers::allowed_cpus().expect("the system tells")[0];
     let connection = start(&["--cpu", &cpu.to_string(), "real*", "instant"]);
     let ids: Vec<String> = connection
@@ -142,7 +142,7 @@ fn it_ends_quietly_when_nobody_listens() {
 }
 
 #[test]
-fn it_says_what_is_wrong_with_its_arguments() {
+fn reports_wrong_arguments() {
     let run = |args: &[&str]| {
         let output = Process::new(program())
             .args(args)

@@ -105,7 +105,7 @@ fn kept() -> Report {
 }
 
 #[test]
-fn clocks() {
+fn metrics_of_clocks() {
     insta::assert_snapshot!(rendered(&report()));
 }
 
@@ -115,7 +115,7 @@ fn waits_and_periods() {
 }
 
 #[test]
-fn what_was_not_determined_is_left_out() {
+fn undetermined_figures_are_omitted() {
     let text = rendered(&nothing_determined());
     let figures = ["_cost_", "_quality_", "_spread_", "NaN", "ntp"];
     assert_eq!(
@@ -130,8 +130,8 @@ fn what_was_not_determined_is_left_out() {
 }
 
 #[test]
-fn a_clock_set_to_1970_or_before_is_told_or_left_out() {
-    for (created, told) in [
+fn omits_impossible_start_time() {
+    for (created, reported) in [
         (
             "1970-01-01T00:00:07Z",
             Some("timermeter_report_timestamp_seconds{report=\"clocks\"} 7.0\n"),
@@ -143,13 +143,13 @@ fn a_clock_set_to_1970_or_before_is_told_or_left_out() {
             created: created.into(),
             ..report()
         });
-        assert_eq!(text.contains("_timestamp_"), told.is_some(), "{text}");
-        assert!(text.contains(told.unwrap_or_default()), "{text}");
+        assert_eq!(text.contains("_timestamp_"), reported.is_some(), "{text}");
+        assert!(text.contains(reported.unwrap_or_default()), "{text}");
     }
 }
 
 #[test]
-fn each_family_stands_together_and_no_sample_comes_twice() {
+fn metric_families_are_grouped_without_duplicates() {
     for text in [rendered(&report()), rendered(&waits())] {
         let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         let labels = |sample: &&str| sample.rsplit_once(' ').map(|(labels, _)| labels.to_owned());
@@ -192,20 +192,20 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
         .write_all(input.as_bytes())
         .unwrap();
     let ended = child.wait_with_output().unwrap();
-    let told = [ended.stdout, ended.stderr].concat();
+    let reported = [ended.stdout, ended.stderr].concat();
     Some((
         ended.status.success(),
-        String::from_utf8_lossy(&told).into_owned(),
+        String::from_utf8_lossy(&reported).into_owned(),
     ))
 }
 
 #[test]
-fn prometheus_takes_the_metrics_and_has_nothing_to_say_of_them() {
+fn promtool_accepts_the_metrics() {
     for text in [report(), kept(), waits(), nothing_determined()].map(|report| rendered(&report)) {
-        let Some((accepted, told)) = promtool(&["check", "metrics"], &text) else {
+        let Some((accepted, reported)) = promtool(&["check", "metrics"], &text) else {
             return;
         };
-        assert!(accepted && told.is_empty(), "{told}\n{text}");
+        assert!(accepted && reported.is_empty(), "{reported}\n{text}");
     }
     // And would have something to say.
     let wrong = "# TYPE a_ms gauge\na_ms 1\n";
@@ -214,15 +214,15 @@ fn prometheus_takes_the_metrics_and_has_nothing_to_say_of_them() {
 
 #[test]
 #[ignore = "long"]
-fn the_alerts_are_rules_and_pass_their_tests() {
+fn alert_rules_pass_their_tests() {
     for arguments in [
         &["check", "rules", "timermeter.rules.yml"],
         &["test", "rules", "timermeter.rules.test.yml"],
     ] {
-        let Some((accepted, told)) = promtool(arguments, "") else {
+        let Some((accepted, reported)) = promtool(arguments, "") else {
             return;
         };
-        assert!(accepted, "{told}");
+        assert!(accepted, "{reported}");
     }
 }
 
@@ -235,7 +235,7 @@ fn names(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn alerts_ask_for_metrics_that_there_are() {
+fn alerts_use_existing_metrics() {
     let written = rendered(&kept()) + &rendered(&report()) + &rendered(&waits());
     let there: BTreeSet<&str> = names(&written);
     let rules =

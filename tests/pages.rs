@@ -55,7 +55,7 @@ fn what_agents_say_is_text() {
 }
 
 #[test]
-fn every_timer_stands_in_the_page_with_its_reason() {
+fn page_lists_every_timer() {
     let page = render(&[report()], &[], None).unwrap();
     for row in report()
         .timers
@@ -87,18 +87,18 @@ fn a_page_needs_nothing_else() {
     ] {
         let found = own.matches(outside).count();
         // The label of an agent names an address; that is text.
-        let told = if outside == "http://" {
+        let reported = if outside == "http://" {
             own.matches("http://evil").count()
         } else {
             0
         };
-        assert_eq!(found, told, "{outside}");
+        assert_eq!(found, reported, "{outside}");
     }
     assert!(page.contains("default-src 'none'"));
 }
 
 #[test]
-fn figures_are_drawn_for_paper_and_terminal() {
+fn draws_figures_for_paper_and_terminal() {
     let report = report();
     let plots = Plot::all_of(&report.timers[0]);
     assert_eq!(
@@ -138,7 +138,7 @@ fn write(report: &Report, path: &Path) {
 }
 
 #[test]
-fn a_site_has_an_index_and_a_page_for_each_report() {
+fn site_has_index_and_pages() {
     let folder = folder();
     let (reports, place) = (folder.path().join("reports"), folder.path().join("site"));
     write(&report(), &reports.join("amd/2026-11-20/report.json"));
@@ -203,7 +203,7 @@ fn a_site_has_an_index_and_a_page_for_each_report() {
 }
 
 #[test]
-fn more_than_forty_reports_are_listed_by_their_files() {
+fn many_reports_are_listed_by_file() {
     let folder = folder();
     let (reports, place) = (folder.path().join("reports"), folder.path().join("site"));
     for node in 0..41 {
@@ -229,21 +229,25 @@ fn more_than_forty_reports_are_listed_by_their_files() {
 }
 
 #[test]
-fn a_folder_that_is_no_site_is_left_alone() {
+fn leaves_foreign_folder_alone() {
     let folder = folder();
     let reports = folder.path().join("reports");
     write(&report(), &reports.join("a.json"));
     let mine = folder.path().join("mine");
     fs::create_dir(&mine).unwrap();
     fs::write(mine.join("thesis.tex"), "years of work").unwrap();
-    let told = |place: &Path| {
+    let reported = |place: &Path| {
         site::publish(&reports, place, Wanted::default(), &|| ())
             .unwrap_err()
             .to_string()
     };
-    assert!(told(&mine).contains("was not made by"), "{}", told(&mine));
-    assert!(told(&reports).contains("was not made by"));
-    assert!(told(&reports.join("site")).contains("lie in each other"));
+    assert!(
+        reported(&mine).contains("was not made by"),
+        "{}",
+        reported(&mine)
+    );
+    assert!(reported(&reports).contains("was not made by"));
+    assert!(reported(&reports.join("site")).contains("lie in each other"));
     assert_eq!(
         fs::read_to_string(mine.join("thesis.tex")).unwrap(),
         "years of work"
@@ -261,27 +265,27 @@ const IDS: &str =
                    const order = (key) => button(key).closest('th').getAttribute('aria-sort');";
 
 #[test]
-fn tables_sort_and_filter_in_a_browser() {
+fn tables_sort_and_filter() {
     let script = IDS.to_owned()
-        + "told.before = ids();
-           button('cost').click(); told.cheapest = ids(); told.first = order('cost');
-           button('cost').click(); told.costliest = ids(); told.second = order('cost');
-           button('quality').click(); told.best = ids(); told.third = [order('cost'), order('quality')];
+        + "reported.before = ids();
+           button('cost').click(); reported.cheapest = ids(); reported.first = order('cost');
+           button('cost').click(); reported.costliest = ids(); reported.second = order('cost');
+           button('quality').click(); reported.best = ids(); reported.third = [order('cost'), order('quality')];
            const filter = document.getElementById('filter'); filter.value = 'coarse SYSCALL';
-           filter.dispatchEvent(new Event('input')); told.some = ids();
-           told.closed = [...document.querySelectorAll('details.timer')].filter((d) => !d.hidden).length;
-           told.shown = document.getElementById('shown').textContent; told.hash = location.hash;
-           filter.value = ''; filter.dispatchEvent(new Event('input')); told.all = ids().length;
+           filter.dispatchEvent(new Event('input')); reported.some = ids();
+           reported.closed = [...document.querySelectorAll('details.timer')].filter((d) => !d.hidden).length;
+           reported.shown = document.getElementById('shown').textContent; reported.hash = location.hash;
+           filter.value = ''; filter.dispatchEvent(new Event('input')); reported.all = ids().length;
            // A page in no window may get no focus of its own.
            button('resolution').dispatchEvent(new FocusEvent('focus')); const tip = document.getElementById('tip');
-           told.tip = [tip.hidden, tip.textContent.slice(0, 8)];
-           dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); told.away = tip.hidden;";
+           reported.tip = [tip.hidden, tip.textContent.slice(0, 8)];
+           dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); reported.away = tip.hidden;";
     let page = render(&[report()], &[], None).unwrap();
-    let Some(told) = in_browser("sorting and filtering", &page, "", &script) else {
+    let Some(reported) = in_browser("sorting and filtering", &page, "", &script) else {
         return;
     };
-    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-    assert_eq!(told["failures"], serde_json::json!([]), "{told}");
+    let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
+    assert_eq!(reported["failures"], serde_json::json!([]), "{reported}");
     let report = report();
     let mut costs: Vec<(f64, &str)> = report
         .timers
@@ -289,7 +293,8 @@ fn tables_sort_and_filter_in_a_browser() {
         .filter_map(|row| Some((row.cost_ns?.value, row.id.as_str())))
         .collect();
     costs.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let shown = |key: &str| -> Vec<String> { serde_json::from_value(told[key].clone()).unwrap() };
+    let shown =
+        |key: &str| -> Vec<String> { serde_json::from_value(reported[key].clone()).unwrap() };
     assert_eq!(shown("before").len(), report.timers.len());
     let known: Vec<&str> = costs.iter().map(|(_, id)| *id).collect();
     assert_eq!(
@@ -304,32 +309,35 @@ fn tables_sort_and_filter_in_a_browser() {
         "most expensive first, unknown still last"
     );
     assert_eq!(
-        (&told["first"], &told["second"]),
+        (&reported["first"], &reported["second"]),
         (&"ascending".into(), &"descending".into())
     );
-    assert_eq!(told["third"], serde_json::json!(["none", "descending"]));
+    assert_eq!(reported["third"], serde_json::json!(["none", "descending"]));
     assert_eq!(shown("best")[0], report.timers[0].id);
     assert_eq!(shown("some"), ["monotonic-coarse-syscall"]);
-    assert_eq!(told["closed"], 1, "the descriptions are filtered alike");
-    assert_eq!(told["shown"], format!("1 of {} rows", report.timers.len()));
+    assert_eq!(reported["closed"], 1, "the descriptions are filtered alike");
     assert_eq!(
-        told["hash"],
+        reported["shown"],
+        format!("1 of {} rows", report.timers.len())
+    );
+    assert_eq!(
+        reported["hash"],
         "#sort=quality&order=descending&filter=coarse+SYSCALL"
     );
-    assert_eq!(told["all"], report.timers.len());
+    assert_eq!(reported["all"], report.timers.len());
     assert_eq!(
-        told["tip"],
+        reported["tip"],
         serde_json::json!([false, "The step"]),
         "explained on focus"
     );
-    assert_eq!(told["away"], true, "Escape puts it away");
+    assert_eq!(reported["away"], true, "Escape puts it away");
 }
 
 #[test]
-fn a_link_keeps_order_and_filter_and_opens_a_timer() {
+fn link_keeps_order_and_filter() {
     let page = render(&[report()], &[], None).unwrap();
-    let script = IDS.to_owned() + "told.ids = ids(); told.order = order('cost');";
-    let Some(told) = in_browser(
+    let script = IDS.to_owned() + "reported.ids = ids(); reported.order = order('cost');";
+    let Some(reported) = in_browser(
         "links",
         &page,
         "#sort=cost&order=descending&filter=monotonic",
@@ -337,7 +345,7 @@ fn a_link_keeps_order_and_filter_and_opens_a_timer() {
     ) else {
         return;
     };
-    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
     let expected = [
         "monotonic-syscall",
         "monotonic-coarse-syscall",
@@ -345,13 +353,12 @@ fn a_link_keeps_order_and_filter_and_opens_a_timer() {
         "monotonic-coarse",
     ];
     assert_eq!(
-        (&told["ids"], &told["order"]),
+        (&reported["ids"], &reported["order"]),
         (&serde_json::json!(expected), &"descending".into())
     );
-    let script =
-        "told.open = [...document.querySelectorAll('details[open]')].map((element) => element.id);";
-    let told = in_browser("anchors", &page, "#r0-rdtscp", script).expect("as before");
-    assert_eq!(told, r#"{"open":["r0-rdtscp"],"failures":[]}"#);
+    let script = "reported.open = [...document.querySelectorAll('details[open]')].map((element) => element.id);";
+    let reported = in_browser("anchors", &page, "#r0-rdtscp", script).expect("as before");
+    assert_eq!(reported, r#"{"open":["r0-rdtscp"],"failures":[]}"#);
 }
 
 #[test]
@@ -359,14 +366,14 @@ fn the_comparison_sorts_in_a_browser() {
     let page = render(&[report(), another()], &[], None).unwrap();
     let script = "const cells = () => [...document.querySelectorAll('#matrix tbody tr')]\
                   .map((row) => row.cells[2].textContent);
-                  document.querySelector('#matrix [data-key=c2]').click(); told.cells = cells();
-                  told.names = [...document.querySelectorAll('#matrix tbody th, #matrix-others tbody th')].length;";
-    let Some(told) = in_browser("the comparison", &page, "", script) else {
+                  document.querySelector('#matrix [data-key=c2]').click(); reported.cells = cells();
+                  reported.names = [...document.querySelectorAll('#matrix tbody th, #matrix-others tbody th')].length;";
+    let Some(reported) = in_browser("the comparison", &page, "", script) else {
         return;
     };
-    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-    assert_eq!(told["failures"], serde_json::json!([]), "{told}");
-    let cells: Vec<String> = serde_json::from_value(told["cells"].clone()).unwrap();
+    let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
+    assert_eq!(reported["failures"], serde_json::json!([]), "{reported}");
+    let cells: Vec<String> = serde_json::from_value(reported["cells"].clone()).unwrap();
     let figures: Vec<f64> = cells.iter().map_while(|cell| cell.parse().ok()).collect();
     assert!(
         figures.len() > 5 && figures.is_sorted_by(|a, b| a >= b),
@@ -378,5 +385,5 @@ fn the_comparison_sorts_in_a_browser() {
             .all(|cell| cell.parse::<f64>().is_err()),
         "{cells:?}"
     );
-    assert_eq!(told["names"], report().timers.len());
+    assert_eq!(reported["names"], report().timers.len());
 }

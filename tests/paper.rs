@@ -164,7 +164,7 @@ fn section_4_3_two_costs() {
 /// Section 4.3: why the exponent of the spread is 0.5. With 1 the more expensive, coarser timer
 /// would win.
 #[test]
-fn section_4_3_exponent_of_the_spread() {
+fn spread_exponent_of_section_4_3() {
     for (resolution, cost, spread, printed, printed_with_1) in [
         (2400.0, 4800.0, 0.993, 19.60, 19.53),
         (168.0, 1680.0, 0.578, 21.67, 16.48),

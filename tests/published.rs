@@ -274,7 +274,7 @@ fn folder(described: &Described) -> PathBuf {
 }
 
 #[test]
-fn the_reports_of_the_paper_are_those_of_its_tables() {
+fn paper_reports_match_its_tables() {
     for described in &PLATFORMS {
         let report = report(described);
         assert_eq!(report.timers.len(), 8);
@@ -300,7 +300,7 @@ fn the_reports_of_the_paper_are_those_of_its_tables() {
 }
 
 #[test]
-fn the_two_errata_are_noted_and_no_others() {
+fn notes_exactly_two_errata() {
     let strange: Vec<(&str, String)> = PLATFORMS
         .iter()
         .flat_map(|described| {
@@ -319,7 +319,7 @@ fn the_two_errata_are_noted_and_no_others() {
 }
 
 #[test]
-fn published_reports_read_back_and_say_what_they_are() {
+fn published_reports_read_back() {
     for described in &PLATFORMS {
         let kept = read(&folder(described).join("report.json")).unwrap();
         assert_eq!(kept, report(described));
@@ -332,7 +332,7 @@ fn published_reports_read_back_and_say_what_they_are() {
 }
 
 #[test]
-fn no_kept_cost_lies_above_the_tail_of_its_single_calls() {
+fn cost_lies_below_single_call_tail() {
     let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
     let mut costs = 0;
     let mut folders = vec![PathBuf::from(kept)];

@@ -29,9 +29,9 @@ fn kept() -> Vec<(PathBuf, Report)> {
 }
 
 #[test]
-fn the_first_line_and_pick_and_the_answer_name_one_clock() {
+fn summary_and_pick_agree_on_clock() {
     let usual = Requirement::new(OPERATION, 0.01, 0.95).expect("it makes sense");
-    let mut told = 0;
+    let mut count = 0;
     for (file, report) in kept() {
         let Some(sentence) = in_a_sentence(&report) else {
             continue;
@@ -67,16 +67,16 @@ fn the_first_line_and_pick_and_the_answer_name_one_clock() {
                 file.display()
             );
         }
-        told += 1;
+        count += 1;
     }
-    assert!(told >= 4, "only {told} reports say which clock to use");
+    assert!(count >= 4, "only {count} reports say which clock to use");
 }
 
 /// So it is with what waits.
 #[test]
-fn the_first_line_and_pick_name_one_way_to_wait() {
+fn summary_and_pick_agree_on_wait() {
     use timermeter::method::waiting::{as_exactly_as_possible, in_a_sentence};
-    let mut told = 0;
+    let mut count = 0;
     for (file, report) in kept() {
         let Some(sentence) = in_a_sentence(&report) else {
             continue;
@@ -95,15 +95,15 @@ fn the_first_line_and_pick_name_one_way_to_wait() {
             let names = sentence.contains(&format!("where it must not be late: {} (", punctual.id));
             assert!(names, "{}: {sentence}", file.display());
         }
-        told += 1;
+        count += 1;
     }
-    assert!(told >= 2, "only {told} reports say how to wait");
+    assert!(count >= 2, "only {count} reports say how to wait");
 }
 
 /// And with the clocks of a runtime, whichever is alone in a report.
 #[test]
-fn the_first_line_and_pick_name_one_clock_of_a_runtime() {
-    let mut told = 0;
+fn summary_and_pick_agree_on_runtime() {
+    let mut count = 0;
     for (file, report) in kept() {
         for runtime in ["java", "python", "node"] {
             let mut alone = report.clone();
@@ -124,10 +124,10 @@ fn the_first_line_and_pick_name_one_clock_of_a_runtime() {
             let sentence = in_a_sentence(&alone).expect("it has clocks");
             let names = sentence.contains(&format!(" In {runtime}: {} (", picked.id));
             assert!(names, "{}: {sentence}", file.display());
-            told += 1;
+            count += 1;
         }
     }
-    assert!(told >= 3, "only {told} runtimes have their sentence");
+    assert!(count >= 3, "only {count} runtimes have their sentence");
 }
 
 fn picked(words: &[&str]) -> String {

@@ -138,7 +138,7 @@ fn grain(ready: &Ready, timer: &mut dyn Subject) -> i64 {
     }
 }
 
-/// What ends as late as coarse steps leave it: eight of them are told from sixteen.
+/// What ends as late as coarse steps leave it: eight of them are reported from sixteen.
 const GRAINS: i64 = 8;
 
 /// Work that takes as many grains.
@@ -170,7 +170,7 @@ fn keeps_its_calls(ready: &Ready) {
         let mut timer = subject(&connection, &id);
         let mut batch = |calls| timer.batches(&reference, calls, REPEAT).expect("batches");
         let calls = affordable(&mut batch, span_ns, ns_per_tick);
-        let told = least_until(
+        let reported = least_until(
             // A call of an interpreter may cost less than its loop.
             |[few, many, without]| twice(few, many) && 5 * without < 4 * many,
             || {
@@ -185,7 +185,7 @@ fn keeps_its_calls(ready: &Ready) {
             },
         );
         assert_eq!(
-            told,
+            reported,
             Ok(()),
             "{}:{id}: {calls} calls, twice as many, and none at all",
             ready.prefix
@@ -217,7 +217,7 @@ fn keeps_its_reads(ready: &Ready) {
     let grain = grain(ready, timer.as_mut());
     let turns = turns_of_grains(timer.as_mut(), grain);
     let mut intervals = |turns: &[u64]| timer.intervals(turns, 15).expect("intervals");
-    let told = least_until(
+    let reported = least_until(
         |[none, some, more]| twice(some - none, more - none),
         || {
             intervals(&[0, turns, 2 * turns])
@@ -226,7 +226,7 @@ fn keeps_its_reads(ready: &Ready) {
         },
     );
     assert_eq!(
-        told,
+        reported,
         Ok(()),
         "{}: intervals do not take as long as their work",
         ready.prefix
@@ -417,32 +417,32 @@ fn all_of(name: &str) {
 
 #[test]
 #[ignore = "long"]
-fn java() {
+fn java_agent_passes_scenarios() {
     all_of("java");
 }
 
 #[test]
 #[ignore = "long"]
-fn dotnet() {
+fn dotnet_agent_passes_scenarios() {
     all_of("dotnet");
 }
 
 #[test]
 #[ignore = "long"]
-fn python() {
+fn python_agent_passes_scenarios() {
     all_of("python");
 }
 
 #[test]
 #[ignore = "long"]
-fn node() {
+fn node_agent_passes_scenarios() {
     all_of("node");
 }
 
 /// What there is beside those above: some seconds each, of which `.ci/runtimes` has all.
 #[test]
 #[ignore = "a step of its own: .ci/runtimes"]
-fn all_others() {
+fn all_other_agents_pass_the_scenarios() {
     let others = RUNTIMES.iter().map(|runtime| runtime.name);
     others
         .filter(|name| !["java", "dotnet", "python", "node"].contains(name))
@@ -468,7 +468,7 @@ fn the_example_agents_speak_the_protocol() {
 }
 
 #[test]
-fn the_mantissa_of_a_float_clock_is_carried_exactly() {
+fn float_clock_keeps_its_mantissa() {
     let Some((_folder, hosts)) = prepare("python") else {
         return;
     };
@@ -491,7 +491,7 @@ fn the_mantissa_of_a_float_clock_is_carried_exactly() {
 }
 
 #[test]
-fn a_counter_that_this_java_lacks_is_missed_with_a_remedy() {
+fn missing_java_counter_has_remedy() {
     let Some((folder, hosts)) = prepare("java") else {
         return;
     };
@@ -523,7 +523,7 @@ fn a_counter_that_this_java_lacks_is_missed_with_a_remedy() {
 }
 
 #[test]
-fn windows_that_a_collection_disturbed_are_taken_again() {
+fn repeats_windows_with_garbage_collection() {
     let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["readings"]}"#;
     let script = format!(
         r#"ask() {{ read -r request; }}; ask; echo '{hello}'

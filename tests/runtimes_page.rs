@@ -160,7 +160,7 @@ fn figures(place: &str, report: &Value) -> String {
 }
 
 #[test]
-fn the_page_has_the_figures_of_a_kept_run() {
+fn page_matches_kept_run() {
     let path = root().join("docs/runtimes-measured.md");
     let page = fs::read_to_string(&path).expect("it is there");
     let (before, rest) = page.split_once(BEGIN).expect("it has a place for them");
@@ -192,7 +192,7 @@ fn the_page_has_the_figures_of_a_kept_run() {
 }
 
 #[test]
-fn a_clock_that_does_not_what_is_said_has_a_note() {
+fn deviating_clock_has_a_note() {
     let row = serde_json::json!({
         "id": "x:now", "label": "now(a|b)", "status": "ok", "resolution_ns": {"value": 1e6}, "resolution": {"kind": "resolved"}, "cost_ns": {"value": 25.0},
         "quality": {"value": 0.25, "low": 0.2, "high": 0.3}, "verdicts": {"declared": {"resolution_ns": 1e3, "times_coarser": 1e3}},

@@ -72,7 +72,7 @@ fn stacked(format: Written) -> String {
     table(format, Layout::Stacked, &COLUMNS.map(column), None)
 }
 
-fn beside(format: Written) -> String {
+fn side_by_side(format: Written) -> String {
     table(
         format,
         Layout::Beside,
@@ -82,33 +82,33 @@ fn beside(format: Written) -> String {
 }
 
 #[test]
-fn stacked_text() {
+fn stacked_table_as_text() {
     insta::assert_snapshot!(stacked((Format::Table, false)));
 }
 
 #[test]
-fn beside_text() {
-    insta::assert_snapshot!(beside((Format::Table, false)));
+fn text_side_by_side() {
+    insta::assert_snapshot!(side_by_side((Format::Table, false)));
 }
 
 #[test]
-fn stacked_markdown() {
+fn stacked_table_as_markdown() {
     insta::assert_snapshot!(stacked((Format::Markdown, false)));
 }
 
 #[test]
-fn beside_csv() {
-    insta::assert_snapshot!(beside((Format::Csv, false)));
+fn csv_side_by_side() {
+    insta::assert_snapshot!(side_by_side((Format::Csv, false)));
 }
 
 #[test]
-fn beside_latex() {
-    insta::assert_snapshot!(beside(LATEX_DOCUMENT));
+fn latex_side_by_side() {
+    insta::assert_snapshot!(side_by_side(LATEX_DOCUMENT));
 }
 
 #[test]
-fn latex_to_be_put_into_a_document() {
-    let fragment = beside((Format::Latex, false));
+fn latex_table_for_a_document() {
+    let fragment = side_by_side((Format::Latex, false));
     compile(&format!(
         "\\documentclass{{article}}\n\\usepackage[T1]{{fontenc}}\n\\usepackage[utf8]{{inputenc}}\n\\usepackage{{booktabs,textcomp}}\n\
          \\begin{{document}}\n{fragment}\\end{{document}}\n"
@@ -117,17 +117,17 @@ fn latex_to_be_put_into_a_document() {
 }
 
 #[test]
-fn html_to_be_put_into_a_page() {
-    assert!(beside(HTML_PAGE).contains(&beside((Format::Html, false))));
+fn html_table_for_a_page() {
+    assert!(side_by_side(HTML_PAGE).contains(&side_by_side((Format::Html, false))));
 }
 
 #[test]
-fn beside_html() {
-    insta::assert_snapshot!(beside(HTML_PAGE));
+fn html_side_by_side() {
+    insta::assert_snapshot!(side_by_side(HTML_PAGE));
 }
 
 #[test]
-fn nothing_hostile_gets_through_in_any_format() {
+fn all_formats_escape_hostile_text() {
     for format in [
         (Format::Table, false),
         (Format::Markdown, false),
@@ -138,7 +138,7 @@ fn nothing_hostile_gets_through_in_any_format() {
         HTML_PAGE,
         (Format::Json, false),
     ] {
-        for text in [stacked(format), beside(format)] {
+        for text in [stacked(format), side_by_side(format)] {
             let hostile = |c: &char| {
                 (c.is_control() && *c != '\n')
                     || (('\u{202a}'..='\u{2069}').contains(c) && format.0 != Format::Json)
@@ -178,7 +178,10 @@ fn nothing_hostile_gets_through_in_any_format() {
 
 #[test]
 fn csv_opens_in_a_spreadsheet() {
-    for text in [stacked((Format::Csv, false)), beside((Format::Csv, false))] {
+    for text in [
+        stacked((Format::Csv, false)),
+        side_by_side((Format::Csv, false)),
+    ] {
         let text = text.strip_prefix('\u{feff}').expect("a byte order mark");
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let records: Vec<csv::StringRecord> =
@@ -195,7 +198,8 @@ fn csv_opens_in_a_spreadsheet() {
 
 #[test]
 fn json_is_one_object_a_row() {
-    let rows: serde_json::Value = serde_json::from_str(&beside((Format::Json, false))).unwrap();
+    let rows: serde_json::Value =
+        serde_json::from_str(&side_by_side((Format::Json, false))).unwrap();
     let rows = rows.as_array().unwrap();
     assert!(
         rows.iter()
@@ -258,15 +262,19 @@ fn compile(text: &str) {
         "table.tex",
     ]);
     let output = command.current_dir(folder.path()).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    let end = told.char_indices().rev().nth(3000).map_or(0, |(at, _)| at);
-    assert!(output.status.success(), "{}", &told[end..]);
+    let output_text = String::from_utf8_lossy(&output.stdout);
+    let end = output_text
+        .char_indices()
+        .rev()
+        .nth(3000)
+        .map_or(0, |(at, _)| at);
+    assert!(output.status.success(), "{}", &output_text[end..]);
 }
 
 #[test]
-fn latex_compiles() {
+fn latex_document_compiles() {
     compile(&stacked(LATEX_DOCUMENT));
-    compile(&beside(LATEX_DOCUMENT));
+    compile(&side_by_side(LATEX_DOCUMENT));
     compile(&table(
         LATEX_DOCUMENT,
         Layout::Stacked,
@@ -308,7 +316,7 @@ fn paper(latex: &str) -> f64 {
 }
 
 #[test]
-fn latex_stays_within_what_tex_can_set() {
+fn latex_uses_only_available_characters() {
     let mut one = report();
     one.timers.truncate(3);
     one.timers[0].label = "x".repeat(5000);
@@ -340,7 +348,7 @@ fn latex_stays_within_what_tex_can_set() {
 }
 
 #[test]
-fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
+fn zero_quality_has_reason_column() {
     let kept = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/tests/data/xeon-2026-11-21.json"

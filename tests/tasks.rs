@@ -63,7 +63,7 @@ fn which_clock_in_python() {
 }
 
 #[test]
-fn is_the_clock_of_this_machine_good() {
+fn task_clock_of_machine_is_good() {
     insta::assert_snapshot!(screen(&["check", "--from", CLOCKS], false));
 }
 
@@ -97,7 +97,7 @@ fn how_good_is_nano_time() {
 }
 
 #[test]
-fn how_exactly_can_a_millisecond_be_slept() {
+fn task_sleep_a_millisecond() {
     insta::assert_snapshot!(screen(&["pick", "--every", "1ms", "--from", WAITS], false));
 }
 
@@ -111,9 +111,9 @@ fn what_does_measuring_cost() {
 #[test]
 fn why_is_clock_gettime_slow() {
     let shown = screen(&["inspect", "monotonic", "--from", NO_VDSO], false);
-    let told = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        told.contains("not answered in user mode, as by a vDSO, because the kernel maps none"),
+        text.contains("not answered in user mode, as by a vDSO, because the kernel maps none"),
         "{shown}"
     );
     insta::assert_snapshot!(shown);
@@ -121,7 +121,7 @@ fn why_is_clock_gettime_slow() {
 
 /// And all of it at once.
 #[test]
-fn the_answer() {
+fn task_summary_of_machine() {
     let shown = screen(&["--from", CLOCKS, "--from", WAITS], false);
     assert!(shown.lines().count() <= 1 + 14, "{shown}");
     insta::assert_snapshot!(shown);

@@ -101,7 +101,7 @@ fn a_command_that_holds_an_equals_sign_is_not_a_name() {
 }
 
 #[test]
-fn wrong_usage_is_told_with_its_remedy() {
+fn usage_errors_name_their_remedy() {
     for (words, remedy) in [
         (
             &["probe", "--quick", "--thorough"][..],

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_wider_than_the_terminal() {
+    fn lines_fit_the_terminal() {
         for width in [80, 120] {
             let text = table(
                 &findings(),

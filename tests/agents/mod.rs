@@ -59,7 +59,7 @@ fn one_that_exits_at_once() {
 }
 
 #[test]
-fn one_that_is_killed_by_a_signal() {
+fn agent_killed_by_signal() {
     let agent = Script::new("ask; echo \"$HELLO\"; ask; kill -SEGV $$");
     let fault = agent.later_fault(|timer| timer.readings(3));
     assert_lost(
@@ -87,7 +87,7 @@ fn one_that_dies_between_two_questions() {
 /// A process that lives as long as the campaign is asked now and then: what passes in between is
 /// not its fault.
 #[test]
-fn time_in_which_nobody_asks_is_not_counted() {
+fn idle_time_is_not_counted() {
     let agent = Script::new(
         "ask; echo \"$HELLO\"; ask; echo '{\"readings\":[1,2,3]}'; ask; echo '{\"readings\":[4,5,6]}'; ask",
     );
@@ -112,7 +112,7 @@ fn one_that_dies_within_an_answer() {
 }
 
 #[test]
-fn one_that_dies_and_leaves_a_child_with_its_output() {
+fn agent_dies_leaving_child() {
     let agent = Script::new("ask; sleep 1000 & exit 5");
     assert_lost(&agent.fault(PATIENCE), &["exited with status 5"]);
     agent.left_nobody();
@@ -284,14 +284,14 @@ fn one_that_hangs_and_reads_nothing() {
 }
 
 #[test]
-fn one_that_ignores_the_end_of_its_input() {
+fn agent_ignores_end_of_input() {
     let agent = Script::new("trap '' TERM HUP INT; ask; echo \"$HELLO\"; sleep 1000; sleep 1000");
     drop(agent.start(PATIENCE).expect("it introduces itself"));
     agent.left_nobody();
 }
 
 #[test]
-fn one_that_writes_a_line_without_end() {
+fn agent_writes_endless_line() {
     let agent = Script::new("ask; exec tr '\\0' x < /dev/zero");
     assert_lost(
         &agent.fault(PATIENCE),
@@ -324,7 +324,7 @@ fn one_that_floods_standard_error() {
 }
 
 #[test]
-fn one_that_closes_its_output_and_stays() {
+fn agent_closes_output_and_stays() {
     let agent = Script::new("ask; exec >&-; sleep 1000");
     assert_lost(
         &agent.fault(PATIENCE),
@@ -349,7 +349,7 @@ fn one_that_refuses_stays_usable() {
 }
 
 #[test]
-fn what_is_not_offered_is_not_asked() {
+fn unoffered_operations_are_not_asked() {
     let agent = Script::new(
         "ask; echo \"$HELLO\" | sed 's/,\"handoffs\"//'; ask; echo '{\"readings\":[7]}'; ask",
     );
@@ -408,7 +408,7 @@ fn one_that_keeps_to_the_protocol() {
 }
 
 #[test]
-fn one_that_is_born_on_a_cpu() {
+fn agent_is_started_on_cpu() {
     let cpu = *timers::allowed_cpus()
         .expect("the system tells")
         .last()

@@ -38,7 +38,7 @@ fn answer(wrapper: &[&str], args: &[&str], statuses: &[i32]) -> Value {
         .args(args)
         .output()
         .expect("it starts");
-    let told = String::from_utf8_lossy(&ended.stderr);
+    let reported = String::from_utf8_lossy(&ended.stderr);
     assert!(
         ended
             .status
@@ -46,7 +46,7 @@ fn answer(wrapper: &[&str], args: &[&str], statuses: &[i32]) -> Value {
             .is_some_and(|code| statuses.contains(&code)),
         "{args:?}: {ended:?}"
     );
-    assert!(!told.contains("panicked"), "{args:?}: {told}");
+    assert!(!reported.contains("panicked"), "{args:?}: {reported}");
     serde_json::from_slice(&ended.stdout)
         .unwrap_or_else(|error| panic!("{args:?}: {error}: {ended:?}"))
 }
@@ -62,8 +62,8 @@ fn works(wrapper: &[&str]) -> bool {
     match tried {
         Ok(ended) if ended.status.success() => true,
         Ok(ended) => {
-            let told = String::from_utf8_lossy(&ended.stderr);
-            skipped(format!("{wrapper:?} does not work: {told}"), NAMESPACES);
+            let reported = String::from_utf8_lossy(&ended.stderr);
+            skipped(format!("{wrapper:?} does not work: {reported}"), NAMESPACES);
             false
         }
         Err(error) => {
@@ -130,17 +130,17 @@ fn without_proc_and_sys() {
             continue;
         }
         for (args, statuses) in COMMANDS {
-            let told = answer(&wrapper, args, statuses);
+            let reported = answer(&wrapper, args, statuses);
             if args[0] == "list" {
-                let shown = told
+                let shown = reported
                     .as_array()
                     .expect("a list")
                     .iter()
                     .any(|timer| timer["available"] == true);
-                assert!(shown, "{told}");
+                assert!(shown, "{reported}");
             }
             if args[0] == "probe" {
-                characterised(&told);
+                characterised(&reported);
             }
         }
         let checked = answer(&wrapper, COMMANDS[1].0, COMMANDS[1].1);
@@ -177,14 +177,14 @@ fn with_128_megabytes() {
         return;
     }
     for (args, statuses) in COMMANDS {
-        let told = answer(&wrapper, args, statuses);
+        let reported = answer(&wrapper, args, statuses);
         if args[0] == "probe" {
-            characterised(&told);
+            characterised(&reported);
         }
     }
     // All timers, whose processes all live until the end.
-    let told = answer(&wrapper, &["probe", "--quick", "--format", "json"], &[0]);
-    let failed = told["timers"]
+    let reported = answer(&wrapper, &["probe", "--quick", "--format", "json"], &[0]);
+    let failed = reported["timers"]
         .as_array()
         .expect("timers")
         .iter()
@@ -205,8 +205,8 @@ fn check_of_this_machine() {
         .args(["check", "--format", "json"])
         .output()
         .expect("it starts");
-    let told: Value = serde_json::from_slice(&ended.stdout).expect("it prints JSON");
-    let findings = told["findings"].as_array().expect("findings");
+    let reported: Value = serde_json::from_slice(&ended.stdout).expect("it prints JSON");
+    let findings = reported["findings"].as_array().expect("findings");
     let problems = findings
         .iter()
         .filter(|finding| finding["severity"] == "problem")
@@ -216,9 +216,9 @@ fn check_of_this_machine() {
             .iter()
             .take(problems)
             .all(|finding| finding["severity"] == "problem"),
-        "{told}"
+        "{reported}"
     );
-    assert_eq!(told["fit"], problems == 0);
+    assert_eq!(reported["fit"], problems == 0);
     assert_eq!(ended.status.code(), Some(if problems == 0 { 0 } else { 3 }));
     for finding in findings {
         assert!(
@@ -227,9 +227,9 @@ fn check_of_this_machine() {
         );
     }
     assert!(
-        told["platform"]["cpu"]["allowed"]
+        reported["platform"]["cpu"]["allowed"]
             .as_u64()
             .is_some_and(|cpus| cpus > 0),
-        "{told}"
+        "{reported}"
     );
 }

@@ -35,7 +35,7 @@ fn keep(folder: &Folder, name: &str) {
 }
 
 #[test]
-fn a_machine_is_compared_with_how_it_was() {
+fn compares_machine_with_its_baseline() {
     let folder = Folder::new();
     // Globs, because what a busy machine leaves unresolved is no failure of this test.
     let probe = [
@@ -94,7 +94,7 @@ fn names_and_files_are_never_confused() {
 }
 
 #[test]
-fn what_cannot_be_kept_or_probed_again_is_told_first() {
+fn refuses_unusable_baseline_before_probing() {
     let folder = Folder::new();
     let refused = |args: &[&str], status, words: &str| {
         run(&folder, args)
@@ -130,7 +130,7 @@ fn what_cannot_be_kept_or_probed_again_is_told_first() {
 }
 
 #[test]
-fn a_probe_that_is_ended_leaves_the_older_one() {
+fn interrupted_probe_keeps_old_report() {
     let folder = Folder::new();
     keep(&folder, "before");
     // The file was prepared by then.

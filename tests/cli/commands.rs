@@ -42,7 +42,7 @@ fn refused(more: &[&str], status: i32, word: &str) {
 }
 
 #[test]
-fn each_run_of_a_command_is_a_sample() {
+fn each_command_run_is_a_sample() {
     let found = found(&["--samples", "4", "--", "sleep", "0.002"]);
     assert_eq!(found["schema"], "timermeter.measure.v1");
     let one = &found["measurements"][0];
@@ -77,7 +77,7 @@ fn each_run_of_a_command_is_a_sample() {
 }
 
 #[test]
-fn cpu_time_is_that_of_the_command() {
+fn cpu_time_belongs_to_the_command() {
     let work = "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done";
     let user_ns = |command: &[&str]| {
         let found = found(&[&["--samples", "3", "--"], command].concat());
@@ -89,7 +89,7 @@ fn cpu_time_is_that_of_the_command() {
 }
 
 #[test]
-fn runs_before_the_first_are_not_timed() {
+fn warmup_runs_are_not_timed() {
     let folder = Folder::new();
     let log = folder.arg("log");
     let write = format!("echo run >> {log}");
@@ -98,7 +98,7 @@ fn runs_before_the_first_are_not_timed() {
 }
 
 #[test]
-fn failures_end_it_unless_they_are_ignored() {
+fn failures_end_measurement_unless_ignored() {
     let failing = ["--", "sh", "-c", "exit 7"];
     refused(&failing, 1, "exit status: 7");
     refused(&failing, 1, "--ignore-failure");

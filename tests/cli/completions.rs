@@ -97,7 +97,7 @@ fn completes(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> Command)
 }
 
 #[test]
-fn in_bash() {
+fn completes_words_in_bash() {
     completes("bash", "timermeter.bash", |line, scripts| {
         let mut shell = Command::new("bash");
         shell
@@ -108,7 +108,7 @@ fn in_bash() {
 }
 
 #[test]
-fn in_zsh() {
+fn completes_words_in_zsh() {
     completes("zsh", "_timermeter", |line, scripts| {
         let mut shell = Command::new("zsh");
         shell
@@ -119,7 +119,7 @@ fn in_zsh() {
 }
 
 #[test]
-fn in_fish() {
+fn completes_words_in_fish() {
     completes("fish", "timermeter.fish", |line, scripts| {
         let mut shell = Command::new("fish");
         shell.args([

@@ -36,7 +36,7 @@ fn the_answer_agrees_with_itself() {
 }
 
 #[test]
-fn a_recipe_finds_a_rate_or_says_why_not() {
+fn recipe_finds_rate_or_reason() {
     for id in [
         "ten-milliseconds",
         "declared",

@@ -104,7 +104,7 @@ fn catches_interrupts(process: u32) -> bool {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_command_without_children_ends_at_once() {
+fn command_without_children_ends_immediately() {
     // It waits for a report.
     let mut table = Command::new(super::program());
     let table = table

@@ -22,7 +22,7 @@ fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
 }
 
 #[test]
-fn a_trace_gives_the_same_report_bit_for_bit() {
+fn trace_reproduces_report_bit_for_bit() {
     let folder = Folder::new();
     let (trace, report, again) = (
         folder.arg("run.trace"),
@@ -77,7 +77,7 @@ fn kept_traces_give_the_kept_reports() {
 }
 
 #[test]
-fn a_trace_that_cannot_be_used_is_told() {
+fn refuses_unusable_trace() {
     let folder = Folder::new();
     let (trace, cut) = (folder.arg("run.trace"), folder.arg("cut.trace"));
     probe(&["--trace", &trace]);
@@ -97,7 +97,7 @@ fn a_trace_that_cannot_be_used_is_told() {
 }
 
 #[test]
-fn places_that_cannot_be_written_are_told_before_anything_is_measured() {
+fn refuses_unwritable_output_before_measuring() {
     let folder = Folder::new();
     let (trace, save) = (
         folder.arg("missing/run.trace"),
@@ -119,7 +119,7 @@ fn places_that_cannot_be_written_are_told_before_anything_is_measured() {
 }
 
 #[test]
-fn a_timer_after_save_is_no_folder() {
+fn timer_after_save_is_not_folder() {
     let folder = Folder::new();
     for (verb, id) in [
         ("probe", "monotonic"),
@@ -139,7 +139,7 @@ fn a_timer_after_save_is_no_folder() {
 }
 
 #[test]
-fn what_is_saved_stands_beside_older_runs() {
+fn saved_run_keeps_older_runs() {
     let folder = Folder::new();
     let base = folder.arg("reports");
     for _ in 0..2 {

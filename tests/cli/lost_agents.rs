@@ -96,7 +96,7 @@ fn an_agent_that_hangs_at_once() {
 }
 
 #[test]
-fn agents_that_fail_after_a_good_introduction() {
+fn agent_fails_after_valid_introduction() {
     let hello = HELLO.replace('"', "\\\"");
     let greets = format!("read -r line; echo \"{hello}\"; read -r line");
     let dies = shell("dies", &format!("{greets}; exit 4"));
@@ -124,7 +124,7 @@ fn agents_that_fail_after_a_good_introduction() {
 }
 
 #[test]
-fn timers_of_an_agent_that_is_not_there_are_not_refused() {
+fn missing_agents_timers_are_accepted() {
     let args = [
         "probe",
         "--quick",
@@ -141,7 +141,7 @@ fn timers_of_an_agent_that_is_not_there_are_not_refused() {
 }
 
 #[test]
-fn timers_that_an_agent_cannot_read_keep_their_rows() {
+fn unreadable_agent_timers_keep_rows() {
     let missing = r#","unavailable":[{"id":"b","label":"B","reason":"no such clock","remedy":"buy one"},{"id":"a","label":"A again","reason":"x"}],"ops""#;
     let hello = HELLO.replace(",\"ops\"", missing).replace('"', "\\\"");
     let agent = shell(
@@ -150,7 +150,7 @@ fn timers_that_an_agent_cannot_read_keep_their_rows() {
     );
     let list =
         json(&timermeter(&["list", "--format", "json", "--agent", &agent, "other:*"]).success());
-    let told: Vec<(&str, bool)> = list
+    let reported: Vec<(&str, bool)> = list
         .as_array()
         .expect("a list")
         .iter()
@@ -161,7 +161,7 @@ fn timers_that_an_agent_cannot_read_keep_their_rows() {
             )
         })
         .collect();
-    assert_eq!(told, [("other:a", true), ("other:b", false)]);
+    assert_eq!(reported, [("other:a", true), ("other:b", false)]);
     let probe =
         json(&timermeter(&["probe", "--format", "json", "--agent", &agent, "other:b"]).code(3));
     let row = row(&probe, "other:b");

@@ -183,7 +183,7 @@ fn measurements_that_make_no_sense() {
 }
 
 #[test]
-fn a_clock_is_picked_from_a_report() {
+fn picks_clock_from_report() {
     let folder = Folder::new();
     let (fresh, kept) = (report(&folder), kept());
     let picked = |report: &str, more: &[&str]| {
@@ -251,7 +251,7 @@ fn a_clock_is_picked_from_a_report() {
 }
 
 #[test]
-fn a_clock_of_another_runtime_is_picked() {
+fn picks_clock_of_other_runtime() {
     refused(
         &[
             "pick",
@@ -424,7 +424,7 @@ fn what_can_be_measured_is_listed() {
 }
 
 #[test]
-fn allocations_are_counted_where_the_program_counts() {
+fn counts_allocations_where_supported() {
     if !cfg!(feature = "allocations") {
         refused(
             &["measure", "clone", "--instrument", "allocations"],

@@ -154,7 +154,7 @@ fn csv_has_a_line_a_timer() {
 }
 
 #[test]
-fn files_are_written_beside_the_table() {
+fn writes_files_and_prints_table() {
     let folder = Folder::new();
     let (as_json, markdown) = (folder.arg("x.json"), folder.arg("x.md"));
     fs::write(&as_json, "an older report").expect("it can be written");
@@ -228,7 +228,7 @@ fn a_reader_that_goes_away() {
 }
 
 #[test]
-fn files_are_complete_though_the_reader_went_away() {
+fn files_complete_despite_closed_pipe() {
     let folder = Folder::new();
     let file = folder.arg("x.json");
     let (reader, writer) = io::pipe().expect("a pipe");
@@ -285,24 +285,25 @@ fn a_timer_that_is_not_available() {
 
 /// As a run would have written it: in the formats of one, and metrics with the name of its folder.
 #[test]
-fn a_kept_report_is_told_in_every_format_of_a_run() {
+fn kept_report_prints_in_all_formats() {
     let kept = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json"
     );
-    let told = |format: &str| printed(&timermeter(&["report", kept, "--format", format]).success());
-    let again: Value = serde_json::from_str(&told("json")).expect("JSON");
+    let print_as =
+        |format: &str| printed(&timermeter(&["report", kept, "--format", format]).success());
+    let again: Value = serde_json::from_str(&print_as("json")).expect("JSON");
     let report: Value = serde_json::from_slice(&fs::read(kept).expect("it is kept")).expect("JSON");
     assert_eq!(
         again["timers"].as_array().map(Vec::len),
         report["timers"].as_array().map(Vec::len)
     );
-    let metrics = told("openmetrics");
+    let metrics = print_as("openmetrics");
     assert!(
         metrics.starts_with("# HELP ") && metrics.ends_with("# EOF\n"),
         "{metrics}"
     );
-    let header = told("csv").lines().next().map(str::to_owned);
+    let header = print_as("csv").lines().next().map(str::to_owned);
     assert!(header.is_some_and(|header| header.contains(",timer,label,runtime,")));
     timermeter(&["report", kept, "--format", "csv", "--output", "page.html"]).code(2);
     timermeter(&["report", kept, kept, "--format", "csv"])

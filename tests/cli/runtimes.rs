@@ -20,7 +20,7 @@ fn without_programs(args: &[&str]) -> assert_cmd::assert::Assert {
 }
 
 #[test]
-fn a_runtime_that_is_missing_is_one_line_that_says_how_to_get_it() {
+fn missing_runtime_message_names_package() {
     let list = without_programs(&["list", "--format", "json", "--runtime", "all"]).code(0);
     let listed: Vec<Value> = serde_json::from_slice(&list.get_output().stdout).expect("JSON");
     for id in ["java:*", "dotnet:*", "python:*", "node:*"] {
@@ -53,7 +53,7 @@ fn a_runtime_that_is_missing_is_one_line_that_says_how_to_get_it() {
 }
 
 #[test]
-fn of_all_runtimes_those_that_are_not_here_are_one_line() {
+fn missing_runtimes_share_one_line() {
     let probe = [
         "probe",
         "--quick",
@@ -67,10 +67,10 @@ fn of_all_runtimes_those_that_are_not_here_are_one_line() {
     ];
     let probed = without_programs(&probe).code(predicate::in_iter([0, 3]));
     let said = String::from_utf8_lossy(&probed.get_output().stderr);
-    let told = said
+    let reported = said
         .lines()
         .filter(|line| line.contains("none is here; `timermeter list --runtime all`"));
-    assert_eq!(told.count(), 1, "{said}");
+    assert_eq!(reported.count(), 1, "{said}");
     let report: Value = serde_json::from_slice(&probed.get_output().stdout).expect("JSON");
     let ids: Vec<&str> = rows(&report)
         .iter()

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{printed, program, timermeter};
 
 #[test]
-fn screens_are_no_wider_than_the_terminal() {
+fn output_fits_terminal_width() {
     const OLD: &str = "tests/data/xeon-2026-11-21.json";
     const NEW: &str = "tests/data/epyc-2026-11-21.json";
     const WAITS: &str = "tests/fuzz/corpus/report/waits.json";
@@ -102,13 +102,13 @@ fn many_clocks() -> Vec<(String, usize)> {
     let clocks = |file: PathBuf| {
         let report: Value =
             serde_json::from_slice(&fs::read(&file).ok()?).expect("a report is JSON");
-        let told = |row: &&Value| {
+        let listed = |row: &&Value| {
             ["ok", "unresolved"].contains(&row["status"].as_str().unwrap_or_default())
         };
         let ids = report["timers"]
             .as_array()?
             .iter()
-            .filter(told)
+            .filter(listed)
             .filter_map(|row| row["id"].as_str());
         // A name that is longer than its column, as those of runtimes are, has a second line.
         let lines = ids.map(|id| 1 + usize::from(id.len() > COLUMN)).sum();
@@ -118,7 +118,7 @@ fn many_clocks() -> Vec<(String, usize)> {
 }
 
 #[test]
-fn a_probe_of_thirty_one_clocks_takes_45_lines() {
+fn default_probe_prints_few_lines() {
     let reports = many_clocks();
     assert!(reports.len() >= 8, "{reports:?}");
     for (report, rows) in reports {
@@ -160,7 +160,7 @@ fn a_probe_of_thirty_one_clocks_takes_45_lines() {
 }
 
 #[test]
-fn what_trust_leaves_open_is_told_below_the_table() {
+fn open_verdicts_follow_the_table() {
     let report = "reports/intel-xeon-family-6-model-167-kvm-debian-12/2026-11-25/report.json";
     let text = printed(
         &Command::new(program())
@@ -181,7 +181,7 @@ fn what_trust_leaves_open_is_told_below_the_table() {
 }
 
 #[test]
-fn what_a_shared_core_means_stands_before_the_figures() {
+fn shared_core_note_precedes_figures() {
     let shown = timermeter(&["report", "reports/machines/riscv/report.json"]).success();
     let text = printed(&shown);
     let at = |words: &str| {

@@ -35,7 +35,7 @@ fn now(folder: &Folder) -> String {
 }
 
 #[test]
-fn each_is_measured_and_the_present_one_set_back() {
+fn measures_each_source_and_restores() {
     let folder = machine("hpet\n", "tsc hpet\n");
     let root = folder.arg(".");
     timermeter(&["check", "--sources", "--root", &root])
@@ -77,7 +77,7 @@ fn each_is_measured_and_the_present_one_set_back() {
 }
 
 #[test]
-fn after_sigkill_the_source_is_set_back() {
+fn restores_source_after_sigkill() {
     let folder = machine("hpet\n", "tsc hpet\n");
     let mut command = Command::new(program());
     command
@@ -108,7 +108,7 @@ fn after_sigkill_the_source_is_set_back() {
 }
 
 #[test]
-fn a_machine_without_sources_is_told_so() {
+fn reports_machine_without_sources() {
     let folder = Folder::new();
     timermeter(&["check", "--sources", "--root", &folder.arg(".")])
         .code(1)

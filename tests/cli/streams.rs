@@ -9,7 +9,7 @@ use super::{printed, program, timermeter};
 const REPORT: &str = "tests/data/xeon-2026-11-21.json";
 
 #[test]
-fn a_page_on_standard_output_is_the_page_and_nothing_else() {
+fn page_alone_on_standard_output() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
     timermeter(&["report", REPORT, "-o", file.to_str().unwrap()]).code(0);
@@ -23,7 +23,7 @@ fn a_page_on_standard_output_is_the_page_and_nothing_else() {
 }
 
 #[test]
-fn a_report_from_standard_input_is_the_same_report() {
+fn reads_report_from_standard_input() {
     let text = std::fs::read(REPORT).unwrap();
     let from_file = printed(&timermeter(&["inspect", "monotonic", "--from", REPORT]).code(0));
     let piped = Command::new(program())
@@ -36,15 +36,15 @@ fn a_report_from_standard_input_is_the_same_report() {
         .args(["inspect", "monotonic", "--from", "-"])
         .write_stdin("")
         .assert();
-    let told = String::from_utf8(nothing.code(1).get_output().stderr.clone()).unwrap();
-    assert!(told.contains("standard input"), "{told}");
+    let reported = String::from_utf8(nothing.code(1).get_output().stderr.clone()).unwrap();
+    assert!(reported.contains("standard input"), "{reported}");
 }
 
 #[test]
-fn a_report_on_standard_output_is_asked_for_by_its_format() {
+fn format_prints_report_to_stdout() {
     let refused = timermeter(&["probe", "-o", "-"]).code(2);
-    let told = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
-    assert!(told.contains("--format"), "{told}");
+    let reported = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+    assert!(reported.contains("--format"), "{reported}");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
-fn colour_is_where_it_is_asked_for() {
+fn colours_only_when_requested() {
     let coloured = |more: &[&str], variables: &[(&str, &str)]| {
         let mut command = Command::new(program());
         command

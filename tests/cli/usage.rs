@@ -71,7 +71,7 @@ fn a_cpu_that_is_not_there() {
 }
 
 #[test]
-fn nominal_cycles_where_the_machine_declares_none() {
+fn nominal_cycles_need_declared_frequency() {
     let platform = json(&timermeter(&["platform", "--format", "json"]).success());
     let nominal = &platform["frequency"]["nominal_hz"];
     if nominal.is_null() {
@@ -88,7 +88,7 @@ fn nominal_cycles_where_the_machine_declares_none() {
 }
 
 #[test]
-fn no_command() {
+fn runs_without_a_command() {
     timermeter(&["--jsn"]).code(2).stderr(contains("Usage:"));
 }
 
@@ -110,7 +110,7 @@ fn help_and_version() {
 }
 
 #[test]
-fn a_file_in_a_folder_that_is_not_there() {
+fn refuses_output_in_missing_folder() {
     let folder = Folder::new();
     let good = folder.arg("good.json");
     let bad = folder.arg("missing/report.json");
@@ -123,7 +123,7 @@ fn a_file_in_a_folder_that_is_not_there() {
 }
 
 #[test]
-fn a_file_whose_ending_stands_for_no_format() {
+fn refuses_unknown_file_ending() {
     let folder = Folder::new();
     refused(
         &["probe", "--output", &folder.arg("report.xml")],
@@ -143,7 +143,7 @@ fn a_file_whose_ending_stands_for_no_format() {
 }
 
 #[test]
-fn a_mistake_in_a_name_leaves_no_file() {
+fn wrong_name_leaves_no_file() {
     let folder = Folder::new();
     refused(
         &["probe", "monotonc", "--output", &folder.arg("report.json")],
@@ -166,7 +166,7 @@ fn completions_for_every_shell() {
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn a_build_without_parquet_names_the_feature() {
+fn missing_parquet_names_the_feature() {
     let folder = Folder::new();
     let report = concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -38,22 +38,22 @@ fn sound(text: &str) -> Value {
 #[track_caller]
 fn waits(args: &[&str], status: impl IntoCode) -> (Value, Assert) {
     let assert = timermeter(&[&["wait", "--format", "json"], &SHORT[..], args].concat());
-    let assert = status.of(assert);
+    let assert = status.check(assert);
     (sound(&printed(&assert)), assert)
 }
 
 trait IntoCode {
-    fn of(self, assert: Assert) -> Assert;
+    fn check(self, assert: Assert) -> Assert;
 }
 
 impl IntoCode for i32 {
-    fn of(self, assert: Assert) -> Assert {
+    fn check(self, assert: Assert) -> Assert {
         assert.code(self)
     }
 }
 
 impl IntoCode for [i32; 2] {
-    fn of(self, assert: Assert) -> Assert {
+    fn check(self, assert: Assert) -> Assert {
         assert.code(predicate::in_iter(self))
     }
 }
@@ -183,7 +183,7 @@ fn periodic_timers_and_loops_of_waits() {
 }
 
 #[test]
-fn each_set_of_conditions_has_its_row() {
+fn each_condition_set_has_row() {
     // What is asked for twice, or comes to the same, is asked once.
     let same = [
         "nanosleep",
@@ -233,7 +233,7 @@ fn a_late_wait_ends_the_run() {
 }
 
 #[test]
-fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
+fn forbidden_policy_row_names_remedy() {
     let (found, _) = waits(&["nanosleep", "--policy", "fifo:80"], [0, 3]);
     let own = row(&found, "nanosleep");
     match own["status"].as_str() {
@@ -287,12 +287,12 @@ fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
         .args(SHORT)
         .assert();
     let found = sound(&printed(&run.code(3).stderr(is_empty())));
-    let told: Vec<[&Value; 2]> = list(&found, "waits")
+    let reported: Vec<[&Value; 2]> = list(&found, "waits")
         .iter()
         .map(|row| [&row["conditions"]["policy"], &row["status"]])
         .collect();
     assert_eq!(
-        told,
+        reported,
         [["other", "ok"], ["fifo:80", "unavailable"]],
         "{found}"
     );
@@ -319,7 +319,7 @@ fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_before_anything_is_measured() {
+fn refuses_nonsense_before_measuring() {
     let refused = |args: &[&str], words: &[&str]| {
         let mut assert = timermeter(args).code(2).stdout(is_empty());
         for word in words {
@@ -406,7 +406,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_measured() {
 }
 
 #[test]
-fn timers_that_wait_are_listed_and_checked() {
+fn lists_and_checks_sleep_primitives() {
     let all = super::listed();
     let kind = |id: &str| {
         all.iter()
@@ -442,7 +442,7 @@ fn timers_that_wait_are_listed_and_checked() {
 }
 
 #[test]
-fn lengths_that_are_named_are_all_that_is_measured() {
+fn measures_only_requested_lengths() {
     let args = [
         "wait",
         "nanosleep",
@@ -465,7 +465,7 @@ fn lengths_that_are_named_are_all_that_is_measured() {
 }
 
 #[test]
-fn inspect_and_pick_measure_where_there_is_no_report() {
+fn inspect_and_pick_measure_without_report() {
     let folder = Folder::new();
     let figures = folder.arg("figures");
     let shown = printed(&timermeter(&["inspect", "nanosleep", "-v", "--svg", &figures]).success());

@@ -43,7 +43,7 @@ fn signal(child: &Child, which: &str) {
 }
 
 #[test]
-fn a_process_that_was_stopped_knows_it_and_an_interrupted_one_tells_what_it_saw() {
+fn watch_reports_stops_and_interruption() {
     let (mut child, mut lines) = begun(&[]);
     signal(&child, "-STOP");
     std::thread::sleep(std::time::Duration::from_millis(400));
@@ -79,7 +79,7 @@ fn a_process_that_was_stopped_knows_it_and_an_interrupted_one_tells_what_it_saw(
 }
 
 #[test]
-fn what_is_kept_is_appended_to_and_check_tells_of_it() {
+fn appends_history_that_check_reads() {
     let folder = Folder::new();
     let run = |args: &[&str]| {
         let mut command = assert_cmd::Command::new(program());
@@ -135,7 +135,7 @@ fn what_is_kept_is_appended_to_and_check_tells_of_it() {
 }
 
 #[test]
-fn a_watch_that_cannot_be_is_refused_before_it_begins() {
+fn refuses_impossible_watch_at_start() {
     timermeter(&["watch", "1s", "--period", "2s"])
         .code(2)
         .stderr(contains("--period is longer"));

@@ -76,7 +76,7 @@ fn estimator_constants_state_their_reasons() {
 }
 
 #[test]
-fn the_list_of_constants_is_up_to_date() {
+fn constants_page_is_current() {
     let written = documented::page();
     if std::env::var_os("TIMERMETER_UPDATE").is_some() {
         fs::write(root().join("docs/constants.md"), &written).unwrap();
@@ -165,16 +165,16 @@ fn figures(outcome: &Value) -> BTreeMap<String, f64> {
     if let Some(numbers) = outcome["numbers_for_irregular"].as_f64() {
         found.insert("numbers".into(), numbers);
     }
-    for told in ["granularity", "missed_expirations"] {
+    for figure in ["granularity", "missed_expirations"] {
         let kinds = || {
-            outcome[told]
+            outcome[figure]
                 .as_object()
                 .into_iter()
                 .flat_map(|kinds| kinds.values())
         };
         let sum = |of: &str| kinds().filter_map(|kind| kind[of].as_f64()).sum::<f64>();
         found.insert(
-            format!("right {told}"),
+            format!("right {figure}"),
             sum("right") / sum("timers").max(1.0),
         );
     }
@@ -214,7 +214,7 @@ fn moved(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>, kind: &s
         .unwrap_or(0.0)
 }
 
-/// The long test below is run seldom; that constants can still be told from the rest of the
+/// The long test below is run seldom; that constants can still be figure from the rest of the
 /// estimators is seen more often.
 #[test]
 #[ignore = "compiles a copy of the estimators"]
@@ -228,7 +228,7 @@ fn constants_can_be_varied() {
 
 #[test]
 #[ignore = "forty minutes: each constant of the estimators is halved and doubled"]
-fn how_far_figures_move_with_each_constant() {
+fn sensitivity_to_each_constant() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constants");
     let program = variable::build(&folder, root(), &listed());
     let as_they_are = [None, Some("--waits")].map(|population| {

@@ -139,7 +139,7 @@ fn show(report: &Report) {
 }
 
 #[test]
-fn reports() {
+fn survives_changed_reports() {
     fuzz("report", 2_000, |bytes| {
         let Ok(text) = str::from_utf8(bytes) else {
             return false;
@@ -167,7 +167,7 @@ fn reports() {
 }
 
 #[test]
-fn traces() {
+fn survives_changed_traces() {
     fuzz("trace", 2_000, |json| {
         let bytes = gzip(json);
         match Recording::unpack(&bytes, "a.trace") {
@@ -189,7 +189,7 @@ fn traces() {
 
 /// What stands before the JSON: the header and the tables.
 #[test]
-fn frames() {
+fn survives_changed_frames() {
     fuzz("trace", 600, |json| {
         let mut bytes = gzip(json);
         for at in 0..bytes.len().min(20) {
@@ -207,7 +207,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn answers() {
+fn survives_changed_answers() {
     fuzz("answers", 20_000, |line| {
         let read = [
             serde_json::from_slice::<Hello>(line).is_ok(),

@@ -283,7 +283,7 @@ fn stopped_node_stops_its_probe() {
     {
         let stage = Stage::new();
         stage.program("it's a \"meter\"", &format!("sleep 301{number} & wait"));
-        let run = Run::of(stage.script("node.sh", &["run", "n1"]));
+        let run = Run::spawn(stage.script("node.sh", &["run", "n1"]));
         run.until_it_runs(&format!("sleep 301{number}"));
         run.signal(signal);
         let (status, output) = run.end();
@@ -307,7 +307,7 @@ fn repeats_signal_to_deaf_probe() {
         "timeout",
         "trap '' TERM\nsleep 1.25\ntrap - TERM\nexec sleep 3021",
     );
-    let run = Run::of(stage.script("node.sh", &["run", "n1"]));
+    let run = Run::spawn(stage.script("node.sh", &["run", "n1"]));
     run.until_it_runs("sleep 1.25");
     run.signal(Signal::TERM);
     let (status, output) = run.end();
@@ -323,7 +323,7 @@ fn stops_all_listed_nodes() {
     let stage = Stage::new();
     stage.program("ssh", "sleep 3020 & wait");
     fs::write(stage.0.file("nodes"), "n1\nn2\n").expect("there is room");
-    let run = Run::of(stage.script("ssh/parallel.sh", &["run", "nodes"]));
+    let run = Run::spawn(stage.script("ssh/parallel.sh", &["run", "nodes"]));
     run.until_it_runs("sleep 3020");
     run.signal(Signal::TERM);
     let (status, output) = run.end();

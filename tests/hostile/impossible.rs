@@ -22,7 +22,7 @@ fn asked(verb: &str, lie: &str, args: &[&str]) -> Option<(Value, Option<i32>)> {
     command
         .args([verb, "--quick", "--format", "json", "--agent", &agent])
         .args(args);
-    let (status, output) = Run::of(command).end();
+    let (status, output) = Run::spawn(command).end();
     let reported = String::from_utf8_lossy(&output.stderr).into_owned();
     let report = serde_json::from_slice(&output.stdout);
     Some((

@@ -35,7 +35,7 @@ fn probed(lie: &str) -> Option<(Value, u64)> {
         "liar:*",
     ]);
     command.args(["--output", &folder.arg("report.json")]);
-    let mut run = Run::of(command);
+    let mut run = Run::spawn(command);
     let peak = run.peak();
     let (status, output) = run.end();
     // 3 where the agent could not even introduce itself.

@@ -187,7 +187,7 @@ fn deadline_passes_without_clock() {
     let Some(command) = without_clock(&[], &[&probe[..], &output].concat()) else {
         return;
     };
-    let (status, output) = Run::of(command).end();
+    let (status, output) = Run::spawn(command).end();
     assert_eq!(status.code(), Some(3), "{output:?}");
     let report = fs::read_to_string(folder.file("report.json")).expect("it is written");
     assert!(
@@ -230,7 +230,7 @@ fn without_any_clock_it_says_so() {
         let Some(command) = without_clock(&[("LD_PRELOAD", &library)], args) else {
             return;
         };
-        let (status, output) = Run::of(command).end();
+        let (status, output) = Run::spawn(command).end();
         let reported = String::from_utf8_lossy(&output.stderr);
         assert_eq!(status.code(), Some(1), "{args:?}: {reported}");
         assert!(

@@ -65,7 +65,7 @@ fn walled() -> Option<&'static [&'static str]> {
 /// What a run below shows on standard output and on standard error, and what it ends with. All
 /// bystanders are alive.
 #[track_caller]
-fn beside(wall: &[&str], below: &[&str], args: &[&str]) -> (String, String, i32) {
+fn run_in_namespaces(wall: &[&str], below: &[&str], args: &[&str]) -> (String, String, i32) {
     let mut command = Command::new("timeout");
     command
         .args(["-k", "5", "240"])
@@ -105,7 +105,7 @@ fn foreign_pid_namespace_gives_report() {
             continue;
         }
         let args = ["probe", "monotonic", "time", "--quick", "--format", "json"];
-        let (shown, reported, code) = beside(wall, below, &args);
+        let (shown, reported, code) = run_in_namespaces(wall, below, &args);
         assert_eq!(code, 0, "{below:?}: {reported}");
         assert!(
             reported.contains("/proc shows the processes of another PID namespace"),
@@ -131,7 +131,7 @@ fn agent_children_do_not_confuse() {
     let flee =
         format!("sleep 3101 & setsid sleep 3102 & read -r question; echo '{hello}'; read -r more");
     let flee = shell_words::join(["sh", "-c", &flee]);
-    let (_, reported, code) = beside(wall, &below, &["list", "--agent", &flee]);
+    let (_, reported, code) = run_in_namespaces(wall, &below, &["list", "--agent", &flee]);
     assert_eq!(code, 0, "{reported}");
 }
 
@@ -140,7 +140,7 @@ fn agent_children_do_not_confuse() {
 fn namespace_with_own_proc_works() {
     let Some(wall) = walled() else { return };
     let below = ["unshare", "--pid", "--fork", "--mount-proc"];
-    let (_, reported, code) = beside(
+    let (_, reported, code) = run_in_namespaces(
         wall,
         &below,
         &["probe", "monotonic", "--quick", "--format", "json"],

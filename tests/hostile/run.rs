@@ -39,10 +39,10 @@ impl Run {
     pub fn start(args: &[&str]) -> Self {
         let mut command = Command::new(program());
         command.args(args);
-        Self::of(command)
+        Self::spawn(command)
     }
 
-    pub fn of(mut command: Command) -> Self {
+    pub fn spawn(mut command: Command) -> Self {
         let mark = format!(
             "{}-{}",
             std::process::id(),

@@ -58,7 +58,7 @@ fn read_by_all(name: &str, report: &Value) -> Vec<(Option<i32>, String)> {
             .args(["-c", r#"exec "$0" "$@" > "$SHOWN""#, program()])
             .args(&args)
             .env("SHOWN", folder.file("shown"));
-        let mut run = Run::of(command);
+        let mut run = Run::spawn(command);
         let peak = run.peak();
         let (status, output) = run.end();
         let shown = fs::read(folder.file("shown")).expect("it was made");

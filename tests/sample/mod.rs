@@ -46,7 +46,7 @@ fn as_sent() -> Report {
             "This machine is a guest of KVMKVMKVM: time in which the host ran others shows up as rare, dear invocations.",
             "Measure on bare metal where the figures have to hold for it.",
         )],
-        timers: [good(), odd(), bad()].concat(),
+        timers: [good(), unusual(), bad()].concat(),
         waits: Vec::new(),
         periods: Vec::new(),
     }
@@ -224,7 +224,7 @@ fn figures() -> Figures {
     }
 }
 
-fn odd() -> Vec<TimerRow> {
+fn unusual() -> Vec<TimerRow> {
     let mut bound = ok("time", "time()", Some(1e9), (1e9, 2.41), 1.0, 0.0);
     bound.status = Status::Unresolved;
     bound.resolution = bound.resolution.map(|resolution| Resolution {

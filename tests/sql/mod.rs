@@ -248,7 +248,7 @@ fn queries_find_planted_outliers_in_parquet() {
 /// like a number.
 #[cfg(feature = "parquet")]
 #[test]
-fn csv_and_parquet_have_the_same_types_and_figures() {
+fn csv_and_parquet_agree() {
     if lacks_duckdb() {
         return;
     }

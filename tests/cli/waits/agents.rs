@@ -48,7 +48,7 @@ fn liars(folder: &Folder) -> Option<String> {
 }
 
 #[test]
-fn agents_that_lie_or_hang_have_a_row_and_the_others_their_figures() {
+fn hostile_agents_leave_others_intact() {
     let folder = Folder::new();
     let Some(agent) = liars(&folder) else { return };
     let args = [

@@ -10,7 +10,7 @@ use super::super::{json, patience, printed, program, timermeter};
 use super::{cell, lengths, list, records, row, sound};
 
 #[test]
-fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
+fn all_verbs_read_kept_run() {
     let folder = Folder::new();
     let [report, csv, page, text, trace, histogram, saved] = [
         "r.json", "r.csv", "r.md", "r.txt", "r.trace", "h.txt", "saved",
@@ -39,10 +39,10 @@ fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
         .success();
     // What it says beside the report is where that was kept: no progress without a terminal, and
     // nothing that steers one.
-    let told = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+    let reported = String::from_utf8(run.get_output().stderr.clone()).expect("text");
     assert!(
-        told.lines().all(|line| line.starts_with("kept ")) && told.lines().count() == 2,
-        "{told}"
+        reported.lines().all(|line| line.starts_with("kept ")) && reported.lines().count() == 2,
+        "{reported}"
     );
     let shown = printed(&run);
     assert!(
@@ -108,12 +108,12 @@ fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
         "{:?}",
         lines[0]
     );
-    let told: usize = list(&found, "waits")
+    let reported: usize = list(&found, "waits")
         .iter()
         .flat_map(|row| list(&row["figures"], "lateness"))
         .filter(|late| late["request_ns"] != 1)
         .count();
-    assert_eq!(lines.len(), told);
+    assert_eq!(lines.len(), reported);
     let markdown = fs::read_to_string(&page).unwrap();
     assert!(
         markdown.contains("## Timers that wait") && markdown.contains("| nanosleep |"),
