@@ -20,9 +20,9 @@ pub fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Optio
     let watch = "<script>window.failures = []; addEventListener('error', (e) => failures.push(e.message)); \
                  console.error = (...all) => failures.push(all.join(' '));</script>";
     let check = format!(
-        "<script>const outcome = {{}}; try {{ {script} }} catch (error) {{ failures.push(String(error)); }} \
-         outcome.failures = failures; document.body.innerHTML = ''; const pre = document.createElement('pre'); \
-         pre.id = 'outcome'; pre.textContent = JSON.stringify(outcome); document.body.append(pre);</script></body>"
+        "<script>const reported = {{}}; try {{ {script} }} catch (error) {{ failures.push(String(error)); }} \
+         reported.failures = failures; document.body.innerHTML = ''; const pre = document.createElement('pre'); \
+         pre.id = 'reported'; pre.textContent = JSON.stringify(reported); document.body.append(pre);</script></body>"
     );
     let page = page.replacen(
         "<meta charset=\"utf-8\">",
@@ -54,12 +54,12 @@ pub fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Optio
     let log = String::from_utf8_lossy(&output.stderr);
     assert!(!log.contains(":CONSOLE"), "the console is silent: {log}");
     let dom = String::from_utf8_lossy(&output.stdout);
-    let outcome = dom
-        .split("<pre id=\"outcome\">")
+    let reported = dom
+        .split("<pre id=\"reported\">")
         .nth(1)
         .and_then(|rest| rest.split("</pre>").next());
     Some(
-        outcome
+        reported
             .unwrap_or_else(|| panic!("it ran: {dom}\n{log}"))
             .replace("&amp;", "&")
             .replace("&gt;", ">"),
