@@ -36,7 +36,7 @@ impl Entry {
             ns_per_tick: T::ns_per_tick,
             declared_resolution: T::declared_resolution,
             availability: T::availability,
-            open: || Ok(Box::new(Native::<T>::open()?)),
+            open: || Ok(Box::new(Native::open::<T>()?)),
         }
     }
 }

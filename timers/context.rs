@@ -62,39 +62,46 @@ impl Context {
 /// How long the other work takes before a read that is cold, in nanoseconds.
 const COLD_NS: f64 = 1e6;
 
+/// Rows of pieces of work with a read in each, compiled for each timer.
+pub(crate) trait Pieces: Sync {
+    /// One chain.
+    fn chain(&self, turns: u64);
+    /// Four chains.
+    fn chains(&self, turns: u64);
+    /// A miss a turn; the read stands between the load and what waits for it.
+    fn chase(&self, lines: &Lines, turns: u64);
+    /// A row of two plans a turn, the read between them.
+    fn run_ahead(&self, plan: &Plan, turns: u64);
+    /// A read alone.
+    fn once(&self);
+}
+
 /// As [`Subject::adds`](crate::Subject::adds).
-pub(crate) fn pairs<T: Timer>(
-    timer: &T,
+pub(crate) fn pairs(
+    timer: &(impl Pieces + ?Sized),
     now: &dyn Fn() -> Ticks,
     context: Context,
     [turns, repeat]: [u32; 2],
 ) -> Answer<Vec<[i64; 2]>> {
-    let turns = u64::from(turns);
+    let (turns, null): (_, &dyn Pieces) = (u64::from(turns), &Null);
+    let throughput = || rows(now, repeat, &|| null.chains(turns), &|| timer.chains(turns));
     Ok(match context {
-        Context::Latency => rows(now, repeat, &|| chain(&Null, turns), &|| {
-            chain(timer, turns)
-        }),
-        Context::Throughput => rows(now, repeat, &|| chains(&Null, turns), &|| {
-            chains(timer, turns)
-        }),
+        Context::Latency => rows(now, repeat, &|| null.chain(turns), &|| timer.chain(turns)),
+        Context::Throughput => throughput(),
         Context::Memory => {
             let lines = Lines::of_this_process();
-            rows(now, repeat, &|| chase(&Null, lines, turns), &|| {
-                chase(timer, lines, turns)
+            rows(now, repeat, &|| null.chase(lines, turns), &|| {
+                timer.chase(lines, turns)
             })
         }
         Context::Ahead => {
             let plan = Plan::of_this_process();
-            rows(now, repeat, &|| run_ahead(&Null, plan, turns), &|| {
-                run_ahead(timer, plan, turns)
+            rows(now, repeat, &|| null.run_ahead(plan, turns), &|| {
+                timer.run_ahead(plan, turns)
             })
         }
         Context::Cold => cold(timer, now, repeat),
-        Context::Contended => beside_readers(timer, || {
-            rows(now, repeat, &|| chains(&Null, turns), &|| {
-                chains(timer, turns)
-            })
-        })?,
+        Context::Contended => beside_readers(timer, throughput)?,
     })
 }
 
@@ -130,82 +137,83 @@ fn in_turn(repeat: u32, without: &dyn Fn() -> i64, with: &dyn Fn() -> i64) -> Ve
     (0..repeat).map(pair).collect()
 }
 
-/// One chain.
-#[inline(never)]
-fn chain<T: Timer>(timer: &T, turns: u64) {
-    let (mut state, mut left) = (opaque(3), opaque_count(turns));
-    while left != 0 {
-        for _ in 0..8 {
-            state = opaque(state.wrapping_mul(work::MULTIPLIER));
-        }
-        keep(&afresh(timer).read());
-        for _ in 0..8 {
-            state = opaque(state.wrapping_mul(work::MULTIPLIER));
-        }
-        left -= 1;
-    }
-    opaque(state);
-}
-
-/// Four chains.
-#[inline(never)]
-fn chains<T: Timer>(timer: &T, turns: u64) {
-    let [mut a, mut b, mut c, mut d] = [3, 5, 7, 9].map(opaque);
-    let mut left = opaque_count(turns);
-    macro_rules! eight {
-        () => {
+impl<T: Timer> Pieces for T {
+    /// One chain.
+    fn chain(&self, turns: u64) {
+        let (mut state, mut left) = (opaque(3), opaque_count(turns));
+        while left != 0 {
             for _ in 0..8 {
-                a = opaque(a.wrapping_mul(work::MULTIPLIER));
-                b = opaque(b.wrapping_mul(work::MULTIPLIER));
-                c = opaque(c.wrapping_mul(work::MULTIPLIER));
-                d = opaque(d.wrapping_mul(work::MULTIPLIER));
+                state = opaque(state.wrapping_mul(work::MULTIPLIER));
             }
-        };
+            keep(&afresh(self).read());
+            for _ in 0..8 {
+                state = opaque(state.wrapping_mul(work::MULTIPLIER));
+            }
+            left -= 1;
+        }
+        opaque(state);
     }
-    while left != 0 {
-        eight!();
-        keep(&afresh(timer).read());
-        eight!();
-        left -= 1;
-    }
-    let _ = [a, b, c, d].map(opaque);
-}
 
-/// A miss a turn; the read stands between the load and what waits for it.
-#[inline(never)]
-fn chase<T: Timer>(timer: &T, lines: &Lines, turns: u64) {
-    let (mut at, mut left) = (lines.begin(), opaque_count(turns));
-    while left != 0 {
-        let loaded = lines.load(at);
-        keep(&afresh(timer).read());
-        at = opaque(Lines::next(at, loaded));
-        left -= 1;
+    /// Four chains.
+    fn chains(&self, turns: u64) {
+        let [mut a, mut b, mut c, mut d] = [3, 5, 7, 9].map(opaque);
+        let mut left = opaque_count(turns);
+        macro_rules! eight {
+            () => {
+                for _ in 0..8 {
+                    a = opaque(a.wrapping_mul(work::MULTIPLIER));
+                    b = opaque(b.wrapping_mul(work::MULTIPLIER));
+                    c = opaque(c.wrapping_mul(work::MULTIPLIER));
+                    d = opaque(d.wrapping_mul(work::MULTIPLIER));
+                }
+            };
+        }
+        while left != 0 {
+            eight!();
+            keep(&afresh(self).read());
+            eight!();
+            left -= 1;
+        }
+        let _ = [a, b, c, d].map(opaque);
     }
-    lines.end(at);
-}
 
-/// A row of two plans a turn, the read between them.
-#[inline(never)]
-fn run_ahead<T: Timer>(timer: &T, plan: &Plan, turns: u64) {
-    let (mut sum, mut left) = (opaque(0), opaque_count(turns));
-    while left != 0 {
-        let row = left as usize;
-        sum = sum.wrapping_add(plan.outer(row));
-        keep(&afresh(timer).read());
-        sum = sum.wrapping_add(plan.inner(row));
-        left -= 1;
+    fn chase(&self, lines: &Lines, turns: u64) {
+        let (mut at, mut left) = (lines.begin(), opaque_count(turns));
+        while left != 0 {
+            let loaded = lines.load(at);
+            keep(&afresh(self).read());
+            at = opaque(Lines::next(at, loaded));
+            left -= 1;
+        }
+        lines.end(at);
     }
-    opaque(sum);
+
+    fn run_ahead(&self, plan: &Plan, turns: u64) {
+        let (mut sum, mut left) = (opaque(0), opaque_count(turns));
+        while left != 0 {
+            let row = left as usize;
+            sum = sum.wrapping_add(plan.outer(row));
+            keep(&afresh(self).read());
+            sum = sum.wrapping_add(plan.inner(row));
+            left -= 1;
+        }
+        opaque(sum);
+    }
+
+    fn once(&self) {
+        keep(&afresh(self).read());
+    }
 }
 
 /// Single reads after other work, and as often nothing in their place.
-fn cold<T: Timer>(timer: &T, now: &dyn Fn() -> Ticks, repeat: u32) -> Vec<[i64; 2]> {
+fn cold(timer: &(impl Pieces + ?Sized), now: &dyn Fn() -> Ticks, repeat: u32) -> Vec<[i64; 2]> {
     /// Turns that tell how many make a millisecond.
     const PILOT: u64 = 1_000;
     let (lines, plan) = (Lines::of_this_process(), Plan::of_this_process());
+    let null: &dyn Pieces = &Null;
     let other_work = |turns: u64| {
-        chase(&Null, lines, turns);
-        run_ahead(&Null, plan, turns);
+        null.chase(lines, turns);
+        null.run_ahead(plan, turns);
     };
     other_work(PILOT);
     let began = kernel_time();
@@ -223,17 +231,14 @@ fn cold<T: Timer>(timer: &T, now: &dyn Fn() -> Ticks, repeat: u32) -> Vec<[i64; 
         once();
         now().since(first)
     };
-    in_turn(repeat, &|| time(&|| once(&Null)), &|| time(&|| once(timer)))
-}
-
-#[inline(never)]
-fn once<T: Timer>(timer: &T) {
-    keep(&afresh(timer).read());
+    in_turn(repeat, &|| time(&|| null.once()), &|| {
+        time(&|| timer.once())
+    })
 }
 
 /// Does it while a thread on each other CPU that this process may use reads the timer again and
 /// again.
-fn beside_readers<T: Timer, R>(timer: &T, measure: impl FnOnce() -> R) -> Answer<R> {
+fn beside_readers<R>(timer: &(impl Pieces + ?Sized), measure: impl FnOnce() -> R) -> Answer<R> {
     let here = current_cpu();
     let others: Vec<u32> = cpus_before_pinning()
         .into_iter()
@@ -249,7 +254,7 @@ fn beside_readers<T: Timer, R>(timer: &T, measure: impl FnOnce() -> R) -> Answer
         let _pinned = Pinned::to(cpu);
         ready.fetch_add(1, Ordering::Relaxed);
         while !done.load(Ordering::Relaxed) {
-            once(timer);
+            timer.once();
         }
     };
     thread::scope(|scope| {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
 use crate::arch::fence;
+use crate::context::Pieces;
 use crate::counters::Counter;
 use crate::deadline::Deadline;
 use crate::os::{Common, Undistorted};
@@ -33,17 +34,72 @@ pub const REFERENCES: [&str; 4] = [
 pub const RATE_SOURCES: [&str; 2] = [Undistorted::INFO.id, Common::INFO.id];
 
 /// A native timer, opened in this process, ready to be asked.
-pub struct Native<T> {
-    timer: T,
+pub struct Native {
+    info: Info,
+    loops: Box<dyn Loops>,
 }
 
-impl<T: Timer> Native<T> {
+impl Native {
     /// Opens the timer for the calling thread.
     ///
     /// # Errors
     /// Says why this machine does not let the timer be read.
-    pub fn open() -> Result<Self, Unavailable> {
-        T::open().map(|timer| Self { timer })
+    pub fn open<T: Timer>() -> Result<Self, Unavailable> {
+        Ok(Self {
+            info: T::INFO,
+            loops: Box::new(T::open()?),
+        })
+    }
+}
+
+/// The loops, which are compiled for each timer. All else about a question is compiled once.
+trait Loops: Pieces + Send {
+    /// Reads the timer, for any caller.
+    fn now(&self) -> Ticks;
+
+    /// Reads, works, reads, keeps the difference.
+    fn intervals(&self, amount: u64, deltas: &mut [i64]);
+
+    /// Brackets `calls` reads of the timer between two reads of the reference.
+    fn batches(&self, reference: &Reference, calls: u64, deltas: &mut [i64]);
+
+    /// Reads as fast as it can and keeps everything.
+    fn readings(&self, count: u32) -> Vec<Ticks>;
+
+    /// Reads the timer between two reads of the reference, then works.
+    fn comparisons(&self, reference: &Reference, work: u64, count: u32) -> Vec<[Ticks; 3]>;
+
+    /// The part of one of the two threads that pass a baton.
+    fn play(&self, part: Part) -> Vec<Ticks>;
+}
+
+impl<T: Timer> Loops for T {
+    fn now(&self) -> Ticks {
+        self.ticks(self.read())
+    }
+
+    fn intervals(&self, amount: u64, deltas: &mut [i64]) {
+        interval_loop(self, amount, deltas);
+    }
+
+    fn batches(&self, reference: &Reference, calls: u64, deltas: &mut [i64]) {
+        with_reference!(reference, |reference| batch_loop(
+            self, reference, calls, deltas
+        ));
+    }
+
+    fn readings(&self, count: u32) -> Vec<Ticks> {
+        reading_loop(self, count)
+    }
+
+    fn comparisons(&self, reference: &Reference, work: u64, count: u32) -> Vec<[Ticks; 3]> {
+        with_reference!(reference, |reference| comparison_loop(
+            self, reference, work, count
+        ))
+    }
+
+    fn play(&self, part: Part) -> Vec<Ticks> {
+        play_behind(self, part, fence)
     }
 }
 
@@ -70,95 +126,103 @@ fn rate_by_watching(now: &dyn Fn() -> Ticks) -> Option<f64> {
     Some(rates[PARTS / 2]).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
-/// What an expression gives with the reference of that id, opened, whatever its type.
+/// A timer that batches can be bracketed with, opened.
+enum Reference {
+    Fenced(Fenced),
+    Common(Common),
+    Undistorted(Undistorted),
+    Bare(Bare),
+}
+
+/// What an expression gives with a reference, whatever its type.
 macro_rules! with_reference {
-    ($id:expr, |$reference:ident| $what:expr) => {
-        match $id {
-            id if id == Fenced::INFO.id => {
-                let $reference = open_reference::<Fenced>()?;
-                $what
-            }
-            id if id == Common::INFO.id => {
-                let $reference = open_reference::<Common>()?;
-                $what
-            }
-            id if id == Undistorted::INFO.id => {
-                let $reference = open_reference::<Undistorted>()?;
-                $what
-            }
-            id if id == Bare::INFO.id => {
-                let $reference = open_reference::<Bare>()?;
-                $what
-            }
-            id => {
-                let known = REFERENCES.join(", ");
-                return Err(Fault::Refused(format!(
-                    "`{id}` is no reference here; there are {known}"
-                )));
-            }
+    ($reference:expr, |$typed:ident| $what:expr) => {
+        match $reference {
+            Reference::Fenced($typed) => $what,
+            Reference::Common($typed) => $what,
+            Reference::Undistorted($typed) => $what,
+            Reference::Bare($typed) => $what,
         }
     };
 }
+use with_reference;
 
-fn open_reference<R: Timer>() -> Answer<R> {
-    R::open().map_err(|why| {
-        Fault::Refused(format!(
-            "the reference {} cannot be read: {why}",
-            R::INFO.id
-        ))
-    })
+impl Reference {
+    fn open(id: &str) -> Answer<Self> {
+        fn opened<R: Timer>(variant: fn(R) -> Reference) -> Answer<Reference> {
+            R::open().map(variant).map_err(|why| {
+                Fault::Refused(format!(
+                    "the reference {} cannot be read: {why}",
+                    R::INFO.id
+                ))
+            })
+        }
+        match id {
+            id if id == Fenced::INFO.id => opened(Self::Fenced),
+            id if id == Common::INFO.id => opened(Self::Common),
+            id if id == Undistorted::INFO.id => opened(Self::Undistorted),
+            id if id == Bare::INFO.id => opened(Self::Bare),
+            id => Err(Fault::Refused(format!(
+                "`{id}` is no reference here; there are {}",
+                REFERENCES.join(", ")
+            ))),
+        }
+    }
+
+    /// Reads it, for any caller.
+    fn now(&self) -> Ticks {
+        with_reference!(self, |reference| Loops::now(reference))
+    }
 }
 
-impl<T: Timer> Subject for Native<T> {
+impl Subject for Native {
     fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
-        Ok(work
-            .iter()
-            .map(|&amount| interval_loop(&self.timer, amount, repeat))
-            .collect())
+        let row = |&amount: &u64| {
+            let mut deltas = vec![0; repeat as usize];
+            self.loops.intervals(amount, &mut deltas);
+            deltas
+        };
+        Ok(work.iter().map(row).collect())
     }
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
-        Ok(with_reference!(reference, |reference| batch_loop(
-            &self.timer,
-            &reference,
-            calls,
-            repeat
-        )))
+        let mut deltas = vec![0; repeat as usize];
+        self.loops
+            .batches(&Reference::open(reference)?, calls, &mut deltas);
+        Ok(deltas)
     }
 
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
-        let readings = reading_loop(&self.timer, count);
-        readings
-            .into_iter()
-            .map(|reading| signed(self.timer.ticks(reading)))
-            .collect()
+        self.loops.readings(count).into_iter().map(signed).collect()
     }
 
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
         let cpus = two_cpus().map_or([None; 2], |(here, there)| [Some(here), Some(there)]);
-        handoffs_on(&T::INFO, &self.player(), cpus, count)
+        handoffs_on(&self.info, &|part| self.loops.play(part), cpus, count)
     }
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let play = self.player();
-        handoffs_beside(cpus, &|pair| {
-            handoffs_on(&T::INFO, &play, pair.map(Some), count)
-        })
+        handoffs_beside(&self.info, cpus, &|part| self.loops.play(part), count)
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        rows(with_reference!(reference, |reference| comparison_loop(
-            &self.timer,
-            &reference,
-            work,
-            count
-        )))
+        rows(
+            self.loops
+                .comparisons(&Reference::open(reference)?, work, count),
+        )
     }
 
     fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
-        let span = Duration::from_millis(milliseconds.into());
-        let now = || self.timer.ticks(self.timer.read());
-        Ok(advance(&now, &*reference_now(reference)?, span, during))
+        let (span, reference) = (
+            Duration::from_millis(milliseconds.into()),
+            Reference::open(reference)?,
+        );
+        Ok(advance(
+            &|| self.loops.now(),
+            &|| reference.now(),
+            span,
+            during,
+        ))
     }
 
     fn adds(
@@ -168,51 +232,34 @@ impl<T: Timer> Subject for Native<T> {
         turns: u32,
         repeat: u32,
     ) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let now = reference_now(reference)?;
-        contexts
-            .iter()
-            .map(|&of| context::pairs(&self.timer, &*now, of, [turns, repeat]))
-            .collect()
+        let reference = Reference::open(reference)?;
+        let pairs = |&context: &Context| {
+            let now = || reference.now();
+            context::pairs(&*self.loops, &now, context, [turns, repeat])
+        };
+        contexts.iter().map(pairs).collect()
     }
 }
 
-impl<T: Timer> Native<T> {
-    /// The timer itself.
-    pub(crate) fn timer(&self) -> &T {
-        &self.timer
-    }
-
-    /// One of the two threads that pass the baton.
-    fn player(&self) -> impl Fn(Part) -> Vec<Ticks> + Sync {
-        |part| play(&self.timer, part)
-    }
-
-    /// Handoffs as of [`Subject::handoffs_between`], but for the fence before each reading: as
-    /// programs do that have none.
-    pub(crate) fn handoffs_unfenced(
-        &self,
-        cpus: &[[u32; 2]],
-        count: u32,
-    ) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let play = |part: Part| play_unfenced(&self.timer, part);
-        handoffs_beside(cpus, &|pair| {
-            handoffs_on(&T::INFO, &play, pair.map(Some), count)
-        })
-    }
+/// Handoffs as of [`Subject::handoffs_between`], but for the fence before each reading: as programs
+/// do that have none.
+pub(crate) fn handoffs_unfenced<T: Timer>(
+    timer: &T,
+    cpus: &[[u32; 2]],
+    count: u32,
+) -> Answer<Vec<Vec<[i64; 2]>>> {
+    handoffs_beside(
+        &T::INFO,
+        cpus,
+        &|part| play_behind(timer, part, || {}),
+        count,
+    )
 }
 
 /// Has a loop compiled for each reference, and run with the one of that id.
 #[inline(never)]
 pub(crate) fn by_reference<V: Visitor>(id: &str, visitor: V) -> Answer<V::Output> {
-    Ok(with_reference!(id, |reference| visitor.visit(reference)))
-}
-
-/// Reads the reference of that id, for any caller.
-pub(crate) fn reference_now(id: &str) -> Answer<Box<dyn Fn() -> Ticks>> {
-    let now: Box<dyn Fn() -> Ticks> = with_reference!(id, |reference| Box::new(
-        move || reference.ticks(reference.read())
-    ));
-    Ok(now)
+    Ok(with_reference!(Reference::open(id)?, |reference| visitor.visit(reference)))
 }
 
 /// How far both move in a span. The same order at both ends, so that the two windows have the same
@@ -237,23 +284,20 @@ fn advance(
 
 /// Reads, works, reads, keeps the difference.
 #[inline(never)]
-fn interval_loop<T: Timer>(timer: &T, amount: u64, repeat: u32) -> Vec<i64> {
-    let mut deltas = vec![0; repeat as usize];
-    for delta in &mut deltas {
+fn interval_loop<T: Timer>(timer: &T, amount: u64, deltas: &mut [i64]) {
+    for delta in deltas {
         let first = timer.read();
         work::units(amount);
         let second = timer.read();
         *delta = timer.ticks(second).since(timer.ticks(first));
     }
-    deltas
 }
 
 /// Brackets `calls` reads of the timer between two reads of the reference. No part of a call may
 /// move out of the loop, and its result has to be somewhere, as if it were used.
 #[inline(never)]
-fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, repeat: u32) -> Vec<i64> {
-    let mut deltas = vec![0; repeat as usize];
-    for delta in &mut deltas {
+fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, deltas: &mut [i64]) {
+    for delta in deltas {
         let mut left = arch::opaque_count(calls);
         let first = reference.read();
         while left != 0 {
@@ -263,19 +307,22 @@ fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, repeat: 
         let second = reference.read();
         *delta = reference.ticks(second).since(reference.ticks(first));
     }
-    deltas
 }
 
 /// Reads as fast as it can and keeps everything.
 #[inline(never)]
-fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<T::Reading> {
+fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<Ticks> {
     // Written once beforehand: memory that is touched for the first time costs a page fault, and
     // that would show up as a jump of the timer every few hundred readings.
     let mut readings = vec![timer.read(); count as usize];
     for reading in &mut readings {
         *reading = arch::afresh(timer).read();
     }
-    readings
+    let mut ticks = vec![Ticks(0); readings.len()];
+    for (ticks, reading) in ticks.iter_mut().zip(readings) {
+        *ticks = timer.ticks(reading);
+    }
+    ticks
 }
 
 /// Reads the timer between two reads of the reference, then works.
@@ -370,8 +417,10 @@ fn side_by_side(there: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) -> std
 
 /// Asks for the handoffs of all pairs of CPUs at once, each on a thread of its own.
 fn handoffs_beside(
+    info: &Info,
     cpus: &[[u32; 2]],
-    ask: &(dyn Fn([u32; 2]) -> Answer<Vec<[i64; 2]>> + Sync),
+    play: &(dyn Fn(Part) -> Vec<Ticks> + Sync),
+    count: u32,
 ) -> Answer<Vec<Vec<[i64; 2]>>> {
     let allowed = cpus_before_pinning();
     if let Some(cpu) = cpus.iter().flatten().find(|cpu| !allowed.contains(cpu)) {
@@ -380,7 +429,11 @@ fn handoffs_beside(
         )));
     }
     thread::scope(|scope| {
-        let pairs: Vec<_> = cpus.iter().map(|pair| scope.spawn(|| ask(*pair))).collect();
+        let ask = |pair: &[u32; 2]| handoffs_on(info, play, pair.map(Some), count);
+        let pairs: Vec<_> = cpus
+            .iter()
+            .map(|pair| scope.spawn(move || ask(pair)))
+            .collect();
         let lost = |_| Err(Fault::Refused("a thread ended before its time".into()));
         pairs
             .into_iter()
@@ -392,15 +445,6 @@ fn handoffs_beside(
 /// The part of one of the two threads, with a reading for each handing-over: the first of the pair
 /// when the number's parity is its own, else the second. Each keeps a list of its own, so that
 /// nothing but the baton is shared.
-fn play<T: Timer>(timer: &T, part: Part) -> Vec<Ticks> {
-    play_behind(timer, part, fence)
-}
-
-/// The same without a fence.
-fn play_unfenced<T: Timer>(timer: &T, part: Part) -> Vec<Ticks> {
-    play_behind(timer, part, || {})
-}
-
 #[inline(always)]
 fn play_behind<T: Timer>(
     timer: &T,

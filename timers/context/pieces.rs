@@ -94,7 +94,7 @@ fn join(step: &Step, row: &TableRow) -> usize {
 }
 
 /// Both sides, and what they are worked off on.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     outer: Step,
     inner: Step,
     rows: Vec<TableRow>,
@@ -147,7 +147,7 @@ const BITS: u32 = if usize::BITS == 64 { 21 } else { 22 };
 
 /// The memory. Every word is the same: the address of the next load follows from what was loaded
 /// all the same, as far as the core knows, and nothing has to be put in order first.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     words: Vec<usize>,
     /// Where the last row of loads ended: another one from the same place would find them in the
     /// caches.

@@ -5,15 +5,15 @@ use std::time::Duration;
 use super::Machine;
 use crate::affinity::{allowed_cpus, pin_to, unpin};
 use crate::counters::Counter;
-use crate::native::{Native, pass};
+use crate::native::{Native, handoffs_unfenced, pass};
 use crate::os::{Common, Unsteered};
 use crate::subject::{Answer, During, Ordered, Subject};
 use crate::{Timer, Unavailable, arch, os};
 
 /// This machine.
 pub struct Here {
-    counter: Native<Counter<arch::Bare>>,
-    ordered: Native<Counter<arch::Fenced>>,
+    counter: Counter<arch::Bare>,
+    ordered: Native,
     clock: Common,
     clock_ns: f64,
     unsteered: Unsteered,
@@ -30,8 +30,8 @@ impl Here {
             ns.ok_or_else(|| Unavailable::because("the unit of the system's clock is not known"))
         };
         Ok(Self {
-            counter: Native::open()?,
-            ordered: Native::open()?,
+            counter: Timer::open()?,
+            ordered: Native::open::<Counter<arch::Fenced>>()?,
             clock: Common::open()?,
             clock_ns: unit(Common::ns_per_tick())?,
             unsteered: Unsteered::open()?,
@@ -61,7 +61,7 @@ fn nanoseconds(ticks: u64, unit: f64) -> u64 {
 
 impl Machine for Here {
     fn counter(&mut self) -> u64 {
-        self.counter.timer().read()
+        self.counter.read()
     }
 
     fn clock(&mut self) -> u64 {
@@ -112,7 +112,7 @@ impl Machine for Here {
     }
 
     fn handoffs_unfenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        self.counter.handoffs_unfenced(cpus, count)
+        handoffs_unfenced(&self.counter, cpus, count)
     }
 }
 
