@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod comparison;
+pub mod document;
 pub mod fields;
 pub mod glob;
 pub mod input;

@@ -7,6 +7,7 @@ pub mod groups;
 mod inspect;
 mod keep;
 pub mod measure;
+mod output;
 mod pick;
 mod report;
 mod runtimes;
@@ -19,9 +20,6 @@ use std::path::{MAIN_SEPARATOR, PathBuf};
 
 use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use crate::report::is_standard;
-use crate::table::Format;
-
 pub use analyse::AnalyseArgs;
 pub use check::{CheckArgs, RecipeArgs};
 pub use compare::CompareArgs;
@@ -29,6 +27,7 @@ pub use groups::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use keep::{KeepArgs, RunArgs};
 pub use measure::{MeasureArgs, MeasureWorkerArgs};
+pub use output::{Output, OutputArgs};
 pub use pick::PickArgs;
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use runtimes::{AgentCheckArgs, BrowserArgs, RuntimeArgs, RuntimeName};
@@ -73,13 +72,13 @@ pub struct Cli {
 /// What is done without a command.
 #[derive(Clone, Debug, Default, Args)]
 pub struct AnswerArgs {
-    /// Without a command: the answer as JSON
-    #[arg(long)]
-    pub json: bool,
     /// Without a command: the answer by this report (JSON) of clocks, of waits or of both, instead
     /// of measuring (repeatable)
     #[arg(long, value_name = "REPORT")]
     pub from: Vec<PathBuf>,
+    /// Where it is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 impl Cli {
@@ -302,17 +301,17 @@ pub struct ListArgs {
     /// List those of other systems and processors, too; JSON always holds them
     #[arg(long)]
     pub all: bool,
-    /// Format of the output
-    #[arg(long, short, value_parser = values::formats(Format::ANSWER), default_value = "table")]
-    pub format: Format,
+    /// Where it is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Arguments of `platform`.
 #[derive(Clone, Debug, Args)]
 pub struct PlatformArgs {
-    /// Format of the output
-    #[arg(long, short, value_parser = values::formats(Format::ANSWER), default_value = "table")]
-    pub format: Format,
+    /// Where it is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Arguments of `agent`.
@@ -324,26 +323,6 @@ pub struct AgentArgs {
     /// Run on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
-}
-
-/// A file for the report, and the format that its ending stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
-    /// The file.
-    pub path: PathBuf,
-    /// The format.
-    pub format: Format,
-}
-
-impl Output {
-    fn parse(path: PathBuf) -> Result<Self, String> {
-        if is_standard(&path) {
-            return Err("what is written to standard output says --format; give a file that ends in .json, .csv, .md, .prom or .txt".into());
-        }
-        Format::from_path(&path, Format::REPORT)
-            .map(|format| Self { path, format })
-            .map_err(|error| error.to_string())
-    }
 }
 
 /// How to start an agent.

@@ -26,7 +26,7 @@ pub use archive::{Archive, Baselines, Unresolved, home, is_name};
 pub use collection::{Collection, Kept, files};
 pub use conditions::Fact;
 pub use format::render;
-pub use output::{OutputError, OutputFile, WholeFile, is_standard};
+pub use output::{OutputError, WholeFile, is_standard};
 pub use range::{Impossible, impossible};
 pub use read::{ReadError, parse, read};
 #[cfg(feature = "schema")]

@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::scratch::ScratchFile;
-use crate::table::Format;
 
 /// Why a file cannot be written, with what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -147,41 +146,6 @@ impl Write for WholeFile {
         } else {
             Ok(())
         }
-    }
-}
-
-/// A file that will hold a report; dropped without [`commit`](Self::commit) it leaves nothing
-/// behind.
-#[derive(Debug)]
-pub struct OutputFile {
-    file: WholeFile,
-    format: Format,
-}
-
-impl OutputFile {
-    /// Makes sure that `path` can be written.
-    ///
-    /// # Errors
-    /// When it cannot.
-    pub fn prepare(path: &Path, format: Format) -> Result<Self, OutputError> {
-        Ok(Self {
-            file: WholeFile::prepare(path)?,
-            format,
-        })
-    }
-
-    /// The format that is to be written.
-    #[must_use]
-    pub fn format(&self) -> Format {
-        self.format
-    }
-
-    /// Writes `bytes`: all of them under the path, or nothing.
-    ///
-    /// # Errors
-    /// When the disk is full, or the folder changed since.
-    pub fn commit(self, bytes: &[u8]) -> Result<(), OutputError> {
-        self.file.commit(bytes)
     }
 }
 

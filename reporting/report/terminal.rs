@@ -2,7 +2,6 @@
 
 use clap::ValueEnum;
 
-use super::conditions::Fact;
 use super::machine::{caution, facts_of, in_a_line};
 use super::notes::{Digest, Notes, with_figures};
 use super::sections::{NAMES, Page, reasons, timers};
@@ -142,7 +141,7 @@ fn in_short(report: &Report, style: Style) -> String {
 
 /// Lines that begin with `#` and say who the machine is.
 #[must_use]
-pub fn machine(facts: &[Fact], style: Style) -> String {
+pub fn machine<N: AsRef<str>, V: AsRef<str>>(facts: &[(N, V)], style: Style) -> String {
     listed("# ", facts, style)
         .lines()
         .map(|line| style.paint(DIM, line) + "\n")

@@ -1,12 +1,12 @@
-//! For programs: CSV (RFC 4180) with all digits, empty where nothing was determined; and JSON, an
-//! array of objects, one a row, in which a bound is `{"at_most": …}` and what was not determined is
-//! null.
+//! Writes tables for programs: CSV (RFC 4180) with all digits, empty where nothing was determined,
+//! and JSON, an array of objects, one a row.
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value as Json, json};
+use serde::{Serialize, Serializer};
 
 use super::{Table, Value};
+use crate::text::json::{self, Layout};
 use crate::text::plain;
 
 pub(super) fn write_csv(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
@@ -51,33 +51,42 @@ pub fn escape_csv(text: &str) -> String {
 }
 
 pub(super) fn write_json(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
-    let mut next = "[\n";
+    let mut next = "[\n  ";
     for row in &table.rows {
-        let members = table
-            .cells(row)
-            .map(|(column, cell)| (column.key.to_owned(), in_json(cell)));
-        write!(
-            output,
-            "{next}  {}",
-            Json::Object(members.collect::<Map<_, _>>())
-        )?;
-        next = ",\n";
+        output.write_all(next.as_bytes())?;
+        json::write(&JsonRow { table, row }, Layout::Compact, output)?;
+        next = ",\n  ";
     }
-    writeln!(
-        output,
-        "{}",
-        if table.rows.is_empty() { "[]" } else { "\n]" }
-    )
+    let end = if table.rows.is_empty() {
+        "[]\n"
+    } else {
+        "\n]\n"
+    };
+    output.write_all(end.as_bytes())
 }
 
-fn in_json(cell: &Value) -> Json {
-    match cell {
-        Value::Nothing => Json::Null,
-        Value::Figure(figure) => json!(figure),
-        Value::AtMost(bound) => json!({ "at_most": bound }),
-        Value::Count(count) => json!(count),
-        Value::Truth(truth) => json!(truth),
-        Value::Word(_) | Value::Text(_) => json!(cell.as_text()),
-        Value::Time(_) | Value::Day(_) => json!(cell.to_string()),
+struct JsonRow<'a> {
+    table: &'a Table<'a>,
+    row: &'a [Value],
+}
+
+impl Serialize for JsonRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cells = self.table.cells(self.row);
+        serializer.collect_map(cells.map(|(column, cell)| (column.key, cell)))
+    }
+}
+
+/// What was not determined is null, a bound `{"at_most": …}`.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Nothing => serializer.serialize_none(),
+            Self::Figure(figure) => serializer.serialize_f64(*figure),
+            Self::AtMost(bound) => serializer.collect_map([("at_most", bound)]),
+            Self::Count(count) => serializer.serialize_i64(*count),
+            Self::Truth(truth) => serializer.serialize_bool(*truth),
+            other => serializer.collect_str(other),
+        }
     }
 }

@@ -38,18 +38,19 @@ pub struct UnknownEnding {
 }
 
 impl Format {
-    /// Those without figures in rows, and of verbs that print one answer.
-    pub const ANSWER: &[Self] = &[Self::Table, Self::Json];
+    /// Those of events that are printed as they happen.
+    pub const EVENTS: &[Self] = &[Self::Table, Self::Json];
+    /// Those of answers.
+    pub const ANSWER: &[Self] = &[Self::Table, Self::Json, Self::Markdown];
     /// Those of measurements.
-    pub const MEASUREMENTS: &[Self] = &[Self::Table, Self::Csv, Self::Json];
-    /// Those of comparisons.
-    pub const COMPARISON: &[Self] = &[Self::Table, Self::Json, Self::Markdown];
+    pub const MEASUREMENTS: &[Self] = &[Self::Table, Self::Json, Self::Markdown, Self::Csv];
     /// Those of one report.
     pub const REPORT: &[Self] = &[
         Self::Table,
         Self::Json,
         Self::Csv,
         Self::Markdown,
+        Self::Html,
         Self::OpenMetrics,
     ];
     /// Those of a table of reports.
@@ -122,7 +123,7 @@ mod tests {
             let error = Format::from_path(Path::new(path), Format::REPORT);
             let text = error.expect_err(path).to_string();
             assert!(
-                text.ends_with("end it in .txt, .json, .csv, .md, .prom"),
+                text.ends_with("end it in .txt, .json, .csv, .md, .html, .prom"),
                 "{text}"
             );
         }

@@ -1,5 +1,4 @@
-//! For pages: HTML, one table for a page of others or as a page of its own without scripts and
-//! network; and GitHub's Markdown.
+//! Writes a table as an HTML page without scripts and network, and as GitHub's Markdown.
 
 use std::io::{self, Write};
 
@@ -23,16 +22,9 @@ th, td { padding: .2em .7em; text-align: left; border-bottom: 1px solid #8884 }
 <body>
 <div>
 ";
-const AFTER: &str = "</div>\n</body>\n</html>\n";
-
-pub(super) fn write_page(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
-    output.write_all(BEFORE.as_bytes())?;
-    write_html(table, output)?;
-    output.write_all(AFTER.as_bytes())
-}
-
-/// The table alone. Cells of figures have the class `n`, names of groups the class `p`.
+/// A page. Cells of figures have the class `n`, names of groups the class `p`.
 pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
+    output.write_all(BEFORE.as_bytes())?;
     output.write_all(b"<table>\n<thead>\n")?;
     if !table.groups.is_empty() {
         let span = |(width, group): (usize, Option<usize>)| match group {
@@ -74,7 +66,7 @@ pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Resul
         });
         writeln!(output, "<tr>{}</tr>", cells.collect::<String>())?;
     }
-    output.write_all(b"</tbody>\n</table>\n")
+    output.write_all(b"</tbody>\n</table>\n</div>\n</body>\n</html>\n")
 }
 
 /// Text for HTML, between tags and in quoted attributes.

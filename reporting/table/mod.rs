@@ -214,18 +214,6 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Writes the table as a document that stands alone, where the format is a part of one.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
-    pub fn write_standalone(&self, format: Format, output: &mut dyn Write) -> io::Result<()> {
-        match format {
-            Format::Latex => latex::write_document(self, output),
-            Format::Html => markup::write_page(self, output),
-            other => self.write(other, output),
-        }
-    }
-
     /// The same as text.
     #[must_use]
     pub fn render(&self, format: Format) -> String {

@@ -138,7 +138,7 @@ fn every_format_has_every_cell() {
     assert!(
         small()
             .render(Format::Json)
-            .ends_with("{\"cost\":null,\"name\":\"a\",\"why\":null}\n]\n")
+            .ends_with("{\"name\":\"a\",\"cost\":null,\"why\":null}\n]\n")
     );
     assert!(
         small()
@@ -176,8 +176,6 @@ fn known_tricks() {
         "a\\_b \\& 50\\% \\$x\\$ \\textbackslash{}input\\{/etc/passwd\\}"
     );
     assert_eq!(latex::escape("≤ 1 µs 時"), "$\\le$ 1 \\textmu{}s U+6642");
-    assert_eq!(latex::characters("rdtsc"), 5);
-    assert_eq!(latex::characters("時"), 8, "it is written by its number");
 }
 
 proptest! {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use indexmap::IndexMap;
 
+use crate::document::Render;
 use crate::fields::{Field, Kind, Row, in_a_line};
 use crate::model::Report;
 use crate::report::rows::each_row;
@@ -146,35 +147,9 @@ impl Tabulation {
         (self.choice.kind, self.lines.len())
     }
 
-    /// Writes the table, as a document of its own if it is to stand alone.
-    ///
-    /// # Errors
-    /// When the output cannot be written, or tables have no such format.
-    pub fn write(
-        &self,
-        format: Format,
-        standalone: bool,
-        output: &mut dyn Write,
-    ) -> io::Result<()> {
-        if format == Format::Csv {
-            // A byte order mark, without which spreadsheets take UTF-8 for something else.
-            output.write_all("\u{feff}".as_bytes())?;
-        }
-        let table = match (self.choice.layout, format) {
-            (Layout::Beside, Format::Json) | (Layout::Stacked, _) => self.stacked(),
-            (Layout::Beside, _) => self.beside(),
-        };
-        if standalone {
-            table.write_standalone(format, output)
-        } else {
-            table.write(format, output)
-        }
-    }
-
     /// The table one below the other, as wide as the terminal where that is possible: names of
     /// timers and platforms fold.
-    #[must_use]
-    pub fn on_terminal(&self, style: Style) -> String {
+    fn on_terminal(&self, style: Style) -> String {
         let mut table = self.stacked();
         if let Some(at) = self
             .choice
@@ -255,6 +230,25 @@ impl Tabulation {
             rows,
             ..Table::new(headings)
         }
+    }
+}
+
+impl Render for Tabulation {
+    fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
+        let is_stacked = self.choice.layout == Layout::Stacked;
+        if format == Format::Csv {
+            // A byte order mark, without which spreadsheets take UTF-8 for something else.
+            output.write_all("\u{feff}".as_bytes())?;
+        }
+        if format == Format::Table && is_stacked && style.width.is_some() {
+            return output.write_all(self.on_terminal(style).as_bytes());
+        }
+        let table = if is_stacked || format == Format::Json {
+            self.stacked()
+        } else {
+            self.beside()
+        };
+        table.write(format, output)
     }
 }
 

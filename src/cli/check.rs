@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values;
-use crate::table::Format;
+use super::{OutputArgs, values};
 
 /// What the help of `check` ends with.
 pub(super) const EXAMPLES: &str = "\
@@ -48,9 +47,9 @@ pub struct CheckArgs {
     /// Look below this folder for proc, sys and run (for tests)
     #[arg(long, hide = true, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Format of the output
-    #[arg(long, short, value_parser = values::formats(Format::ANSWER), default_value = "table")]
-    pub format: Format,
+    /// Where it is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Arguments of `counter-recipe`.

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values;
+use super::OutputArgs;
 use crate::comparison::Condition;
-use crate::table::Format;
 
 /// What the help of `compare` ends with.
 pub(super) const EXAMPLES: &str = "\
@@ -53,9 +52,9 @@ pub struct CompareArgs {
     /// Also show differences within noise
     #[arg(long)]
     pub all: bool,
-    /// Format of the output
-    #[arg(long, short, value_parser = values::formats(Format::COMPARISON), default_value = "table")]
-    pub format: Format,
+    /// Where it is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 impl CompareArgs {

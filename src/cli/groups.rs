@@ -7,25 +7,60 @@ use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 
 use super::Cli;
+use super::output::with_formats;
+use crate::table::Format;
+
+/// Commands of the help with the formats in which they print.
+type Verbs = &'static [(&'static str, &'static [Format])];
 
 /// Each command that the help shows, once.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, Verbs); 5] = [
     (
         "Clocks",
-        &["probe", "inspect", "check", "watch", "platform", "list"],
+        &[
+            ("probe", Format::REPORT),
+            ("inspect", Format::ANSWER),
+            ("check", Format::ANSWER),
+            ("watch", Format::EVENTS),
+            ("platform", Format::ANSWER),
+            ("list", Format::ANSWER),
+        ],
     ),
-    ("Waits", &["wait", "period"]),
-    ("Use", &["pick", "measure"]),
+    (
+        "Waits",
+        &[("wait", Format::REPORT), ("period", Format::REPORT)],
+    ),
+    (
+        "Use",
+        &[("pick", Format::ANSWER), ("measure", Format::MEASUREMENTS)],
+    ),
     (
         "Reports",
-        &["table", "compare", "report", "publish", "analyse"],
+        &[
+            ("table", Format::TABULATION),
+            ("compare", Format::ANSWER),
+            ("report", Format::REPORT),
+            ("publish", &[]),
+            ("analyse", Format::REPORT),
+        ],
     ),
-    ("Agents", &["agent", "agent-check", "completions"]),
+    (
+        "Agents",
+        &[
+            ("agent", &[]),
+            ("agent-check", Format::ANSWER),
+            ("completions", &[]),
+        ],
+    ),
 ];
 
 /// The command line, whose help has groups.
 pub fn command() -> Command {
-    let command = Cli::command();
+    let mut command = with_formats(Cli::command(), Format::ANSWER);
+    let verbs = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter());
+    for &(name, formats) in verbs.chain(&[("answer", Format::ANSWER)]) {
+        command = command.mut_subcommand(name, |verb| with_formats(verb, formats));
+    }
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
         listed(&command)
@@ -35,9 +70,9 @@ pub fn command() -> Command {
 
 fn listed(command: &Command) -> String {
     let mut listed = String::new();
-    for (group, names) in GROUPS {
+    for (group, verbs) in GROUPS {
         write!(listed, "\n{group}:\n").expect("a string takes all");
-        for name in names {
+        for (name, _) in verbs {
             let about = command.find_subcommand(name).and_then(Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
             writeln!(listed, "  {name:<13}{about}").expect("a string takes all");
@@ -95,7 +130,7 @@ mod tests {
         let mut shown: Vec<&str> = shown.map(Command::get_name).collect();
         let mut listed: Vec<&str> = GROUPS
             .iter()
-            .flat_map(|(_, names)| names.iter().copied())
+            .flat_map(|(_, verbs)| verbs.iter().map(|(name, _)| *name))
             .collect();
         shown.sort_unstable();
         listed.sort_unstable();

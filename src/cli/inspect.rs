@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AgentSpec, values};
+use super::{AgentSpec, OutputArgs, values};
 
 /// Arguments of `inspect`.
 #[derive(Clone, Debug, Args)]
@@ -29,4 +29,7 @@ pub struct InspectArgs {
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
+    /// Where it is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }

@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PathBufValueParser, TypedValueParser};
 
-use super::{Output, values};
+use super::{OutputArgs, values};
 use crate::platform::frequency::CyclesFrom;
 use crate::report::terminal::Detail;
-use crate::table::Format;
 
 /// What all runs have.
 #[derive(Clone, Debug, Default, Args)]
@@ -21,9 +19,9 @@ pub struct RunArgs {
         allow_hyphen_values = true
     )]
     pub cycles: CyclesFrom,
-    /// Format on standard output
-    #[arg(long, short, value_parser = values::formats(Format::REPORT), default_value = "table")]
-    pub format: Format,
+    /// Where the report is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
     /// How much the table says.
     #[command(flatten)]
     pub detail: DetailArgs,
@@ -64,10 +62,6 @@ impl DetailArgs {
 /// Where a run is kept.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepArgs {
-    /// Write the report to this file as well; its ending says how: .json, .csv, .md, .prom or .txt
-    /// (repeatable)
-    #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
-    pub outputs: Vec<Output>,
     /// Write the raw observations to this file (`-`: to standard output, and nothing else), from
     /// which `analyse` computes the report again
     #[arg(long, value_name = "FILE")]

@@ -67,7 +67,7 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: u64,
     /// Format of the output
-    #[arg(long, short, value_parser = values::formats(Format::MEASUREMENTS), default_value = "table")]
+    #[arg(long, short, value_parser = super::output::formats(Format::MEASUREMENTS), default_value = "table")]
     pub format: Format,
     /// Print the whole description of the machine above the table, not one line
     #[arg(long, short)]

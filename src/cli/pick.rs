@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AgentSpec, values};
+use super::AgentSpec;
 use crate::method::requirement::{rate, share};
 use crate::method::{Counts, Language, Need};
 use crate::model::Nanos;
@@ -84,6 +84,6 @@ pub struct PickArgs {
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse, conflicts_with = "from")]
     pub agents: Vec<AgentSpec>,
     /// Format of the output
-    #[arg(long, short, value_parser = values::formats(Format::ANSWER), default_value = "table")]
+    #[arg(long, short, value_parser = super::output::formats(Format::ANSWER), default_value = "table")]
     pub format: Format,
 }

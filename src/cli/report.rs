@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::OutputArgs;
 use super::keep::DetailArgs;
-use super::values;
-use crate::table::Format;
 
 /// Arguments of `report`.
 #[derive(Clone, Debug, Args)]
@@ -14,12 +13,9 @@ pub struct ReportArgs {
     /// Reports, or folders of reports
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
-    /// The page; `-` is standard output. Without it one report is printed as `probe` prints it
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Format of one report on standard output
-    #[arg(long, short, value_parser = values::formats(Format::REPORT), default_value = "table", conflicts_with_all = ["output", "svg"])]
-    pub format: Format,
+    /// Where it is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
     /// How much the table says.
     #[command(flatten)]
     pub detail: DetailArgs,

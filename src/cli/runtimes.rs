@@ -7,7 +7,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use timers::agents::{RUNTIMES, Runtime, runtime};
 
-use super::{AgentSpec, values};
+use super::{AgentSpec, OutputArgs, values};
 use crate::hosts::browser::{BrowserKind, Page};
 
 /// Runtimes whose clocks are asked too.
@@ -106,4 +106,7 @@ pub struct AgentCheckArgs {
     /// Longest time of an answer, in seconds
     #[arg(long, value_name = "TIME", default_value_t = 10, value_parser = values::whole_seconds)]
     pub timeout: u64,
+    /// Where it is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }

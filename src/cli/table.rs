@@ -6,9 +6,8 @@ use std::sync::LazyLock;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
+use super::OutputArgs;
 use crate::fields::Kind;
-use crate::report::is_standard;
-use crate::table::{Format, UnknownEnding};
 use crate::tabulation::{ColumnName, Layout, TableChoice};
 
 /// What `--columns` names.
@@ -52,12 +51,9 @@ pub struct TableArgs {
     /// that the reports have]
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
-    /// Format of the output [default: by the ending of FILE, else table]
-    #[arg(long, short, value_parser = super::values::formats(Format::TABULATION))]
-    pub format: Option<Format>,
-    /// Write to this file instead of standard output, whole or not at all
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    /// Where it is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
     /// How several platforms stand to each other
     #[arg(long, value_enum, default_value_t)]
     pub layout: Layout,
@@ -84,25 +80,9 @@ pub struct TableArgs {
     /// Show timers without figures too
     #[arg(long)]
     pub all: bool,
-    /// Write LaTeX as a document and HTML as a page, where they are a table for one otherwise
-    #[arg(long)]
-    pub standalone: bool,
 }
 
 impl TableArgs {
-    /// The format that is asked for.
-    ///
-    /// # Errors
-    /// When the ending of the file has to say it, and does not.
-    pub fn format(&self) -> Result<Format, UnknownEnding> {
-        match (self.format, self.output.as_deref()) {
-            (Some(format), _) => Ok(format),
-            (None, Some(path)) if !is_standard(path) => Format::from_path(path, Format::TABULATION),
-            (None, _) if self.columns.contains(&Columns::All) => Ok(Format::Csv),
-            (None, _) => Ok(Format::Table),
-        }
-    }
-
     /// The columns that are named one by one.
     fn named(&self) -> Vec<ColumnName> {
         let named = |column: &Columns| {

@@ -69,12 +69,12 @@ fn all_flags_of_probe() {
         (Some(1), Some(7), Some(5))
     );
     assert_eq!(
-        (args.run.cycles, args.run.format),
+        (args.run.cycles, args.run.output.format),
         (CyclesFrom::Given(Hertz(2.8e9)), Format::Csv)
     );
     assert_eq!(
         args.run
-            .keep
+            .output
             .outputs
             .iter()
             .map(|output| output.format)
@@ -88,7 +88,7 @@ fn probe_needs_nothing() {
     let args = probe(&[]);
     assert!(args.timers.is_empty() && !args.quick && !args.thorough);
     assert_eq!(
-        (args.run.cycles, args.run.format),
+        (args.run.cycles, args.run.output.format),
         (CyclesFrom::Effective, Format::Table)
     );
 }

@@ -2,19 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use clap::ValueEnum;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-
 use crate::quantity;
 use crate::report::is_name;
-use crate::table::Format;
-
-/// One of these formats.
-pub(super) fn formats(formats: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
-    PossibleValuesParser::new(formats.iter().filter_map(ValueEnum::to_possible_value)).map(|name| {
-        Format::from_str(&name, false).expect("the possible values are names of formats")
-    })
-}
 
 /// A whole number in a range, as in 20000, 20k or 1M.
 pub(super) fn whole<T: TryFrom<u64>>(

@@ -36,6 +36,6 @@ pub struct WatchArgs {
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
     /// Format of the output: one line per event either way
-    #[arg(long, short, value_parser = values::formats(Format::ANSWER), default_value = "table")]
+    #[arg(long, short, value_parser = super::output::formats(Format::EVENTS), default_value = "table")]
     pub format: Format,
 }

@@ -4,17 +4,18 @@
 use std::io::Write;
 use std::time::Duration;
 
-use super::{CommandError, hosts, terminal_style};
+use super::{CommandError, emit, hosts, prepare};
 use crate::cli::AgentCheckArgs;
+use crate::document::Document;
 use crate::hosts::children;
-use crate::hosts::conformance::{Verdict, check};
-use crate::text::plain;
+use crate::hosts::conformance::{Finding, Verdict, check};
 
 /// Runs the command. Returns whether the agent passed.
 ///
 /// # Errors
 /// When the output cannot be written, or the user asked to stop.
 pub fn run(args: &AgentCheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let outputs = prepare(&args.output)?;
     let findings = check(
         &hosts::command(&args.agent),
         Duration::from_secs(args.timeout),
@@ -22,35 +23,22 @@ pub fn run(args: &AgentCheckArgs, output: &mut dyn Write) -> Result<bool, Comman
     if children::interrupted() {
         return Err(CommandError::Interrupted);
     }
-    let style = terminal_style();
-    for finding in &findings {
-        let question = plain(&finding.question);
-        match &finding.verdict {
-            Verdict::Pass => writeln!(output, "{}  {question}", style.paint("32", "pass"))?,
-            Verdict::NotOffered => {
-                writeln!(
-                    output,
-                    "{}  {question}: not offered, and need not be",
-                    style.paint("2", "  – ")
-                )?;
-            }
+    let mut document = Document::new(&findings);
+    let mut failed = 0;
+    for Finding { question, verdict } in &findings {
+        document = match verdict {
+            Verdict::Pass => document.painted("32", format!("pass  {question}")),
+            Verdict::NotOffered => document.painted("2", format!("skip  {question}: not offered")),
             Verdict::Fail(cause) => {
-                writeln!(
-                    output,
-                    "{}  {question}: {}",
-                    style.paint("31", "FAIL"),
-                    plain(cause)
-                )?;
+                failed += 1;
+                document.painted("31", format!("FAIL  {question}: {cause}"))
             }
-        }
+        };
     }
-    let failed = findings
-        .iter()
-        .filter(|finding| matches!(finding.verdict, Verdict::Fail(_)))
-        .count();
-    match failed {
-        0 => writeln!(output, "\nIt speaks the protocol.")?,
-        failed => writeln!(output, "\n{failed} of {} checks failed.", findings.len())?,
-    }
+    let document = document.paragraph(match failed {
+        0 => "It speaks the protocol.".to_owned(),
+        failed => format!("{failed} of {} checks failed.", findings.len()),
+    });
+    emit(&document, outputs, output)?;
     Ok(failed == 0)
 }

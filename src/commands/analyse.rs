@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{CommandError, failed, prepare, report_of, show, tell, write};
+use super::{CommandError, emit, failed, prepare, report_of, tell, view};
 use crate::cli::AnalyseArgs;
 use crate::recording::Recording;
 use crate::report::Archive;
@@ -12,7 +12,7 @@ use crate::report::Archive;
 /// # Errors
 /// When the trace is none or damaged, or a file cannot be written.
 pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    let files = prepare(&args.outputs)?;
+    let outputs = prepare(&args.output)?;
     let archive = args
         .save
         .as_deref()
@@ -21,12 +21,11 @@ pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandErro
         .map_err(failed)?;
     let recording = Recording::read(&args.trace).map_err(failed)?;
     let report = report_of(&recording, &format!("'{}'", args.trace.display()))?;
-    write(files, &report)?;
     if let Some(archive) = archive {
         tell(&format!(
             "kept in {}",
             archive.commit(&report).map_err(failed)?.display()
         ));
     }
-    show(&report, args.format, args.detail.wanted(), output)
+    emit(&view(&report, args.detail.wanted()), outputs, output)
 }

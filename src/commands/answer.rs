@@ -39,7 +39,7 @@ pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError
         kept(&args.from)?
     };
     let answer = ClockAnswer::from_reports(&report, &waits, unquiet(&report));
-    if args.json {
+    if args.output.format == crate::table::Format::Json {
         writeln!(output, "{}", super::pretty(&answer)?)?;
         return Ok(output.flush()?);
     }

@@ -57,7 +57,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         findings.sort_by_key(|finding| finding.severity);
     }
     let fit = suitability::fit(&findings);
-    match args.format {
+    match args.output.format {
         Format::Json => writeln!(
             output,
             "{}",

@@ -28,7 +28,7 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let mut written = Vec::new();
     let mut ended = compared(args, &mut written);
     if let Err(error @ CommandError::Untold(why)) = &ended
-        && args.format == Format::Json
+        && args.output.format == Format::Json
         && written.is_empty()
     {
         let value =
@@ -141,7 +141,7 @@ fn tell_one(
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
     let gate = Gate::of(args, comparison, complete)?;
-    match args.format {
+    match args.output.format {
         Format::Markdown => {
             write!(
                 output,

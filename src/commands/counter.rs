@@ -62,7 +62,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         recipes: &recipes,
     };
     let counter = judge(&case);
-    match args.format {
+    match args.output.format {
         Format::Json => writeln!(output, "{}", super::pretty(&counter)?)?,
         _ => output.write_all(text(&counter, terminal_style()).as_bytes())?,
     }

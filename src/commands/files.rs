@@ -3,17 +3,17 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::{CommandError, failed, prepare, show, write};
-use crate::cli::{KeepArgs, RunArgs};
+use super::{CommandError, Outputs, emit, failed, prepare, view, write_files};
+use crate::cli::RunArgs;
 use crate::model::Report;
 use crate::recording::Recording;
-use crate::report::{Archive, Baselines, OutputFile, WholeFile, is_standard, json};
+use crate::report::{Archive, Baselines, WholeFile, is_standard, json};
 use crate::text::{plain, shortened};
 
 /// What a run leaves behind. All of it is found writable or not before anything is measured, and
 /// written before anything is printed: it must not be lost when the reader of the output goes away.
 pub struct Files {
-    reports: Vec<OutputFile>,
+    outputs: Outputs,
     trace: Option<WholeFile>,
     archive: Option<Archive>,
     /// With its name.
@@ -28,17 +28,18 @@ impl Files {
     ///
     /// # Errors
     /// Says which is not.
-    pub fn prepare(args: &KeepArgs) -> Result<Self, CommandError> {
-        let trace = args.trace.as_deref().map(WholeFile::prepare).transpose();
-        let archive = args.save.as_deref().map(save_in).transpose()?;
-        let baseline = args.baseline.as_deref().map(keep_as).transpose()?;
+    pub fn prepare(args: &RunArgs) -> Result<Self, CommandError> {
+        let keep = &args.keep;
+        let trace = keep.trace.as_deref().map(WholeFile::prepare).transpose();
+        let archive = keep.save.as_deref().map(save_in).transpose()?;
+        let baseline = keep.baseline.as_deref().map(keep_as).transpose()?;
         Ok(Self {
-            reports: prepare(&args.outputs)?,
+            outputs: prepare(&args.output)?,
             trace: trace.map_err(failed)?,
             archive,
             baseline,
             histogram: None,
-            is_trace_shown: args.trace.as_deref().is_some_and(is_standard),
+            is_trace_shown: keep.trace.as_deref().is_some_and(is_standard),
         })
     }
 
@@ -68,7 +69,6 @@ impl Files {
                 .map_err(failed)?;
         }
         let report = recording.report().map_err(failed)?;
-        write(self.reports, &report)?;
         if let Some(archive) = self.archive {
             let place = archive.commit(&report).map_err(failed)?;
             if !quiet {
@@ -92,8 +92,11 @@ impl Files {
             file.commit(recording.latencies().as_bytes())
                 .map_err(failed)?;
         }
-        if !self.is_trace_shown {
-            show(&report, shown.format, shown.detail.wanted(), output)?;
+        let view = view(&report, shown.detail.wanted());
+        if self.is_trace_shown {
+            write_files(&view, self.outputs.files)?;
+        } else {
+            emit(&view, self.outputs, output)?;
         }
         Ok(report)
     }

@@ -98,7 +98,7 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
         }
         (Err(error), _) => return Err(error),
     };
-    match args.format {
+    match args.output.format {
         Format::Json => writeln!(output, "{}", super::pretty(&listed)?)?,
         _ => {
             let whole = args.all || !args.timers.is_empty();

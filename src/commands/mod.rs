@@ -31,19 +31,20 @@ pub mod wait;
 mod waiting;
 pub mod watch;
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::cli::{Colour, Output};
+use crate::cli::{Colour, Output, OutputArgs};
+use crate::document::{Render, ReportView};
 use crate::method::{in_a_sentence, waiting::in_a_sentence as waiting_in_a_sentence};
 use crate::model::Report;
 use crate::recording::Recording;
-use crate::report::terminal::{self, Detail};
-use crate::report::{OutputFile, ReadError, impossible, render};
+use crate::report::terminal::Detail;
+use crate::report::{OutputError, ReadError, WholeFile, impossible};
 use crate::table::{Format, Style};
 use crate::text::json::{Layout, written};
-use crate::text::{hang, plain, shortened};
+use crate::text::{plain, shortened};
 
 /// Longer than it takes to end all children.
 pub const ENDING: Duration = Duration::from_secs(10);
@@ -97,7 +98,10 @@ impl CommandError {
 impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Self::Closed,
+            ErrorKind::BrokenPipe => Self::Closed,
+            ErrorKind::Unsupported => {
+                Self::Usage("what was asked for does not exist in this format".into())
+            }
             _ => Self::Failed(format!("cannot write the output: {error}")),
         }
     }
@@ -187,18 +191,43 @@ fn report_of(recording: &Recording, trace: &str) -> Result<Report, CommandError>
     }
 }
 
-/// Files are found writable or not before anything is measured.
-fn prepare(outputs: &[Output]) -> Result<Vec<OutputFile>, CommandError> {
-    outputs
-        .iter()
-        .map(|output| OutputFile::prepare(&output.path, output.format).map_err(failed))
-        .collect()
+/// Where a verb writes its answer: standard output, and files that exist before it measures.
+struct Outputs {
+    format: Format,
+    files: Vec<(WholeFile, Format)>,
 }
 
-fn write(files: Vec<OutputFile>, report: &Report) -> Result<(), CommandError> {
-    for file in files {
-        let text = render(report, file.format(), Style::default());
-        file.commit(text.as_bytes()).map_err(failed)?;
+/// Makes sure that the files of the command line can be written.
+fn prepare(args: &OutputArgs) -> Result<Outputs, CommandError> {
+    let files = args.outputs.iter();
+    let files = files.map(|Output { path, format }| Ok((WholeFile::prepare(path)?, *format)));
+    let files: Result<Vec<_>, OutputError> = files.collect();
+    Ok(Outputs {
+        format: args.format,
+        files: files.map_err(failed)?,
+    })
+}
+
+/// Writes a document to its files, then to standard output.
+fn emit(
+    document: &dyn Render,
+    outputs: Outputs,
+    stdout: &mut dyn Write,
+) -> Result<(), CommandError> {
+    write_files(document, outputs.files)?;
+    document.write(outputs.format, terminal_style(), stdout)?;
+    Ok(stdout.flush()?)
+}
+
+fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> Result<(), CommandError> {
+    for (mut file, format) in files {
+        document
+            .write(format, Style::default(), &mut file)
+            .map_err(|error| match error.kind() {
+                ErrorKind::Unsupported | ErrorKind::BrokenPipe => error.into(),
+                _ => failed(file.explain(error)),
+            })?;
+        file.finish().map_err(failed)?;
     }
     Ok(())
 }
@@ -208,25 +237,13 @@ fn sentence(report: &Report) -> Option<String> {
     in_a_sentence(report).or_else(|| waiting_in_a_sentence(report))
 }
 
-fn show(
-    report: &Report,
-    format: Format,
-    notes: Detail,
-    output: &mut dyn Write,
-) -> Result<(), CommandError> {
-    let style = terminal_style();
-    if format == Format::Table {
-        if let Some(sentence) = sentence(report) {
-            let mut text = String::new();
-            hang(&mut text, "", "  ", &sentence, style.columns());
-            output.write_all(text.as_bytes())?;
-        }
-        output.write_all(terminal::render(report, style, notes).as_bytes())?;
-    } else {
-        output.write_all(render(report, format, style).as_bytes())?;
+/// A report as verbs print it.
+fn view(report: &Report, detail: Detail) -> ReportView<'_> {
+    ReportView {
+        report,
+        detail,
+        sentence,
     }
-    output.flush()?;
-    Ok(())
 }
 
 /// Names the files that could not be read on standard error. Returns whether there were none.

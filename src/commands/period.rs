@@ -17,7 +17,7 @@ use crate::trace::PeriodTrace;
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
-    let files = Files::prepare(&common.run.keep)?;
+    let files = Files::prepare(&common.run)?;
     let (recording, settled) = record(args)?;
     let report = files.finish(&recording, &common.run, common.quiet, output)?;
     let unsettled = report

@@ -4,13 +4,13 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, failed, terminal_style};
+use super::{CommandError, emit, failed, prepare};
 use crate::cli::PlatformArgs;
+use crate::document::Document;
 use crate::model::{Frequency, Platform};
 use crate::platform;
 use crate::platform::frequency::{self, Parts, TscWatch};
-use crate::report::{conditions, machine, terminal};
-use crate::table::Format;
+use crate::report::{conditions, machine};
 
 #[derive(Serialize)]
 struct Identified {
@@ -24,6 +24,7 @@ struct Identified {
 /// # Errors
 /// When the output cannot be written.
 pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+    let outputs = prepare(&args.output)?;
     let allowed = timers::allowed_cpus().unwrap_or_default();
     let cpu = platform::quietest_cpu(&allowed);
     let tsc = TscWatch::begin(timers::RATE_SOURCES[0]);
@@ -37,26 +38,17 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
     };
     let (frequency, _) =
         frequency::summarise(&parts, frequency::CyclesFrom::Effective).map_err(failed)?;
-    let date = humantime::format_rfc3339_seconds(timers::date()).to_string();
-    let platform = platform::identify(cpu);
-    match args.format {
-        Format::Json => {
-            writeln!(
-                output,
-                "{}",
-                super::pretty(&Identified {
-                    date,
-                    platform,
-                    frequency
-                })?
-            )?;
-        }
-        _ => {
-            let mut facts = machine::facts(&platform, &frequency);
-            facts.extend(conditions::details(&platform));
-            facts.push(("date", date));
-            write!(output, "{}", terminal::machine(&facts, terminal_style()))?;
-        }
-    }
-    Ok(())
+    let identified = Identified {
+        date: humantime::format_rfc3339_seconds(timers::date()).to_string(),
+        platform: platform::identify(cpu),
+        frequency,
+    };
+    let mut facts = machine::facts(&identified.platform, &identified.frequency);
+    facts.extend(conditions::details(&identified.platform));
+    facts.push(("date", identified.date.clone()));
+    emit(
+        &Document::new(&identified).conditions(facts),
+        outputs,
+        output,
+    )
 }

@@ -27,7 +27,7 @@ const MOST_PROCESSES: u32 = 200;
 /// # Errors
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let files = Files::prepare(&args.run.keep)?;
+    let files = Files::prepare(&args.run)?;
     let (recording, by_name_failed) = record(args)?;
     let report = files.finish(&recording, &args.run, args.quiet, output)?;
     Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))

@@ -157,7 +157,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, Comm
         reads_from,
         advice,
     };
-    match args.format {
+    match args.output.format {
         Format::Json => writeln!(output, "{}", super::pretty(&document)?)?,
         _ => output.write_all(page(&document, terminal_style()).as_bytes())?,
     }

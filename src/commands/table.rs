@@ -1,12 +1,12 @@
 //! `table`: one or many reports as a table.
 
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{CommandError, failed, tell, tell_refused, terminal_style};
-use crate::cli::{Columns, TableArgs};
+use super::{CommandError, emit, failed, prepare, tell, tell_refused, terminal_style};
+use crate::cli::{Columns, Output, TableArgs};
 use crate::report::{WholeFile, is_standard};
 use crate::table::Format;
 use crate::tabulation::{Layout, Tabulation, whole};
@@ -19,33 +19,20 @@ const NARROW: usize = 110;
 /// # Errors
 /// When none could, or the output cannot be written.
 pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let format = args
-        .format()
-        .map_err(|error| CommandError::Usage(error.to_string()))?;
-    if args.columns.contains(&Columns::All) || format == Format::Parquet {
-        return write_whole(args, format);
+    let formats = args.output.outputs.iter().map(|output| output.format);
+    let has_parquet = formats
+        .chain([args.output.format])
+        .any(|it| it == Format::Parquet);
+    if args.columns.contains(&Columns::All) || has_parquet {
+        return write_whole(args);
     }
-    let file = args
-        .output
-        .as_deref()
-        .map(WholeFile::prepare)
-        .transpose()
-        .map_err(failed)?;
+    let outputs = prepare(&args.output)?;
     let style = terminal_style();
-    let for_people = format == Format::Table && style.width.is_some() && file.is_none();
+    let for_people = outputs.format == Format::Table && style.width.is_some();
     let narrow = for_people && style.columns() < NARROW;
     let tabulation = Tabulation::first_of(&args.reports, args.choices(narrow));
     let complete = tell_refused(&tabulation.refused, tabulation.reports())?;
-    if let Some(file) = file {
-        let mut text = Vec::new();
-        tabulation.write(format, args.standalone, &mut text)?;
-        file.commit(&text).map_err(failed)?;
-    } else if for_people && args.layout == Layout::Stacked {
-        output.write_all(tabulation.on_terminal(style).as_bytes())?;
-    } else {
-        tabulation.write(format, args.standalone, output)?;
-    }
-    output.flush()?;
+    emit(&tabulation, outputs, output)?;
     if let (kind, 0) = tabulation.rows() {
         tell(&format!(
             "these reports have no {} with figures; --all shows those without",
@@ -65,8 +52,9 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(complete)
 }
 
-/// Writes all columns of all rows, however many reports there are.
-fn write_whole(args: &TableArgs, format: Format) -> Result<bool, CommandError> {
+/// Writes all columns of all rows, however many reports there are: to the files that are named, else
+/// to standard output.
+fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
     let usage = |why: &str| Err(CommandError::Usage(why.to_owned()));
     let chosen = args.columns.iter().any(|column| *column != Columns::All) || args.top.is_some();
     if chosen || args.sort.is_some() || args.reverse || args.layout != Layout::Stacked {
@@ -74,37 +62,43 @@ fn write_whole(args: &TableArgs, format: Format) -> Result<bool, CommandError> {
             "`--columns all` and Parquet hold all columns and rows, in the order of the reports: choose and sort where they are read",
         );
     }
-    let path = args.output.as_deref().unwrap_or(Path::new("-"));
-    let write: whole::WriteTable = match format {
-        Format::Csv => whole::write_csv,
-        Format::Parquet if is_standard(path) && std::io::stdout().is_terminal() => {
-            return usage(
-                "Parquet is no text, and is not written to a terminal: name a file (--output), or a pipe",
-            );
-        }
-        Format::Parquet => whole::PARQUET.ok_or_else(|| {
-            failed(
-                "this program was built without the feature `parquet`; build it with that, from a clone: \
-                 cargo install --locked --path . --features parquet",
-            )
-        })?,
-        _ => {
-            return usage("`--columns all` is written as CSV or Parquet: -f csv, -f parquet");
-        }
-    };
+    let mut outputs = args.output.outputs.clone();
+    if outputs.is_empty() {
+        let path = PathBuf::from("-");
+        let format = args.output.format;
+        outputs.push(Output { path, format });
+    }
     let kind = args.kind.unwrap_or_default();
-    let mut file = WholeFile::prepare(path).map_err(failed)?;
-    let written = write(&args.reports, kind, &mut file).map_err(|error| match error.kind() {
-        ErrorKind::BrokenPipe => CommandError::Closed,
-        _ => failed(file.explain(error)),
-    })?;
-    let complete = tell_refused(&written.refused, written.reports)?;
-    file.finish().map_err(failed)?;
-    if written.rows == 0 {
-        tell(&format!(
-            "these reports have no {}: --kind names others",
-            kind.in_words()
-        ));
+    let mut complete = true;
+    for Output { path, format } in outputs {
+        let write: whole::WriteTable = match format {
+            Format::Csv => whole::write_csv,
+            Format::Table if is_standard(&path) => whole::write_csv,
+            Format::Parquet if is_standard(&path) && std::io::stdout().is_terminal() => {
+                return usage("Parquet is not written to a terminal: name a file (--output)");
+            }
+            Format::Parquet => whole::PARQUET.ok_or_else(|| {
+                failed(
+                    "this program was built without the feature `parquet`; build it with that, from a clone: \
+                     cargo install --locked --path . --features parquet",
+                )
+            })?,
+            _ => return usage("`--columns all` is written as CSV or Parquet"),
+        };
+        let mut file = WholeFile::prepare(&path).map_err(failed)?;
+        let written =
+            write(&args.reports, kind, &mut file).map_err(|error| match error.kind() {
+                ErrorKind::BrokenPipe => CommandError::Closed,
+                _ => failed(file.explain(error)),
+            })?;
+        complete = tell_refused(&written.refused, written.reports)?;
+        file.finish().map_err(failed)?;
+        if written.rows == 0 {
+            let kind = kind.in_words();
+            tell(&format!(
+                "these reports have no {kind}: --kind names others"
+            ));
+        }
     }
     Ok(complete)
 }

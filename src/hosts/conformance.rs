@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use serde::Serialize;
 use timers::waits::{WaitRequest, WaitSubject};
 use timers::{Answer, During, Fault};
 
@@ -45,7 +46,8 @@ const REFUSED: [(&str, &str); 4] = [
 ];
 
 /// What became of a check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// As the protocol says.
     Pass,
@@ -56,7 +58,7 @@ pub enum Verdict {
 }
 
 /// A check and its verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// What was asked.
     pub question: String,

@@ -1,11 +1,10 @@
 use std::fs;
 use std::path::Path;
 
-use super::{OutputError, OutputFile};
-use crate::table::Format;
+use super::{OutputError, WholeFile};
 
-fn prepare(path: &Path) -> Result<OutputFile, OutputError> {
-    OutputFile::prepare(path, Format::Json)
+fn prepare(path: &Path) -> Result<WholeFile, OutputError> {
+    WholeFile::prepare(path)
 }
 
 fn names_in(folder: &Path) -> Vec<String> {
@@ -23,7 +22,6 @@ fn a_new_file_appears_only_when_it_is_whole() {
     let path = folder.path().join("r.json");
     let output = prepare(&path).unwrap();
     assert!(!path.exists());
-    assert_eq!(output.format(), Format::Json);
     output.commit(b"whole").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"whole");
     assert_eq!(names_in(folder.path()), ["r.json"]);

@@ -101,10 +101,10 @@ impl Gate {
 
     /// The conditions that hold, or may hold, below what people read.
     pub(super) fn tell(&self, args: &CompareArgs, output: &mut dyn Write) -> io::Result<()> {
-        if (self.held.is_empty() && self.untold.is_empty()) || args.format == Format::Json {
+        if (self.held.is_empty() && self.untold.is_empty()) || args.output.format == Format::Json {
             return Ok(());
         }
-        let mark = if args.format == Format::Markdown {
+        let mark = if args.output.format == Format::Markdown {
             escape
         } else {
             plain

@@ -1,0 +1,47 @@
+//! Renders the sections of a document as Markdown.
+
+use super::Section;
+use crate::table::{Format, escape_markdown as escape};
+
+/// Columns of a plot.
+const PLOT_COLUMNS: usize = 80;
+
+/// The sections as blocks.
+pub(super) fn render(sections: &[Section<'_>]) -> String {
+    let blocks = sections.iter().map(block);
+    let blocks: Vec<String> = blocks.filter(|block| !block.is_empty()).collect();
+    blocks.join("\n")
+}
+
+fn block(section: &Section<'_>) -> String {
+    match section {
+        Section::Heading(text) => format!("### {}\n", escape(text)),
+        Section::Paragraph(text, "") => escape(text) + "\n",
+        Section::Paragraph(text, _) => format!("**{}**\n", escape(text)),
+        Section::Note(text) => format!("- {}\n", escape(text)),
+        Section::Facts(facts) | Section::Conditions(facts) => {
+            let items = facts.iter();
+            items
+                .map(|(name, value)| format!("- **{}**: {}\n", escape(name), escape(value)))
+                .collect()
+        }
+        Section::Table(table, _) => table.render(Format::Markdown),
+        Section::Data(_) => String::new(),
+        Section::Findings(findings) => {
+            let items = findings.iter();
+            items
+                .map(|finding| {
+                    let [code, message] = [&finding.code, &finding.message].map(|it| escape(it));
+                    let advice = finding.advice.as_deref();
+                    let advice = advice.map_or(String::new(), |it| format!(" → {}", escape(it)));
+                    format!(
+                        "- {} **{code}**: {message}{advice}\n",
+                        finding.severity.word()
+                    )
+                })
+                .collect()
+        }
+        Section::Plot(plot) => format!("```\n{}```\n", plot.terminal(PLOT_COLUMNS)),
+        Section::Code(text) => format!("```\n{}\n```\n", text.trim_end()),
+    }
+}

@@ -1,0 +1,116 @@
+//! Renders the sections of a document as text for a terminal.
+
+use super::{FindingText, Section};
+use crate::model::Severity;
+use crate::report::terminal::{listed, machine};
+use crate::table::Style;
+use crate::text::{hang, plain};
+
+/// The sections, blank lines between those that are no text.
+pub(super) fn render(sections: &[Section<'_>], style: Style) -> String {
+    let (mut out, mut lead) = (String::new(), "");
+    let mut previous: Option<&Section<'_>> = None;
+    for section in sections {
+        let is_text = |section: &Section<'_>| {
+            matches!(
+                section,
+                Section::Paragraph(..)
+                    | Section::Note(_)
+                    | Section::Facts(_)
+                    | Section::Conditions(_)
+            )
+        };
+        if let Section::Data(_) = section {
+            continue;
+        }
+        let follows = previous.is_none_or(|previous| {
+            matches!(previous, Section::Heading(_)) || is_text(previous) && is_text(section)
+        });
+        if !follows {
+            out.push('\n');
+        }
+        match section {
+            Section::Heading(_) => lead = "  ",
+            Section::Paragraph(..) => lead = "",
+            _ => {}
+        }
+        out += &rendered(section, lead, style);
+        previous = Some(section);
+    }
+    out
+}
+
+fn rendered(section: &Section<'_>, lead: &str, style: Style) -> String {
+    let columns = style.columns();
+    let mut out = String::new();
+    match section {
+        Section::Heading(text) => out += &painted("1", "", text, style),
+        Section::Paragraph(text, codes) => out += &painted(codes, "", text, style),
+        Section::Note(text) => hang(
+            &mut out,
+            &format!("{lead}→ "),
+            &format!("{lead}  "),
+            &plain(text),
+            columns,
+        ),
+        Section::Facts(facts) => out += &listed(lead, facts, style),
+        Section::Conditions(facts) => out += &machine(facts, style),
+        Section::Table(table, codes) => {
+            out += &table.on_terminal(style, &|row| codes.get(row).copied().unwrap_or(""));
+        }
+        Section::Findings(findings) => {
+            let width = findings.iter().map(|finding| finding.code.chars().count());
+            let width = width.max().unwrap_or(0);
+            for finding in findings {
+                out += &finding_lines(finding, width, style);
+            }
+        }
+        Section::Plot(plot) => out += &plot.terminal(columns),
+        Section::Code(text) => {
+            for line in text.lines() {
+                out += format!("    {line}").trim_end();
+                out.push('\n');
+            }
+        }
+        Section::Data(_) => {}
+    }
+    out
+}
+
+/// Text of which each line is painted.
+fn painted(codes: &str, lead: &str, text: &str, style: Style) -> String {
+    let mut lines = String::new();
+    let next = format!("{lead}  ");
+    hang(&mut lines, lead, &next, &plain(text), style.columns());
+    let lines = lines.lines();
+    lines.map(|line| style.paint(codes, line) + "\n").collect()
+}
+
+/// Severity, code and message, and below them what to do.
+fn finding_lines(finding: &FindingText, width: usize, style: Style) -> String {
+    let codes = match finding.severity {
+        Severity::Problem => "31",
+        Severity::Note => "33",
+        Severity::Unknown => "2",
+        Severity::Ok => "32",
+    };
+    let word = finding.severity.word();
+    let code = plain(&finding.code);
+    let (first, margin) = (format!("{word:9}{code:width$}  "), " ".repeat(9 + width));
+    let mut text = String::new();
+    let below = format!("{margin}  ");
+    hang(
+        &mut text,
+        &first,
+        &below,
+        &plain(&finding.message),
+        style.columns(),
+    );
+    if let Some(advice) = &finding.advice {
+        let (arrow, below) = (format!("{margin}  → "), format!("{margin}    "));
+        hang(&mut text, &arrow, &below, &plain(advice), style.columns());
+    }
+    // The severity is the first word of its lines.
+    let (word, rest) = text.split_at(word.len());
+    style.paint(codes, word) + rest
+}

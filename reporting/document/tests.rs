@@ -1,0 +1,98 @@
+//! Documents in their formats.
+
+use serde_json::json;
+
+use super::{Document, FindingText, Render};
+use crate::model::Severity;
+use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
+
+fn document() -> Document<'static, serde_json::Value> {
+    let mut table = Table::new(vec![
+        TableColumn::left("timer"),
+        TableColumn::right("cost", Notation::Time),
+    ]);
+    table.push(vec!["mono|tonic".into(), Value::Figure(20.0)]);
+    let finding = FindingText {
+        severity: Severity::Problem,
+        code: "clock-source".into(),
+        message: "hostile \u{1b}[2J\u{202e}text ".repeat(8),
+        advice: Some("change it".into()),
+    };
+    Document::new(json!({"a": [1]}))
+        .painted("31", "It *is* slow.")
+        .heading("figures")
+        .facts([("kernel", "6.1"), ("x", "y\u{7}z")])
+        .note("do")
+        .table(table)
+        .findings([finding])
+        .code("int x;\n")
+}
+
+fn written(format: Format, style: Style) -> String {
+    let mut text = Vec::new();
+    document().write(format, style, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn terminal_text_is_clean_and_folds() {
+    let style = Style {
+        width: Some(60),
+        colour: false,
+    };
+    let text = written(Format::Table, style);
+    assert!(text.starts_with(
+        "It *is* slow.\n\nfigures\n  kernel  6.1\n  x       y z\n  → do\n\ntimer       cost\nmono|tonic  20 ns\n\nproblem  clock-source  hostile text"
+    ), "{text}");
+    assert!(
+        text.contains("\n                       → change it\n\n    int x;\n"),
+        "{text}"
+    );
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 60),
+        "{text}"
+    );
+    assert!(!text.contains(['\u{1b}', '\u{202e}']));
+}
+
+#[test]
+fn colour_only_where_wanted() {
+    let text = written(
+        Format::Table,
+        Style {
+            width: None,
+            colour: true,
+        },
+    );
+    assert!(
+        text.starts_with("\u{1b}[31mIt *is* slow.\u{1b}[0m\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\u{1b}[31mproblem\u{1b}[0m  clock-source"),
+        "{text}"
+    );
+}
+
+#[test]
+fn markdown_escapes_each_section() {
+    let text = written(Format::Markdown, Style::default());
+    assert!(
+        text.starts_with("**It \\*is\\* slow.**\n\n### figures\n\n- **kernel**: 6.1\n"),
+        "{text}"
+    );
+    assert!(text.contains("\n| mono\\|tonic | 20 ns |\n"), "{text}");
+    assert!(text.ends_with("```\nint x;\n```\n"), "{text}");
+}
+
+#[test]
+fn programs_get_data_or_tables() {
+    assert_eq!(
+        written(Format::Json, Style::default()),
+        "{\n  \"a\": [\n    1\n  ]\n}\n"
+    );
+    assert_eq!(
+        written(Format::Csv, Style::default()),
+        "timer,cost\nmono|tonic,20\n"
+    );
+}

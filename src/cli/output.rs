@@ -1,0 +1,65 @@
+//! The flags of every verb that prints something: which format, and to which files.
+
+use std::path::PathBuf;
+
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Command, ValueEnum};
+
+use crate::report::is_standard;
+use crate::table::Format;
+
+/// How and where the answer is written.
+#[derive(Clone, Debug, Default, Args)]
+pub struct OutputArgs {
+    /// Format on standard output
+    #[arg(long, short, value_parser = formats(Format::REPORT), default_value = "table")]
+    pub format: Format,
+    /// Write it to this file as well, whole or not at all; its ending determines the format
+    /// (repeatable)
+    #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = outputs(Format::REPORT))]
+    pub outputs: Vec<Output>,
+}
+
+/// A file, and the format that its ending stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The file.
+    pub path: PathBuf,
+    /// The format.
+    pub format: Format,
+}
+
+/// Has the flags of a verb take these formats.
+pub(super) fn with_formats(verb: Command, formats: &'static [Format]) -> Command {
+    let has = |id: &str| verb.get_arguments().any(|argument| argument.get_id() == id);
+    if !has("outputs") {
+        return verb;
+    }
+    verb.mut_arg("format", |argument| {
+        argument.value_parser(self::formats(formats))
+    })
+    .mut_arg("outputs", |argument| {
+        argument.value_parser(outputs(formats))
+    })
+}
+
+/// One of these formats.
+pub(super) fn formats(formats: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
+    PossibleValuesParser::new(formats.iter().filter_map(ValueEnum::to_possible_value)).map(|name| {
+        Format::from_str(&name, false).expect("the possible values are names of formats")
+    })
+}
+
+/// A file in one of these formats.
+fn outputs(formats: &'static [Format]) -> impl TypedValueParser<Value = Output> {
+    PathBufValueParser::new().try_map(move |path| {
+        if is_standard(&path) {
+            return Err(
+                "--format determines the format of standard output; name a file".to_owned(),
+            );
+        }
+        Format::from_path(&path, formats)
+            .map(|format| Output { path, format })
+            .map_err(|error| error.to_string())
+    })
+}
