@@ -209,9 +209,9 @@ impl Examination<'_> {
         let mut coarser = COARSER;
         loop {
             let request = json!({"op":"intervals","timer":id,"work":[0, work],"repeat":ROW});
-            let told = grows(&self.ask::<Intervals>(&request)?.intervals, work);
-            if told.is_ok() || coarser == 0 {
-                return told;
+            let grown = grows(&self.ask::<Intervals>(&request)?.intervals, work);
+            if grown.is_ok() || coarser == 0 {
+                return grown;
             }
             work *= 8;
             coarser -= 1;

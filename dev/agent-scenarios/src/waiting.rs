@@ -141,7 +141,7 @@ impl Examination<'_> {
             self.note(
                 &format!("periods of {id}"),
                 answer,
-                "answer {\"periods\":[[t,expirations],…]}: `count` wake-ups, in order, with 1 for expirations that are not told",
+                "answer {\"periods\":[[t,expirations],…]}: `count` wake-ups, in order, with 1 for expirations that are unknown",
             );
         }
     }

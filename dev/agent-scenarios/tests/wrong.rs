@@ -40,7 +40,7 @@ fn three_readings_whatever_is_asked() {
 }
 
 #[test]
-fn waits_by_a_clock_that_there_is_not() {
+fn waits_by_missing_clock() {
     let findings = checked(
         r#"hello='{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["waits"],"waiters":[{"id":"early","label":"E","ops":["waits"]}]}'
         while read -r request; do case "$request" in

@@ -29,7 +29,7 @@ pub(super) struct SimulatedCore {
 }
 
 impl SimulatedCore {
-    pub(super) fn of(world: Shared, frequencies: &Rc<RefCell<Vec<f64>>>) -> Self {
+    pub(super) fn new(world: Shared, frequencies: &Rc<RefCell<Vec<f64>>>) -> Self {
         Self {
             world,
             frequencies: Rc::clone(frequencies),

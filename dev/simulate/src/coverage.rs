@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_timers_can_fail_at_ninety_percent() {
+    fn hundred_timers_may_fail_ninety_percent() {
         assert!(fails(&[], &[summary(87, 100)]) && !fails(&[], &[summary(91, 100)]));
         assert!(
             fails(&[], &[summary(40, 50), summary(47, 50)]),
@@ -147,12 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn enough_of_a_kind_speak_for_themselves() {
+    fn large_kind_is_judged_alone() {
         assert!(fails(&[summary(449, 500)], &[]) && !fails(&[summary(450, 500)], &[]));
     }
 
     #[test]
-    fn more_rows_fail_by_chance_no_more_often() {
+    fn more_rows_keep_false_alarms() {
         let mut rows = vec![summary(95, 100); 60];
         rows.push(summary(80, 100));
         assert!(!fails(&rows, &[]), "one of many rows has so few by chance");

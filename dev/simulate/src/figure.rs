@@ -1,4 +1,4 @@
-//! A figure beside what is true, and how one figure did on many timers.
+//! A figure compared with what is true, and how one figure did on many timers.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -17,7 +17,7 @@ pub struct FoundFigure {
     /// Upper end of the 95 % interval.
     pub high: Option<f64>,
     /// The width that would remain with infinitely many observations.
-    pub remains: f64,
+    pub irreducible: f64,
 }
 
 impl FoundFigure {
@@ -88,7 +88,7 @@ pub struct FigureScore {
     half_widths: Vec<f64>,
     errors: Vec<f64>,
     scores: Vec<f64>,
-    remains: Vec<f64>,
+    irreducible: Vec<f64>,
 }
 
 /// The mean interval score of exact intervals of a normal law over its mean absolute error: 4 φ(z)
@@ -115,11 +115,11 @@ pub struct FigureSummary {
     /// truth, by a normal law.
     pub exact: Option<f64>,
     /// The mean width that would remain with infinitely many single calls and batches.
-    pub remains: Option<f64>,
+    pub irreducible: Option<f64>,
 }
 
 impl FigureScore {
-    /// Counts one more: whether it was right, and whether its interval, which is told relative to
+    /// Counts one more: whether it was right, and whether its interval, which is relative to
     /// the truth or not, holds it.
     pub(super) fn add(&mut self, found: &FoundFigure, right: bool, relative: bool) {
         self.timers += 1;
@@ -138,7 +138,7 @@ impl FigureScore {
             .extend(found.half_width().map(|half| half / unit));
         self.errors.extend(found.error().map(|error| error / unit));
         self.scores.extend(found.score().map(|score| score / unit));
-        self.remains.push(found.remains / unit);
+        self.irreducible.push(found.irreducible / unit);
     }
 
     /// As shares and medians.
@@ -153,7 +153,7 @@ impl FigureScore {
             error: median(&self.errors),
             score: mean(&self.scores),
             exact: mean(&self.errors).map(|error| EXACT * error),
-            remains: mean(&self.remains),
+            irreducible: mean(&self.irreducible),
         }
     }
 }

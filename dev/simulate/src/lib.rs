@@ -5,8 +5,8 @@ mod core;
 pub mod coverage;
 pub mod figure;
 mod infinite_samples;
+mod irreducible;
 pub mod population;
-mod remains;
 pub mod score;
 mod truth;
 mod verdict;
@@ -96,7 +96,7 @@ impl Case {
             let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());
             let world = self.world(process_seed);
             let mut bench = self.bench(&world);
-            bench.watch = Some(Box::new(SimulatedCore::of(world, &frequencies)));
+            bench.watch = Some(Box::new(SimulatedCore::new(world, &frequencies)));
             if process <= searching {
                 let shortcuts = Shortcuts {
                     brief: true,

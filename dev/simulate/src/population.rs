@@ -10,7 +10,9 @@ use rand_distr::{Distribution, StandardNormal};
 use simulated::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates};
 
 pub use self::kinds::per_kind;
-pub use self::small_steps::{BESIDE, SMALL_STEPS, small_steps, timed_by_small_steps};
+pub use self::small_steps::{
+    SMALL_STEP_REFERENCES, SMALL_STEPS, small_steps, timed_by_small_steps,
+};
 use super::Case;
 
 /// Nanoseconds in a tick of a simulated time stamp counter of 2.596 GHz.
@@ -18,7 +20,7 @@ const TSC_TICK: f64 = 1e9 / 2.596e9;
 
 /// Steps that do not fit whole nanoseconds: a 99.85 MHz grid, 24 MHz and 19.2 MHz Arm counters, the
 /// 3.58 MHz ACPI timer.
-const ODD_STEPS: [f64; 4] = [10.015, 41.667, 52.083, 279.365];
+const FRACTIONAL_STEPS: [f64; 4] = [10.015, 41.667, 52.083, 279.365];
 
 /// How far the frequencies of runs differ from each other, of how far those of one run do (standard
 /// deviations): 1.6 and 1.8 % of 2.1 to 3.6 % in ten quiet and ten busy runs of a virtual machine
@@ -100,8 +102,8 @@ fn regular_timer(random: &mut StdRng) -> Model {
             ..Model::regular("raw counter", TSC_TICK, TSC_TICK, cost)
         },
         2 | 3 => {
-            let step = ODD_STEPS[random.random_range(0..ODD_STEPS.len())];
-            Model::regular("odd step", step, 1.0, cost)
+            let step = FRACTIONAL_STEPS[random.random_range(0..FRACTIONAL_STEPS.len())];
+            Model::regular("fractional step", step, 1.0, cost)
         }
         4 => Model::regular("unit", log_uniform(0.2, 0.9, random), 1.0, cost),
         5 => Model::regular(
@@ -161,7 +163,7 @@ fn vary(model: &mut Model, random: &mut StdRng) {
 /// that wanders.
 fn surroundings(timer: &Model, random: &mut StdRng) -> Surroundings {
     let processes = match random.random_range(0..20) {
-        0..8 => Processes::Alike,
+        0..8 => Processes::Identical,
         8..17 => differing(random),
         _ => in_two_regimes(random),
     };

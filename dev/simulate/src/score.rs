@@ -97,7 +97,7 @@ impl Score {
 /// the ones whose processes do not differ.
 pub const SHOWN: &str = "shown: all";
 /// See [`SHOWN`].
-pub const SHOWN_ALIKE: &str = "shown: processes alike";
+pub const SHOWN_IDENTICAL: &str = "shown: processes identical";
 
 /// A second cost is rare that is met in a smaller share of the calls.
 const RARE: f64 = 0.03;
@@ -160,7 +160,7 @@ fn groups(case: &Case) -> Vec<String> {
         Jitter::Pareto { .. } => "Pareto tail",
     };
     let processes = match case.surroundings.processes {
-        Processes::Alike => "alike",
+        Processes::Identical => "identical",
         Processes::Factor(_) => "differ",
         Processes::Regimes { .. } => "two regimes",
     };
@@ -171,8 +171,9 @@ fn groups(case: &Case) -> Vec<String> {
     ];
     if shows_its_middle(case) {
         groups.push(SHOWN.into());
-        groups
-            .extend((case.surroundings.processes == Processes::Alike).then(|| SHOWN_ALIKE.into()));
+        groups.extend(
+            (case.surroundings.processes == Processes::Identical).then(|| SHOWN_IDENTICAL.into()),
+        );
     }
     if case.surroundings.interruptions.is_some() {
         groups.push("machine: interrupted".into());

@@ -25,8 +25,8 @@ const PROCESSES: u32 = 33;
 impl Truth {
     /// Of a timer in its surroundings.
     #[must_use]
-    pub fn of(timer: &Model, surroundings: &Surroundings) -> Self {
-        // A raw counter is told in nanoseconds of the reference, a declared unit in its own.
+    pub fn of_timer(timer: &Model, surroundings: &Surroundings) -> Self {
+        // A raw counter is reported in nanoseconds of the reference, a declared unit in its own.
         let own = if timer.declared {
             1.0
         } else {
@@ -82,7 +82,7 @@ pub(super) fn calls(timer: &Model) -> Vec<f64> {
 /// Factors of the cost, with the share of processes that draw them.
 pub(super) fn factors(processes: Processes) -> Vec<(f64, f64)> {
     match processes {
-        Processes::Alike => vec![(1.0, 1.0)],
+        Processes::Identical => vec![(1.0, 1.0)],
         Processes::Regimes { factor, share } => vec![(1.0, 1.0 - share), (factor, share)],
         Processes::Factor(deviation) => {
             let normal = Normal::standard();
@@ -177,14 +177,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn truths_that_can_be_worked_out_by_hand() {
+    fn truth_matches_hand_computation() {
         let timer = Model::regular("", 10.0, 1.0, 100.0);
         let of = |jitter, processes| {
             let surroundings = Surroundings {
                 processes,
                 ..Surroundings::default()
             };
-            let truth = Truth::of(
+            let truth = Truth::of_timer(
                 &Model {
                     jitter,
                     ..timer.clone()
@@ -205,9 +205,9 @@ mod tests {
                 expected.1
             );
         };
-        near(of(Jitter::None, Processes::Alike), (100.0, 1.0));
+        near(of(Jitter::None, Processes::Identical), (100.0, 1.0));
         near(
-            of(Jitter::Exponential(20.0), Processes::Alike),
+            of(Jitter::Exponential(20.0), Processes::Identical),
             (100.0 + 20.0 * 2.0_f64.ln(), 0.5211),
         );
         near(
@@ -216,18 +216,21 @@ mod tests {
                     shape: 1.0,
                     scale: 20.0,
                 },
-                Processes::Alike,
+                Processes::Identical,
             ),
             (113.863, 0.5211),
         );
-        near(of(Jitter::Normal(10.0), Processes::Alike), (100.0, 0.6827));
+        near(
+            of(Jitter::Normal(10.0), Processes::Identical),
+            (100.0, 0.6827),
+        );
         near(
             of(
                 Jitter::Bimodal {
                     extra: 30.0,
                     share: 0.3,
                 },
-                Processes::Alike,
+                Processes::Identical,
             ),
             (100.0, 0.7),
         );
@@ -237,14 +240,14 @@ mod tests {
                     extra: [5.0, 30.0],
                     share,
                 },
-                Processes::Alike,
+                Processes::Identical,
             )
         };
         near(three([0.3, 0.15]), (100.0, 0.85));
         near(three([0.15, 0.55]), (130.0, 0.55));
         let scale = 20.0;
         near(
-            of(Jitter::Pareto { shape: 2.0, scale }, Processes::Alike),
+            of(Jitter::Pareto { shape: 2.0, scale }, Processes::Identical),
             (108.284, 0.7271),
         );
         near(

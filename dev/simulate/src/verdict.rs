@@ -1,7 +1,7 @@
-//! What a report says of a simulated timer, beside what is true.
+//! What a report says of a simulated timer, compared with what is true.
 
 use super::figure::FoundFigure;
-use super::remains::remains;
+use super::irreducible::irreducible_widths;
 use super::{Case, FREQUENCY, Truth};
 use timermeter::model::{
     Cycles, Hertz, Interval, Nanos, ResolutionKind, Timer, TimerRow, value_of,
@@ -18,7 +18,7 @@ const COST_MATTERS: f64 = 0.01;
 /// *Definition*: the aim that was set.
 const QUALITY_MATTERS: f64 = 0.001;
 
-/// What was found of a case, beside what is true.
+/// What was found of a case, compared with what is true.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// Nanoseconds.
@@ -39,7 +39,7 @@ impl Verdict {
     /// What the report says of a trace of the case, whose core ran at `hertz`.
     #[must_use]
     pub(super) fn on(case: &Case, trace: Trace, hertz: Interval) -> Self {
-        let truth = Truth::of(&case.timer, &case.surroundings);
+        let truth = Truth::of_timer(&case.timer, &case.surroundings);
         let observed = Observation {
             timer: Timer {
                 id: case.timer.name.clone(),
@@ -50,11 +50,11 @@ impl Verdict {
             outcome: Ok(trace.into()),
         };
         let row = observed.judged(Some(hertz), &Yardsticks::default());
-        Self::of(&truth, case, hertz.value, row)
+        Self::judge(&truth, case, hertz.value, row)
     }
 
-    fn of(truth: &Truth, case: &Case, hertz: f64, row: TimerRow) -> Self {
-        // What follows the core is told at the frequency of the campaign; in cycles it is the same
+    fn judge(truth: &Truth, case: &Case, hertz: f64, row: TimerRow) -> Self {
+        // What follows the core is reported at the frequency of the campaign; in cycles it is the same
         // at any.
         let follows = case.timer.follows_core;
         let cost_ns = truth.cost * if follows { FREQUENCY / hertz } else { 1.0 };
@@ -70,35 +70,35 @@ impl Verdict {
             .resolution
             .filter(|resolution| resolution.kind == ResolutionKind::Resolved)
             .and(row.resolution_ns);
-        let remains = remains(case, truth);
+        let irreducible = irreducible_widths(case, truth);
         Self {
             resolution: FoundFigure {
                 truth: truth.resolution,
                 value: value_of(step),
                 low: step.and_then(|step| step.low()),
                 high: step.and_then(|step| step.high()),
-                remains: 0.0,
+                irreducible: 0.0,
             },
             cost: FoundFigure {
                 truth: Some(cost_ns),
                 value: value_of(row.cost_ns),
                 low: row.cost_ns.and_then(|cost| cost.low()),
                 high: row.cost_ns.and_then(|cost| cost.high()),
-                remains: remains.cost,
+                irreducible: irreducible.cost,
             },
             spread: FoundFigure {
                 truth: truth.spread,
                 value: value_of(row.spread),
                 low: row.spread.and_then(|spread| spread.low()),
                 high: row.spread.and_then(|spread| spread.high()),
-                remains: remains.spread,
+                irreducible: irreducible.spread,
             },
             quality: FoundFigure {
                 truth: true_quality,
                 value: value_of(row.quality),
                 low: row.quality.and_then(|quality| quality.low()),
                 high: row.quality.and_then(|quality| quality.high()),
-                remains: remains.quality,
+                irreducible: irreducible.quality,
             },
             monotonic: truth.monotonic,
             row,

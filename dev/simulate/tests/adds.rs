@@ -1,5 +1,5 @@
 //! What a read adds to the code around it, found for simulated reads that are chains of
-//! multiplications beside work of known shape.
+//! multiplications next to work of known shape.
 
 use simulate::Case;
 use simulate::population::regular;
@@ -49,7 +49,7 @@ fn found(case: &Case) -> Adds {
 
 /// Reads that cost nanoseconds rather than microseconds, timed by references as they are, on a core
 /// that changes its frequency, with interruptions. The run as a whole is at the nominal frequency,
-/// as what is true is told at that.
+/// as the truth is stated at that.
 fn cases(processes: Processes) -> Vec<Case> {
     let soon = |case: &Case| case.timer.base < 700.0;
     let mut cases: Vec<Case> = [71, 72]
@@ -85,7 +85,7 @@ fn judged(cases: &[Case], context: Context) -> [usize; 2] {
 
 #[test]
 fn what_simulated_reads_add_is_found() {
-    let cases = cases(Processes::Alike);
+    let cases = cases(Processes::Identical);
     for context in Context::USUAL {
         let [right, held] = judged(&cases, context);
         assert!(

@@ -25,7 +25,7 @@ fn cases(step: f64) -> impl Iterator<Item = Case> {
 }
 
 #[test]
-fn the_step_of_a_coarse_reference_is_known() {
+fn determines_step_of_coarse_reference() {
     for step in [
         5_000.0,
         20_000.0,
@@ -51,7 +51,7 @@ fn the_step_of_a_coarse_reference_is_known() {
 
 /// What a read takes is no step, however long.
 #[test]
-fn a_reference_whose_reads_take_long_is_not_coarse() {
+fn slow_reference_is_not_coarse() {
     for case in cases(1.0) {
         let reference = Model::regular("slow to read", 1.0, 1.0, 30_000.0);
         let world = World::new(&case.timer, &reference, &case.surroundings, case.seed).share();

@@ -36,7 +36,7 @@ fn summary<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Summary {
 }
 
 #[test]
-fn figures_are_right_and_intervals_hold_them() {
+fn figures_right_and_intervals_cover() {
     for plan in [Plan::QUICK, Plan::DEFAULT] {
         let verdicts = verdicts(population::regular, &plan);
         let all = summary(verdicts.iter().map(|(_, verdict)| verdict));
@@ -48,7 +48,7 @@ fn figures_are_right_and_intervals_hold_them() {
         let numbers = verdicts
             .iter()
             .map(|(_, verdict)| verdict)
-            .filter(|told| told.resolution.value.is_some());
+            .filter(|verdict| verdict.resolution.value.is_some());
         let numbers = summary(numbers);
         assert!(
             numbers.resolution.right >= Some(0.99),
@@ -57,7 +57,7 @@ fn figures_are_right_and_intervals_hold_them() {
         );
         assert!(
             100 * numbers.timers >= 97 * all.timers,
-            "{name}: {} of {} told",
+            "{name}: {} of {} determined",
             numbers.timers,
             all.timers
         );
@@ -65,7 +65,7 @@ fn figures_are_right_and_intervals_hold_them() {
         let seen = summary(
             shown()
                 .map(|(_, verdict)| verdict)
-                .filter(|told| told.resolution.value.is_some()),
+                .filter(|verdict| verdict.resolution.value.is_some()),
         );
         assert!(
             seen.spread.right >= Some(0.95),
@@ -81,18 +81,19 @@ fn figures_are_right_and_intervals_hold_them() {
         for figure in [all.resolution, all.cost, all.spread, all.quality] {
             assert!(figure.covered >= Some(0.9), "{name}: covered on {figure:?}");
         }
-        let alike = shown().filter(|(case, _)| case.surroundings.processes == Default::default());
-        let alike = summary(alike.map(|(_, verdict)| verdict));
+        let identical =
+            shown().filter(|(case, _)| case.surroundings.processes == Default::default());
+        let identical = summary(identical.map(|(_, verdict)| verdict));
         assert!(
-            alike.cost.right >= Some(0.96),
+            identical.cost.right >= Some(0.96),
             "{name}: cost right on {:?}",
-            alike.cost
+            identical.cost
         );
     }
 }
 
 #[test]
-fn no_cost_lies_above_the_tail_of_its_singles() {
+fn cost_lies_below_single_call_tail() {
     for (case, verdict) in verdicts(population::regular, &Plan::QUICK) {
         let median = value_of(verdict.row.cost_ns);
         let cost = verdict.row.cost.expect("single calls were made");
@@ -103,7 +104,7 @@ fn no_cost_lies_above_the_tail_of_its_singles() {
 /// A host that answers batches of many calls with nothing measured nothing: its timer has no cost,
 /// and so no Quality.
 #[test]
-fn batches_that_never_move_are_no_measurement() {
+fn unmoving_batches_measure_nothing() {
     for case in population::regular(5, 14) {
         let (mut trace, _) = case.probe(&Plan::QUICK).expect("a sound reference serves");
         for run in &mut trace.runs {
@@ -128,7 +129,7 @@ fn batches_that_never_move_are_no_measurement() {
     }
 }
 
-/// What was dropped is kept beside what counts, for a later version to judge it again.
+/// What was dropped is kept with what counts, for a later version to judge it again.
 #[test]
 fn windows_that_were_dropped_are_kept() {
     let unstable = Surroundings {
@@ -157,7 +158,7 @@ fn windows_that_were_dropped_are_kept() {
 }
 
 #[test]
-fn what_has_no_step_gets_no_number() {
+fn stepless_clock_gets_no_number() {
     for (_, verdict) in verdicts(population::irregular, &Plan::DEFAULT) {
         assert_eq!(verdict.resolution.value, None, "{verdict:?}");
         assert_eq!(verdict.quality.value, None, "{verdict:?}");
@@ -167,7 +168,7 @@ fn what_has_no_step_gets_no_number() {
 /// Where every process was disturbed, intervals reach over all of them and a tenth beyond, as no
 /// other tells what disturbed them all.
 #[test]
-fn figures_of_a_core_that_is_always_shared_are_wide() {
+fn always_shared_core_widens_figures() {
     for case in population::regular(20, 16) {
         let (mut trace, hertz) = case.probe(&Plan::QUICK).expect("a sound reference serves");
         let alone = profile(&trace);

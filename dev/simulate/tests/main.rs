@@ -1,4 +1,4 @@
-//! Judgements by simulated timers beside those of the command, a module a subject.
+//! Judgements by simulated timers in addition to those of the command, a module a subject.
 
 mod adds;
 mod coarse_reference;

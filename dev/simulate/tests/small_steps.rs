@@ -4,7 +4,7 @@
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rayon::prelude::*;
-use simulate::population::{BESIDE, small_steps, timed_by_small_steps};
+use simulate::population::{SMALL_STEP_REFERENCES, small_steps, timed_by_small_steps};
 use simulate::{Case, Verdict};
 use simulated::{REFERENCE_ID, Role, World};
 use timermeter::campaign::calibrate::calibrate;
@@ -29,15 +29,15 @@ fn verdicts(population: fn(usize, u64) -> Vec<Case>) -> Vec<(Case, Verdict)> {
 }
 
 #[test]
-fn a_few_ticks_are_told_as_so_many() {
+fn few_ticks_are_counted_correctly() {
     let all = verdicts(small_steps);
-    for reference in BESIDE {
+    for reference in SMALL_STEP_REFERENCES {
         let found: Vec<&Verdict> = all
             .iter()
             .filter(|(case, _)| case.reference.name == reference)
             .map(|(_, verdict)| verdict)
             .collect();
-        let told: Vec<&Verdict> = found
+        let determined: Vec<&Verdict> = found
             .iter()
             .copied()
             .filter(|verdict| verdict.resolution.value.is_some())
@@ -45,8 +45,8 @@ fn a_few_ticks_are_told_as_so_many() {
         let off = |verdict: &&&Verdict| {
             verdict.resolution.error() > verdict.resolution.truth.map(|truth| 0.05 * truth)
         };
-        let wrong = told.iter().filter(off).count();
-        let covered = told
+        let wrong = determined.iter().filter(off).count();
+        let covered = determined
             .iter()
             .filter(|verdict| verdict.resolution.covered() == Some(true))
             .count();
@@ -54,24 +54,24 @@ fn a_few_ticks_are_told_as_so_many() {
         assert!(
             wrong <= 2,
             "{reference}: {wrong} of {} are wrong",
-            told.len()
+            determined.len()
         );
         assert!(
-            5 * told.len() >= 4 * found.len(),
-            "{reference}: {} of {} are told",
-            told.len(),
+            5 * determined.len() >= 4 * found.len(),
+            "{reference}: {} of {} are determined",
+            determined.len(),
             found.len()
         );
         assert!(
-            10 * covered >= 9 * told.len(),
+            10 * covered >= 9 * determined.len(),
             "{reference}: {covered} of {} are covered",
-            told.len()
+            determined.len()
         );
     }
 }
 
 #[test]
-fn costs_are_covered_where_the_reference_moves_by_a_few_ticks() {
+fn covers_cost_with_few_tick_reference() {
     let all = verdicts(timed_by_small_steps);
     let covered = all
         .iter()
@@ -85,7 +85,7 @@ fn costs_are_covered_where_the_reference_moves_by_a_few_ticks() {
 }
 
 #[test]
-fn a_reference_that_moves_by_a_few_ticks_is_known_to() {
+fn detects_few_tick_reference() {
     let cases: Vec<Case> = SEEDS
         .into_iter()
         .flat_map(|seed| timed_by_small_steps(COUNT, seed))

@@ -1,4 +1,4 @@
-//! What is told of the step of simulated clocks that are probed as real ones are.
+//! The step that is reported of simulated clocks that are probed as real ones are.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -46,7 +46,7 @@ fn two_modes(random: &mut StdRng) -> (f64, f64, Jitter) {
 }
 
 #[test]
-fn a_cost_of_two_modes_does_not_make_a_step_uneven() {
+fn bimodal_cost_keeps_step_even() {
     for seed in 0..60 {
         let (step, cost, jitter) = two_modes(&mut StdRng::seed_from_u64(seed));
         let found = profile(&probed(
@@ -68,7 +68,7 @@ fn a_cost_of_two_modes_does_not_make_a_step_uneven() {
 }
 
 #[test]
-fn irregular_steps_stay_without_a_number_whatever_the_cost() {
+fn irregular_steps_get_no_number() {
     for seed in 0..60 {
         let mut random = StdRng::seed_from_u64(seed);
         let (step, cost, jitter) = two_modes(&mut random);
@@ -166,7 +166,7 @@ fn both_steps_are_named() {
 }
 
 #[test]
-fn a_slight_change_is_in_the_interval() {
+fn interval_covers_slight_change() {
     for seed in 0..6 {
         for how in [Mixed::Processes(3), Mixed::Processes(7), Mixed::Middle] {
             match profile(&mixed([100.0, 100.5], 30.0, how, seed)).resolution {
@@ -174,7 +174,7 @@ fn a_slight_change_is_in_the_interval() {
                     let half = 0.5 * (step.high - step.low);
                     assert!((0.1..1.0).contains(&half), "{seed}, {how:?}: {step:?}");
                 }
-                // Which half of a process has which cannot always be told.
+                // Which half of a process has which is not always known.
                 Resolution::AtMost { .. } if matches!(how, Mixed::Middle) => {}
                 found => panic!("{seed}, {how:?}: {found:?}"),
             }

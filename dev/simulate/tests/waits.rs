@@ -10,7 +10,7 @@ const SEED: u64 = 170;
 const COUNT: usize = 150;
 
 #[test]
-fn steps_and_policies_are_right_and_intervals_hold_the_truth() {
+fn wait_steps_right_and_intervals_cover() {
     let plan = &WaitPlan::DEFAULT;
     let waits = population::waits(COUNT, SEED);
     let waits = waits

@@ -22,7 +22,7 @@ use timers::{Advance, Answer, Context, During, Fault, Subject};
 
 pub use counter::{CounterFault, CounterMachine, CounterModel};
 pub use model::{
-    Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates, beside, piece,
+    Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates, paired_reads, piece,
 };
 pub use waits::{Delays, Missed, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 
@@ -148,7 +148,7 @@ impl World {
             0.0
         };
         let factor = match surroundings.processes {
-            Processes::Alike => 1.0,
+            Processes::Identical => 1.0,
             Processes::Factor(deviation) => (deviation * normal(&mut random)).exp(),
             Processes::Regimes { factor, share } => {
                 if random.random_bool(share) {

@@ -130,7 +130,7 @@ impl Model {
 pub enum Processes {
     /// Not at all.
     #[default]
-    Alike,
+    Identical,
     /// Each draws a factor, log-normal around 1 with this standard deviation.
     Factor(f64),
     /// Some find other conditions than the rest, as where their code came to lie.
@@ -175,7 +175,13 @@ pub struct Surroundings {
 /// Readings of one way, the other, and the first again, of a clock of such steps whose reads take
 /// so long. The other way is ahead by `skew_ns`, or behind.
 #[must_use]
-pub fn beside(step_ns: i64, read_ns: f64, skew_ns: i64, count: u32, seed: u64) -> Vec<[i64; 3]> {
+pub fn paired_reads(
+    step_ns: i64,
+    read_ns: f64,
+    skew_ns: i64,
+    count: u32,
+    seed: u64,
+) -> Vec<[i64; 3]> {
     let mut random = StdRng::seed_from_u64(seed);
     let mut now = random.random_range(1e12..1e15);
     let mut read = |skew: i64, random: &mut StdRng| {

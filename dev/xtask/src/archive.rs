@@ -9,7 +9,7 @@ use tar::{Builder, EntryType, Header};
 
 use crate::Outcome;
 
-/// Programs are told by their name, as who packs them may do so on a system without modes.
+/// Programs are recognised by their name, as who packs them may do so on a system without modes.
 const PROGRAM: &str = "timermeter";
 
 /// Packs a folder under its name.

@@ -71,7 +71,7 @@ pub fn run(asked: &Machines) -> Outcome<()> {
         let folder = asked.keep.join(machine.name);
         eprintln!("{}: booting", machine.name);
         let booted = parts
-            .of(machine.emulator)
+            .folder_for(machine.emulator)
             .and_then(|parts| boot::boot(machine, &parts, &folder));
         if let Err(error) = booted {
             // What an earlier boot said is no answer of this one.

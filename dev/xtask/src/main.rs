@@ -3,7 +3,6 @@
 
 mod archive;
 mod compiled;
-mod count;
 mod debian;
 mod documents;
 #[cfg(unix)]
@@ -20,7 +19,7 @@ use sha2::{Digest, Sha256};
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What static binaries are made for, unless specified otherwise.
 const TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
-/// What is read beside the program.
+/// What is read in addition to the program.
 const TEXTS: [&str; 5] = [
     "README.md",
     "METHODOLOGY.md",
@@ -42,12 +41,6 @@ enum Task {
         #[arg(value_name = "TARGET", default_values = TARGETS)]
         targets: Vec<String>,
     },
-    /// Count the lines and files of production code: without blanks, comments and tests
-    Count {
-        /// Folders and files, from the root of the project; all packages where none is named
-        #[arg(value_name = "PATH")]
-        places: Vec<PathBuf>,
-    },
     /// Boot machines whose truth is known in an emulator, and hold the reports of the program
     /// against it
     #[cfg(unix)]
@@ -57,7 +50,6 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::Dist { targets } => dist(&targets),
-        Task::Count { places } => root().and_then(|root| count::tell(root, &places)),
         #[cfg(unix)]
         Task::Machines(asked) => machines::run(&asked),
     };

@@ -1,10 +1,10 @@
-use simulated::beside;
+use simulated::paired_reads;
 
 use super::*;
 use crate::trace::Beside;
 
 fn seen(step_ns: i64, read_ns: f64, skew_ns: i64, seed: u64) -> Paths {
-    let readings = beside(step_ns, read_ns, skew_ns, 5_000, seed);
+    let readings = paired_reads(step_ns, read_ns, skew_ns, 5_000, seed);
     let beside = vec![Beside::of(
         "clock",
         [1, 0],

@@ -14,7 +14,7 @@ pub const SMALL_STEPS: [f64; 5] = [5.0 / 3.0, 2.0, 2.5, 3.0, 4.0];
 
 /// The names of the references that time them: one that counts every tick, one that moves once in
 /// 10 ns, and one that moves by two ticks itself.
-pub const BESIDE: [&str; 3] = ["fine", "10 ns grid", "2 ticks"];
+pub const SMALL_STEP_REFERENCES: [&str; 3] = ["fine", "10 ns grid", "2 ticks"];
 
 /// What those are called that move by any of these steps.
 pub(super) const FEW_TICKS: &str = "a few ticks";
@@ -46,9 +46,9 @@ pub fn small_steps(count: usize, seed: u64) -> Vec<Case> {
         let timer = small_step(step, number.is_multiple_of(2), random);
         let cost = random.random_range(8.0..30.0);
         let reference = match number / 2 % 3 {
-            0 => Model::regular(BESIDE[0], TSC_TICK, TSC_TICK, cost),
-            1 => Model::regular(BESIDE[1], 10.015, 1.0, cost),
-            _ => Model::regular(BESIDE[2], 2.0 * TSC_TICK, TSC_TICK, cost),
+            0 => Model::regular(SMALL_STEP_REFERENCES[0], TSC_TICK, TSC_TICK, cost),
+            1 => Model::regular(SMALL_STEP_REFERENCES[1], 10.015, 1.0, cost),
+            _ => Model::regular(SMALL_STEP_REFERENCES[2], 2.0 * TSC_TICK, TSC_TICK, cost),
         };
         let surroundings = surroundings(&timer, random);
         Case {
@@ -71,7 +71,7 @@ pub fn timed_by_small_steps(count: usize, seed: u64) -> Vec<Case> {
         let timer = regular_timer(random);
         let ticks = SMALL_STEPS[number % SMALL_STEPS.len()];
         let cost = random.random_range(8.0..30.0);
-        let reference = Model::regular(&named(ticks), ticks * TSC_TICK, TSC_TICK, cost);
+        let reference = Model::regular(&label_of_step(ticks), ticks * TSC_TICK, TSC_TICK, cost);
         let surroundings = surroundings(&timer, random);
         Case {
             timer,
@@ -87,7 +87,11 @@ pub fn timed_by_small_steps(count: usize, seed: u64) -> Vec<Case> {
 /// A timer that moves by `ticks` at once: of a raw counter, or nanoseconds that are declared.
 fn small_step(ticks: f64, raw: bool, random: &mut StdRng) -> Model {
     let unit = if raw { TSC_TICK } else { 1.0 };
-    let name = format!("{}, {}", named(ticks), if raw { "raw" } else { "ns" });
+    let name = format!(
+        "{}, {}",
+        label_of_step(ticks),
+        if raw { "raw" } else { "ns" }
+    );
     let cost = log_uniform(3.0, 8_000.0, random);
     let mut model = Model {
         declared: !raw,
@@ -97,7 +101,7 @@ fn small_step(ticks: f64, raw: bool, random: &mut StdRng) -> Model {
     model
 }
 
-fn named(ticks: f64) -> String {
+fn label_of_step(ticks: f64) -> String {
     if SMALL_STEPS.contains(&ticks) {
         format!("{:.3} ticks", ticks).replace(".000", "")
     } else {

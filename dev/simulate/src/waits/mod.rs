@@ -70,7 +70,7 @@ impl WaitCase {
                 &mut random,
             )?);
         }
-        // Who spins does not wait beside others.
+        // Who spins does not wait next to others.
         let rounds = if blocks { plan.long_rounds } else { 0 };
         for (round, run) in (0..rounds).zip(&mut trace.runs) {
             let (long, scans) =
@@ -132,9 +132,9 @@ impl TickCase {
                 self.period_ns,
                 plan.ticking_ns,
             )?);
-            let told = timer.missed().len().saturating_sub(periods::SKIPPED_AT_END);
+            let reported = timer.missed().len().saturating_sub(periods::SKIPPED_AT_END);
             let of = |which: usize| {
-                timer.missed()[..told]
+                timer.missed()[..reported]
                     .iter()
                     .map(|missed| missed[which])
                     .sum::<u64>()

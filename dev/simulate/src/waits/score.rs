@@ -104,19 +104,19 @@ impl Score {
     }
 }
 
-/// What was found of one timer beside what is true.
+/// What was found of one timer compared with what is true.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// Whether steps were right, or policy and counts exact.
     pub judgement: Judgement,
     kind: String,
     periodic: bool,
-    /// By name; whether the interval is told relative to the truth.
+    /// By name; whether the interval is relative to the truth.
     figures: Vec<(&'static str, FoundFigure, bool)>,
 }
 
 impl Judged {
-    fn of(kind: &str, periodic: bool, judgement: Judgement) -> Self {
+    fn new(kind: &str, periodic: bool, judgement: Judgement) -> Self {
         Self {
             judgement,
             kind: kind.into(),
@@ -137,7 +137,7 @@ impl Judged {
             value: Some(known.value),
             low: known.low(),
             high: known.high(),
-            remains: 0.0,
+            irreducible: 0.0,
         };
         self.figures
             .extend(known.map(|known| (name, found(known), relative)));
@@ -147,7 +147,7 @@ impl Judged {
     #[must_use]
     pub fn wait(case: &WaitCase, figures: &WaitFigures) -> Self {
         let model = &case.model;
-        let mut judged = Self::of(&model.name, false, judged(model, &figures.steps));
+        let mut judged = Self::new(&model.name, false, judged(model, &figures.steps));
         let step = [|steps: &Steps| steps.rounding, |steps: &Steps| steps.grid];
         for (declared, of) in declared(model).into_iter().zip(step) {
             let scale = figures
@@ -161,7 +161,7 @@ impl Judged {
                 judged.add("step", Some(truth), Some(known), true);
             }
         }
-        let floor = Waits::of(model, 1.0, case.seed);
+        let floor = Waits::draw(model, 1.0, case.seed);
         judged.add(
             "floor",
             floor.late(0.5).map(|late| late + 1.0),
@@ -191,7 +191,7 @@ impl Judged {
             .filter(|row| row.waits >= MANY)
             .collect();
         if let Some(row) = rows.get(case.seed as usize % rows.len().max(1)) {
-            let truth = Waits::of(model, row.request_ns as f64, case.seed);
+            let truth = Waits::draw(model, row.request_ns as f64, case.seed);
             judged.add("lateness p50", truth.late(0.5), row.p50_ns, true);
             judged.add("lateness p90", truth.late(0.9), row.p90_ns, true);
             judged.add("lateness p99", truth.late(0.99), row.p99_ns, true);
@@ -225,8 +225,8 @@ impl Judged {
             None => Judgement::Missed,
             Some(_) => Judgement::False,
         };
-        let mut judged = Self::of(&case.model.name, true, judgement);
-        let truth = Ticks::of(&case.model, case.period_ns, case.seed)?;
+        let mut judged = Self::new(&case.model.name, true, judgement);
+        let truth = Ticks::draw(&case.model, case.period_ns, case.seed)?;
         judged.add("rate error", Some(truth.ppm), figures.rate_error_ppm, false);
         judged.add("jitter p50", truth.jitter(0.5), figures.jitter_p50_ns, true);
         judged.add(
@@ -285,7 +285,7 @@ fn judged(model: &WaitModel, scales: &[Steps]) -> Judgement {
                 {
                     found[which] = true;
                 }
-                // Of few waits a step is told, but not as well; where steps grow, a scan from 0 on
+                // Of few waits a step is determined, but not as well; where steps grow, a scan from 0 on
                 // holds short ones as well.
                 (Some(Granularity::Step(known)), Some(truth))
                     if near(known, truth)

@@ -24,7 +24,7 @@ pub(super) struct Waits {
 
 impl Waits {
     /// Draws of waits of this length.
-    pub fn of(model: &WaitModel, request_ns: f64, seed: u64) -> Self {
+    pub fn draw(model: &WaitModel, request_ns: f64, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let base = model.base * (model.processes.powi(2) / 2.0).exp();
         let mut draws = Self {
@@ -94,7 +94,7 @@ pub(super) struct Ticks {
 
 impl Ticks {
     /// Of many wake-ups without a stall.
-    pub fn of(model: &TickModel, period_ns: u64, seed: u64) -> Answer<Self> {
+    pub fn draw(model: &TickModel, period_ns: u64, seed: u64) -> Answer<Self> {
         let mut timer = VirtualTicks::new(model, seed);
         let wakeups = timer.periods(REFERENCE_ID, period_ns, DRAWS as u32, &[])?;
         let period = period_ns as f64;
@@ -113,7 +113,7 @@ impl Ticks {
         let jitter = sorted(&pairs().map(|pair| off(pair).abs()).collect::<Vec<_>>());
         if model.missed.keeps_its_grid() {
             let late = sorted(timer.late());
-            // Where the grid lies is told by the earliest wake-ups.
+            // Where the grid lies follows from the earliest wake-ups.
             let grid = quantile(&late, 0.01).unwrap_or(0.0);
             return Ok(Self {
                 late: late.iter().map(|late| late - grid).collect(),

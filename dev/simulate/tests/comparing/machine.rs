@@ -15,9 +15,9 @@ use timermeter::statistics::{CONFIDENCE, student_quantile};
 const PROCESSES: usize = 5;
 /// Standard deviation of what a process sees: of the logarithm of a cost, of the logit of a spread,
 /// of the logarithm of a step.
-const SEEN_COST: Range<f64> = 0.005..0.03;
-const SEEN_SPREAD: f64 = 0.1;
-const SEEN_STEP: f64 = 1e-4;
+const OBSERVED_COST: Range<f64> = 0.005..0.03;
+const OBSERVED_SPREAD: f64 = 0.1;
+const OBSERVED_STEP: f64 = 1e-4;
 
 /// What runs differ by: standard deviations of logarithms.
 pub struct Scatter {
@@ -95,10 +95,10 @@ impl Machine {
             };
             let deviation = own.random_range(range.start.ln()..range.end.ln()).exp();
             let shift = share.ln_1p() + deviation * normal(&mut run) + (base_hz / hz).ln();
-            let seen_cost = own.random_range(SEEN_COST);
+            let observed_cost = own.random_range(OBSERVED_COST);
             // A run in which the core kept its frequency cannot tell.
             let follows = own.random::<bool>().then_some(Following::Core);
-            self.observe(row, shift, seen_cost, hz, &mut run);
+            self.observe(row, shift, observed_cost, hz, &mut run);
             row.cost
                 .as_mut()
                 .expect("only rows with a cost are kept")
@@ -107,7 +107,14 @@ impl Machine {
         report
     }
 
-    fn observe(&self, row: &mut TimerRow, shift: f64, seen_cost: f64, hz: f64, run: &mut StdRng) {
+    fn observe(
+        &self,
+        row: &mut TimerRow,
+        shift: f64,
+        observed_cost: f64,
+        hz: f64,
+        run: &mut StdRng,
+    ) {
         let known = |[value, low, high]: [f64; 3]| Some(Interval { value, low, high });
         let (Some(cost), Some(cost_ns), Some(step_ns)) =
             (&mut row.cost, row.cost_ns, row.resolution_ns)
@@ -115,14 +122,16 @@ impl Machine {
             return;
         };
         let truth = cost_ns.value.ln() + shift;
-        let costs = self.seen(truth, seen_cost, run).map(f64::exp);
+        let costs = self.vary(truth, observed_cost, run).map(f64::exp);
         row.cost_ns = known(costs);
         cost.median_cycles = Some(costs[0] * hz / 1e9);
         let share = row.spread.expect("a spread").value.clamp(0.01, 0.999);
-        let shares = self.seen((share / (1.0 - share)).ln(), SEEN_SPREAD, run);
+        let shares = self.vary((share / (1.0 - share)).ln(), OBSERVED_SPREAD, run);
         let shares = shares.map(|logit| 1.0 / (1.0 + (-logit).exp()));
         row.spread = known(shares);
-        let steps = self.seen(step_ns.value.ln(), SEEN_STEP, run).map(f64::exp);
+        let steps = self
+            .vary(step_ns.value.ln(), OBSERVED_STEP, run)
+            .map(f64::exp);
         row.resolution_ns = known(steps);
         let cycles = |ns: f64| Cycles(ns * hz / 1e9);
         let value = quality(cycles(steps[0]), cycles(costs[0]), shares[0]).expect("a Quality");
@@ -138,8 +147,8 @@ impl Machine {
         }
     }
 
-    /// The mean of what the processes see, with Student's interval.
-    fn seen(&self, truth: f64, deviation: f64, random: &mut StdRng) -> [f64; 3] {
+    /// The mean of what the processes observe, with Student's interval.
+    fn vary(&self, truth: f64, deviation: f64, random: &mut StdRng) -> [f64; 3] {
         let each: [f64; PROCESSES] = std::array::from_fn(|_| deviation * normal(random));
         let count = PROCESSES as f64;
         let mean = each.iter().sum::<f64>() / count;

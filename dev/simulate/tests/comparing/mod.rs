@@ -162,7 +162,7 @@ fn planted(
 }
 
 #[test]
-fn what_did_not_change_is_not_called_changed() {
+fn unchanged_figures_are_not_flagged() {
     // With 1 % of alarms six and more of 100 come once in two thousand times.
     for (scatter, side, history) in [
         (quiet(), 1, 0),
@@ -179,7 +179,7 @@ fn what_did_not_change_is_not_called_changed() {
 }
 
 #[test]
-fn what_changed_is_found_by_five_runs_a_side() {
+fn five_runs_detect_change() {
     // Without a history no rule finds much more than four in five: what runs differ by is known too
     // poorly (METHODOLOGY.md).
     for (scatter, history, share) in [
@@ -198,7 +198,7 @@ fn what_changed_is_found_by_five_runs_a_side() {
 }
 
 #[test]
-fn one_run_a_side_says_within_what() {
+fn single_run_bounds_the_change() {
     let tally = planted(1..9, (1, 0), 4.0, &quiet(), 4);
     assert!(
         f64::from(tally.covered) >= 0.9 * f64::from(tally.planted),
@@ -208,7 +208,7 @@ fn one_run_a_side_says_within_what() {
 
 /// Three percent more of a read in user mode, where its runs differ by half a percent at most.
 #[test]
-fn three_percent_of_a_vdso_read_are_found() {
+fn detects_three_percent_of_read() {
     let (found, all) = three_percent(1..=120);
     assert!(all >= 5 && 10 * found >= 8 * all, "{found} of {all}");
 }
@@ -247,7 +247,7 @@ fn three_percent(seeds: std::ops::RangeInclusive<u64>) -> (usize, usize) {
 /// `cargo test --release -p simulate comparing:: -- --ignored --nocapture`: the same at length.
 #[test]
 #[ignore = "takes minutes"]
-fn at_length() {
+fn detection_rates_over_many_seeds() {
     for (name, scatter) in [("quiet", quiet()), ("busy", busy())] {
         for (side, history) in [(1, 0), (1, 10), (5, 0), (5, 10), (5, 30)] {
             println!(

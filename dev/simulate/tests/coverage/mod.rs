@@ -182,7 +182,7 @@ fn too_few_samples_break_the_promise() {
 /// Where many calls lie between two edges, the edges are drawn, and not each call played. Both give
 /// the same.
 #[test]
-fn the_shortcut_agrees_with_the_long_way() {
+fn shortcut_agrees_with_full_analysis() {
     let clock = Truth {
         step_ns: 1.6e4,
         base_ns: 20.0,

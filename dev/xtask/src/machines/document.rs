@@ -20,7 +20,7 @@ cargo xtask machines --judge            # once more what is kept below reports/m
 
 which takes kernels and busybox from Debian's packages, compiles the program statically, and keeps below
 [`reports/machines/`](../reports/machines/) what each machine said: the report, what the kernel printed, and the events of `watch`. A truth is *held* where the
-interval that was found holds it; *not told* where the program says that it could not find the figure.
+interval that was found holds it; *not determined* where the program says that it could not find the figure.
 
 ";
 
@@ -61,11 +61,11 @@ fn count(judged: &[Option<Vec<Judged>>], verdict: Verdict) -> usize {
 pub fn written(judged: &[Option<Vec<Judged>>]) -> String {
     let mut text = HEAD.to_owned();
     let all: usize = judged.iter().flatten().map(Vec::len).sum();
-    let [held, wrong, untold] =
-        [Verdict::Held, Verdict::NotHeld, Verdict::NotTold].map(|verdict| count(judged, verdict));
+    let [held, wrong, undetermined] = [Verdict::Held, Verdict::NotHeld, Verdict::NotDetermined]
+        .map(|verdict| count(judged, verdict));
     let _ = write!(
         text,
-        "Of {all} truths of {} machines {held} were held, {wrong} not, {untold} not told.\n\n",
+        "Of {all} truths of {} machines {held} were held, {wrong} not, {undetermined} not determined.\n\n",
         judged.iter().flatten().count()
     );
     text += "| machine | what is special | truth | found | |\n|---|---|---|---|---|\n";
@@ -135,7 +135,7 @@ const NOT_HERE: &str = "
 - **CPUs whose counters are offset**: an emulator (TCG) ignores what a guest writes to them, and KVM with an unmodified kernel was not at hand. They are simulated hosts
   (`dev/simulated`, `tests/counter.rs`): the figures there are the model's.
 - **libfaketime**: a library that programs are linked to when they start, so that the static one knows nothing of it. `tests/faults` runs the dynamic one beneath it:
-  a clock that runs 5 % fast is named, by how much, and the system call beside it is not blamed.
+  a clock that runs 5 % fast is named, by how much, and the system call next to it is not blamed.
 - **A migration**: two hosts are needed. `watch` is judged by simulated ones.
 - **Costs** of such machines are the emulator's, but for those of `-icount`, where an instruction takes a known time.
 ";

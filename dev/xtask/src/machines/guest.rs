@@ -42,7 +42,7 @@ pub fn write(to: &Path, parts: &Path, machine: &Machine) -> Outcome<()> {
     for folder in ["bin", "proc", "sys", "dev", "tmp", "out"] {
         fs::create_dir_all(root.join(folder))?;
     }
-    for name in ["timermeter", "busybox", "odd"] {
+    for name in ["timermeter", "busybox", "provoke"] {
         let from = parts.join(name);
         fs::copy(&from, root.join("bin").join(name))
             .map_err(|error| format!("{}: {error}", from.display()))?;

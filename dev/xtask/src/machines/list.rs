@@ -5,7 +5,7 @@ use std::process::Command;
 use super::truth::Truth;
 use super::truth::Truth::{
     CostInTicks, CostsMoreThanItsStep, Events, Happened, ReadInUserMode, ReadsCounted, Says,
-    SourceStep, SourceStepOfHpet, Step, StepInTicks, StepOfHpet, Told,
+    SourceStep, SourceStepOfHpet, Step, StepInTicks, StepOfHpet, WatchEvents,
 };
 
 /// A machine.
@@ -14,9 +14,9 @@ pub struct Machine {
     pub name: &'static str,
     /// What it is emulated by.
     pub emulator: &'static Emulator,
-    /// What the emulator is told.
+    /// What the emulator is passed.
     pub options: &'static [&'static str],
-    /// What its kernel is told.
+    /// What its kernel is passed.
     pub parameters: &'static str,
     /// What is done on it, in words of busybox; what is in /out afterwards is kept.
     pub script: &'static str,
@@ -44,7 +44,7 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// The emulator with what it is always told.
+    /// The emulator with what its constant options.
     pub fn command(&self) -> Command {
         let mut command = Command::new(self.program);
         command.args(self.options);
@@ -158,7 +158,7 @@ pub const ALL: &[Machine] = &[
         emulator: &X86,
         options: TWO,
         parameters: "clocksource=hpet",
-        script: "mount -t tracefs tracefs /sys/kernel/tracing; odd read 2000 & reader=$!
+        script: "mount -t tracefs tracefs /sys/kernel/tracing; provoke read 2000 & reader=$!
 timermeter check --sources --yes --format json >/out/sources.out; kill $reader
 cat /sys/devices/system/clocksource/clocksource0/current_clocksource >/out/afterwards",
         truths: &[
@@ -271,7 +271,7 @@ sleep 8; date -s '2031-05-06 07:08:09'; wait",
     watched!(
         "leap-second",
         // The kernel puts one in at the end of the day.
-        "date -s '2031-12-31 23:59:45'; odd leap; timermeter watch 30s --pause 1s --format json >/out/watch.jsonl",
+        "date -s '2031-12-31 23:59:45'; provoke leap; timermeter watch 30s --pause 1s --format json >/out/watch.jsonl",
         &[
             Happened("step", "leap-second", Some(-1.0)),
             Events("step", 1),
@@ -284,7 +284,7 @@ sleep 8; date -s '2031-05-06 07:08:09'; wait",
         emulator: &X86,
         options: TWO,
         parameters: "clocksource=hpet",
-        script: "odd namespace 86400 timermeter probe --quick --quiet --format json monotonic boottime realtime >/out/report.json",
+        script: "provoke namespace 86400 timermeter probe --quick --quiet --format json monotonic boottime realtime >/out/report.json",
         truths: &[
             Says("report.json", "shifts CLOCK_MONOTONIC by 86400 s and CLOCK_BOOTTIME by 86400 s"),
             StepOfHpet(MONOTONIC, 1.0),
@@ -324,12 +324,12 @@ done
 sleep 30; adjtimex -f 6553600; sleep 35; adjtimex -f -6553600; sleep 35
 for again in 1 2; do echo +5 >/sys/class/rtc/rtc0/wakealarm; echo mem >/sys/power/state; sleep 5; done; wait",
         &[
-            Told("pause", "machine", 4),
-            Told("pause", "process", 4),
-            Told("step", "clock-set", 4),
-            Told("source", "chosen", 4),
-            Told("slew", "discipline", 2),
-            Told("suspend", "suspend", 2),
+            WatchEvents("pause", "machine", 4),
+            WatchEvents("pause", "process", 4),
+            WatchEvents("step", "clock-set", 4),
+            WatchEvents("source", "chosen", 4),
+            WatchEvents("slew", "discipline", 2),
+            WatchEvents("suspend", "suspend", 2),
             Events("pause", 8),
             Events("step", 4),
             Events("source", 4),

@@ -44,7 +44,7 @@ impl<'a> Parts<'a> {
     ///
     /// # Errors
     /// When something cannot be fetched or compiled.
-    pub fn of(&mut self, emulator: &'static Emulator) -> Outcome<PathBuf> {
+    pub fn folder_for(&mut self, emulator: &'static Emulator) -> Outcome<PathBuf> {
         let folder = self.folder.join(emulator.architecture);
         fs::create_dir_all(&folder)?;
         let has = |name: &str| folder.join(name).is_file();
@@ -68,8 +68,8 @@ impl<'a> Parts<'a> {
                 )?;
             }
         }
-        if !has("odd") || !self.as_they_are {
-            odd(emulator, &folder.join("odd"))?;
+        if !has("provoke") || !self.as_they_are {
+            compile_provoke(emulator, &folder.join("provoke"))?;
         }
         if !self.as_they_are && !self.compiled.contains(&emulator.architecture) {
             fs::copy(self.program(emulator)?, folder.join("timermeter"))?;
@@ -144,12 +144,12 @@ fn cross_compiler(emulator: &Emulator) -> String {
 }
 
 /// The words that busybox lacks.
-fn odd(emulator: &Emulator, to: &Path) -> Outcome<()> {
+fn compile_provoke(emulator: &Emulator, to: &Path) -> Outcome<()> {
     let compiler = match emulator.architecture {
         own if own == env::consts::ARCH => "cc".to_owned(),
         _ => cross_compiler(emulator),
     };
-    let source = crate::root()?.join("dev/xtask/src/machines/odd.c");
+    let source = crate::root()?.join("dev/xtask/src/machines/provoke.c");
     let compiled = Command::new(&compiler)
         .args(["-static", "-O1", "-o"])
         .arg(to)

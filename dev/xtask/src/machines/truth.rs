@@ -36,7 +36,7 @@ pub enum Truth {
     /// `watch` tells this many events of a kind.
     Events(&'static str, usize),
     /// `watch` tells this many events of a kind, with this cause.
-    Told(&'static str, &'static str, usize),
+    WatchEvents(&'static str, &'static str, usize),
     /// The same words are in a file that was handed back.
     Says(&'static str, &'static str),
 }
@@ -60,7 +60,7 @@ pub enum Verdict {
     /// It is not.
     NotHeld,
     /// Nothing was found, and the program says so.
-    NotTold,
+    NotDetermined,
 }
 
 impl Verdict {
@@ -69,7 +69,7 @@ impl Verdict {
         match self {
             Self::Held => "held",
             Self::NotHeld => "**not held**",
-            Self::NotTold => "not told",
+            Self::NotDetermined => "not determined",
         }
     }
 }
@@ -95,7 +95,7 @@ impl Truth {
             Err(why) => Judged {
                 truth,
                 found: why,
-                verdict: Verdict::NotTold,
+                verdict: Verdict::NotDetermined,
             },
         }
     }
@@ -141,9 +141,9 @@ impl Truth {
                 row(found, timer).and_then(costs_more_than_its_step),
             ),
             Self::Happened(kind, cause, size) => {
-                let told = size.map_or_else(String::new, |size| format!(" of {size}"));
+                let reported = size.map_or_else(String::new, |size| format!(" of {size}"));
                 (
-                    format!("{kind}{told}, by {cause}"),
+                    format!("{kind}{reported}, by {cause}"),
                     happened(found, kind, cause, size),
                 )
             }
@@ -159,11 +159,14 @@ impl Truth {
                     events.map(|events| (events.to_string(), events == count)),
                 )
             }
-            Self::Told(kind, cause, count) => {
+            Self::WatchEvents(kind, cause, count) => {
                 let is = |event: &&Event| event.kind.word() == kind && name(event) == cause;
-                let told = watched(found).map(|kept| kept.events.iter().filter(is).count());
+                let reported = watched(found).map(|kept| kept.events.iter().filter(is).count());
                 let truth = format!("{count} events `{kind}` by {cause}");
-                (truth, told.map(|told| (told.to_string(), told == count)))
+                (
+                    truth,
+                    reported.map(|reported| (reported.to_string(), reported == count)),
+                )
             }
             Self::Says(file, words) => {
                 let text = found.text(file).ok_or_else(|| format!("no {file}"));
@@ -204,7 +207,7 @@ fn period_of_hpet(found: &Found) -> Result<f64, String> {
         .ok_or_else(|| "the kernel's log tells no frequency of the HPET".into())
 }
 
-/// What `check --sources` told; it is JSON, and what ends so below reports/ is taken for a report.
+/// The output of `check --sources`; it is JSON, and what ends so below reports/ is taken for a report.
 fn sources(found: &Found) -> Result<serde_json::Value, String> {
     let text = found
         .text("sources.out")
@@ -213,8 +216,8 @@ fn sources(found: &Found) -> Result<serde_json::Value, String> {
 }
 
 fn source_step(found: &Found, name: &str, truth: f64) -> Answer {
-    let told = sources(found)?;
-    let mut all = told["sources"].as_array().into_iter().flatten();
+    let reported = sources(found)?;
+    let mut all = reported["sources"].as_array().into_iter().flatten();
     let source = all
         .find(|source| source["name"] == name)
         .ok_or_else(|| format!("{name} is not offered"))?;
@@ -229,17 +232,17 @@ fn source_step(found: &Found, name: &str, truth: f64) -> Answer {
 }
 
 fn reads_counted(found: &Found, truth: f64) -> Answer {
-    let told = sources(found)?;
-    if told["reads_from"] != "counted" {
+    let reported = sources(found)?;
+    if reported["reads_from"] != "counted" {
         return Err("they were not counted".into());
     }
-    let reads = told["reads_a_second"]
+    let reads = reported["reads_a_second"]
         .as_f64()
         .ok_or("no number of reads")?;
     Ok((format!("{reads:.0}"), (reads / truth - 1.0).abs() < 0.05))
 }
 
-/// What `watch` told.
+/// The output of `watch`.
 fn watched(found: &Found) -> Result<Kept, String> {
     let kept = kept::read(&found.text("watch.jsonl").ok_or("nothing was watched")?);
     kept.end
@@ -431,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_truth_holds_within_the_interval_and_not_beyond() {
+    fn truth_holds_only_within_interval() {
         let folder = tempfile::tempdir().expect("a folder");
         let found = found(folder.path());
         for (truth, verdict) in [
@@ -441,10 +444,10 @@ mod tests {
             (Truth::StepOfHpet("monotonic", 1.0), Verdict::NotHeld),
             (Truth::ReadInUserMode("monotonic", true), Verdict::Held),
             (Truth::ReadInUserMode("monotonic", false), Verdict::NotHeld),
-            (Truth::Step("sundial", 1.0), Verdict::NotTold),
+            (Truth::Step("sundial", 1.0), Verdict::NotDetermined),
             (
                 Truth::CostInTicks("rdtsc", "icount-0", 2.0),
-                Verdict::NotTold,
+                Verdict::NotDetermined,
             ),
             (
                 Truth::Happened("pause", "machine", Some(5.0)),
@@ -461,7 +464,7 @@ mod tests {
             (Truth::Says("kernel.log", "hpet0"), Verdict::Held),
             (Truth::SourceStepOfHpet("hpet"), Verdict::Held),
             (Truth::SourceStep("hpet", 10.1), Verdict::NotHeld),
-            (Truth::SourceStep("acpi_pm", 279.4), Verdict::NotTold),
+            (Truth::SourceStep("acpi_pm", 279.4), Verdict::NotDetermined),
             (Truth::ReadsCounted(2_000.0), Verdict::Held),
             (Truth::ReadsCounted(1_000.0), Verdict::NotHeld),
         ] {
@@ -471,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_without_a_frequency_tells_none() {
+    fn log_without_frequency_gives_none() {
         assert_eq!(hpet_mhz(LOG), Some(100.0));
         assert_eq!(hpet_mhz("hpet0: 0 MHz counter"), None);
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use simulate::score::{FIGURES, SHOWN, SHOWN_ALIKE, Score, Scores, Summary, kind};
+use simulate::score::{FIGURES, SHOWN, SHOWN_IDENTICAL, Score, Scores, Summary, kind};
 use simulate::{Case, FoundFigure, Verdict, coverage, population};
 use timermeter::campaign::sampling::Plan;
 use timermeter::commands::CommandError;
@@ -54,7 +54,7 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Required {
     /// The share of timers on which each figure is right, of those whose middle any reference
-    /// shows; the cost where processes are alike, as it cannot be where they differ by more than
+    /// shows; the cost where processes are identical, as it cannot be where they differ by more than
     /// the tolerance.
     right: f64,
     /// The least share of intervals that hold the truth, of all timers and of each kind.
@@ -183,7 +183,7 @@ fn outcome(
     misses: Vec<Miss>,
 ) -> Outcome {
     by_reference.sort_unstable_keys();
-    // Of kinds that cannot be told within a step of a coarse reference, as many as of others, what
+    // Of kinds that cannot be determined within a step of a coarse reference, as many as of others, what
     // counts is whether intervals say so.
     let mut failures: Vec<String> = match drawn {
         Drawn::PerKind => Vec::new(),
@@ -229,7 +229,7 @@ fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
     let summary = score.summary();
     // Of the others what counts is whether intervals hold the truth.
     let shown = |group: &str| groups.0.get(group).map(Score::summary);
-    let figures = [SHOWN, SHOWN_ALIKE, SHOWN, SHOWN]
+    let figures = [SHOWN, SHOWN_IDENTICAL, SHOWN, SHOWN]
         .map(shown)
         .into_iter()
         .enumerate();

@@ -1,5 +1,5 @@
 //! Whether the plans of `pick` keep their promises on this machine: a chain of multiplications is
-//! measured by every clock of a report and every method, each sample beside long classic runs by
+//! measured by every clock of a report and every method, each sample next to long classic runs by
 //! `monotonic`, which is the truth.
 //!
 //! Single calls are compared with calls that fences keep apart, batches with calls in a row, which
@@ -198,13 +198,13 @@ fn tried(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result
         let before = truth.ns_per_call(calls);
         let found = sample(timed, clock, &plan, floor, ratios.len() as u64);
         let after = truth.ns_per_call(calls);
-        let alike = truth.alike(&plan);
+        let repeated_run = truth.repeated_run(&plan);
         // What takes long is disturbed now and then, and its mean bears it.
         if watch.end().is_none() || plan.campaign_ns > 5e6 {
-            let beside = f64::midpoint(before, after);
-            truths.push(beside);
-            ratios.push(found / beside);
-            short.push(alike / beside);
+            let classic = f64::midpoint(before, after);
+            truths.push(classic);
+            ratios.push(found / classic);
+            short.push(repeated_run / classic);
         }
     }
     let count = ratios.len() as f64;
@@ -265,7 +265,7 @@ impl Truth<'_> {
 
     /// Nanoseconds a call by a window like those of the plan. Of single calls that are averaged the
     /// mean of as many.
-    fn alike(&mut self, plan: &Plan) -> f64 {
+    fn repeated_run(&mut self, plan: &Plan) -> f64 {
         /// More of them show no more.
         const MOST: u64 = 64;
         let (calls, times) = match plan.method {

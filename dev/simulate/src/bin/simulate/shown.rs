@@ -68,7 +68,8 @@ fn tables(judged: &Judged, style: Style) -> String {
             let mut row = vec![Value::from(group.to_owned()), percent(figure.right).into()];
             row.extend([percent(figure.covered), sizes(figure)].map(Value::from));
             row.extend(
-                [figure.score, figure.exact, figure.remains].map(|score| Value::from(small(score))),
+                [figure.score, figure.exact, figure.irreducible]
+                    .map(|score| Value::from(small(score))),
             );
             table.push(row);
         }

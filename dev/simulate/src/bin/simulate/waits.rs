@@ -212,7 +212,7 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
         "policy, missed expirations",
         "timers",
         "exact",
-        "not told",
+        "not determined",
         "wrong",
     ];
     writeln!(output, "{}", counted(steps, &outcome.granularity))?;

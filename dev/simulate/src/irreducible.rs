@@ -12,7 +12,7 @@ use timermeter::quality::quality;
 
 /// Widths of the intervals of cost in nanoseconds, of spread and of Quality.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Remains {
+pub struct IrreducibleWidths {
     /// Nanoseconds.
     pub cost: f64,
     /// A share.
@@ -26,7 +26,7 @@ const LEVELS: [f64; 4] = [0.125, 0.375, 0.625, 0.875];
 
 /// What remains of a case; nothing where its calls show themselves.
 #[must_use]
-pub fn remains(case: &Case, truth: &Truth) -> Remains {
+pub fn irreducible_widths(case: &Case, truth: &Truth) -> IrreducibleWidths {
     let (own, reference) = (case.timer.step.max(case.timer.unit), case.reference.step);
     let step = if truth.resolution.is_some() && own < FINER * reference {
         own
@@ -36,7 +36,7 @@ pub fn remains(case: &Case, truth: &Truth) -> Remains {
     let calls: Vec<f64> = calls(&case.timer).iter().map(|call| call / step).collect();
     let reach = truth.resolution.unwrap_or(0.0);
     let Some(open) = remaining(&calls, &places(case), reach / step) else {
-        return Remains::default();
+        return IrreducibleWidths::default();
     };
     let cost = (open.above_mean[1] - open.above_mean[0]) * step;
     let of = |cost: f64, spread: f64| {
@@ -53,7 +53,7 @@ pub fn remains(case: &Case, truth: &Truth) -> Remains {
     } else {
         0.0
     };
-    Remains {
+    IrreducibleWidths {
         cost,
         spread: open.share[1] - open.share[0],
         quality: quality.max(0.0),
