@@ -72,7 +72,7 @@ fn measured() -> Result<Measured, CommandError> {
         .collect();
     let report = first_look(&clocks, &[], None)?;
     let waits_here =
-        |id: &&str| timers::waits::find(id).is_some_and(|entry| (entry.availability)().is_ok());
+        |id: &&str| timers::waits::find(id).is_some_and(|entry| entry.availability().is_ok());
     let waits: Vec<&str> = WAITS.into_iter().filter(waits_here).collect();
     let waited = if waits.is_empty() {
         Vec::new()

@@ -123,7 +123,7 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
 /// Whether no machine of this system and processor has the timer.
 fn of_another_system(timer: &Listed) -> bool {
     let clock = || (timers::find(&timer.timer.id)?.availability)().err();
-    let waiter = || (timers::waits::find(&timer.timer.id)?.availability)().err();
+    let waiter = || timers::waits::find(&timer.timer.id)?.availability().err();
     !timer.available && clock().or_else(waiter).is_some_and(|why| why.elsewhere)
 }
 

@@ -162,7 +162,7 @@ impl Host {
         };
         let mut waiters = Vec::new();
         for entry in &self.waiters {
-            match (entry.availability)() {
+            match entry.availability() {
                 Ok(()) => waiters.push(HostedWaiter::native(entry)),
                 Err(why) => unavailable.push(Missing::waiter(entry, why)),
             }
@@ -186,7 +186,7 @@ impl Host {
         let subject = match self.open_waiters.entry(entry.info.id) {
             hash_map::Entry::Occupied(open) => open.into_mut(),
             hash_map::Entry::Vacant(place) => {
-                place.insert((entry.open)().map_err(|why| unusable(id, &why))?)
+                place.insert(entry.open().map_err(|why| unusable(id, &why))?)
             }
         };
         Ok(subject.as_mut())

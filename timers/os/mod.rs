@@ -37,6 +37,11 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
+#[path = "linux/waits/mod.rs"]
+pub(crate) mod linux_waits;
+#[path = "windows/waits.rs"]
+pub(crate) mod windows_waits;
+
 #[cfg(target_os = "macos")]
 use apple as system;
 #[cfg(target_os = "freebsd")]
@@ -62,7 +67,7 @@ pub use emulator::{emulator, runner};
 /// The clock that others are timed by; the one that no library in between distorts; and the one
 /// that is not steered. `OWN` are the clocks that this system alone has.
 pub(crate) use system::{Common, OWN, Undistorted, Unsteered, visit_own};
-pub(crate) use system::{affinity, clocks, perf_event, waits};
+pub(crate) use system::{affinity, clocks, perf_event};
 pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
 
 /// Why a thread could not be bound to a CPU.

@@ -188,11 +188,6 @@ pub mod scheduling {
     }
 }
 
-/// The standard library waits.
-pub(crate) mod waits {
-    pub(crate) const OWN: &[crate::waits::WaitEntry] = &[];
-}
-
 pub mod signals {
     use std::io;
 

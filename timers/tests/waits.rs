@@ -46,7 +46,7 @@ fn usable(
     let asked = catalogue()
         .iter()
         .filter(move |entry| question(entry.answers));
-    asked.filter_map(|entry| Some((*entry, (entry.open)().ok()?)))
+    asked.filter_map(|entry| Some((*entry, entry.open().ok()?)))
 }
 
 fn request(lengths_ns: &[u64], repeat: u32) -> WaitRequest<'_> {
@@ -94,8 +94,8 @@ fn ids_are_unique_and_kebab_case() {
 fn every_timer_opens_or_explains_itself() {
     let _alone = alone();
     for entry in catalogue().iter().chain([&floor()]) {
-        let (id, availability) = (entry.info.id, (entry.availability)());
-        match (entry.open)() {
+        let (id, availability) = (entry.info.id, entry.availability());
+        match entry.open() {
             Ok(_) => assert_eq!(availability, Ok(()), "{id}"),
             Err(why) => {
                 println!("{id}: {why}; remedy: {:?}", why.remedy);
@@ -183,11 +183,14 @@ fn waiting_takes_longer_than_not_waiting_and_computing_takes_cpu_time() {
         values[values.len() / 2]
     };
     let asked = [1_000, 500_000];
-    let mut nothing = (floor().open)().expect("everybody has it");
+    let mut nothing = floor().open().expect("everybody has it");
     let floor = nothing
         .waits(REFERENCE, request(&asked, 21))
         .expect("waits are given");
-    let mut spin = (find("spin").expect("known").open)().expect("everybody has it");
+    let mut spin = find("spin")
+        .expect("known")
+        .open()
+        .expect("everybody has it");
     let spun = spin
         .waits(REFERENCE, request(&asked, 21))
         .expect("waits are given");
@@ -273,7 +276,10 @@ fn periods_come_in_the_number_asked_for_and_missed_ones_are_reported_by_those_th
 
 #[test]
 fn a_wait_that_is_too_late_is_the_last_one() {
-    let mut sleep = (find("std-sleep").expect("known").open)().expect("everybody has it");
+    let mut sleep = find("std-sleep")
+        .expect("known")
+        .open()
+        .expect("everybody has it");
     let mut waited = |break_ns| {
         let request = WaitRequest {
             break_ns,
@@ -310,11 +316,11 @@ fn unknown_references_are_refused_by_name() {
 fn the_timer_of_the_process_is_held_by_one() {
     let _alone = alone();
     let setitimer = find("setitimer").expect("known");
-    if let Ok(held) = (setitimer.open)() {
-        let why = (setitimer.open)().map(drop).expect_err("there is one");
+    if let Ok(held) = setitimer.open() {
+        let why = setitimer.open().map(drop).expect_err("there is one");
         assert!(why.reason.contains("in use"), "{why}");
         drop(held);
-        assert!((setitimer.open)().is_ok());
+        assert!(setitimer.open().is_ok());
     }
 }
 
@@ -330,7 +336,7 @@ fn the_timer_of_the_process_serves_the_thread_that_waits() {
         for _ in 0..3 {
             scope.spawn(linger);
         }
-        if let Ok(mut timer) = (find("setitimer").expect("known").open)() {
+        if let Ok(mut timer) = find("setitimer").expect("known").open() {
             // One more, which knows nothing of it yet.
             scope.spawn(linger);
             let rows = timer

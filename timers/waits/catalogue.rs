@@ -1,49 +1,18 @@
-//! The list of timers that wait. A new one is a file of its own and one line here, or in the folder
-//! of its system.
+//! The list of all sleep primitives and periodic timers. A new one is a type and a row in the file
+//! of its family.
 
 use std::sync::LazyLock;
 
-use super::observe::methods;
-use super::{WaitEntry, linux, spinning, standard, tokio_time, windows};
-use crate::{Unavailable, os};
+use super::{WaitEntry, spinning, standard, tokio_time};
+use crate::os;
 
-/// Those of one system alone, which others know and lack.
-macro_rules! only {
-    ($where:literal, $infos:expr) => {
-        $infos.iter().map(|&(info, answers)| {
-            os::waits::OWN
-                .iter()
-                .find(|entry| entry.info.id == info.id)
-                .copied()
-                .unwrap_or(WaitEntry {
-                    info,
-                    answers,
-                    availability: || Err(Unavailable::elsewhere(concat!($where, " only"))),
-                    open: || Err(Unavailable::elsewhere(concat!($where, " only"))),
-                })
-        })
-    };
-}
-
-const PORTABLE: &[WaitEntry] = methods![
-    standard::Sleep: waits relative;
-    standard::ParkTimeout: waits;
-    standard::CondvarWaitTimeout: waits;
-    standard::RecvTimeout: waits;
-    spinning::Spin: waits periods;
-    spinning::Yield: waits;
-    spinning::Hybrid: waits periods;
-    spinning::SpinSleep: waits;
-];
-
-/// Every timer that waits which this build knows, usable here or not.
+/// Every sleep primitive and periodic timer which this build knows, usable here or not.
 #[must_use]
 pub fn catalogue() -> &'static [WaitEntry] {
     static ALL: LazyLock<Vec<WaitEntry>> = LazyLock::new(|| {
-        let systems = only!("Linux", linux::ALL).chain(only!("Windows", windows::ALL));
-        systems
-            .chain(PORTABLE.iter().chain(tokio_time::ALL).copied())
-            .collect()
+        let windows = os::windows_waits::ALL;
+        let others = [windows, standard::ALL, spinning::ALL, tokio_time::ALL];
+        [os::linux_waits::ALL.concat(), others.concat()].concat()
     });
     &ALL
 }
@@ -52,16 +21,12 @@ pub fn catalogue() -> &'static [WaitEntry] {
 /// [`catalogue`]: it is never picked.
 #[must_use]
 pub fn floor() -> WaitEntry {
-    const FLOOR: &[WaitEntry] = methods![standard::Nothing: waits;];
-    FLOOR[0]
+    standard::FLOOR
 }
 
 /// The timer of that id, the floor included.
 #[must_use]
 pub fn find(id: &str) -> Option<WaitEntry> {
-    catalogue()
-        .iter()
-        .copied()
-        .chain([floor()])
-        .find(|entry| entry.info.id == id)
+    let mut all = catalogue().iter().copied().chain([floor()]);
+    all.find(|entry| entry.info.id == id)
 }

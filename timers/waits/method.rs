@@ -1,94 +1,92 @@
-//! What the author of a timer that waits writes.
+//! What the author of a sleep primitive or of a periodic timer writes, and its row in a list.
 
-use super::WaitInfo;
+use super::{Answers, Means, WaitEntry, WaitInfo};
 use crate::Unavailable;
 use crate::subject::Answer;
 
-/// What every timer that waits has. What it can be asked is told by the traits below, and by its
-/// line in a list.
-pub(crate) trait Method: Sized + 'static {
-    /// Name, label, and what it is.
-    const INFO: WaitInfo;
-
+/// A method to wait. Its row in the list says which questions it answers; the loops call only what
+/// belongs to these.
+pub(crate) trait Method: 'static {
     /// Makes it ready to be used by the calling thread.
     ///
     /// # Errors
     /// Says why this machine does not have it.
-    fn open() -> Result<Self, Unavailable>;
-}
+    fn open(label: &'static str) -> Result<Self, Unavailable>
+    where
+        Self: Sized;
 
-/// It returns once a requested time has passed.
-pub(crate) trait Countdown {
     /// Waits for a number of nanoseconds, rounded up to its unit. A signal that interrupts the wait
     /// does not shorten it.
     fn wait(&mut self, nanoseconds: u64);
-}
 
-/// It can be armed without waiting.
-pub(crate) trait Armed {
     /// Arms it to expire in a number of nanoseconds, and cancels that.
-    fn arm_and_cancel(&mut self, nanoseconds: u64);
-}
+    fn arm_and_cancel(&mut self, _nanoseconds: u64) {}
 
-/// It returns again and again.
-pub(crate) trait Periodic {
-    /// Begins; the first expiration is a period away.
+    /// Begins to fire periodically; the first expiration is a period away.
     ///
     /// # Errors
     /// When the system refuses.
-    fn start(&mut self, period_ns: u64) -> Answer<()>;
+    fn start(&mut self, _period_ns: u64) -> Answer<()> {
+        Ok(())
+    }
 
-    /// Waits for the next expiration.
-    fn tick(&mut self);
+    /// Waits for the next expiration. By default a loop of relative waits, without a look at any
+    /// clock: each round takes the period and what comes on top, and what was missed is put off.
+    fn tick(&mut self, period_ns: u64) {
+        self.wait(period_ns);
+    }
 
     /// For how many expirations the last return stands, as the timer itself says.
     fn expirations(&mut self) -> u64 {
         1
     }
 
-    /// Ends.
+    /// Ends the periods.
     fn stop(&mut self) {}
 }
 
-/// A countdown that a loop makes periodic, without a look at any clock: each round takes the period
-/// and what comes on top, and what was missed is put off.
-pub(crate) struct Relative<'a> {
-    countdown: &'a mut dyn Countdown,
-    period_ns: u64,
+/// Opens a method that is known by its type.
+pub(crate) fn open<T: Method>(label: &'static str) -> Result<Box<dyn Method>, Unavailable> {
+    Ok(Box::new(T::open(label)?))
 }
 
-impl<'a> Relative<'a> {
-    pub(crate) fn of(countdown: &'a mut dyn Countdown) -> Self {
-        Self {
-            countdown,
-            period_ns: 0,
-        }
+/// A row: a call that blocks and is asked in nanoseconds, to which the timer slack applies.
+pub(crate) const fn row<T: Method>(
+    id: &'static str,
+    label: &'static str,
+    answers: Answers,
+) -> WaitEntry {
+    WaitEntry {
+        info: WaitInfo {
+            id,
+            label,
+            means: Means::Blocks,
+            unit_ns: 1,
+            slack: true,
+        },
+        answers,
+        method: open::<T>,
     }
 }
 
-impl Periodic for Relative<'_> {
-    fn start(&mut self, period_ns: u64) -> Answer<()> {
-        self.period_ns = period_ns;
-        Ok(())
-    }
-
-    fn tick(&mut self) {
-        self.countdown.wait(self.period_ns);
-    }
-}
-
-/// What one system has to wait with, as it is known on all of them: name, id, label, unit in
-/// nanoseconds, timer slack, answers.
-macro_rules! known {
-    ($($name:ident, $id:literal, $label:literal, $unit_ns:expr, $slack:ident, $answers:ident;)*) => {
-        $(#[allow(dead_code, reason = "other systems than its own know it by the list")]
-        pub(crate) const $name: $crate::waits::WaitInfo = $crate::waits::WaitInfo {
-            id: $id, label: $label, means: $crate::waits::Means::Blocks, unit_ns: $unit_ns, slack: $slack,
-        };)*
-
-        /// All of them, with what they answer.
-        pub(crate) const ALL: &[($crate::waits::WaitInfo, $crate::waits::Answers)] =
-            &[$(($name, $crate::waits::Answers::$answers)),*];
+/// The methods of one system, which are known on all of them: type, id, label, unit in nanoseconds,
+/// timer slack, answers. The types are there where `$here` holds.
+macro_rules! methods {
+    ($where:literal, $here:meta; $($method:ty, $id:literal, $label:literal, $unit_ns:literal, $slack:literal, $answers:ident;)*) => {
+        pub(crate) const ALL: &[$crate::waits::WaitEntry] = &[$($crate::waits::WaitEntry {
+            info: $crate::waits::WaitInfo {
+                id: $id,
+                label: $label,
+                means: $crate::waits::Means::Blocks,
+                unit_ns: $unit_ns,
+                slack: $slack,
+            },
+            answers: $crate::waits::Answers::$answers,
+            #[cfg($here)]
+            method: $crate::waits::method::open::<$method>,
+            #[cfg(not($here))]
+            method: |_| Err($crate::Unavailable::elsewhere(concat!($where, " only"))),
+        }),*];
     };
 }
-pub(crate) use known;
+pub(crate) use methods;

@@ -4,20 +4,18 @@
 //! The prober sees each as a [`WaitSubject`]: something that can be asked to wait, to arm and
 //! cancel, and to tick.
 
-pub(crate) mod catalogue;
+mod catalogue;
 pub(crate) mod method;
-pub(crate) mod observe;
+mod observe;
 mod spinning;
 mod standard;
-mod systems;
 mod tokio_time;
 
 use crate::os::Common;
 use crate::subject::{Answer, Fault};
 use crate::{Timer, Unavailable};
 pub use catalogue::{catalogue, find, floor};
-
-pub(crate) use systems::{linux, windows};
+use method::Method;
 
 /// The id of the timer that waits for nothing: what is around a wait.
 pub const FLOOR_ID: &str = "nothing";
@@ -66,10 +64,27 @@ pub struct WaitEntry {
     pub info: WaitInfo,
     /// Which questions it answers.
     pub answers: Answers,
-    /// Whether it can be used on this machine, and if not, why.
-    pub availability: fn() -> Result<(), Unavailable>,
+    /// Opens the method; errors call it by the label.
+    pub(crate) method: fn(&'static str) -> Result<Box<dyn Method>, Unavailable>,
+}
+
+impl WaitEntry {
+    /// Whether it can be used on this machine.
+    ///
+    /// # Errors
+    /// Says why not.
+    pub fn availability(&self) -> Result<(), Unavailable> {
+        (self.method)(self.info.label).map(drop)
+    }
+
     /// Opens it for the calling thread.
-    pub open: fn() -> Result<Box<dyn WaitSubject>, Unavailable>,
+    ///
+    /// # Errors
+    /// Says why this machine does not have it.
+    pub fn open(&self) -> Result<Box<dyn WaitSubject>, Unavailable> {
+        let (entry, method) = (*self, (self.method)(self.info.label)?);
+        Ok(Box::new(observe::Observed { entry, method }))
+    }
 }
 
 /// Which questions a timer answers that waits.
@@ -84,26 +99,26 @@ pub struct Answers {
 }
 
 impl Answers {
-    pub(crate) const NONE: Self = Self {
+    pub(crate) const PERIODS: Self = Self {
         waits: false,
         arms: false,
-        periods: false,
-    };
-    pub(crate) const WAITS: Self = Self {
-        waits: true,
-        ..Self::NONE
+        periods: true,
     };
     pub(crate) const LOOP: Self = Self {
-        periods: true,
-        ..Self::WAITS
-    };
-    pub(crate) const ARMED: Self = Self {
-        arms: true,
-        ..Self::WAITS
+        waits: true,
+        ..Self::PERIODS
     };
     pub(crate) const ALL: Self = Self {
         arms: true,
         ..Self::LOOP
+    };
+    pub(crate) const ARMED: Self = Self {
+        periods: false,
+        ..Self::ALL
+    };
+    pub(crate) const WAITS: Self = Self {
+        arms: false,
+        ..Self::ARMED
     };
 }
 

@@ -10,98 +10,44 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
-use super::method::{Armed, Countdown, Method, Periodic, Relative};
-use super::{Answers, Expiration, Means, Wait, WaitInfo, WaitRequest, WaitSubject};
+use super::method::Method;
+use super::{Expiration, Means, Wait, WaitEntry, WaitRequest, WaitSubject};
 use crate::clocks::ThreadCputime;
 use crate::native::{by_reference, rate_of, spin};
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
 use crate::{Ticks, Timer, Visitor};
 
-/// A list of methods, each with how it answers: `waits`, `arms` and `periods` by the trait of that
-/// question, `relative` for periods by a loop of its waits.
-macro_rules! methods {
-    ($($method:ty: $($how:ident)+;)*) => {
-        &[$($crate::waits::WaitEntry {
-            info: <$method as $crate::waits::method::Method>::INFO,
-            answers: $crate::waits::observe::Ways::<$method> {
-                $($how: Some(|method| method),)+ ..$crate::waits::observe::Ways::NONE
-            }.answers(),
-            availability: || <$method as $crate::waits::method::Method>::open().map(drop),
-            open: || Ok(Box::new($crate::waits::observe::Observed {
-                method: <$method as $crate::waits::method::Method>::open()?,
-                ways: $crate::waits::observe::Ways {
-                    $($how: Some(|method| method),)+ ..$crate::waits::observe::Ways::NONE
-                },
-            })),
-        }),*]
-    };
-}
-#[allow(unused_imports, reason = "some systems have no list of their own")]
-pub(crate) use methods;
-
 /// A method that is watched.
-pub(crate) struct Observed<T: 'static> {
-    pub method: T,
-    pub ways: Ways<T>,
+pub(crate) struct Observed {
+    pub entry: WaitEntry,
+    pub method: Box<dyn Method>,
 }
 
-/// By which of its traits a method answers a question.
-pub(crate) struct Ways<T: 'static> {
-    pub waits: Option<fn(&mut T) -> &mut dyn Countdown>,
-    pub arms: Option<fn(&mut T) -> &mut dyn Armed>,
-    pub periods: Option<fn(&mut T) -> &mut dyn Periodic>,
-    /// By a loop of relative waits.
-    pub relative: Option<fn(&mut T) -> &mut dyn Countdown>,
-}
-
-impl<T> Ways<T> {
-    pub(crate) const NONE: Self = Self {
-        waits: None,
-        arms: None,
-        periods: None,
-        relative: None,
-    };
-
-    pub(crate) const fn answers(&self) -> Answers {
-        Answers {
-            waits: self.waits.is_some(),
-            arms: self.arms.is_some(),
-            periods: self.periods.is_some() || self.relative.is_some(),
-        }
+impl Observed {
+    /// Refuses a question that the method does not answer.
+    fn answer(&self, answers: bool, refusal: &str) -> Answer<()> {
+        let refusal = || Fault::Refused(format!("{} {refusal}", self.entry.info.id));
+        answers.then_some(()).ok_or_else(refusal)
     }
 }
 
-impl<T: Method> WaitSubject for Observed<T> {
+impl WaitSubject for Observed {
     fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
-        let Some(way) = self.ways.waits else {
-            return Err(Fault::Refused(format!("{} is periodic only", T::INFO.id)));
+        self.answer(self.entry.answers.waits, "is periodic only")?;
+        let waits = Waits {
+            entry: &self.entry,
+            method: &mut *self.method,
+            request,
         };
-        by_reference(
-            reference,
-            Waits {
-                info: &T::INFO,
-                countdown: way(&mut self.method),
-                request,
-            },
-        )
+        by_reference(reference, waits)
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
-        let Some(way) = self.ways.arms else {
-            let why = format!(
-                "{} cannot be armed and cancelled without waiting",
-                T::INFO.id
-            );
-            return Err(Fault::Refused(why));
-        };
-        by_reference(
-            reference,
-            Arms {
-                armed: way(&mut self.method),
-                repeat,
-            },
-        )
+        let refusal = "cannot be armed and cancelled without waiting";
+        self.answer(self.entry.answers.arms, refusal)?;
+        let method = &mut *self.method;
+        by_reference(reference, Arms { method, repeat })
     }
 
     fn periods(
@@ -114,30 +60,20 @@ impl<T: Method> WaitSubject for Observed<T> {
         if period_ns == 0 {
             return Err(Fault::Refused("a period is at least 1 ns".into()));
         }
-        let mut relative;
-        let periodic: &mut dyn Periodic = match (self.ways.periods, self.ways.relative) {
-            (Some(way), _) => way(&mut self.method),
-            (None, Some(way)) => {
-                relative = Relative::of(way(&mut self.method));
-                &mut relative
-            }
-            (None, None) => return Err(Fault::Refused(format!("{} is not periodic", T::INFO.id))),
+        self.answer(self.entry.answers.periods, "is not periodic")?;
+        let periods = Periods {
+            method: &mut *self.method,
+            period_ns,
+            count,
+            stalls,
         };
-        by_reference(
-            reference,
-            Periods {
-                periodic,
-                period_ns,
-                count,
-                stalls,
-            },
-        )?
+        by_reference(reference, periods)?
     }
 }
 
 struct Waits<'a> {
-    info: &'static WaitInfo,
-    countdown: &'a mut dyn Countdown,
+    entry: &'a WaitEntry,
+    method: &'a mut dyn Method,
     request: WaitRequest<'a>,
 }
 
@@ -146,14 +82,18 @@ impl Visitor for Waits<'_> {
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
         let Self {
-            info,
-            countdown,
+            entry: WaitEntry { info, .. },
+            method,
             request,
         } = self;
         let meters = Meters::of_this_thread(info.means);
-        let mut limit = request
-            .break_ns
-            .and_then(|ns| Limit::new(ns, rate_of(&reference)?));
+        let mut limit = request.break_ns.and_then(|late_ns| {
+            Some(Limit {
+                late_ns,
+                ns_per_tick: rate_of(&reference)?,
+                marks: trace_marker(),
+            })
+        });
         let mut random = StdRng::seed_from_u64(reference.ticks(reference.read()).0);
         let mut order: Vec<usize> = (0..request.lengths_ns.len()).collect();
         let mut rows = vec![Vec::new(); order.len()];
@@ -165,7 +105,7 @@ impl Visitor for Waits<'_> {
             for &row in &order {
                 let asked = request.lengths_ns[row];
                 pause(random.random_range(0..=request.pause_ns));
-                let wait = watch(countdown, &reference, &meters, asked);
+                let wait = watch(method, &reference, &meters, asked);
                 rows[row].push(wait);
                 if limit
                     .as_mut()
@@ -181,15 +121,10 @@ impl Visitor for Waits<'_> {
 
 /// One wait between two reads of the reference.
 #[inline(never)]
-fn watch<R: Timer>(
-    countdown: &mut dyn Countdown,
-    reference: &R,
-    meters: &Meters,
-    asked: u64,
-) -> Wait {
+fn watch<R: Timer>(method: &mut dyn Method, reference: &R, meters: &Meters, asked: u64) -> Wait {
     let (delay, cpu) = (meters.run_delay_ns(), meters.cpu());
     let before = reference.read();
-    countdown.wait(asked);
+    method.wait(asked);
     let after = reference.read();
     let (cpu_later, delay_later) = (meters.cpu(), meters.run_delay_ns());
     Wait {
@@ -246,14 +181,6 @@ struct Limit {
 }
 
 impl Limit {
-    fn new(late_ns: u64, ns_per_tick: f64) -> Option<Self> {
-        Some(Self {
-            late_ns,
-            ns_per_tick,
-            marks: trace_marker(),
-        })
-    }
-
     /// Marks a wait that was later than that.
     fn exceeded(&mut self, id: &str, wait: &Wait, asked: u64) -> bool {
         let waited = (wait.after.wrapping_sub(wait.before) as f64 * self.ns_per_tick) as u64;
@@ -283,7 +210,7 @@ fn pause(nanoseconds: u64) {
 }
 
 struct Arms<'a> {
-    armed: &'a mut dyn Armed,
+    method: &'a mut dyn Method,
     repeat: u32,
 }
 
@@ -295,7 +222,7 @@ impl Visitor for Arms<'_> {
         let mut pairs = Vec::new();
         for _ in 0..self.repeat {
             let first = reference.read();
-            self.armed.arm_and_cancel(HOUR_NS);
+            self.method.arm_and_cancel(HOUR_NS);
             let second = reference.read();
             pairs.push(reference.ticks(second).since(reference.ticks(first)));
         }
@@ -304,7 +231,7 @@ impl Visitor for Arms<'_> {
 }
 
 struct Periods<'a> {
-    periodic: &'a mut dyn Periodic,
+    method: &'a mut dyn Method,
     period_ns: u64,
     count: u32,
     stalls: &'a [u32],
@@ -319,19 +246,19 @@ impl Visitor for Periods<'_> {
         const STALL_HALVES: u64 = 7;
         let stall = Duration::from_nanos((self.period_ns / 2).saturating_mul(STALL_HALVES));
         let mut expirations = Vec::new();
-        self.periodic.start(self.period_ns)?;
+        self.method.start(self.period_ns)?;
         for number in 0..self.count {
-            self.periodic.tick();
+            self.method.tick(self.period_ns);
             let at = reference.read();
             expirations.push(Expiration {
                 at: reference.ticks(at).0 as i64,
-                expirations: self.periodic.expirations(),
+                expirations: self.method.expirations(),
             });
             if self.stalls.contains(&number) {
                 spin(stall);
             }
         }
-        self.periodic.stop();
+        self.method.stop();
         Ok(expirations)
     }
 }

@@ -14,8 +14,9 @@
 use std::thread;
 use std::time::Duration;
 
-use super::method::{Countdown, Method, Periodic};
-use super::{Means, WaitInfo};
+use super::method::{Method, row};
+use super::standard::spans;
+use super::{Answers, Means, WaitEntry};
 use crate::os::Common;
 use crate::subject::Answer;
 use crate::{Ticks, Timer, Unavailable};
@@ -24,173 +25,112 @@ use crate::{Ticks, Timer, Unavailable};
 /// most of them. With the kernel's default slack of 50 µs they come 60 to 100 µs late.
 const MARGIN_NS: u64 = 120_000;
 
-/// Points in time of the clock.
-struct SpinClock {
-    clock: Common,
-    ns_per_tick: f64,
-    /// Where the last period ended, and how long one is.
-    grid: (Ticks, u64),
+pub(crate) const ALL: &[WaitEntry] = &[
+    computing::<Spinning<NEVER_SLEEP, false>>(
+        "spin",
+        "a loop that reads the clock",
+        Means::Spins,
+        Answers::LOOP,
+    ),
+    computing::<Spinning<NEVER_SLEEP, true>>(
+        "yield",
+        "a loop of std::thread::yield_now()",
+        Means::Spins,
+        Answers::WAITS,
+    ),
+    computing::<Spinning<MARGIN_NS, false>>(
+        "hybrid",
+        "std::thread::sleep(), the last 120 µs a loop that reads the clock",
+        Means::Hybrid,
+        Answers::LOOP,
+    ),
+    computing::<SpinSleep>(
+        "spin-sleep",
+        "spin_sleep::sleep()",
+        Means::Hybrid,
+        Answers::WAITS,
+    ),
+];
+
+const fn computing<T: Method>(
+    id: &'static str,
+    label: &'static str,
+    means: Means,
+    answers: Answers,
+) -> WaitEntry {
+    let mut row = row::<T>(id, label, answers);
+    row.info.means = means;
+    row.info.slack = matches!(means, Means::Hybrid);
+    row
 }
 
-impl SpinClock {
-    fn open() -> Result<Self, Unavailable> {
-        let unknown = || Unavailable::because("the unit of the system's clock is not known");
-        let (clock, ns_per_tick) = (Common::open()?, Common::ns_per_tick().ok_or_else(unknown)?);
-        Ok(Self {
-            clock,
-            ns_per_tick,
-            grid: (Ticks(0), 0),
-        })
-    }
+/// A margin that no wait is longer than.
+const NEVER_SLEEP: u64 = u64::MAX;
 
+/// A sleep for all but the margin, then a loop of reads, which may offer the CPU to others in
+/// between (`sched_yield`).
+struct Spinning<const MARGIN_NS: u64, const YIELDS: bool> {
+    clock: Common,
+    ns_per_tick: f64,
+    /// Where the last period ended.
+    last: Ticks,
+}
+
+impl<const MARGIN_NS: u64, const YIELDS: bool> Spinning<MARGIN_NS, YIELDS> {
     #[inline(always)]
     fn now(&self) -> Ticks {
         self.clock.ticks(self.clock.read())
     }
 
-    fn ticks(&self, nanoseconds: u64) -> u64 {
-        (nanoseconds as f64 / self.ns_per_tick).ceil() as u64
-    }
-
-    fn after(&self, nanoseconds: u64) -> Ticks {
-        Ticks(self.now().0.saturating_add(self.ticks(nanoseconds)))
+    fn after(&self, begin: Ticks, nanoseconds: u64) -> Ticks {
+        let ticks = (nanoseconds as f64 / self.ns_per_tick).ceil() as u64;
+        Ticks(begin.0.saturating_add(ticks))
     }
 
     #[inline(always)]
-    fn until(&self, end: Ticks, meanwhile: impl Fn()) {
+    fn until(&self, end: Ticks) {
+        if MARGIN_NS != NEVER_SLEEP {
+            let left_ns = end.since(self.now()).max(0) as f64 * self.ns_per_tick;
+            let slept = (left_ns as u64).saturating_sub(MARGIN_NS);
+            if slept > 0 {
+                thread::sleep(Duration::from_nanos(slept));
+            }
+        }
         while self.now() < end {
-            meanwhile();
+            if YIELDS {
+                thread::yield_now();
+            }
         }
-    }
-
-    fn sleep_and_spin(&self, end: Ticks) {
-        let left_ns = end.since(self.now()).max(0) as f64 * self.ns_per_tick;
-        let slept = (left_ns as u64).saturating_sub(MARGIN_NS);
-        if slept > 0 {
-            thread::sleep(Duration::from_nanos(slept));
-        }
-        self.until(end, || {});
-    }
-
-    fn start(&mut self, period_ns: u64) {
-        self.grid = (self.now(), self.ticks(period_ns));
-    }
-
-    /// The end of the next period, whether it has passed or not.
-    fn next(&mut self) -> Ticks {
-        self.grid.0.0 = self.grid.0.0.saturating_add(self.grid.1);
-        self.grid.0
     }
 }
 
-/// A loop of reads.
-pub(crate) struct Spin(SpinClock);
-
-impl Method for Spin {
-    const INFO: WaitInfo = WaitInfo {
-        id: "spin",
-        label: "a loop that reads the clock",
-        means: Means::Spins,
-        unit_ns: 1,
-        slack: false,
-    };
-
-    fn open() -> Result<Self, Unavailable> {
-        SpinClock::open().map(Self)
+impl<const MARGIN_NS: u64, const YIELDS: bool> Method for Spinning<MARGIN_NS, YIELDS> {
+    fn open(_label: &'static str) -> Result<Self, Unavailable> {
+        let unknown = || Unavailable::because("the unit of the system's clock is not known");
+        Ok(Self {
+            clock: Common::open()?,
+            ns_per_tick: Common::ns_per_tick().ok_or_else(unknown)?,
+            last: Ticks(0),
+        })
     }
-}
 
-impl Countdown for Spin {
     fn wait(&mut self, nanoseconds: u64) {
-        self.0.until(self.0.after(nanoseconds), || {});
+        self.until(self.after(self.now(), nanoseconds));
     }
-}
 
-impl Periodic for Spin {
-    fn start(&mut self, period_ns: u64) -> Answer<()> {
-        self.0.start(period_ns);
+    fn start(&mut self, _period_ns: u64) -> Answer<()> {
+        self.last = self.now();
         Ok(())
     }
 
-    fn tick(&mut self) {
-        let end = self.0.next();
-        self.0.until(end, || {});
+    /// The next period ends where it does, whether that has passed or not.
+    fn tick(&mut self, period_ns: u64) {
+        self.last = self.after(self.last, period_ns);
+        self.until(self.last);
     }
 }
 
-/// A loop of reads that offers the CPU to others in between (`sched_yield`).
-pub(crate) struct Yield(SpinClock);
-
-impl Method for Yield {
-    const INFO: WaitInfo = WaitInfo {
-        id: "yield",
-        label: "a loop of std::thread::yield_now()",
-        ..Spin::INFO
-    };
-
-    fn open() -> Result<Self, Unavailable> {
-        SpinClock::open().map(Self)
-    }
-}
-
-impl Countdown for Yield {
-    fn wait(&mut self, nanoseconds: u64) {
-        self.0.until(self.0.after(nanoseconds), thread::yield_now);
-    }
-}
-
-/// A sleep and then a loop of reads, for the last 120 µs.
-pub(crate) struct Hybrid(SpinClock);
-
-impl Method for Hybrid {
-    const INFO: WaitInfo = WaitInfo {
-        id: "hybrid",
-        label: "std::thread::sleep(), the last 120 µs a loop that reads the clock",
-        means: Means::Hybrid,
-        unit_ns: 1,
-        slack: true,
-    };
-
-    fn open() -> Result<Self, Unavailable> {
-        SpinClock::open().map(Self)
-    }
-}
-
-impl Countdown for Hybrid {
-    fn wait(&mut self, nanoseconds: u64) {
-        self.0.sleep_and_spin(self.0.after(nanoseconds));
-    }
-}
-
-impl Periodic for Hybrid {
-    fn start(&mut self, period_ns: u64) -> Answer<()> {
-        self.0.start(period_ns);
-        Ok(())
-    }
-
-    fn tick(&mut self) {
-        let end = self.0.next();
-        self.0.sleep_and_spin(end);
-    }
-}
-
-/// `spin_sleep::sleep`.
-pub(crate) struct SpinSleep;
-
-impl Method for SpinSleep {
-    const INFO: WaitInfo = WaitInfo {
-        id: "spin-sleep",
-        label: "spin_sleep::sleep()",
-        ..Hybrid::INFO
-    };
-
-    fn open() -> Result<Self, Unavailable> {
-        Ok(Self)
-    }
-}
-
-impl Countdown for SpinSleep {
-    fn wait(&mut self, nanoseconds: u64) {
-        spin_sleep::sleep(Duration::from_nanos(nanoseconds));
-    }
+spans! {
+    /// `spin_sleep::sleep`.
+    SpinSleep, |span| spin_sleep::sleep(span);
 }

@@ -8,47 +8,34 @@
 //!
 //! [tokio]: https://docs.rs/tokio/latest/tokio/time/
 
-use super::{Means, WaitEntry, WaitInfo};
+use super::method::row;
+use super::{Answers, WaitEntry};
 
-const SLEEP: WaitInfo = WaitInfo {
-    id: "tokio-sleep",
-    label: "tokio::time::sleep()",
-    means: Means::Blocks,
-    unit_ns: 1,
-    slack: true,
-};
-const INTERVAL: WaitInfo = WaitInfo {
-    id: "tokio-interval",
-    label: "tokio::time::interval()",
-    ..SLEEP
-};
-
-pub(crate) use this_build::ALL;
+pub(crate) const ALL: &[WaitEntry] = &[
+    row::<this_build::Tokio>("tokio-sleep", "tokio::time::sleep()", Answers::ARMED),
+    row::<this_build::Tokio>(
+        "tokio-interval",
+        "tokio::time::interval()",
+        Answers::PERIODS,
+    ),
+];
 
 #[cfg(not(feature = "tokio"))]
 mod this_build {
-    use super::{INTERVAL, SLEEP, WaitEntry, WaitInfo};
     use crate::Unavailable;
-    use crate::waits::Answers;
+    use crate::waits::method::Method;
 
-    const TICKS: Answers = Answers {
-        periods: true,
-        ..Answers::NONE
-    };
-    pub(crate) const ALL: &[WaitEntry] = &[absent(SLEEP, Answers::ARMED), absent(INTERVAL, TICKS)];
+    pub(super) enum Tokio {}
 
-    const fn absent(info: WaitInfo, answers: Answers) -> WaitEntry {
-        WaitEntry {
-            info,
-            answers,
-            availability: || Err(why()),
-            open: || Err(why()),
+    impl Method for Tokio {
+        fn open(_label: &'static str) -> Result<Self, Unavailable> {
+            let why = Unavailable::because("built without the feature `tokio`");
+            Err(why.remedy("build it with `--features tokio`"))
         }
-    }
 
-    fn why() -> Unavailable {
-        Unavailable::because("built without the feature `tokio`")
-            .remedy("build it with `--features tokio`")
+        fn wait(&mut self, _nanoseconds: u64) {
+            match *self {}
+        }
     }
 }
 
@@ -60,40 +47,34 @@ mod this_build {
     use tokio::runtime::{Builder, Runtime};
     use tokio::time::{Instant, Interval, interval_at, sleep};
 
-    use super::{INTERVAL, SLEEP, WaitEntry, WaitInfo};
     use crate::Unavailable;
     use crate::subject::Answer;
-    use crate::waits::method::{Armed, Countdown, Method, Periodic};
-    use crate::waits::observe::methods;
+    use crate::waits::method::Method;
 
-    pub(crate) const ALL: &[WaitEntry] = methods![Sleep: waits arms; Ticks: periods;];
-
-    fn runtime() -> Result<Runtime, Unavailable> {
-        let built = Builder::new_current_thread().enable_all().build();
-        built.map_err(|error| Unavailable::because(format!("tokio's runtime: {error}")))
+    /// A runtime of one thread, and the interval that is under way.
+    pub(super) struct Tokio {
+        runtime: Runtime,
+        interval: Option<Interval>,
     }
 
-    pub(crate) struct Sleep(Runtime);
-
-    impl Method for Sleep {
-        const INFO: WaitInfo = SLEEP;
-
-        fn open() -> Result<Self, Unavailable> {
-            runtime().map(Self)
+    impl Method for Tokio {
+        fn open(_label: &'static str) -> Result<Self, Unavailable> {
+            let built = Builder::new_current_thread().enable_all().build();
+            let refused = |error| Unavailable::because(format!("tokio's runtime: {error}"));
+            Ok(Self {
+                runtime: built.map_err(refused)?,
+                interval: None,
+            })
         }
-    }
 
-    impl Countdown for Sleep {
         fn wait(&mut self, nanoseconds: u64) {
-            self.0
+            self.runtime
                 .block_on(async { sleep(Duration::from_nanos(nanoseconds)).await });
         }
-    }
 
-    impl Armed for Sleep {
         /// It is armed when it is polled, and cancelled when it is dropped.
         fn arm_and_cancel(&mut self, nanoseconds: u64) {
-            self.0.block_on(async {
+            self.runtime.block_on(async {
                 let mut ahead = pin!(sleep(Duration::from_nanos(nanoseconds)));
                 std::future::poll_fn(|context| {
                     let _ = ahead.as_mut().poll(context);
@@ -102,25 +83,7 @@ mod this_build {
                 .await;
             });
         }
-    }
 
-    pub(crate) struct Ticks {
-        runtime: Runtime,
-        interval: Option<Interval>,
-    }
-
-    impl Method for Ticks {
-        const INFO: WaitInfo = INTERVAL;
-
-        fn open() -> Result<Self, Unavailable> {
-            Ok(Self {
-                runtime: runtime()?,
-                interval: None,
-            })
-        }
-    }
-
-    impl Periodic for Ticks {
         fn start(&mut self, period_ns: u64) -> Answer<()> {
             let _inside = self.runtime.enter();
             let period = Duration::from_nanos(period_ns);
@@ -133,7 +96,7 @@ mod this_build {
             Ok(())
         }
 
-        fn tick(&mut self) {
+        fn tick(&mut self, _period_ns: u64) {
             if let Some(interval) = &mut self.interval {
                 self.runtime.block_on(async { interval.tick().await });
             }

@@ -80,7 +80,7 @@ impl Offers {
             .find(|offer| offer.name.prefix.is_none())
         {
             for entry in timers::waits::catalogue() {
-                match (entry.availability)() {
+                match entry.availability() {
                     Ok(()) => native.host.waiters.push(HostedWaiter::native(entry)),
                     Err(why) => native.missing_waiters.push(Missing::waiter(entry, why)),
                 }

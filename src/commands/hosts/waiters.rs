@@ -89,9 +89,8 @@ impl Waiters {
 
     /// Leaves out timers that only other systems have.
     pub fn leave_out_elsewhere(&mut self) {
-        let elsewhere = |entry: timers::waits::WaitEntry| {
-            (entry.availability)().is_err_and(|why| why.elsewhere)
-        };
+        let elsewhere =
+            |entry: timers::waits::WaitEntry| entry.availability().is_err_and(|why| why.elsewhere);
         self.missing
             .retain(|missing| !timers::waits::find(&missing.timer.id).is_some_and(elsewhere));
     }

@@ -3,7 +3,6 @@
 mod timers;
 
 pub(crate) use super::no_perf_event as perf_event;
-pub(crate) use super::other::waits;
 pub use super::other::{affinity, counters, discipline, scheduling};
 pub use super::unix::{files, limits, signals};
 pub(crate) use timers::{

@@ -1,7 +1,6 @@
 //! FreeBSD. Nothing here ever ran on one: it is type-checked only.
 
 pub(crate) use super::no_perf_event as perf_event;
-pub(crate) use super::other::waits;
 pub use super::other::{affinity, counters, discipline, scheduling};
 pub use super::unix::{files, limits, signals};
 pub(crate) use crate::posix::{

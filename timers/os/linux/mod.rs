@@ -17,7 +17,6 @@ pub(crate) mod perf_event;
 pub mod process;
 mod ptp;
 pub mod scheduling;
-pub(crate) mod waits;
 
 #[cfg(not(any(
     target_arch = "x86",

@@ -13,7 +13,7 @@ use windows_sys::Win32::System::Threading::OpenProcess;
 use crate::Unavailable;
 
 /// Zero is a failure.
-pub(super) fn checked(succeeded: i32) -> io::Result<()> {
+pub(in crate::os) fn checked(succeeded: i32) -> io::Result<()> {
     if succeeded == 0 {
         Err(io::Error::last_os_error())
     } else {
@@ -22,21 +22,21 @@ pub(super) fn checked(succeeded: i32) -> io::Result<()> {
 }
 
 /// A process by its number.
-pub(super) struct Handle(OwnedHandle);
+pub(in crate::os) struct Handle(OwnedHandle);
 
 impl Handle {
-    pub(super) fn of(process: u32, access: u32) -> io::Result<Self> {
+    pub(in crate::os) fn of(process: u32, access: u32) -> io::Result<Self> {
         // SAFETY: plain numbers.
         owned(unsafe { OpenProcess(access, 0, process) }).map(Self)
     }
 
-    pub(super) fn raw(&self) -> HANDLE {
+    pub(in crate::os) fn raw(&self) -> HANDLE {
         self.0.as_raw_handle()
     }
 }
 
 /// A handle that was just made for the caller; null is a failure.
-pub(super) fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
+pub(in crate::os) fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
     if handle.is_null() {
         return Err(io::Error::last_os_error());
     }
@@ -52,7 +52,7 @@ pub(super) fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
 ///
 /// # Safety
 /// `F` is a function pointer of the signature that the function is documented to have.
-pub(super) unsafe fn find_function<F: Copy>(
+pub(in crate::os) unsafe fn find_function<F: Copy>(
     library: &'static str,
     name: &'static str,
 ) -> Result<F, Unavailable> {

@@ -3,13 +3,12 @@
 pub mod affinity;
 pub mod discipline;
 pub mod files;
-mod handle;
+pub(super) mod handle;
 pub mod machine;
 pub mod process;
 mod settings;
 pub mod signals;
 mod timers;
-pub(crate) mod waits;
 
 pub(crate) use super::no_perf_event as perf_event;
 pub use super::other::{counters, scheduling};

@@ -1,210 +1,150 @@
-//! The calls that wait. What they are stands in `waits/systems.rs`.
+//! The sleep primitives and periodic timers of Windows. Their rows are known on all systems, their
+//! calls are compiled on Windows only.
+//!
+//! What ticks: the timer interrupt, every 15.625 ms unless some program asks for more by
+//! `timeBeginPeriod`, since Windows 10 2004 for itself alone; a high-resolution waitable timer
+//! has an interrupt of its own. At what granularity: milliseconds for `Sleep`, 100 ns for
+//! waitable timers. Who may use them: any process; high-resolution timers came with Windows 10
+//! 1803; Wine 8.0 takes the flag and makes a timer as any other. Caveats: a wait ends with a
+//! tick, and may so be shorter than what was asked for by a part of one (`Sleep`). Sources:
+//! [Sleep], [CreateWaitableTimerExW].
+//!
+//! [Sleep]: https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep
+//! [CreateWaitableTimerExW]:
+//! https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createwaitabletimerexw
 
-use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
-use std::{io, ptr};
+use crate::waits::method::methods;
 
-use windows_sys::Win32::System::Threading;
-use windows_sys::Win32::System::Threading::{
-    CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CancelWaitableTimer, CreateWaitableTimerExW, INFINITE,
-    SetWaitableTimer, TIMER_ALL_ACCESS, WaitForSingleObject,
-};
-
-use crate::Unavailable;
-use crate::subject::{Answer, Fault};
-use crate::waits::method::{Armed, Countdown, Method, Periodic};
-use crate::waits::observe::methods;
-use crate::waits::{WaitEntry, WaitInfo, windows};
-
-pub(crate) const OWN: &[WaitEntry] = methods![
-    Sleep: waits relative;
-    WaitableTimer<false>: waits arms periods;
-    WaitableTimer<true>: waits arms periods;
-];
-
-/// In milliseconds, rounded up; the most that is not for ever.
-fn milliseconds(nanoseconds: u64) -> u32 {
-    u32::try_from(nanoseconds.div_ceil(1_000_000))
-        .map_or(u32::MAX - 1, |most| most.min(u32::MAX - 1))
+methods! { "Windows", windows;
+    Sleep, "sleep", "Sleep()", 1_000_000, false, LOOP;
+    WaitableTimer<false>, "waitable-timer", "SetWaitableTimer()", 100, false, ALL;
+    WaitableTimer<true>, "waitable-timer-high-resolution", "CREATE_WAITABLE_TIMER_HIGH_RESOLUTION", 100, false, ALL;
 }
 
-/// From now on in units of 100 ns, rounded up: negative, as an instant would be positive. Nothing
-/// would be one.
-fn from_now(nanoseconds: u64) -> i64 {
-    -(nanoseconds.div_ceil(100).max(1) as i64)
-}
+#[cfg(windows)]
+use here::*;
+#[cfg(windows)]
+mod here {
+    use std::os::windows::io::{AsRawHandle, OwnedHandle};
+    use std::ptr;
 
-/// What the last call was refused for, in the system's words.
-fn refused(call: &str) -> Unavailable {
-    Unavailable::because(format!("{call}: {}", io::Error::last_os_error()))
-}
-
-/// A system that does not know the flag refuses it.
-fn too_old(why: Unavailable) -> Unavailable {
-    Unavailable::because(format!(
-        "{}; high-resolution timers came with Windows 10 1803",
-        why.reason
-    ))
-}
-
-/// `Sleep`.
-pub(crate) struct Sleep;
-
-impl Method for Sleep {
-    const INFO: WaitInfo = windows::SLEEP;
-
-    fn open() -> Result<Self, Unavailable> {
-        Ok(Self)
-    }
-}
-
-impl Countdown for Sleep {
-    fn wait(&mut self, nanoseconds: u64) {
-        // SAFETY: a plain number.
-        unsafe { Threading::Sleep(milliseconds(nanoseconds)) };
-    }
-}
-
-/// A waitable timer, which goes by the tick, or has an interrupt of its own. Who waited for it
-/// resets it.
-pub(crate) struct WaitableTimer<const HIGH_RESOLUTION: bool>(OwnedHandle);
-
-impl<const HIGH_RESOLUTION: bool> WaitableTimer<HIGH_RESOLUTION> {
-    /// Arms it: once, or periodically after the first expiration; in milliseconds.
-    #[inline(always)]
-    fn set(&self, first_ns: u64, period_ms: u32) -> Result<(), Unavailable> {
-        let due = from_now(first_ns);
-        let period_ms = i32::try_from(period_ms).unwrap_or(i32::MAX);
-        // SAFETY: the time is read, nothing is called, and the timer is open as long as it is
-        // borrowed.
-        let done = unsafe {
-            SetWaitableTimer(
-                self.0.as_raw_handle(),
-                &raw const due,
-                period_ms,
-                None,
-                ptr::null(),
-                0,
-            )
-        };
-        if done == 0 {
-            Err(refused("SetWaitableTimer()"))
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Until it is signalled.
-    #[inline(always)]
-    fn until_signalled(&self) {
-        // SAFETY: the handle is open as long as it is borrowed.
-        unsafe { WaitForSingleObject(self.0.as_raw_handle(), INFINITE) };
-    }
-
-    fn cancel(&self) {
-        // SAFETY: the timer is open as long as it is borrowed.
-        unsafe { CancelWaitableTimer(self.0.as_raw_handle()) };
-    }
-}
-
-impl<const HIGH_RESOLUTION: bool> Method for WaitableTimer<HIGH_RESOLUTION> {
-    const INFO: WaitInfo = if HIGH_RESOLUTION {
-        windows::WAITABLE_TIMER_HIGH
-    } else {
-        windows::WAITABLE_TIMER
+    use windows_sys::Win32::System::Threading;
+    use windows_sys::Win32::System::Threading::{
+        CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CancelWaitableTimer, CreateWaitableTimerExW,
+        INFINITE, SetWaitableTimer, TIMER_ALL_ACCESS, WaitForSingleObject,
     };
 
-    fn open() -> Result<Self, Unavailable> {
-        let flags = if HIGH_RESOLUTION {
-            CREATE_WAITABLE_TIMER_HIGH_RESOLUTION
-        } else {
-            0
-        };
-        // SAFETY: no attributes and no name.
-        let timer =
-            unsafe { CreateWaitableTimerExW(ptr::null(), ptr::null(), flags, TIMER_ALL_ACCESS) };
-        if timer.is_null() {
-            let why = refused("CreateWaitableTimerExW()");
-            return Err(if HIGH_RESOLUTION { too_old(why) } else { why });
+    use crate::Unavailable;
+    use crate::os::windows::handle::{checked, owned};
+    use crate::subject::{Answer, Fault};
+    use crate::waits::method::Method;
+
+    /// In milliseconds, rounded up; the most that is not for ever.
+    fn milliseconds(nanoseconds: u64) -> u32 {
+        let most = u64::from(INFINITE - 1);
+        nanoseconds.div_ceil(1_000_000).min(most) as u32
+    }
+
+    /// From now on in units of 100 ns, rounded up: negative, as an instant would be positive.
+    /// Nothing would be one.
+    fn from_now(nanoseconds: u64) -> i64 {
+        -(nanoseconds.div_ceil(100).max(1) as i64)
+    }
+
+    pub(super) struct Sleep;
+
+    impl Method for Sleep {
+        fn open(_label: &'static str) -> Result<Self, Unavailable> {
+            Ok(Self)
         }
-        // SAFETY: it was just made and has no other owner.
-        Ok(Self(unsafe { OwnedHandle::from_raw_handle(timer) }))
-    }
-}
 
-impl<const HIGH_RESOLUTION: bool> Countdown for WaitableTimer<HIGH_RESOLUTION> {
-    fn wait(&mut self, nanoseconds: u64) {
-        // A refused wait returns at once, and is seen to be early.
-        if self.set(nanoseconds, 0).is_ok() {
-            self.until_signalled();
+        fn wait(&mut self, nanoseconds: u64) {
+            // SAFETY: a plain number.
+            unsafe { Threading::Sleep(milliseconds(nanoseconds)) };
         }
     }
-}
 
-impl<const HIGH_RESOLUTION: bool> Armed for WaitableTimer<HIGH_RESOLUTION> {
-    fn arm_and_cancel(&mut self, nanoseconds: u64) {
-        let _ = self.set(nanoseconds, 0);
-        self.cancel();
-    }
-}
+    /// A waitable timer, which goes by the tick, or has an interrupt of its own. Who waited for it
+    /// resets it.
+    pub(super) struct WaitableTimer<const HIGH_RESOLUTION: bool>(OwnedHandle);
 
-impl<const HIGH_RESOLUTION: bool> Periodic for WaitableTimer<HIGH_RESOLUTION> {
-    fn start(&mut self, period_ns: u64) -> Answer<()> {
-        let whole = period_ns
-            .is_multiple_of(1_000_000)
-            .then_some(period_ns / 1_000_000);
-        let period_ms = whole
-            .and_then(|period| u32::try_from(period).ok())
-            .filter(|&period| period > 0);
-        let period_ms = period_ms.ok_or_else(|| {
-            Fault::Refused(format!(
-                "{} has periods of whole milliseconds only",
-                Self::INFO.label
-            ))
-        })?;
-        self.set(period_ns, period_ms)
-            .map_err(|why| Fault::Refused(why.reason))
+    impl<const HIGH_RESOLUTION: bool> WaitableTimer<HIGH_RESOLUTION> {
+        /// Arms it: once, or periodically after the first expiration; in milliseconds.
+        #[inline(always)]
+        fn set(&self, first_ns: u64, period_ms: i32) -> std::io::Result<()> {
+            let (timer, due) = (self.0.as_raw_handle(), from_now(first_ns));
+            // SAFETY: the time is read, nothing is called, and the timer is open as long as it is
+            // borrowed.
+            checked(unsafe {
+                SetWaitableTimer(timer, &raw const due, period_ms, None, ptr::null(), 0)
+            })
+        }
+
+        fn cancel(&self) {
+            // SAFETY: the timer is open as long as it is borrowed.
+            unsafe { CancelWaitableTimer(self.0.as_raw_handle()) };
+        }
     }
 
-    fn tick(&mut self) {
-        self.until_signalled();
+    impl<const HIGH_RESOLUTION: bool> Method for WaitableTimer<HIGH_RESOLUTION> {
+        fn open(label: &'static str) -> Result<Self, Unavailable> {
+            let (flags, since) = if HIGH_RESOLUTION {
+                (
+                    CREATE_WAITABLE_TIMER_HIGH_RESOLUTION,
+                    "; high-resolution timers came with Windows 10 1803",
+                )
+            } else {
+                (0, "")
+            };
+            // SAFETY: no name, no attributes, plain numbers; the handle has no other owner.
+            let timer = owned(unsafe {
+                CreateWaitableTimerExW(ptr::null(), ptr::null(), flags, TIMER_ALL_ACCESS)
+            });
+            let refused = |error| Unavailable::because(format!("{label}: {error}{since}"));
+            timer.map(Self).map_err(refused)
+        }
+
+        fn wait(&mut self, nanoseconds: u64) {
+            if self.set(nanoseconds, 0).is_ok() {
+                self.tick(0);
+            }
+        }
+
+        fn arm_and_cancel(&mut self, nanoseconds: u64) {
+            let _ = self.set(nanoseconds, 0);
+            self.cancel();
+        }
+
+        fn start(&mut self, period_ns: u64) -> Answer<()> {
+            let whole = period_ns.is_multiple_of(1_000_000);
+            let period_ms = i32::try_from(period_ns / 1_000_000).ok().filter(|_| whole);
+            let refused = || "its periods are whole milliseconds".to_owned();
+            let started = period_ms.ok_or_else(refused).and_then(|period_ms| {
+                let started = self.set(period_ns, period_ms);
+                started.map_err(|error| format!("SetWaitableTimer(): {error}"))
+            });
+            started.map_err(Fault::Refused)
+        }
+
+        fn tick(&mut self, _period_ns: u64) {
+            // SAFETY: the timer is open as long as it is borrowed.
+            unsafe { WaitForSingleObject(self.0.as_raw_handle(), INFINITE) };
+        }
+
+        fn stop(&mut self) {
+            self.cancel();
+        }
     }
 
-    fn stop(&mut self) {
-        self.cancel();
-    }
-}
+    #[cfg(test)]
+    mod tests {
+        use super::*;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_told_elsewhere_is_what_is_here() {
-        let own: Vec<_> = OWN
-            .iter()
-            .map(|entry| (entry.info, entry.answers))
-            .collect();
-        assert_eq!(own, windows::ALL);
-    }
-
-    #[test]
-    fn requests_are_rounded_up_and_never_endless() {
-        assert_eq!([0, 1, 1_000_000, 1_000_001].map(milliseconds), [0, 1, 1, 2]);
-        assert_eq!(milliseconds(u64::MAX), u32::MAX - 1);
-        assert_eq!([0, 1, 100, 101].map(from_now), [-1, -1, -1, -2]);
-    }
-
-    #[test]
-    fn a_windows_without_high_resolution_is_quoted_and_explained() {
-        use windows_sys::Win32::Foundation::{ERROR_INVALID_PARAMETER, SetLastError};
-        // What such a Windows answers.
-        // SAFETY: a plain number.
-        unsafe { SetLastError(ERROR_INVALID_PARAMETER) };
-        let why = too_old(refused("CreateWaitableTimerExW()")).reason;
-        assert!(
-            why.starts_with("CreateWaitableTimerExW(): ") && why.contains("os error 87"),
-            "{why}"
-        );
-        assert!(why.ends_with("came with Windows 10 1803"), "{why}");
+        #[test]
+        fn requests_round_up_and_stay_finite() {
+            assert_eq!([0, 1, 1_000_000, 1_000_001].map(milliseconds), [0, 1, 1, 2]);
+            assert_eq!(milliseconds(u64::MAX), u32::MAX - 1);
+            assert_eq!([0, 1, 100, 101].map(from_now), [-1, -1, -1, -2]);
+        }
     }
 }

@@ -9,155 +9,97 @@
 //! of milliseconds end after 24 days at the latest. Sources: `poll(2)`, `select(2)`,
 //! `epoll_wait(2)`, `fs/select.c`.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::ptr;
+use crate::waits::method::methods;
 
-use super::{
-    End, KernelTimespec, NEVER, checked, milliseconds, number_since_5_1, through_signals, timespec,
-    timeval,
-};
-use crate::Unavailable;
-use crate::waits::method::{Countdown, Method};
-use crate::waits::{WaitInfo, linux};
-
-macro_rules! calls {
-    ($($name:ident, $info:ident, |$nanoseconds:ident| $call:expr;)*) => {$(
-        #[doc = concat!("`", stringify!($name), "` without files.")]
-        pub(crate) struct $name;
-
-        impl $name {
-            #[inline(always)]
-            fn call($nanoseconds: u64) -> End {
-                $call
-            }
-        }
-
-        impl Method for $name {
-            const INFO: WaitInfo = linux::$info;
-
-            fn open() -> Result<Self, Unavailable> {
-                Self::call(0).opens(Self::INFO.label).map(|()| Self)
-            }
-        }
-
-        impl Countdown for $name {
-            fn wait(&mut self, nanoseconds: u64) {
-                through_signals(|| Self::call(nanoseconds));
-            }
-        }
-    )*};
+methods! { "Linux", target_os = "linux";
+    Repeated<Poll>, "poll", "poll()", 1_000_000, true, LOOP;
+    Repeated<Ppoll>, "ppoll", "ppoll()", 1, true, WAITS;
+    Repeated<Select>, "select", "select()", 1_000, true, WAITS;
+    Repeated<Pselect>, "pselect", "pselect()", 1, true, WAITS;
+    Repeated<Epoll<false>>, "epoll-wait", "epoll_wait()", 1_000_000, true, LOOP;
+    Repeated<Epoll<true>>, "epoll-pwait2", "epoll_pwait2()", 1, true, WAITS;
 }
 
-calls! {
-    Poll, POLL, |nanoseconds| {
-        // SAFETY: no files, so that the pointer is not used.
-        End::of(unsafe { libc::poll(ptr::null_mut(), 0, milliseconds(nanoseconds)) }, NEVER)
-    };
-    Ppoll, PPOLL, |nanoseconds| {
-        let time = timespec(nanoseconds);
-        // SAFETY: no files, so that the pointer is not used; the time is read; no mask of signals.
-        End::of(unsafe { libc::ppoll(ptr::null_mut(), 0, &raw const time, ptr::null()) }, NEVER)
-    };
-    Select, SELECT, |nanoseconds| {
-        let mut time = timeval(nanoseconds);
-        let none = ptr::null_mut;
-        // SAFETY: no sets of files; what is left of the time is written to where it was.
-        End::of(unsafe { libc::select(0, none(), none(), none(), &raw mut time) }, NEVER)
-    };
-    Pselect, PSELECT, |nanoseconds| {
-        let time = timespec(nanoseconds);
-        let none = ptr::null_mut;
-        // SAFETY: no sets of files; the time is read; no mask of signals.
-        End::of(unsafe { libc::pselect(0, none(), none(), none(), &raw const time, ptr::null()) }, NEVER)
-    };
-}
+#[cfg(target_os = "linux")]
+use here::*;
+#[cfg(target_os = "linux")]
+mod here {
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    use std::ptr;
 
-/// An instance of epoll that watches nothing.
-struct Epoll(OwnedFd);
+    use libc::{c_int, sigset_t};
 
-impl Epoll {
-    fn new() -> Result<Self, Unavailable> {
-        // SAFETY: plain numbers.
-        let descriptor = checked("epoll_create1()", unsafe {
-            libc::epoll_create1(libc::EPOLL_CLOEXEC)
-        })?;
-        // SAFETY: it was just opened and has no other owner.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(descriptor) }))
-    }
+    use crate::Unavailable;
+    pub(super) use crate::os::linux_waits::call::Repeated;
+    use crate::os::linux_waits::call::{
+        Call, KernelTimespec, calls, checked, error_number, milliseconds, number_since_5_1,
+        timespec, timeval,
+    };
 
-    #[inline(always)]
-    fn wait(&self, nanoseconds: u64) -> End {
-        let mut event = libc::epoll_event { events: 0, u64: 0 };
-        // SAFETY: the pointer is valid for one event, and the descriptor is open as long as `self`
-        // lives.
-        let status = unsafe {
-            libc::epoll_wait(
-                self.0.as_raw_fd(),
-                &raw mut event,
-                1,
-                milliseconds(nanoseconds),
-            )
+    calls! {
+        Poll, |nanoseconds| {
+            // SAFETY: no files, so that the pointer is not used.
+            error_number(unsafe { libc::poll(ptr::null_mut(), 0, milliseconds(nanoseconds)) })
         };
-        End::of(status, NEVER)
-    }
-
-    /// By the call itself, which libraries of C have only lately.
-    #[inline(always)]
-    fn pwait2(&self, nanoseconds: u64) -> End {
-        let mut event = libc::epoll_event { events: 0, u64: 0 };
-        let time = KernelTimespec::of(nanoseconds);
-        let no_mask = ptr::null::<libc::sigset_t>();
-        // SAFETY: as above; the time is read; no mask of signals, whose size then says nothing.
-        let status = unsafe {
-            libc::syscall(
-                number_since_5_1(441),
-                self.0.as_raw_fd(),
-                &raw mut event,
-                1,
-                &raw const time,
-                no_mask,
-                0_usize,
-            )
+        Ppoll, |nanoseconds| {
+            let time = timespec(nanoseconds);
+            // SAFETY: no files, so that the pointer is not used; the time is read; no mask of signals.
+            error_number(unsafe { libc::ppoll(ptr::null_mut(), 0, &raw const time, ptr::null()) })
         };
-        End::of(status, NEVER)
+        Select, |nanoseconds| {
+            let mut time = timeval(nanoseconds);
+            let none = ptr::null_mut;
+            // SAFETY: no sets of files; what is left of the time is written to where it was.
+            error_number(unsafe { libc::select(0, none(), none(), none(), &raw mut time) })
+        };
+        Pselect, |nanoseconds| {
+            let time = timespec(nanoseconds);
+            let none = ptr::null_mut;
+            // SAFETY: no sets of files; the time is read; no mask of signals.
+            error_number(unsafe { libc::pselect(0, none(), none(), none(), &raw const time, ptr::null()) })
+        };
     }
-}
 
-/// `epoll_wait` on nothing.
-pub(crate) struct EpollWait(Epoll);
+    /// An instance of epoll that watches nothing. `epoll_pwait2` is made by the call itself, which
+    /// libraries of C have only lately.
+    pub(super) struct Epoll<const BY_PWAIT2: bool>(OwnedFd);
 
-impl Method for EpollWait {
-    const INFO: WaitInfo = linux::EPOLL_WAIT;
+    impl<const BY_PWAIT2: bool> Call for Epoll<BY_PWAIT2> {
+        fn prepare() -> Result<Self, Unavailable> {
+            // SAFETY: plain numbers.
+            let descriptor = checked("epoll_create1()", unsafe {
+                libc::epoll_create1(libc::EPOLL_CLOEXEC)
+            })?;
+            // SAFETY: it was just opened and has no other owner.
+            Ok(Self(unsafe { OwnedFd::from_raw_fd(descriptor) }))
+        }
 
-    fn open() -> Result<Self, Unavailable> {
-        let epoll = Epoll::new()?;
-        epoll.wait(0).opens(Self::INFO.label).map(|()| Self(epoll))
-    }
-}
-
-impl Countdown for EpollWait {
-    fn wait(&mut self, nanoseconds: u64) {
-        through_signals(|| self.0.wait(nanoseconds));
-    }
-}
-
-/// `epoll_pwait2` on nothing.
-pub(crate) struct EpollPwait2(Epoll);
-
-impl Method for EpollPwait2 {
-    const INFO: WaitInfo = linux::EPOLL_PWAIT2;
-
-    fn open() -> Result<Self, Unavailable> {
-        let epoll = Epoll::new()?;
-        epoll
-            .pwait2(0)
-            .opens(Self::INFO.label)
-            .map(|()| Self(epoll))
-    }
-}
-
-impl Countdown for EpollPwait2 {
-    fn wait(&mut self, nanoseconds: u64) {
-        through_signals(|| self.0.pwait2(nanoseconds));
+        #[inline(always)]
+        fn wait_once(&mut self, nanoseconds: u64) -> c_int {
+            let mut event = libc::epoll_event { events: 0, u64: 0 };
+            let (epoll, event) = (self.0.as_raw_fd(), &raw mut event);
+            if BY_PWAIT2 {
+                let time = KernelTimespec::after(nanoseconds);
+                let no_mask = ptr::null::<sigset_t>();
+                // SAFETY: as below; the time is read; no mask of signals, whose size then says nothing.
+                error_number(unsafe {
+                    libc::syscall(
+                        number_since_5_1(441),
+                        epoll,
+                        event,
+                        1,
+                        &raw const time,
+                        no_mask,
+                        0_usize,
+                    )
+                })
+            } else {
+                // SAFETY: the pointer is valid for one event, and the descriptor is open as long as
+                // `self` lives.
+                error_number(unsafe {
+                    libc::epoll_wait(epoll, event, 1, milliseconds(nanoseconds))
+                })
+            }
+        }
     }
 }

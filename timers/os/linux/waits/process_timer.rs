@@ -8,167 +8,146 @@
 //! request of nothing would disarm it, so that it asks for a microsecond. Sources: `setitimer(2)`,
 //! `signal(7)`.
 
-use std::mem::MaybeUninit;
-use std::ptr;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use crate::waits::method::methods;
 
-use libc::{ITIMER_REAL, SIGALRM, c_int, c_void, itimerval, siginfo_t};
-
-use super::kernel_timer::KernelTimer;
-use super::signals::Awaited;
-use super::{End, NEVER, timeval};
-use crate::Unavailable;
-use crate::waits::method::{Countdown, Method, Periodic};
-use crate::waits::{WaitInfo, linux};
-
-/// The thread that has the timer of this process; 0 is none.
-static HOLDER: AtomicI32 = AtomicI32::new(0);
-
-/// The timer of this process.
-pub(crate) struct Setitimer {
-    signals: Awaited,
-    _held: Held,
+methods! { "Linux", target_os = "linux";
+    Armed<Setitimer>, "setitimer", "setitimer(ITIMER_REAL), sigwaitinfo()", 1_000, false, ALL;
 }
 
-/// The timer held, until this is dropped.
-struct Held;
+#[cfg(target_os = "linux")]
+use here::*;
+#[cfg(target_os = "linux")]
+mod here {
+    use std::mem::MaybeUninit;
+    use std::ptr;
+    use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
-impl Held {
-    fn take() -> Result<Self, Unavailable> {
-        // SAFETY: no arguments, no preconditions.
-        let thread = unsafe { libc::gettid() };
-        match HOLDER.compare_exchange(0, thread, Ordering::SeqCst, Ordering::SeqCst) {
-            Ok(_) => Ok(Self),
-            Err(_) => Err(Unavailable::because(
-                "the timer of this process is in use: there is one",
-            )),
+    use libc::{ITIMER_REAL, SIGALRM, c_int, c_void, itimerval, siginfo_t};
+
+    use crate::Unavailable;
+    use crate::os::linux_waits::call::{error_number, opened, timeval};
+    pub(super) use crate::os::linux_waits::kernel_timers::Armed;
+    use crate::os::linux_waits::kernel_timers::{AwaitedSignals, KernelTimer};
+
+    /// The thread that has the timer of this process; 0 is none.
+    static HOLDER: AtomicI32 = AtomicI32::new(0);
+
+    /// How many signals came to threads that do not wait for them.
+    static MISDIRECTED: AtomicU32 = AtomicU32::new(0);
+
+    /// Passes the signal on to the thread that waits for it, which has it blocked and is never
+    /// here. The thread that got it has it blocked from then on.
+    extern "C" fn pass_on(signal: c_int, _: *mut siginfo_t, context: *mut c_void) {
+        MISDIRECTED.fetch_add(1, Ordering::SeqCst);
+        let thread = HOLDER.load(Ordering::SeqCst);
+        // SAFETY: the kernel gives a handler a valid context, whose mask is that of the thread once
+        // the handler is left. All of these may be called in a handler; `errno` belongs to the
+        // interrupted thread.
+        unsafe {
+            let number = *libc::__errno_location();
+            block_in(context, signal);
+            if thread != 0 {
+                libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, signal);
+            }
+            *libc::__errno_location() = number;
         }
     }
-}
 
-impl Drop for Held {
-    fn drop(&mut self) {
-        HOLDER.store(0, Ordering::SeqCst);
-    }
-}
-
-/// How many signals came to threads that do not wait for them.
-static STRAYED: AtomicU32 = AtomicU32::new(0);
-
-/// Passes the signal on to the thread that waits for it, which has it blocked and is never here.
-/// Who got it has it blocked from then on.
-extern "C" fn pass_on(signal: c_int, _: *mut siginfo_t, context: *mut c_void) {
-    STRAYED.fetch_add(1, Ordering::SeqCst);
-    let thread = HOLDER.load(Ordering::SeqCst);
-    // SAFETY: the kernel gives a handler a valid context, whose mask is that of the thread once the
-    // handler is left. All of these may be called in a handler; `errno` belongs to the interrupted
-    // thread.
-    unsafe {
-        let number = *libc::__errno_location();
-        block_in(context, signal);
-        if thread != 0 {
-            libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, signal);
+    /// Adds a signal to those that a thread blocks, once it goes on. Where libc's crate does not
+    /// know the context, that thread gets the next one too.
+    ///
+    /// # Safety
+    /// The context is that of a handler which is under way.
+    unsafe fn block_in(context: *mut c_void, signal: c_int) {
+        let _ = (context, signal);
+        #[cfg(any(
+            target_arch = "x86",
+            target_arch = "x86_64",
+            target_arch = "arm",
+            target_arch = "aarch64",
+            target_arch = "riscv64",
+            target_arch = "loongarch64",
+            target_arch = "s390x"
+        ))]
+        // SAFETY: as required of the caller.
+        unsafe {
+            libc::sigaddset(
+                &raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask,
+                signal,
+            );
         }
-        *libc::__errno_location() = number;
     }
-}
 
-/// Adds a signal to those that a thread blocks, once it goes on. Where libc's crate does not know
-/// the context, that thread gets the next one too.
-///
-/// # Safety
-/// The context is that of a handler which is under way.
-unsafe fn block_in(context: *mut c_void, signal: c_int) {
-    let _ = (context, signal);
-    #[cfg(any(
-        target_arch = "x86",
-        target_arch = "x86_64",
-        target_arch = "arm",
-        target_arch = "aarch64",
-        target_arch = "riscv64",
-        target_arch = "loongarch64",
-        target_arch = "s390x"
-    ))]
-    // SAFETY: as required of the caller.
-    unsafe {
-        libc::sigaddset(
-            &raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask,
-            signal,
-        );
+    /// The timer of this process, held until it is dropped.
+    pub(super) struct Setitimer {
+        signals: AwaitedSignals,
     }
-}
 
-fn install() -> End {
-    // SAFETY: numbers, pointers and a set of signals, for which zeros are a value.
-    let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-    action.sa_sigaction = pass_on as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
-    action.sa_flags = libc::SA_RESTART | libc::SA_SIGINFO;
-    // SAFETY: the action is initialised, and its handler does only what handlers may.
-    End::of(
-        unsafe { libc::sigaction(SIGALRM, &raw const action, ptr::null_mut()) },
-        NEVER,
-    )
-}
+    impl KernelTimer for Setitimer {
+        fn prepare() -> Result<Self, Unavailable> {
+            // SAFETY: no arguments, no preconditions.
+            let thread = unsafe { libc::gettid() };
+            let signals = AwaitedSignals::block(SIGALRM)?;
+            let held = HOLDER.compare_exchange(0, thread, Ordering::SeqCst, Ordering::SeqCst);
+            held.map_err(|_| {
+                Unavailable::because("the timer of this process is in use: there is one")
+            })?;
+            let mut timer = Self { signals };
+            // SAFETY: numbers, pointers and a set of signals, for which zeros are a value.
+            let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+            action.sa_sigaction =
+                pass_on as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
+            action.sa_flags = libc::SA_RESTART | libc::SA_SIGINFO;
+            // SAFETY: the action is initialised, and its handler does only what handlers may.
+            let installed = unsafe { libc::sigaction(SIGALRM, &raw const action, ptr::null_mut()) };
+            opened("sigaction(SIGALRM)", error_number(installed))?;
+            opened("setitimer(ITIMER_REAL)", timer.set(0, 0))?;
+            timer.have_others_block_it();
+            Ok(timer)
+        }
 
-impl Setitimer {
-    /// Sends signals until none goes astray: each of the other threads gets one at most, unless
-    /// they become more meanwhile.
-    fn have_others_block_it(&mut self) {
-        const MOST_THREADS: u32 = 1 << 10;
-        for _ in 0..MOST_THREADS {
-            let before = STRAYED.load(Ordering::SeqCst);
-            self.wait(1);
-            if STRAYED.load(Ordering::SeqCst) == before {
-                break;
+        #[inline(always)]
+        fn set(&self, first_ns: u64, period_ns: u64) -> c_int {
+            let times = itimerval {
+                it_interval: timeval(period_ns),
+                it_value: timeval(first_ns),
+            };
+            // SAFETY: the times are read, the former ones are not asked for.
+            error_number(unsafe { libc::setitimer(ITIMER_REAL, &raw const times, ptr::null_mut()) })
+        }
+
+        #[inline(always)]
+        fn expire(&mut self) {
+            self.signals.take();
+        }
+
+        #[inline(always)]
+        fn clear(&self) {
+            self.signals.clear();
+        }
+    }
+
+    impl Setitimer {
+        /// Sends signals until none reaches another thread: each of the others gets one at most,
+        /// unless they become more meanwhile.
+        fn have_others_block_it(&mut self) {
+            const MOST_THREADS: u32 = 1 << 10;
+            for _ in 0..MOST_THREADS {
+                let before = MISDIRECTED.load(Ordering::SeqCst);
+                self.set(1, 0);
+                self.expire();
+                if MISDIRECTED.load(Ordering::SeqCst) == before {
+                    break;
+                }
             }
         }
     }
-}
 
-impl KernelTimer for Setitimer {
-    #[inline(always)]
-    fn set(&self, first_ns: u64, period_ns: u64) -> End {
-        let times = itimerval {
-            it_interval: timeval(period_ns),
-            it_value: timeval(first_ns),
-        };
-        // SAFETY: the times are read, the former ones are not asked for.
-        End::of(
-            unsafe { libc::setitimer(ITIMER_REAL, &raw const times, ptr::null_mut()) },
-            NEVER,
-        )
-    }
-
-    #[inline(always)]
-    fn expire(&mut self) {
-        self.signals.take();
-    }
-
-    #[inline(always)]
-    fn clear(&self) {
-        self.signals.clear();
-    }
-}
-
-impl Method for Setitimer {
-    const INFO: WaitInfo = linux::SETITIMER;
-
-    fn open() -> Result<Self, Unavailable> {
-        let held = Held::take()?;
-        let signals = Awaited::blocked(SIGALRM)?;
-        install().opens("sigaction(SIGALRM)")?;
-        let mut timer = Self {
-            signals,
-            _held: held,
-        };
-        timer.set(0, 0).opens("setitimer(ITIMER_REAL)")?;
-        timer.have_others_block_it();
-        Ok(timer)
-    }
-}
-
-impl Drop for Setitimer {
-    fn drop(&mut self) {
-        self.stop();
+    impl Drop for Setitimer {
+        fn drop(&mut self) {
+            self.set(0, 0);
+            self.clear();
+            HOLDER.store(0, Ordering::SeqCst);
+        }
     }
 }
