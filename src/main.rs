@@ -8,7 +8,7 @@ use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, colour, compare,
     completions, counter, inspect, list, measure, period, pick, platform, probe, publish, report,
-    table, tell, trial, wait, watch,
+    sources, table, tell, trial, wait, watch,
 };
 use timermeter::hosts::children::{self, guard};
 use timermeter::text::shortened;
@@ -188,6 +188,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::AgentCheck(args) => agent_check::run(args, &mut output)?,
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
         Command::Check(args) if args.counter => counter::run(args, &mut output)?,
+        Command::Check(args) if args.sources => sources::run(args, &mut output)?,
         Command::Check(args) => check::run(args, &mut output)?,
         Command::Watch(args) => watch::run(args, &mut output)?,
         Command::Pick(args) => pick::run(args, &mut output)?,

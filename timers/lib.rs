@@ -53,7 +53,6 @@ pub use deadline::{Deadline, kernel_raw_time, kernel_time};
 pub use kernel_entry::{KernelEntry, kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES, pass, rate_of};
 pub use os::AffinityError;
-pub use os::perf_event::clock_calls;
 pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use std_time::date;
 pub use subject::{Advance, Answer, During, Fault, Ordered, Subject};

@@ -192,7 +192,10 @@ impl<'a, T: Serialize> Document<'a, T> {
     /// Adds findings.
     #[must_use]
     pub fn findings(self, findings: impl IntoIterator<Item = impl Into<FindingText>>) -> Self {
-        let findings = findings.into_iter().map(Into::into).collect();
+        let findings: Vec<_> = findings.into_iter().map(Into::into).collect();
+        if findings.is_empty() {
+            return self;
+        }
         self.with(Section::Findings(findings))
     }
 

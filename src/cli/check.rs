@@ -40,10 +40,6 @@ pub struct CheckArgs {
     /// Do not ask first
     #[arg(long, requires = "sources")]
     pub yes: bool,
-    /// Clock reads per second for which costs are given: 100 000 unless specified otherwise, or as
-    /// many as all programs make, where each is a system call and the kernel lets them be counted
-    #[arg(long, requires = "sources", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
-    pub reads: Option<u64>,
     /// Look below this folder for proc, sys and run (for tests)
     #[arg(long, hide = true, value_name = "DIR")]
     pub root: Option<PathBuf>,

@@ -12,9 +12,9 @@ pub struct InspectArgs {
     /// Ids or globs of timers
     #[arg(value_name = "TIMER", required = true)]
     pub timers: Vec<String>,
-    /// Look into this report or trace (`-` is standard input); without it the timers are probed,
-    /// quickly
-    #[arg(long, value_name = "REPORT|TRACE", conflicts_with_all = ["agents", "cpu"])]
+    /// Show them as they are in this report (`-` is standard input) instead of measuring them,
+    /// quickly; of a trace `analyse` makes a report
+    #[arg(long, value_name = "REPORT", conflicts_with_all = ["agents", "cpu"])]
     pub from: Option<PathBuf>,
     /// Print everything: all verdicts and evidence, each length of waits, plots, causes and
     /// remedies, and the whole machine

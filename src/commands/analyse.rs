@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use super::{CommandError, emit, failed, prepare, report_of, tell, view};
+use super::{CommandError, emit, failed, prepare, tell, view};
 use crate::cli::AnalyseArgs;
 use crate::recording::Recording;
-use crate::report::Archive;
+use crate::report::{Archive, impossible};
 
 /// Runs the command.
 ///
@@ -20,7 +20,13 @@ pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandErro
         .transpose()
         .map_err(failed)?;
     let recording = Recording::read(&args.trace).map_err(failed)?;
-    let report = report_of(&recording, &format!("'{}'", args.trace.display()))?;
+    let report = recording.report().map_err(failed)?;
+    if let Some(what) = impossible(&report) {
+        let trace = args.trace.display();
+        return Err(failed(format!(
+            "'{trace}' is a damaged trace: the report that follows from it {what}"
+        )));
+    }
     if let Some(archive) = archive {
         tell(&format!(
             "kept in {}",

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::first_look::{first_look, first_waits};
-use super::{CommandError, failed, terminal_style};
+use super::{CommandError, emit, failed, prepare};
 use crate::cli::AnswerArgs;
+use crate::document::Document;
 use crate::method::ClockAnswer;
 use crate::method::answer::WAIT_NS;
 use crate::model::{Platform, Report, WaitRow};
 use crate::report::read;
 use crate::suitability::{self, Severity};
-use crate::text::hang;
 
 /// The clocks that are looked at, of each line the first that this system has: one that every
 /// platform has, and the counter of the CPU, in order and by itself.
@@ -22,9 +22,7 @@ const CLOCKS: [&[&str]; 3] = [
 ];
 /// The ways to wait: what a sleep is, and what the timer slack does not concern.
 const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
-/// Columns that it takes where no terminal says how many there are.
-const USUAL: usize = 80;
-/// A change of the core's frequency while it was measured that is worth telling.
+/// A change of the core's frequency while it was measured that is worth reporting.
 /// *Judgement*.
 const RESTLESS: f64 = 0.03;
 
@@ -33,31 +31,15 @@ const RESTLESS: f64 = 0.03;
 /// # Errors
 /// When no clock can be measured, a report cannot be read, or the output cannot be written.
 pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+    let outputs = prepare(&args.output)?;
     let (report, waits, waited) = if args.from.is_empty() {
         measured()?
     } else {
         kept(&args.from)?
     };
-    let answer = ClockAnswer::from_reports(&report, &waits, unquiet(&report));
-    if args.output.format == crate::table::Format::Json {
-        writeln!(output, "{}", super::pretty(&answer)?)?;
-        return Ok(output.flush()?);
-    }
-    let columns = terminal_style()
-        .width
-        .map_or(USUAL, |_| terminal_style().columns());
-    for (heading, text) in answer.lines(report.platform.os.family == "linux", waited) {
-        let mut line = String::new();
-        hang(
-            &mut line,
-            &format!("{heading:<16}"),
-            &" ".repeat(16),
-            &text,
-            columns,
-        );
-        output.write_all(line.as_bytes())?;
-    }
-    Ok(output.flush()?)
+    let answer = ClockAnswer::from_reports(&report, &waits, disturbances(&report));
+    let lines = answer.lines(report.platform.os.family == "linux", waited);
+    emit(&Document::new(&answer).facts(lines), outputs, output)
 }
 
 /// The clocks, what waited, and whether any was to wait.
@@ -84,55 +66,46 @@ fn measured() -> Result<Measured, CommandError> {
 
 /// The first of the reports that has clocks, with the waits of all of them.
 fn kept(files: &[PathBuf]) -> Result<Measured, CommandError> {
-    let reports = files
+    let reports = files.iter().map(|file| read(file));
+    let reports = reports.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let waits: Vec<WaitRow> = WAITS
         .iter()
-        .map(|file| read(file))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(failed)?;
-    let waits: Vec<WaitRow> = reports
-        .iter()
-        .flat_map(|report| &report.waits)
-        .cloned()
+        .filter_map(|id| {
+            let mut rows = reports.iter().flat_map(|report| &report.waits);
+            rows.find(|row| row.id == *id).cloned()
+        })
         .collect();
-    let usual = |id: &&&str| waits.iter().any(|row| row.id == **id);
-    let told = WAITS
-        .iter()
-        .filter(usual)
-        .filter_map(|id| waits.iter().find(|row| row.id == *id));
-    let told: Vec<WaitRow> = told.cloned().collect();
     let clocks = reports.into_iter().find(|report| !report.timers.is_empty());
     let clocks = clocks.ok_or_else(|| {
         failed("no report has clocks: `timermeter probe -o report.json` writes one that does")
     })?;
-    Ok((clocks, told, false))
+    Ok((clocks, waits, false))
 }
 
 /// What makes figures worse here and now, with its size where there is one.
-fn unquiet(report: &Report) -> Vec<String> {
+fn disturbances(report: &Report) -> Vec<String> {
     let platform: &Platform = &report.platform;
-    let problems = suitability::judge(platform);
+    let findings = suitability::judge(platform);
     // The clock source has a line of its own.
-    let problems = problems.iter().filter(|finding| {
+    let problems = findings.iter().filter(|finding| {
         finding.severity == Severity::Problem
             && !["clock-source", "tsc"].contains(&finding.code.as_str())
     });
-    let mut told: Vec<String> = problems
-        .map(|finding| match finding.code.as_str() {
-            "load" => platform
-                .load
-                .as_ref()
-                .map_or("load".into(), |load| format!("load {:.1}", load.one_minute)),
-            "steal" => platform.steal_share.map_or("steal".into(), |share| {
+    let mut disturbances: Vec<String> = problems
+        .map(|finding| match (finding.code.as_str(), &platform.load) {
+            ("load", Some(load)) => format!("load {:.1}", load.one_minute),
+            ("steal", _) => {
+                let share = platform.steal_share.unwrap_or_default();
                 format!("{:.0} % stolen", 100.0 * share)
-            }),
-            code => code.replace('-', " "),
+            }
+            (code, _) => code.replace('-', " "),
         })
         .collect();
     if let Some(hertz) = report.frequency.cycles() {
         let moved = (hertz.high - hertz.low) / hertz.value;
         if moved > RESTLESS {
-            told.push(format!("frequency moves by {:.0} %", 100.0 * moved));
+            disturbances.push(format!("frequency moves by {:.0} %", 100.0 * moved));
         }
     }
-    told
+    disturbances
 }

@@ -7,19 +7,18 @@ use timers::raw::{Here, Machine, Recipe};
 
 use super::first_look::first_look_in_context;
 use super::frame::choose_cpu;
-use super::{CommandError, check, failed, terminal_style};
+use super::{CommandError, emit, failed, prepare};
 use crate::campaign::counter::{CounterPlan, observe};
 use crate::cli::{CheckArgs, RecipeArgs};
 use crate::counter::{Case, Counter, CounterVerdict, RecipeOutcome, RecipeRow, judge};
+use crate::document::Document;
 use crate::hosts::children;
 use crate::hosts::tool::run_within;
 use crate::model::TimerRow;
 use crate::platform;
-
 use crate::rate::by_looks;
 use crate::rate::counter::findings;
-use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
-use crate::text::{hang, plain};
+use crate::table::{Notation, Table, TableColumn};
 
 /// Fresh processes that try each recipe.
 /// *Judgement*: the worst of them is what one start in twenty meets.
@@ -34,6 +33,7 @@ const LOOKS: u32 = 25;
 /// # Errors
 /// When the counter cannot be read at all, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let outputs = prepare(&args.output)?;
     let ids = Here::ids();
     let mut here = Here::open().map_err(|why| {
         let remedy = why
@@ -62,10 +62,21 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         recipes: &recipes,
     };
     let counter = judge(&case);
-    match args.output.format {
-        Format::Json => writeln!(output, "{}", super::pretty(&counter)?)?,
-        _ => output.write_all(text(&counter, terminal_style()).as_bytes())?,
+    let mut document = Document::new(&counter);
+    for line in &counter.summary {
+        document = document.paragraph(line);
     }
+    document = document.findings(&counter.findings);
+    if !counter.recipes.is_empty() {
+        document = document
+            .heading("rates that programs find in fresh processes (ppm longer than true)")
+            .table(recipe_table(&counter));
+    }
+    if let Some(snippets) = &counter.snippets {
+        document = document.heading("in C").code(snippets.c.as_str());
+        document = document.heading("in Rust").code(snippets.rust.as_str());
+    }
+    emit(&document, outputs, output)?;
     Ok(matches!(
         counter.verdict,
         Some(CounterVerdict::Safe | CounterVerdict::UntilMoved)
@@ -135,25 +146,6 @@ pub fn recipe(args: &RecipeArgs, output: &mut dyn Write) -> Result<(), CommandEr
     Ok(writeln!(output, "{ns:e}")?)
 }
 
-/// Five lines, the evidence, the recipes, and code.
-#[must_use]
-pub fn text(counter: &Counter, style: Style) -> String {
-    let mut out = String::new();
-    for line in &counter.summary {
-        hang(&mut out, "", "  ", &plain(line), style.columns());
-    }
-    out.push('\n');
-    out += &check::table(&counter.findings, style);
-    if !counter.recipes.is_empty() {
-        out += "\nWhat programs find its rate to be, in fresh processes (ppm longer than true):\n";
-        out += &recipe_table(counter).render(Format::Table);
-    }
-    if let Some(snippets) = &counter.snippets {
-        out += &format!("\nIn C:\n\n{}\nIn Rust:\n\n{}", snippets.c, snippets.rust);
-    }
-    out
-}
-
 fn recipe_table(counter: &Counter) -> Table<'static> {
     let mut table = Table::new(vec![
         TableColumn::left("recipe"),
@@ -163,13 +155,12 @@ fn recipe_table(counter: &Counter) -> Table<'static> {
         TableColumn::left("what it does"),
     ]);
     for row in &counter.recipes {
-        let figure = |ppm: Option<f64>| ppm.map_or(Value::Nothing, Value::Figure);
         table.push(vec![
-            Value::Word(row.id),
-            figure(row.median_ppm),
-            figure(row.worst_ppm),
-            Value::Text(format!("{} of {}", row.without, row.processes).into()),
-            Value::Word(row.label),
+            row.id.into(),
+            row.median_ppm.into(),
+            row.worst_ppm.into(),
+            format!("{} of {}", row.without, row.processes).into(),
+            row.label.into(),
         ]);
     }
     table

@@ -1,27 +1,25 @@
-//! `list`: the timers of this system, clocks and timers that wait, whether each can be used here,
-//! and if not why; all that this build knows on request.
+//! `list`: the timers of this system, whether each can be used here, and if not why.
 
 use std::io::Write;
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::hosts::waiters::Waiters;
 use super::hosts::{Offers, Population};
-use super::{CommandError, terminal_style};
+use super::{CommandError, emit, prepare};
 use crate::campaign::clocks::Settings;
 use crate::campaign::sampling::Plan;
 use crate::cli::ListArgs;
+use crate::document::Document;
 use crate::model::{Status, Timer};
-use crate::report;
-use crate::table::{Format, Style};
+use crate::table::{Table, TableColumn};
 use crate::text::numbers::short_time;
-use crate::text::{clipped, hang, plain, runs_of};
+use crate::text::runs_of;
 
 /// How long an agent may take to say what it has.
 const AGENT_SECONDS: u64 = 30;
-/// Longer ids, as agents may have them, are cut on a terminal; JSON holds them whole.
-const LONGEST_ID: usize = 40;
 
 /// What a timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -47,12 +45,13 @@ impl TimerKind {
         }
     }
 
-    fn heading(self) -> &'static str {
+    /// The verbs that characterise it.
+    fn verbs(self) -> &'static str {
         match self {
-            Self::Clock => "clocks (probe), in units of 1 ns unless told",
-            Self::Waits => "timers that wait (wait)",
-            Self::Ticks => "timers that tick (period)",
-            Self::WaitsAndTicks => "timers that wait and tick (wait, period)",
+            Self::Clock => "probe",
+            Self::Waits => "wait",
+            Self::Ticks => "period",
+            Self::WaitsAndTicks => "wait, period",
         }
     }
 }
@@ -67,11 +66,24 @@ struct Listed {
     remedy: Option<String>,
 }
 
+impl Listed {
+    fn usable(timer: Timer, kind: TimerKind) -> Self {
+        Self {
+            timer,
+            kind,
+            available: true,
+            reason: None,
+            remedy: None,
+        }
+    }
+}
+
 /// Runs the command. Returns whether everything that was named could be asked.
 ///
 /// # Errors
 /// When a name fits no timer.
 pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let outputs = prepare(&args.output)?;
     let timeout = Duration::from_secs(AGENT_SECONDS);
     let settings = Settings {
         plan: Plan::QUICK,
@@ -98,25 +110,8 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
         }
         (Err(error), _) => return Err(error),
     };
-    match args.output.format {
-        Format::Json => writeln!(output, "{}", super::pretty(&listed)?)?,
-        _ => {
-            let whole = args.all || !args.timers.is_empty();
-            let (here, others): (Vec<_>, Vec<_>) = listed
-                .into_iter()
-                .partition(|timer| whole || !of_another_system(timer));
-            output.write_all(page(&here, terminal_style()).as_bytes())?;
-            if !others.is_empty() {
-                let more = format!(
-                    "{} more are of other systems or processors: timermeter list --all",
-                    others.len()
-                );
-                let mut text = String::from("\n");
-                hang(&mut text, "", "  ", &more, terminal_style().columns());
-                output.write_all(text.as_bytes())?;
-            }
-        }
-    }
+    let listed_here = document(&listed, args.all || !args.timers.is_empty());
+    emit(&listed_here, outputs, output)?;
     Ok(!lost)
 }
 
@@ -128,146 +123,103 @@ fn of_another_system(timer: &Listed) -> bool {
 }
 
 fn listed(population: &Population) -> Vec<Listed> {
-    let hosted = population.subjects.iter().map(|subject| Listed {
-        timer: population.names[subject.host].timer(subject.timer.clone()),
-        kind: TimerKind::Clock,
-        available: true,
-        reason: None,
-        remedy: None,
+    let hosted = population.subjects.iter().map(|subject| {
+        let timer = population.names[subject.host].timer(subject.timer.clone());
+        Listed::usable(timer, TimerKind::Clock)
     });
     let others = population.rows.iter().map(|row| Listed {
-        timer: row.timer(),
-        kind: TimerKind::Clock,
         available: row.status == Status::Ok,
         reason: row.reason.clone(),
         remedy: row.remedy.clone(),
+        ..Listed::usable(row.timer(), TimerKind::Clock)
     });
     hosted.chain(others).collect()
 }
 
 fn listed_waiters(waiters: &Waiters) -> Vec<Listed> {
-    let usable = waiters.usable.iter().map(|(host, waiter)| Listed {
-        timer: waiters.names[*host].waiter(&waiter.id, &waiter.label, waiter.unit_ns),
-        kind: TimerKind::from_ops(&waiter.ops),
-        available: true,
-        reason: None,
-        remedy: None,
+    let usable = waiters.usable.iter().map(|(host, waiter)| {
+        let timer = waiters.names[*host].waiter(&waiter.id, &waiter.label, waiter.unit_ns);
+        Listed::usable(timer, TimerKind::from_ops(&waiter.ops))
     });
     // Hosts that are not there are listed with the clocks that they lack.
     let missing = waiters.missing.iter().filter(|missing| {
         missing.why.status == Status::Unavailable && !missing.timer.id.ends_with('*')
     });
     let missing = missing.map(|missing| Listed {
-        timer: missing.timer.clone(),
-        kind: TimerKind::from_ops(&missing.ops),
         available: false,
         reason: Some(missing.why.reason.clone()),
         remedy: missing.why.remedy.clone(),
+        ..Listed::usable(missing.timer.clone(), TimerKind::from_ops(&missing.ops))
     });
     usable.chain(missing).collect()
 }
 
-/// The timers of each kind with their calls; below them what cannot be used, and why.
-fn page(listed: &[Listed], style: Style) -> String {
-    let (here, missing): (Vec<&Listed>, Vec<&Listed>) =
-        listed.iter().partition(|timer| timer.available);
-    let mut out = String::new();
-    for kind in [
-        TimerKind::Clock,
-        TimerKind::WaitsAndTicks,
-        TimerKind::Waits,
-        TimerKind::Ticks,
-    ] {
-        section(
-            &mut out,
-            kind.heading(),
-            here.iter().filter(|timer| timer.kind == kind),
-            style,
-        );
-    }
-    let (others, refused): (Vec<_>, Vec<_>) = missing
-        .into_iter()
-        .partition(|timer| of_another_system(timer));
-    if !refused.is_empty() {
-        out += &format!("{}\n", style.paint("1", "cannot be used here"));
-    }
-    let why = |timer: &Listed| (timer.reason.clone(), timer.remedy.clone());
-    let mut told = Vec::new();
-    for (at, timer) in refused.iter().enumerate() {
-        if refused[..at].iter().any(|before| why(before) == why(timer)) {
-            continue;
+/// The timers that can be used, then the others with the reason; without `whole` those of other
+/// systems are counted only.
+fn document(listed: &[Listed], whole: bool) -> Document<'_, &[Listed]> {
+    let mut table = Table::new(vec![
+        TableColumn::left("timer"),
+        TableColumn::left("verb"),
+        TableColumn::written("unit"),
+        TableColumn {
+            folds: true,
+            ..TableColumn::left("call")
+        },
+    ]);
+    let mut missing: IndexMap<String, Vec<String>> = IndexMap::new();
+    let mut elsewhere = 0;
+    for row in listed {
+        let timer = &row.timer;
+        if row.available {
+            table.push(vec![
+                timer.id.as_str().into(),
+                row.kind.verbs().into(),
+                unit(row).into(),
+                match &timer.legend {
+                    Some(legend) => format!("{} = {legend}", timer.label).into(),
+                    None => timer.label.as_str().into(),
+                },
+            ]);
+        } else if whole || !of_another_system(row) {
+            missing
+                .entry(reason(row))
+                .or_default()
+                .push(timer.id.clone());
+        } else {
+            elsewhere += 1;
         }
-        let alike = refused.iter().filter(|other| why(other) == why(timer));
-        let ids: Vec<String> = alike
-            .map(|other| clipped(&other.timer.id, LONGEST_ID))
-            .collect();
-        let ids = runs_of(&ids).join(", ");
-        told.push(format!("{ids} — {}", reason(timer)));
     }
-    told.iter()
-        .for_each(|text| hang(&mut out, "  ", "    ", text, style.columns()));
-    if !told.is_empty() {
-        out.push('\n');
+    let mut document = Document::new(listed).table(table);
+    if !missing.is_empty() {
+        document = document.heading("cannot be used here");
     }
-    let mut systems: Vec<String> = others.iter().map(|timer| reason(timer)).collect();
-    systems.sort();
-    systems.dedup();
-    for system in systems {
-        section(
-            &mut out,
-            &system,
-            others.iter().filter(|timer| reason(timer) == system),
-            style,
-        );
+    for (reason, ids) in missing {
+        document = document.paragraph(format!("{}: {reason}", runs_of(&ids).join(", ")));
     }
-    out.truncate(out.trim_end().len());
-    out + "\n"
+    if elsewhere > 0 {
+        document = document.note(format!(
+            "--all lists {elsewhere} more, of other systems or processors"
+        ));
+    }
+    document
 }
 
 /// Why a timer cannot be used, and what would change that.
-fn reason(timer: &Listed) -> String {
-    let reason = plain(
-        timer
-            .reason
-            .as_deref()
-            .unwrap_or("the system did not say why"),
-    );
-    timer.remedy.as_deref().map_or(reason.clone(), |remedy| {
-        format!("{reason} → {}", plain(remedy))
-    })
-}
-
-fn section<'a>(
-    out: &mut String,
-    heading: &str,
-    timers: impl Iterator<Item = &'a &'a Listed>,
-    style: Style,
-) {
-    let rows: Vec<(String, String)> = timers
-        .map(|timer| (clipped(&timer.timer.id, LONGEST_ID), call(timer)))
-        .collect();
-    if !rows.is_empty() {
-        let mut head = String::new();
-        hang(&mut head, "", "  ", heading, style.columns());
-        head.lines()
-            .for_each(|line| *out += &(style.paint("1", line) + "\n"));
-        *out += &(report::terminal::listed("  ", &rows, style) + "\n");
+fn reason(row: &Listed) -> String {
+    let reason = row
+        .reason
+        .as_deref()
+        .unwrap_or("the system gives no reason");
+    match &row.remedy {
+        Some(remedy) => format!("{reason} → {remedy}"),
+        None => reason.to_owned(),
     }
 }
 
-/// The call, the name that the paper has for it, and its unit where that is not a nanosecond.
-fn call(timer: &Listed) -> String {
-    let legend = timer
-        .timer
-        .legend
-        .as_ref()
-        .map(|legend| format!(" = {legend}"))
-        .unwrap_or_default();
-    let unit = match timer.timer.ns_per_tick {
-        Some(1.0) => String::new(),
-        Some(ns) => format!(", in {}", short_time(ns)),
-        None if timer.kind == TimerKind::Clock => ", raw counts".to_owned(),
+fn unit(row: &Listed) -> String {
+    match row.timer.ns_per_tick {
+        Some(ns) => short_time(ns),
+        None if row.kind == TimerKind::Clock => "raw counts".to_owned(),
         None => String::new(),
-    };
-    format!("{}{legend}{unit}", clipped(&timer.timer.label, 600))
+    }
 }

@@ -24,7 +24,7 @@ pub mod probe;
 mod progress;
 pub mod publish;
 pub mod report;
-mod sources;
+pub mod sources;
 pub mod table;
 pub mod trial;
 pub mod wait;
@@ -39,9 +39,8 @@ use crate::cli::{Colour, Output, OutputArgs};
 use crate::document::{Render, ReportView};
 use crate::method::{in_a_sentence, waiting::in_a_sentence as waiting_in_a_sentence};
 use crate::model::Report;
-use crate::recording::Recording;
 use crate::report::terminal::Detail;
-use crate::report::{OutputError, ReadError, WholeFile, impossible};
+use crate::report::{OutputError, ReadError, WholeFile};
 use crate::table::{Format, Style};
 use crate::text::json::{Layout, written};
 use crate::text::{plain, shortened};
@@ -178,17 +177,6 @@ fn pretty(value: &impl serde::Serialize) -> Result<String, CommandError> {
 
 fn failed(error: impl std::fmt::Display) -> CommandError {
     CommandError::Failed(error.to_string())
-}
-
-/// The report that follows from a trace of this name, unless it holds what cannot be.
-fn report_of(recording: &Recording, trace: &str) -> Result<Report, CommandError> {
-    let report = recording.report().map_err(failed)?;
-    match impossible(&report) {
-        Some(what) => Err(failed(format!(
-            "{trace} is a damaged trace: the report that follows from it {what}"
-        ))),
-        None => Ok(report),
-    }
 }
 
 /// Where a verb writes its answer: standard output, and files that exist before it measures.

@@ -71,7 +71,7 @@ pub enum RecordingError {
 }
 
 /// Bytes of the longest trace, packed; most take some million.
-pub(crate) const LONGEST_TRACE: u64 = 64 << 20;
+const LONGEST_TRACE: u64 = 64 << 20;
 /// Bytes that are packed at a time.
 const PIECE: usize = 64 << 10;
 
@@ -194,14 +194,6 @@ impl Recording {
 fn unpacked(bytes: &[u8]) -> impl Read + '_ {
     let unpacked = Gauge::new(MultiGzDecoder::new(bytes), bytes.len());
     CleanStrings::new(BufReader::with_capacity(1 << 16, unpacked))
-}
-
-/// It begins so.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
-/// Whether a file that begins so is packed.
-pub(crate) fn is_packed(first: &[u8]) -> bool {
-    first.starts_with(&GZIP)
 }
 
 /// What packs.

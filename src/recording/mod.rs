@@ -25,7 +25,6 @@ use crate::trust::{self, Case, SyscallVariant, Yardsticks};
 use row::{disqualify, fill, warn_if_imprecise};
 
 pub use file::RecordingError;
-pub(crate) use file::{LONGEST_TRACE, is_packed};
 pub use waits::{NotUsable, WaitObservation};
 
 /// The version of the recording that this build writes and reads.

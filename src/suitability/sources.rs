@@ -21,14 +21,6 @@ pub fn described(source: &str) -> String {
     }
 }
 
-/// Whether each read of a clock by this source is a system call, so that the kernel sees all of
-/// them.
-#[must_use]
-pub fn is_read_by_system_calls(source: &str) -> bool {
-    let source = clock_sources::find(source);
-    source.is_some_and(|source| matches!(source.reader, Reader::Kernel(_)))
-}
-
 /// Lines of the kernel's log that tell why a clock source was chosen or given up, the last ones.
 #[must_use]
 pub fn log_of_sources(log: &str) -> Vec<String> {

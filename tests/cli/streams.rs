@@ -13,7 +13,7 @@ fn page_alone_on_standard_output() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
     timermeter(&["report", REPORT, "-o", file.to_str().unwrap()]).code(0);
-    let page = printed(&timermeter(&["report", REPORT, "-o", "-"]).code(0));
+    let page = printed(&timermeter(&["report", REPORT, "-f", "html"]).code(0));
     assert_eq!(page, std::fs::read_to_string(file).unwrap());
     let figure = printed(&timermeter(&["report", REPORT, "--svg", "-"]).code(0));
     assert!(
@@ -37,7 +37,7 @@ fn reads_report_from_standard_input() {
         .write_stdin("")
         .assert();
     let reported = String::from_utf8(nothing.code(1).get_output().stderr.clone()).unwrap();
-    assert!(reported.contains("standard input"), "{reported}");
+    assert!(reported.contains("'-'"), "{reported}");
 }
 
 #[test]

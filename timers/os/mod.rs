@@ -330,10 +330,6 @@ pub(crate) mod no_perf_event {
         None
     }
 
-    pub fn clock_calls(_: std::time::Duration) -> Result<f64, Unavailable> {
-        unavailable()
-    }
-
     fn unavailable<T>() -> Result<T, Unavailable> {
         Err(Unavailable::elsewhere(
             "perf_event_open: not on this system or processor, or not known to this build",

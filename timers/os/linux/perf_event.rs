@@ -2,7 +2,6 @@
 //!
 //! [perf_event_open(2)]: https://man7.org/linux/man-pages/man2/perf_event_open.2.html
 
-mod clock_calls;
 mod page;
 
 use std::fs::{self, File};
@@ -16,7 +15,6 @@ use perf_event_open_sys::bindings::{
 
 use crate::{Unavailable, work};
 
-pub use clock_calls::clock_calls;
 pub use page::{Page, counter_scale};
 
 /// An event that counts for the calling thread; closed when dropped.
