@@ -41,7 +41,6 @@ impl Virtual {
             adds_ns: None,
             cost_p99_ns: Some(1.1 * self.cost_ns),
             spread: Some(1.0),
-            quality: None,
             facts: Facts::from_declared(&timers::Properties::MONOTONIC),
         };
         Stopwatch::new(self.clone(), figures)

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::AgentSpec;
+use super::{AgentSpec, OutputArgs};
 use crate::method::requirement::{rate, share};
-use crate::method::{Counts, Language, Need};
-use crate::model::Nanos;
+use crate::method::{Language, Need};
+use crate::model::{Counted, Nanos};
 use crate::quantity;
-use crate::table::Format;
 
 /// What the help of `pick` ends with.
 pub const EXAMPLES: &str = "\
@@ -27,26 +27,23 @@ Examples:
 #[derive(Clone, Debug, Args)]
 pub struct PickArgs {
     /// Approximate duration of the operation, as in 250ns or 3ms
-    #[arg(value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, conflicts_with_all = ["duration", "every"],
-          required_unless_present_any = ["duration", "every"])]
+    #[arg(value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, conflicts_with = "every",
+          required_unless_present = "every")]
     pub operation: Option<Nanos>,
-    /// The same
-    #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
-    pub duration: Option<Nanos>,
     /// Largest error, as in 1%
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub error: f64,
     /// Write the code in this language, for the clock of its standard library [default: c]
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, conflicts_with_all = ["every", "runtime", "agents"])]
     pub language: Option<Language>,
-    /// Print all clocks with the reason why each was not picked, the parts of the error, and what
-    /// it means for benchmark harnesses
+    /// Print all clocks with the reason why each was not picked, and the
+    /// parts of the error
     #[arg(long)]
     pub all: bool,
     /// Pick a method to wait with instead of a clock, for wake-ups at this period, as in 1ms;
     /// without --within the one that is least late
     #[arg(long, value_name = "TIME", value_parser = super::values::period, allow_hyphen_values = true,
-          conflicts_with_all = ["duration", "rate", "needs", "settable"])]
+          conflicts_with_all = ["rate", "needs", "settable"])]
     pub every: Option<u64>,
     /// Largest lateness or earliness of a wait, as in 50us
     #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, requires = "every")]
@@ -61,8 +58,8 @@ pub struct PickArgs {
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub overhead: Option<f64>,
     /// What the clock must count
-    #[arg(long, value_enum, default_value_t)]
-    pub counts: Counts,
+    #[arg(long, value_name = "TIME", value_parser = counted(), default_value = "wall")]
+    pub counts: Counted,
     /// Further properties that the clock must have (repeatable, or separated by commas)
     #[arg(long, value_name = "NEED", value_enum, value_delimiter = ',')]
     pub needs: Vec<Need>,
@@ -83,7 +80,16 @@ pub struct PickArgs {
     /// Measure the timers of another runtime, started by this command, where there is no report
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse, conflicts_with = "from")]
     pub agents: Vec<AgentSpec>,
-    /// Format of the output
-    #[arg(long, short, value_parser = super::output::formats(Format::ANSWER), default_value = "table")]
-    pub format: Format,
+    /// Where it is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What a clock may have to count.
+fn counted() -> impl TypedValueParser<Value = Counted> {
+    PossibleValuesParser::new(["wall", "process", "thread"]).map(|word| match word.as_str() {
+        "process" => Counted::ProcessCpu,
+        "thread" => Counted::ThreadCpu,
+        _ => Counted::Wall,
+    })
 }

@@ -16,8 +16,8 @@ use crate::cli::MeasureArgs;
 use crate::measure::Goal;
 use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Instrument, Request};
-use crate::method::{ClockFigures, Counts, Facts};
-use crate::model::Report;
+use crate::method::{ClockFigures, Facts};
+use crate::model::{Counted, Report};
 use crate::report::terminal::listed;
 use crate::selection::{nearest, select};
 use crate::text::clipped;
@@ -156,13 +156,13 @@ fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
 }
 
 /// Says why a clock that counts this cannot measure.
-fn countable(clock: &str, counts: Option<Counts>, command: bool) -> Result<(), String> {
+fn countable(clock: &str, counts: Option<Counted>, command: bool) -> Result<(), String> {
     let shown = clipped(clock, 40);
     match counts {
-        None => Err(format!(
+        None | Some(Counted::ThreadCycles | Counted::SomethingElse) => Err(format!(
             "--clock {shown} does not count time (cycles change their length with the frequency of the core)"
         )),
-        Some(Counts::Process | Counts::Thread) if command => Err(format!(
+        Some(Counted::ProcessCpu | Counted::ThreadCpu) if command => Err(format!(
             "--clock {shown} counts CPU time of this process: it does not see what another process spends"
         )),
         Some(_) => Ok(()),

@@ -11,7 +11,7 @@ use super::{CommandError, failed};
 use crate::hosts::children::{self, StartError};
 use crate::measure::worker::{MeasurementOutcome, Request, answer};
 use crate::method::clock_figures::DRIFT;
-use crate::method::{ClockFigures, Requirement, by_rule};
+use crate::method::{ClockFigures, Requirement, usual_choice};
 use crate::model::{Nanos, Report};
 use crate::report::read;
 use crate::text::json::{Layout, write, written};
@@ -38,7 +38,7 @@ pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandE
 /// When they make no sense, or the error is smaller than what the rate of any clock may be off by.
 pub fn promise(error: f64, confidence: f64) -> Result<(), CommandError> {
     let usage = |why: String| CommandError::Usage(why);
-    Requirement::new(Nanos(1.0), error, confidence).map_err(|error| usage(error.to_string()))?;
+    Requirement::new(Nanos(1.0), error, confidence).map_err(|error| usage(error))?;
     if error <= DRIFT {
         let (asked, least) = ((error * 1e8).round() / 1e6, DRIFT * 100.0);
         return Err(usage(format!(
@@ -57,9 +57,14 @@ pub const USUAL: [&str; 3] = ["rdtsc-lfence", "monotonic", "monotonic-syscall"];
 /// # Errors
 /// When there is none, or nothing can be measured with it.
 pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, CommandError> {
-    let Some(name) = name else {
-        return by_rule(report).map_err(failed);
+    let picked = match name {
+        Some(_) => None,
+        None => usual_choice(report, None).map_err(failed)?.picked,
     };
+    let picked = picked.as_ref().map(|picked| picked.id.as_str());
+    let name = name.or(picked).ok_or_else(|| {
+        failed("no clock of the report suffices for an operation of 250 ns: name one with --clock")
+    })?;
     let row = report
         .timers
         .iter()

@@ -90,7 +90,6 @@ impl<C: Clock> Stopwatch<C> {
             adds_ns: None,
             cost_p99_ns: Some(cost_ns),
             spread: None,
-            quality: None,
             facts: Facts::from_declared(&Properties::default()),
         };
         Self { clock, figures }

@@ -3,20 +3,13 @@
 
 use serde::Serialize;
 
-use super::by_rule::{CONFIDENCE, ERROR, best_first, picked};
-use super::clock_figures::PORTABLE;
+use super::clock_figures::{DRIFT, PORTABLE};
 use super::plan::{Method, batch, single};
+use super::sentence::{CONFIDENCE, ERROR, usual_choice};
 use super::{ClockFigures, Requirement};
-use crate::model::{Nanos, Outcome, Path, Report, TimerRow, WaitRow};
-use crate::statistics::bisected;
+use crate::model::{Counted, Nanos, Outcome, Path, Report, TimerRow, WaitRow};
 use crate::text::numbers::{short_time, time};
-use crate::text::{clipped, plain};
 
-/// The schema of the document that [`ClockAnswer`] is written as.
-pub const SCHEMA: &str = "timermeter.answer.v1";
-
-/// An operation that no clock times alone, in nanoseconds.
-const SHORT_NS: f64 = 10.0;
 /// A step that is at most this many times as long as another is as fine.
 /// *Judgement*.
 const AS_FINE: f64 = 2.0;
@@ -89,37 +82,35 @@ impl ClockAnswer {
     /// machine.
     #[must_use]
     pub fn from_reports(clocks: &Report, waits: &[WaitRow], unquiet: Vec<String>) -> Self {
-        let fit = best_first(clocks);
-        let figures = |id: &str| fit.iter().find(|clock| clock.id == id);
         let row = |id: &str| clocks.timers.iter().find(|row| row.id == id);
-        let to_time = picked(clocks).and_then(|id| Some((figures(&id)?, row(&id)?)));
+        let native = clocks.timers.iter().filter(|row| row.runtime == "native");
+        let figures = |row: &TimerRow| ClockFigures::from_row(row, &clocks.platform).ok();
+        let picked = usual_choice(clocks, None)
+            .ok()
+            .and_then(|choice| choice.picked);
+        let to_time = picked.and_then(|picked| row(&picked.id));
+        let clock = to_time.and_then(figures);
         // A clock that moves once a second is cheap for another reason.
-        let as_fine = |clock: &&ClockFigures| {
-            to_time.is_none_or(|(best, _)| clock.step_ns <= AS_FINE * best.step_ns)
+        let is_cheaper = |other: &ClockFigures| {
+            other.facts.counts == Some(Counted::Wall)
+                && clock.as_ref().is_none_or(|clock| {
+                    other.step_ns <= AS_FINE * clock.step_ns && other.cost_ns < clock.cost_ns
+                })
         };
-        let cheapest = fit
-            .iter()
-            .filter(as_fine)
-            .min_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns));
-        let cheapest = cheapest
-            .filter(|cheapest| to_time.is_none_or(|(clock, _)| clock.cost_ns > cheapest.cost_ns))
-            .and_then(|cheapest| Some(AnswerClock::from_row(cheapest, row(&cheapest.id)?)));
-        let portable = PORTABLE.iter().find_map(|id| row(id));
-        let read_path = |row: &TimerRow| {
-            row.verdicts
-                .as_ref()
-                .and_then(|verdicts| verdicts.read_path.path)
-        };
-        let clock = to_time.map(|(clock, _)| clock);
+        let cheapest = native
+            .filter_map(|row| Some((figures(row)?, row)))
+            .filter(|(other, _)| is_cheaper(other))
+            .min_by(|(a, _), (b, _)| a.cost_ns.total_cmp(&b.cost_ns));
+        let verdicts = PORTABLE.iter().find_map(|id| row(id)?.verdicts.as_ref());
         Self {
-            schema: SCHEMA,
+            schema: "timermeter.answer.v1",
             clock_source: clocks.platform.clocksource.current.clone(),
-            path: portable.and_then(read_path),
+            path: verdicts.and_then(|verdicts| verdicts.read_path.path),
             vdso: clocks.platform.clocksource.vdso,
-            alone_from_ns: clock.and_then(alone_from),
-            calls_of_10_ns: clock.and_then(|clock| calls(clock, SHORT_NS)),
-            to_time: to_time.map(|(clock, row)| AnswerClock::from_row(clock, row)),
-            cheapest,
+            alone_from_ns: clock.as_ref().and_then(alone_from),
+            calls_of_10_ns: clock.as_ref().and_then(calls_of_10_ns),
+            to_time: clock.zip(to_time).map(AnswerClock::from_row),
+            cheapest: cheapest.map(AnswerClock::from_row),
             waits: waits.iter().filter_map(AnswerWait::from_row).collect(),
             slack_ns: waits.iter().find_map(|row| row.conditions.slack_ns),
             unquiet,
@@ -132,10 +123,7 @@ impl ClockAnswer {
     pub fn lines(&self, linux: bool, waited: bool) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         if let Some(source) = &self.clock_source {
-            lines.push((
-                "clock source",
-                format!("{}{}", clipped(source, 40), self.judged()),
-            ));
+            lines.push(("clock source", format!("{}{}", source, self.judged())));
         }
         if let Some(clock) = &self.to_time {
             let mut text = clock.in_words();
@@ -209,19 +197,17 @@ impl ClockAnswer {
 }
 
 impl AnswerClock {
-    fn from_row(clock: &ClockFigures, row: &TimerRow) -> Self {
-        let thread_safe = row
-            .verdicts
-            .as_ref()
-            .map(|verdicts| verdicts.thread_safe.outcome);
+    fn from_row((clock, row): (ClockFigures, &TimerRow)) -> Self {
+        let verdicts = row.verdicts.as_ref();
         Self {
-            id: clock.id.clone(),
+            id: clock.id,
             label: row.label.clone(),
             // A plan reckons with the longest step that it may have.
             step_ns: row.resolution_ns.map_or(clock.step_ns, |step| step.value),
             resolved: clock.resolved,
             cost_ns: clock.cost_ns,
-            same_on_all_cpus: thread_safe == Some(Outcome::Pass),
+            same_on_all_cpus: verdicts
+                .is_some_and(|verdicts| verdicts.thread_safe.outcome == Outcome::Pass),
             ordered: clock.facts.ordered,
         }
     }
@@ -235,7 +221,7 @@ impl AnswerClock {
         };
         format!(
             "{}: {}{most} steps, {} a read{same}",
-            plain(&clipped(&self.label, 60)),
+            self.label,
             time(Some(self.step_ns)),
             time(Some(self.cost_ns))
         )
@@ -260,19 +246,17 @@ fn requirement(duration_ns: f64) -> Option<Requirement> {
     Requirement::new(Nanos(duration_ns), ERROR, CONFIDENCE).ok()
 }
 
-/// From how many nanoseconds on one call between two reads keeps the error.
+/// From how many nanoseconds on one call keeps the error: all parts of it but the drift are the
+/// same times for any duration.
 fn alone_from(clock: &ClockFigures) -> Option<f64> {
-    const ENDS: (f64, f64) = (1.0, 1e10);
-    let keeps = |ns: f64| requirement(ns).is_some_and(|wanted| single(clock, &wanted).is_ok());
-    keeps(ENDS.1).then(|| {
-        let (_, above) = bisected((0.0, ENDS.1.ln()), 40, |log| !keeps(log.exp()));
-        above.exp()
-    })
+    const LONG_NS: f64 = 1e10;
+    let plan = single(clock, &requirement(LONG_NS)?).ok()?;
+    Some(LONG_NS * (plan.error - DRIFT) / (ERROR - DRIFT))
 }
 
-/// How many calls of a given length in nanoseconds a batch takes.
-fn calls(clock: &ClockFigures, ns: f64) -> Option<u64> {
-    match batch(clock, &requirement(ns)?).ok()?.method {
+/// Calls between two reads that an operation of 10 ns takes.
+fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
+    match batch(clock, &requirement(10.0)?).ok()?.method {
         Method::Batch { calls } => Some(calls),
         _ => None,
     }

@@ -1,245 +1,147 @@
-//! Which clock of a report to measure with, and why not the others.
+//! The clocks of a report compared: the one to measure with, and why not the others.
 
 use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::clock_facts::{unmet, unsafe_between_threads};
+use super::clock_facts::{thread_fault, unmet};
 use super::clock_figures::ClockFigures;
-use super::harness::{Advice, advise};
-use super::plan::{Plan, Shortfall, fastest, percent};
+use super::plan::{Method, Plan, Shortfall, fastest};
 use super::requirement::Requirement;
-use super::runtime::{ChoiceError, missing, timers_of};
+use super::runtime::{missing, timers_of};
 use crate::model::{Report, TimerRow};
-use crate::text::clipped;
 use crate::text::numbers::{significant, time};
 
-/// The schema of the document that [`ClockChoice`] is written as.
-pub const SCHEMA: &str = "timermeter.pick.v1";
-
-/// The answer to a requirement.
+/// What was chosen among the timers of a report, and by which requirement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClockChoice {
+pub struct Choice<R, F> {
     /// The schema of this document.
     pub schema: &'static str,
-    /// What was asked.
-    #[serde(rename = "wish")]
-    pub requirement: Requirement,
-    /// A clock that suffices and costs about as little as any, the safest and most portable of
-    /// several; null when none does.
-    pub picked: Option<Candidate>,
-    /// What comes nearest when none suffices.
-    pub nearest: Option<Candidate>,
-    /// The clock of the highest Quality among those that are what is needed; it need not be the
-    /// cheapest.
-    pub highest_quality: Option<String>,
-    /// All other clocks, each with the reason why it was not picked.
-    pub others: Vec<Loser>,
-    /// What it means for common harnesses.
-    pub harnesses: Vec<Advice>,
+    /// What was asked for.
+    pub requirement: R,
+    /// The best of those that suffice; null where none does.
+    pub picked: Option<Candidate<F>>,
+    /// The nearest, where none suffices.
+    pub nearest: Option<Candidate<F>>,
+    /// The others, the best first.
+    pub others: Vec<Candidate<F>>,
 }
 
-/// A clock with the way to use it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Candidate {
+/// A timer that was compared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Candidate<F> {
     /// Its id.
     pub id: String,
     /// The call itself.
     pub label: String,
-    /// How to measure with it.
-    pub plan: Plan,
-    /// What to mind.
-    pub notes: Vec<String>,
-}
-
-/// A clock that was not picked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Loser {
-    /// Its id.
-    pub id: String,
-    /// Whether it would do as well.
+    /// Whether it suffices.
     pub suffices: bool,
-    /// Why it was not picked, in one line.
+    /// Why it was not picked; empty of the one that was.
     pub reason: String,
-    /// How one would measure with it, if it suffices.
-    pub plan: Option<Plan>,
-    /// The same as the reason in fewer words, for a line beside others of the kind.
-    #[serde(skip)]
-    pub in_short: String,
+    /// What a user of it should know.
+    pub notes: Vec<String>,
+    /// Figures of it.
+    #[serde(flatten)]
+    pub figures: F,
 }
 
-/// A clock that was looked at.
-struct ClockVerdict<'a> {
+impl<R, F> Choice<R, F> {
+    /// The choice from candidates that are ordered, the best first.
+    pub(super) fn from_ranked(
+        schema: &'static str,
+        requirement: R,
+        ranked: impl IntoIterator<Item = Candidate<F>>,
+    ) -> Self {
+        let mut others = ranked.into_iter();
+        let (mut picked, mut nearest) = (None, None);
+        match others.next() {
+            Some(mut best) if best.suffices => {
+                best.reason.clear();
+                picked = Some(best);
+            }
+            best => nearest = best,
+        }
+        Self {
+            schema,
+            requirement,
+            picked,
+            nearest,
+            others: others.collect(),
+        }
+    }
+}
+
+/// Which clock to use for a requirement, and how.
+pub type ClockChoice = Choice<Requirement, ClockPlan>;
+
+/// How to measure with a clock.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClockPlan {
+    /// The plan; of a clock that does not suffice, the nearest that is possible.
+    pub plan: Option<Plan>,
+}
+
+/// A clock, and how it meets the requirement.
+struct Contestant<'a> {
     row: &'a TimerRow,
-    clock: Result<ClockFigures, String>,
-    /// Which requirements it does not meet, apart from the error.
+    clock: Option<ClockFigures>,
+    /// Whether it may be picked.
+    eligible: bool,
     unmet: Vec<String>,
     plan: Result<Plan, Shortfall>,
 }
-
-const LONGEST_ID: usize = 40;
 
 /// A campaign that takes at most this many times as long as the shortest is as good: the difference
 /// is not worth another clock. *Judgement*: 33 and 34 calls of 250 ns differ less than two runs do.
 const AS_SHORT: f64 = 1.5;
 
-/// Picks a clock that suffices: of those whose campaigns are [about as short](AS_SHORT) as the
-/// shortest one, the safest, of these the one that every platform of its standard has, and of these
-/// the cheapest.
+/// Compares all clocks of a report by a requirement.
 ///
 /// # Errors
-/// When the report has no timers of the runtime.
-pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice, ChoiceError> {
+/// When the report has no timer of the runtime.
+pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice, String> {
     let runtime = requirement.runtime.as_deref();
-    let may = |row: &&TimerRow| requirement.may_use(&row.id);
-    let rows = timers_of(report, runtime).into_iter().filter(may);
-    let mut verdicts: Vec<ClockVerdict> = rows
-        .map(|row| ClockVerdict::from_row(report, row, requirement))
+    let mut all: Vec<Contestant> = timers_of(report, runtime)
+        .map(|row| Contestant::new(report, row, requirement))
         .collect();
-    if verdicts.is_empty() {
+    if !all.iter().any(|contestant| contestant.eligible) {
         return Err(missing(report, runtime));
     }
-    verdicts.sort_by(cheapest_first);
-    safest_of_the_cheapest_first(&mut verdicts);
-    let highest_quality = verdicts
-        .iter()
-        .filter(|verdict| verdict.unmet.is_empty())
-        .filter_map(|verdict| Some((verdict.row.quality?.value, &verdict.row.id)))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, id)| id.clone());
-    let picked = verdicts
-        .first()
-        .filter(|verdict| verdict.suffices())
-        .and_then(|verdict| verdict.candidate());
-    let nearest = if picked.is_some() {
-        None
-    } else {
-        nearest(&verdicts, requirement)
-    };
-    let best = verdicts.first().filter(|_| picked.is_some());
-    let others = verdicts
-        .iter()
-        .skip(usize::from(picked.is_some()))
-        .map(|verdict| verdict.loser(best))
-        .collect();
-    let harnesses = advise(report, requirement);
-    Ok(ClockChoice {
-        schema: SCHEMA,
-        requirement: requirement.clone(),
-        picked,
-        nearest,
-        highest_quality,
-        others,
-        harnesses,
-    })
+    all.sort_by(|a, b| a.compared_to(b, requirement));
+    move_safest_to_front(&mut all);
+    let candidates = all.iter().map(|contestant| contestant.candidate(&all[0]));
+    Ok(Choice::from_ranked(
+        "timermeter.pick.v1",
+        requirement.clone(),
+        candidates,
+    ))
 }
 
-impl<'a> ClockVerdict<'a> {
-    fn from_row(report: &Report, row: &'a TimerRow, requirement: &Requirement) -> Self {
-        let clock = ClockFigures::from_row(row, &report.platform);
-        let plan = match &clock {
-            Ok(clock) => fastest(clock, requirement),
-            Err(why) => Err(Shortfall {
-                reason: why.clone(),
-                nearest: None,
-            }),
-        };
-        let unmet = clock
-            .as_ref()
-            .map(|clock| unmet(row, &clock.facts, requirement))
-            .unwrap_or_default();
-        Self {
-            row,
-            clock,
-            unmet,
-            plan,
+impl<'a> Contestant<'a> {
+    fn new(report: &Report, row: &'a TimerRow, requirement: &Requirement) -> Self {
+        let eligible = requirement.may_use(&row.id);
+        match ClockFigures::from_row(row, &report.platform) {
+            Ok(clock) => Self {
+                row,
+                eligible,
+                unmet: unmet(row, &clock.facts, requirement),
+                plan: fastest(&clock, requirement),
+                clock: Some(clock),
+            },
+            Err(why) => Self {
+                row,
+                eligible,
+                unmet: Vec::new(),
+                plan: Err(Shortfall::because(why)),
+                clock: None,
+            },
         }
     }
 
-    fn suffices(&self) -> bool {
-        self.plan.is_ok() && self.unmet.is_empty()
-    }
-
-    /// The clock with its plan, or the plan that comes nearest.
-    fn candidate(&self) -> Option<Candidate> {
-        let (plan, clock) = (self.nearest_plan()?, self.clock.as_ref().ok()?);
-        Some(Candidate {
-            id: self.row.id.clone(),
-            label: self.row.label.clone(),
-            plan,
-            notes: self.notes(clock, &plan),
-        })
-    }
-
-    fn notes(&self, clock: &ClockFigures, plan: &Plan) -> Vec<String> {
-        let alone =
-            unsafe_between_threads(self.row).filter(|finding| !self.unmet.contains(finding));
-        let alone = alone.map(|finding| format!("take both readings in one thread: {finding}"));
-        let mut notes: Vec<String> = alone.into_iter().collect();
-        if !clock.facts.ordered {
-            notes.push(
-            "its reads wait for nothing: put a fence before each (lfence on x86-64, isb on Arm), as timermeter::measure does"
-                .to_owned(),
-        );
-        }
-        if plan.method.name() == "edge-crossing" {
-            notes.push(
-            "let a random time pass between calls, so that they are not synchronous with the clock; only the mean is right, \
-             no other statistic"
-                .to_owned(),
-        );
-        }
-        notes
-    }
-
-    /// Whether one campaign is about as short as the other, or differs by no more than what is not
-    /// known of the costs of their reads.
-    fn is_tied_with(&self, other: &Self) -> bool {
-        let known = |verdict: &Self| match (&verdict.plan, &verdict.clock) {
-            (Ok(plan), Ok(clock)) if clock.resolved && verdict.unmet.is_empty() => {
-                let reading = plan.campaign_ns * plan.overhead;
-                Some((
-                    plan.campaign_ns,
-                    reading * clock.cost_error_ns / clock.takes_ns().max(f64::MIN_POSITIVE),
-                ))
-            }
-            _ => None,
-        };
-        known(self)
-            .zip(known(other))
-            .is_some_and(|((a, a_uncertainty), (b, b_uncertainty))| {
-                a.max(b) <= AS_SHORT * a.min(b) || (a - b).abs() <= a_uncertainty + b_uncertainty
-            })
-    }
-
-    /// What speaks for a clock where campaigns do not: that it cannot be set, that it needs no
-    /// fence, that programs find it everywhere, and that its rate is not slewed, which budgets
-    /// allow for.
-    fn safety(&self) -> [bool; 4] {
-        self.clock.as_ref().map_or([false; 4], |clock| {
-            let facts = clock.facts;
-            [
-                facts.monotonic == Some(true),
-                facts.ordered,
-                clock.is_portable(),
-                facts.no_slew == Some(true),
-            ]
-        })
-    }
-
-    fn safer_than(&self, other: &Self) -> Option<&'static str> {
-        let reasons = [
-            "cannot be set",
-            "needs no fence",
-            "is on every platform",
-            "is not slewed",
-        ];
-        let ahead = self
-            .safety()
-            .into_iter()
-            .zip(other.safety())
-            .position(|(own, others)| own != others)?;
-        self.safety()[ahead].then(|| reasons[ahead])
+    /// The plan that keeps the requirement, and the clock, if it suffices.
+    fn sufficient(&self) -> Option<(&Plan, &ClockFigures)> {
+        let plan = self.plan.as_ref().ok().filter(|_| self.unmet.is_empty())?;
+        Some((plan, self.clock.as_ref()?))
     }
 
     fn nearest_plan(&self) -> Option<Plan> {
@@ -249,197 +151,145 @@ impl<'a> ClockVerdict<'a> {
         }
     }
 
-    fn loser(&self, best: Option<&Self>) -> Loser {
-        let of_best = best.map_or("the other", |best| &best.row.id);
-        let reason = match (&self.plan, self.unmet.first()) {
-            (_, Some(unmet_need)) => unmet_need.clone(),
-            (Err(shortfall), None) => shortfall.reason.clone(),
-            (Ok(plan), None) if best.is_some_and(|best| self.is_tied_with(best)) => {
-                let why = best
-                    .and_then(|best| best.safer_than(self))
-                    .unwrap_or("is read sooner");
-                format!(
-                    "suffices as well: {}; {} {why}",
-                    plan_in_words(plan),
-                    clipped(of_best, LONGEST_ID)
-                )
-            }
-            (Ok(plan), None) => {
-                let best_ns = best.and_then(|best| Some(best.plan.as_ref().ok()?.campaign_ns));
-                longer(
-                    plan,
-                    best_ns,
-                    self.clock.as_ref().is_ok_and(|clock| clock.resolved),
-                )
-            }
+    /// Those that suffice come first, by how long they take; then those that lack least.
+    fn compared_to(&self, other: &Self, requirement: &Requirement) -> Ordering {
+        let rank = |one: &Self| {
+            let plan = one.nearest_plan();
+            let (class, effort) = match (one.sufficient(), plan) {
+                (Some((plan, clock)), _) => (usize::from(!clock.resolved), plan.campaign_ns),
+                (None, Some(plan)) => (2, plan.error.max(requirement.error)),
+                (None, None) => (3, f64::INFINITY),
+            };
+            let read = one
+                .clock
+                .as_ref()
+                .map_or(f64::INFINITY, ClockFigures::read_ns);
+            ((!one.eligible, class, one.unmet.len()), [effort, read])
         };
-        let plan = self
-            .plan
-            .as_ref()
-            .ok()
-            .copied()
-            .filter(|_| self.unmet.is_empty());
-        let in_short = self.in_short(best).unwrap_or_else(|| reason.clone());
-        Loser {
+        let ((a, [a_effort, a_read]), (b, [b_effort, b_read])) = (rank(self), rank(other));
+        a.cmp(&b)
+            .then(a_effort.total_cmp(&b_effort))
+            .then(a_read.total_cmp(&b_read))
+            .then_with(|| self.row.id.cmp(&other.row.id))
+    }
+
+    /// Whether the campaigns of both are about as short, or may be as far as their costs are known.
+    fn is_tied_with(&self, other: &Self) -> bool {
+        let known = |one: &Self| {
+            let (plan, clock) = one.sufficient().filter(|(_, clock)| clock.resolved)?;
+            let reading = plan.campaign_ns * plan.overhead;
+            let uncertainty = clock.cost_error_ns / clock.takes_ns().max(f64::MIN_POSITIVE);
+            Some((plan.campaign_ns, reading * uncertainty))
+        };
+        known(self)
+            .zip(known(other))
+            .is_some_and(|((a, a_uncertainty), (b, b_uncertainty))| {
+                a.max(b) <= AS_SHORT * a.min(b) || (a - b).abs() <= a_uncertainty + b_uncertainty
+            })
+    }
+
+    /// What makes a clock safer than another, the most important first, with what is said of one that
+    /// lacks it.
+    fn safety(&self) -> [(bool, &'static str); 4] {
+        let known = |holds: fn(&ClockFigures) -> bool| self.clock.as_ref().is_some_and(holds);
+        [
+            (
+                known(|clock| clock.facts.monotonic == Some(true)),
+                "can be set",
+            ),
+            (known(|clock| clock.facts.ordered), "needs a fence"),
+            (known(ClockFigures::is_portable), "not on every platform"),
+            (
+                known(|clock| clock.facts.no_slew == Some(true)),
+                "is slewed",
+            ),
+        ]
+    }
+
+    /// What another one lacks, if that is less safe.
+    fn safer_than(&self, other: &Self) -> Option<&'static str> {
+        let ((is_safer, why), _) = self
+            .safety()
+            .into_iter()
+            .zip(other.safety())
+            .find(|(own, others)| own != others)?;
+        is_safer.then_some(why)
+    }
+
+    fn candidate(&self, best: &Self) -> Candidate<ClockPlan> {
+        Candidate {
             id: self.row.id.clone(),
-            suffices: self.suffices(),
-            reason,
-            plan,
-            in_short,
+            label: self.row.label.clone(),
+            suffices: self.sufficient().is_some(),
+            reason: self.reason(best),
+            notes: self.notes(),
+            figures: ClockPlan {
+                plan: self.nearest_plan(),
+            },
         }
     }
 
-    /// What a read costs, how one would measure, and what speaks for the best; `None` where it does
-    /// not suffice.
-    fn in_short(&self, best: Option<&Self>) -> Option<String> {
-        let clock = self
+    /// Why it is not the best.
+    fn reason(&self, best: &Self) -> String {
+        let Some((plan, clock)) = self.sufficient() else {
+            return match &self.plan {
+                Err(shortfall) if self.unmet.is_empty() => shortfall.reason.clone(),
+                _ => self.unmet.join("; "),
+            };
+        };
+        let how = plan.in_words();
+        if !clock.resolved {
+            return format!("suffices only if its step is what it is bounded by: {how}");
+        }
+        let why = match (best.safer_than(self), best.sufficient()) {
+            (Some(why), _) if self.is_tied_with(best) => format!("; {why}"),
+            (_, Some((shortest, _))) => {
+                let ratio = plan.campaign_ns / shortest.campaign_ns;
+                format!("; {} times as long", significant(ratio, 2))
+            }
+            (_, None) => String::new(),
+        };
+        format!("{} a read, {how}{why}", time(Some(clock.cost_ns)))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(fault) = thread_fault(self.row).filter(|_| self.unmet.is_empty()) {
+            notes.push(format!("take both readings in one thread: {fault}"));
+        }
+        if self
             .clock
             .as_ref()
-            .ok()
-            .filter(|clock| clock.resolved && self.unmet.is_empty())?;
-        let plan = self.plan.as_ref().ok()?;
-        let best = best?;
-        let how = plan_in_words(plan);
-        let how = how.strip_suffix(" calls").unwrap_or(&how);
-        let why = if self.is_tied_with(best) {
-            format!(
-                "{} {}",
-                clipped(&best.row.id, LONGEST_ID),
-                best.safer_than(self).unwrap_or("is read sooner")
-            )
-        } else {
-            let shortest = best.plan.as_ref().ok()?.campaign_ns;
-            format!(
-                "{} times as long",
-                significant(plan.campaign_ns / shortest, 2)
-            )
-        };
-        Some(format!(
-            "{} a read, {how}; {why}",
-            time(Some(clock.cost_ns))
-        ))
-    }
-}
-
-/// Why a clock that suffices is not the cheapest.
-fn longer(plan: &Plan, best_ns: Option<f64>, resolved: bool) -> String {
-    if !resolved {
-        return format!(
-            "suffices only if its step is what it is bounded by: {}",
-            plan_in_words(plan)
-        );
-    }
-    let taken = time(Some(plan.campaign_ns));
-    match best_ns {
-        Some(best) if plan.campaign_ns >= 2.0 * best => {
-            format!(
-                "suffices, but takes {} times as long: {}, {taken}",
-                significant(plan.campaign_ns / best, 2),
-                plan_in_words(plan)
-            )
+            .is_some_and(|clock| !clock.facts.ordered)
+        {
+            notes.push(
+                "its reads do not wait for earlier work: put a fence before each (lfence on x86-64, isb on Arm)"
+                    .into(),
+            );
         }
-        Some(best) => {
-            let more = time(Some((plan.campaign_ns - best).max(0.0)));
-            format!(
-                "suffices, but takes {more} longer: {}, {taken}",
-                plan_in_words(plan)
-            )
+        if let Some(Method::EdgeCrossing { .. }) = self.nearest_plan().map(|plan| plan.method) {
+            notes.push(
+                "let a random time pass between calls, so that they do not keep in step with the clock; only the mean is right"
+                    .into(),
+            );
         }
-        None => format!("suffices: {}, {taken}", plan_in_words(plan)),
+        notes
     }
 }
 
-/// The method with its number.
-#[must_use]
-pub fn plan_in_words(plan: &Plan) -> String {
-    use super::plan::Method;
-    match plan.method {
-        Method::Single => "single calls".into(),
-        Method::Batch { calls } => format!("batches of {calls} calls"),
-        Method::EdgeCrossing {
-            samples, every: 1, ..
-        } => format!("edge-crossing over {samples} calls"),
-        Method::EdgeCrossing { samples, every, .. } => {
-            format!("edge-crossing over {samples} calls, one of {every}")
-        }
-    }
-}
-
-/// Those that suffice by the length of their campaign, those whose step is known first, and the
-/// cheaper read first where that is the same; then the others by what they could do.
-fn cheapest_first(a: &ClockVerdict, b: &ClockVerdict) -> Ordering {
-    let class =
-        |verdict: &ClockVerdict| match (&verdict.plan, verdict.unmet.is_empty(), &verdict.clock) {
-            (Ok(_), true, Ok(clock)) if clock.resolved => 0,
-            (Ok(_), true, _) => 1,
-            (Err(_), true, Ok(_)) => 2,
-            (_, _, Ok(_)) => 3,
-            (_, _, Err(_)) => 4,
-        };
-    let effort = |verdict: &ClockVerdict| match (&verdict.plan, &verdict.clock) {
-        (Ok(plan), Ok(clock)) => [plan.campaign_ns, clock.read_ns()],
-        _ => [f64::INFINITY; 2],
-    };
-    let error = |verdict: &ClockVerdict| {
-        verdict
-            .nearest_plan()
-            .map_or(f64::INFINITY, |plan| plan.error)
-    };
-    let ([a_ns, a_read], [b_ns, b_read]) = (effort(a), effort(b));
-    class(a)
-        .cmp(&class(b))
-        .then(a_ns.total_cmp(&b_ns))
-        .then(a_read.total_cmp(&b_read))
-        .then(error(a).total_cmp(&error(b)))
-        .then_with(|| a.row.id.cmp(&b.row.id))
-}
-
-/// Among those whose costs are not known to differ from those of the cheapest, the safest comes
-/// first; of these the cheapest.
-fn safest_of_the_cheapest_first(verdicts: &mut [ClockVerdict]) {
-    let Some(cheapest) = verdicts.first().filter(|verdict| verdict.suffices()) else {
-        return;
-    };
+/// Moves the safest of those that are about as short as the first to the front; the others stay in
+/// their order.
+fn move_safest_to_front(all: &mut [Contestant]) {
     let mut winner = 0;
-    for (place, verdict) in verdicts.iter().enumerate() {
-        if verdict.is_tied_with(cheapest) && verdict.safety() > verdicts[winner].safety() {
+    for (place, contestant) in all.iter().enumerate() {
+        if contestant.eligible
+            && contestant.is_tied_with(&all[0])
+            && contestant.safer_than(&all[winner]).is_some()
+        {
             winner = place;
         }
     }
-    // The others stay in their order.
-    verdicts[..=winner].rotate_right(1);
-}
-
-/// What comes nearest when nothing suffices: the clock with all that is needed and the smallest
-/// error, else the cheapest of those with the fewest unmet requirements.
-fn nearest(verdicts: &[ClockVerdict], requirement: &Requirement) -> Option<Candidate> {
-    let able = |verdict: &&ClockVerdict| verdict.nearest_plan().is_some();
-    let by_error = |a: &&ClockVerdict, b: &&ClockVerdict| {
-        let error = |verdict: &ClockVerdict| {
-            verdict
-                .nearest_plan()
-                .map_or(f64::INFINITY, |plan| plan.error)
-        };
-        a.unmet.len().cmp(&b.unmet.len()).then(
-            error(a)
-                .max(requirement.error)
-                .total_cmp(&error(b).max(requirement.error)),
-        )
-    };
-    let best = verdicts.iter().filter(able).min_by(by_error)?;
-    let mut candidate = best.candidate()?;
-    candidate.notes.splice(0..0, best.unmet.iter().cloned());
-    if candidate.plan.error > requirement.error {
-        candidate.notes.insert(
-            0,
-            format!(
-                "its error is {}, not {}",
-                percent(candidate.plan.error),
-                percent(requirement.error)
-            ),
-        );
-    }
-    Some(candidate)
+    all[..=winner].rotate_right(1);
 }
 
 #[cfg(test)]

@@ -29,8 +29,6 @@ pub struct ClockFigures {
     pub cost_p99_ns: Option<f64>,
     /// Share of reads whose cost is within one step of the median, where known.
     pub spread: Option<f64>,
-    /// Quality, where known.
-    pub quality: Option<f64>,
     /// What is known without measuring.
     pub facts: Facts,
 }
@@ -61,48 +59,45 @@ impl ClockFigures {
         if let Some(why) = refusal(row) {
             return Err(why);
         }
-        let positive = |value: Option<f64>| value.filter(|value| value.is_finite() && *value > 0.0);
-        let resolution = row.resolution.as_ref();
-        let resolved =
-            resolution.is_some_and(|resolution| resolution.kind == ResolutionKind::Resolved);
-        let step = row
-            .resolution_ns
-            .and_then(|step| positive(step.high()).or_else(|| positive(Some(step.value))));
-        let step_ns = step.ok_or("its step could not even be bounded")?;
-        let cost = row.cost.as_ref();
+        let positive = |value: &f64| value.is_finite() && *value > 0.0;
         let not_negative = |value: &f64| value.is_finite() && *value >= 0.0;
+        let step = row.resolution_ns;
+        let step_ns = step
+            .and_then(|step| step.high())
+            .filter(positive)
+            .or(value_of(step).filter(positive))
+            .ok_or("its step could not even be bounded")?;
         let cost_ns = value_of(row.cost_ns)
             .filter(not_negative)
             .ok_or("what a read costs could not be determined")?;
         let ends = row.cost_ns.and_then(|cost| cost.ends());
         let half = ends.map(|(low, high)| (high - cost_ns).max(cost_ns - low));
-        let cost_error_ns = half
-            .filter(|half| *half > 0.0)
-            .unwrap_or(COST_UNCERTAINTY * cost_ns);
-        // The percentile is seen in steps of the reference.
-        let reference_step = row
-            .observations
-            .as_ref()
-            .and_then(|seen| positive(seen.reference_resolution_ns))
+        let cost = row.cost.as_ref();
+        // The percentile is observed in steps of the reference.
+        let observed = row.observations.as_ref();
+        let reference_step = observed
+            .and_then(|observed| observed.reference_resolution_ns)
+            .filter(positive)
             .unwrap_or(0.0);
-        let p99 = cost
-            .and_then(|cost| cost.p99_ns)
-            .filter(not_negative)
-            .map(|p99| p99 + reference_step);
+        let p99 = cost.and_then(|cost| cost.p99_ns).filter(not_negative);
         Ok(Self {
             id: row.id.clone(),
             runtime: row.runtime.clone(),
             step_ns,
-            resolved,
+            resolved: row
+                .resolution
+                .as_ref()
+                .is_some_and(|resolution| resolution.kind == ResolutionKind::Resolved),
             cost_ns,
-            cost_error_ns,
+            cost_error_ns: half
+                .filter(|half| *half > 0.0)
+                .unwrap_or(COST_UNCERTAINTY * cost_ns),
             adds_ns: cost
                 .and_then(|cost| cost.adds?.most_ns())
                 .filter(not_negative),
-            cost_p99_ns: p99,
+            cost_p99_ns: p99.map(|p99| p99 + reference_step),
             spread: value_of(row.spread).filter(|spread| spread.is_finite()),
-            quality: value_of(row.quality),
-            facts: Facts::of_row(row, platform),
+            facts: Facts::from_row(row, platform),
         })
     }
 
@@ -122,12 +117,12 @@ impl ClockFigures {
         } else {
             PIPELINE_NS
         };
-        pipeline
-            + if self.facts.through_kernel {
-                KERNEL_NS
-            } else {
-                0.0
-            }
+        let kernel = if self.facts.through_kernel {
+            KERNEL_NS
+        } else {
+            0.0
+        };
+        pipeline + kernel
     }
 
     /// What a read takes at most, together with the fence that it needs.
@@ -167,26 +162,19 @@ impl ClockFigures {
     }
 }
 
-/// Why no duration can be taken with the timer of this row, whatever its figures are.
+/// Why nothing can be measured with the timer of this row.
 fn refusal(row: &TimerRow) -> Option<String> {
-    let shown = |text: &str| crate::text::clipped(text, 160);
-    let remedy = || {
-        row.remedy
-            .as_deref()
-            .map_or_else(String::new, |remedy| format!("; {}", shown(remedy)))
-    };
-    let reason = || {
-        row.reason
-            .as_deref()
-            .map_or_else(|| "no reason given".into(), shown)
-            + &remedy()
+    let because = |what: &str| {
+        let reason = row.reason.as_deref().unwrap_or("no reason given");
+        let remedy = row.remedy.iter().map(|remedy| format!("; {remedy}"));
+        Some(format!("{what}: {reason}") + &remedy.collect::<String>())
     };
     match row.status {
+        Status::Unavailable => return because("it cannot be read here"),
+        Status::Failed => return because("it failed"),
         Status::Ok | Status::Unresolved => {}
-        Status::Unavailable => return Some(format!("it cannot be read here: {}", reason())),
-        Status::Failed => return Some(format!("it failed: {}", reason())),
     }
-    let judged = row.verdicts.as_ref().and_then(|verdicts| {
+    let failed = row.verdicts.as_ref().and_then(|verdicts| {
         let (monotonic, stable) = (&verdicts.monotonic, &verdicts.stable);
         [
             (monotonic.outcome, &monotonic.finding),
@@ -194,13 +182,12 @@ fn refusal(row: &TimerRow) -> Option<String> {
         ]
         .into_iter()
         .find(|(outcome, _)| *outcome == Outcome::Fail)
-        .map(|(_, finding)| shown(finding))
     });
-    let backward = row
-        .observations
-        .as_ref()
-        .is_some_and(|seen| seen.backward_steps > 0);
-    judged.or_else(|| backward.then(|| "it went backwards".into()))
+    let observed = row.observations.as_ref();
+    let backward = observed.is_some_and(|observed| observed.backward_steps > 0);
+    failed
+        .map(|(_, finding)| finding.clone())
+        .or_else(|| backward.then(|| "it went backwards".into()))
 }
 
 #[cfg(test)]
@@ -219,8 +206,7 @@ pub(super) mod tests {
             adds_ns: None,
             cost_p99_ns: Some(1.5 * cost_ns),
             spread: Some(1.0),
-            quality: Some(0.4),
-            facts: timers::find(id).map_or(Facts::UNKNOWN, |entry| {
+            facts: timers::find(id).map_or(Facts::default(), |entry| {
                 Facts::from_declared(&entry.info.properties)
             }),
         }
@@ -328,6 +314,17 @@ impl Budget {
     /// All causes together.
     #[must_use]
     pub fn total(&self) -> f64 {
-        self.quantisation + self.invocation_cost + self.drift + self.pipeline
+        self.causes().iter().map(|(_, share)| share).sum()
+    }
+
+    /// The causes with their shares.
+    #[must_use]
+    pub fn causes(&self) -> [(&'static str, f64); 4] {
+        [
+            ("quantisation", self.quantisation),
+            ("uncertainty of the cost of reads", self.invocation_cost),
+            ("drift", self.drift),
+            ("effect of the reads on the core", self.pipeline),
+        ]
     }
 }

@@ -9,22 +9,21 @@
 //! measuring ([`measure`](crate::measure)).
 
 pub mod answer;
-mod by_rule;
 pub mod choice;
 pub mod clock_facts;
 pub mod clock_figures;
-pub mod harness;
 pub mod plan;
 pub mod requirement;
 pub mod runtime;
+mod sentence;
 pub mod snippet;
 pub mod waiting;
 
 pub use answer::ClockAnswer;
-pub use by_rule::{NoneByRule, OPERATION, by_rule, in_a_sentence};
-pub use choice::{ClockChoice, choose};
+pub use choice::{Candidate, Choice, ClockChoice, ClockPlan, choose};
 pub use clock_facts::Facts;
 pub use clock_figures::{Budget, ClockFigures};
 pub use plan::{Method, Plan, Shortfall};
-pub use requirement::{Counts, Need, Requirement, RequirementError};
+pub use requirement::{Need, Requirement};
+pub use sentence::{OPERATION, in_a_sentence, usual_choice};
 pub use snippet::Language;

@@ -12,8 +12,7 @@
 
 use serde::Serialize;
 
-use super::clock_figures::ClockFigures;
-use super::clock_figures::{Budget, DRIFT};
+use super::clock_figures::{Budget, ClockFigures, DRIFT};
 use super::requirement::Requirement;
 use edges::{Spread, sampled, spacing};
 
@@ -71,6 +70,25 @@ pub struct Plan {
     pub campaign_ns: f64,
 }
 
+impl Plan {
+    /// The method with its numbers, for people.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self.method {
+            Method::Single => "single calls".into(),
+            Method::Batch { calls } => format!("batches of {calls} calls"),
+            Method::EdgeCrossing { samples, every, .. } => {
+                let part = if every > 1 {
+                    format!(", one of {every}")
+                } else {
+                    String::new()
+                };
+                format!("edge-crossing over {samples} calls{part}")
+            }
+        }
+    }
+}
+
 /// Why a method does not do with a clock, and what would be possible instead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shortfall {
@@ -81,7 +99,7 @@ pub struct Shortfall {
 }
 
 impl Shortfall {
-    fn because(reason: impl Into<String>) -> Self {
+    pub(super) fn because(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
             nearest: None,
@@ -99,41 +117,28 @@ const FEWEST_SAMPLES: f64 = 30.0;
 /// # Errors
 /// Says why none does, by the method that comes nearest.
 pub fn fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
-    let mut nearest: Option<Shortfall> = None;
-    for method in [single, batch, edge_crossing] {
-        match method(clock, requirement) {
-            Ok(plan) if plan.campaign_ns <= LONGEST_CAMPAIGN_NS => return Ok(plan),
-            Ok(plan) => {
-                let hours = plan.campaign_ns / LONGEST_CAMPAIGN_NS;
-                let reason = format!("{} would take {}", plan.method.name(), in_hours(hours));
-                nearest = Some(nearer(
-                    nearest,
-                    Shortfall {
-                        reason,
-                        nearest: affordable(clock, requirement, &plan),
-                    },
-                ));
-            }
-            Err(shortfall) => nearest = Some(nearer(nearest, shortfall)),
+    let outcomes = [single, batch, edge_crossing].map(|method| {
+        let plan = method(clock, requirement)?;
+        if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
+            return Ok(plan);
         }
-    }
-    Err(nearest.unwrap_or_else(|| Shortfall::because("there is no method")))
-}
-
-fn in_hours(hours: f64) -> String {
-    if hours < 48.0 {
-        format!("{hours:.1} hours")
-    } else {
-        format!("{:.0} days", hours / 24.0)
-    }
+        let hours = plan.campaign_ns / LONGEST_CAMPAIGN_NS;
+        Err(Shortfall {
+            reason: format!("{} would take {hours:.1} hours", plan.method.name()),
+            nearest: within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS),
+        })
+    });
+    let [a, b, c] = outcomes;
+    a.or_else(|a| b.or_else(|b| c.map_err(|c| nearer(nearer(a, b), c))))
 }
 
 /// The shortfall with the smaller error; of two without a plan the first.
-fn nearer(first: Option<Shortfall>, second: Shortfall) -> Shortfall {
+fn nearer(first: Shortfall, second: Shortfall) -> Shortfall {
     let error = |shortfall: &Shortfall| shortfall.nearest.map_or(f64::INFINITY, |plan| plan.error);
-    match first {
-        Some(first) if error(&first) <= error(&second) => first,
-        _ => second,
+    if error(&first) <= error(&second) {
+        first
+    } else {
+        second
     }
 }
 
@@ -189,7 +194,7 @@ fn room(requirement: &Requirement, systematic_ns: f64) -> Result<f64, Shortfall>
     }
     Err(Shortfall::because(if requirement.error > DRIFT {
         format!(
-            "{SINGLE_CALL} {} of one, and no mean makes that less",
+            "{PIPELINE} {} of one, and no mean makes that less",
             percent(systematic)
         )
     } else {
@@ -200,8 +205,8 @@ fn room(requirement: &Requirement, systematic_ns: f64) -> Result<f64, Shortfall>
     }))
 }
 
-/// What [`ClockFigures::pipeline_ns`] of a single call is, to go on with a share.
-const SINGLE_CALL: &str = "what the reads do to the core around a single call takes";
+/// What [`ClockFigures::pipeline_ns`] is, to go on with a share.
+const PIPELINE: &str = "what the reads do to the core takes";
 
 fn variation(clock: &ClockFigures, requirement: &Requirement) -> Result<f64, Shortfall> {
     clock
@@ -243,32 +248,13 @@ fn bracket(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Resul
     };
     // Rounding must not turn a batch down that was made to measure.
     if plan.error > requirement.error * (1.0 + 1e-9) {
-        let (share, cause) = if budget.quantisation >= budget.invocation_cost.max(DRIFT) {
-            (budget.quantisation, "one step is")
-        } else if budget.pipeline > budget.invocation_cost.max(DRIFT) {
-            (
-                budget.pipeline,
-                if calls == 1 {
-                    SINGLE_CALL
-                } else {
-                    "filling the pipeline takes"
-                },
-            )
-        } else if budget.invocation_cost >= DRIFT {
-            (
-                budget.invocation_cost,
-                "what its reads cost is uncertain by",
-            )
-        } else {
-            (budget.drift, "its rate may be off by")
-        };
-        let reason = format!(
-            "{cause} {} of one {}",
-            percent(share),
-            if calls == 1 { "call" } else { "batch" }
-        );
+        let whole = if calls == 1 { "call" } else { "batch" };
+        let causes = budget.causes().into_iter();
+        let largest = causes.max_by(|a, b| a.1.total_cmp(&b.1));
+        let reason = largest
+            .map(|(cause, share)| format!("the {cause} is {} of one {whole}", percent(share)));
         return Err(Shortfall {
-            reason,
+            reason: reason.unwrap_or_default(),
             nearest: Some(plan),
         });
     }
@@ -290,11 +276,6 @@ fn too_expensive(requirement: &Requirement, plan: &Plan) -> Option<Shortfall> {
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{} %", crate::text::numbers::significant(share * 100.0, 3))
-}
-
-/// The same method within the longest campaign, at the error that is possible then.
-fn affordable(clock: &ClockFigures, requirement: &Requirement, plan: &Plan) -> Option<Plan> {
-    within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
 }
 
 /// What the method of this kind can do in a campaign of that many nanoseconds.

@@ -2,13 +2,12 @@
 //! must not happen to it.
 
 use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::model::Nanos;
+use crate::model::{Counted, Nanos};
 use crate::quantity;
 
-/// What a user wants to measure, and how well. Made by [`Requirement::new`], which refuses what
-/// makes no sense.
+/// What a user wants to measure, and how well.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Requirement {
     /// How long the operation takes, roughly, in nanoseconds; above zero.
@@ -20,7 +19,7 @@ pub struct Requirement {
     /// The share of the running time that reading the clock may take, in (0, 1).
     pub overhead: Option<f64>,
     /// What the clock has to count.
-    pub counts: Counts,
+    pub counts: Counted,
     /// What else it has to be.
     pub needs: Vec<Need>,
     /// Whether it may be one that can be set, and then steps: a duration over a step is off by any
@@ -30,32 +29,10 @@ pub struct Requirement {
     pub rate_hz: Option<f64>,
     /// The runtime whose timers are to be used; the native ones otherwise.
     pub runtime: Option<String>,
-    /// Ids of the only clocks that may be used, without what leads those of a runtime; all where
-    /// there are none.
+    /// Ids of the only clocks that may be picked, without the prefix of a runtime; all where there
+    /// are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<String>,
-}
-
-/// Why this cannot be answered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RequirementError {
-    /// The duration is none.
-    #[error("{0}")]
-    Duration(String),
-    /// The error is none.
-    #[error("the error must be between 0 % and 100 %, as in 1%; it is {0}")]
-    Error(String),
-    /// The confidence is none.
-    #[error("a confidence of {0} % cannot be promised: ask for 50 % to 99.99 %, as in 95%")]
-    Confidence(String),
-    /// The overhead is none.
-    #[error(
-        "an overhead of {0} % is no share of the running time: give more than 0 % and less than 100 %"
-    )]
-    Overhead(String),
-    /// The operation cannot happen so often.
-    #[error("{0}")]
-    Rate(String),
 }
 
 impl Requirement {
@@ -64,91 +41,80 @@ impl Requirement {
     ///
     /// # Errors
     /// When one of them makes no sense.
-    pub fn new(duration: Nanos, error: f64, confidence: f64) -> Result<Self, RequirementError> {
-        /// Longer than a day is a matter for a calendar.
-        const LONGEST_NS: f64 = 86_400e9;
-        let Nanos(duration_ns) = duration;
-        if !(duration_ns > 0.0 && duration_ns <= LONGEST_NS) {
-            return Err(RequirementError::Duration(format!(
-                "a duration of {duration_ns} ns cannot be measured: give one above zero and up to a day"
-            )));
-        }
-        if !(error > 0.0 && error < 1.0) {
-            let meant = if error == 1.0 { ": was 1% meant?" } else { "" };
-            return Err(RequirementError::Error(format!(
-                "{} %{meant}",
-                percent(error)
-            )));
-        }
-        if !(0.5..=0.9999).contains(&confidence) {
-            return Err(RequirementError::Confidence(percent(confidence)));
-        }
-        let (counts, needs) = (Counts::Wall, Vec::new());
-        Ok(Self {
-            duration_ns,
+    pub fn new(duration: Nanos, error: f64, confidence: f64) -> Result<Self, String> {
+        Self {
+            duration_ns: duration.0,
             error,
             confidence,
             overhead: None,
-            counts,
-            needs,
+            counts: Counted::Wall,
+            needs: Vec::new(),
             settable: false,
             rate_hz: None,
             runtime: None,
             clocks: Vec::new(),
-        })
+        }
+        .checked()
     }
 
-    /// Whether the clock with this id may be used, as far as names go.
+    /// The same, if all its figures make sense.
+    ///
+    /// # Errors
+    /// When one does not: which one, and what would.
+    pub fn checked(self) -> Result<Self, String> {
+        /// Longer than a day is a matter for a calendar.
+        const LONGEST_NS: f64 = 86_400e9;
+        let duration_ns = self.duration_ns;
+        if !(duration_ns > 0.0 && duration_ns <= LONGEST_NS) {
+            return Err(format!(
+                "a duration of {duration_ns} ns cannot be measured: give one above zero and up to a day"
+            ));
+        }
+        if !(self.error > 0.0 && self.error < 1.0) {
+            return Err(format!(
+                "an error of {} % makes no sense: give more than 0 % and less than 100 %, as in 1%",
+                percent(self.error)
+            ));
+        }
+        if !(0.5..=0.9999).contains(&self.confidence) {
+            return Err(format!(
+                "a confidence of {} % cannot be promised: ask for 50 % to 99.99 %, as in 95%",
+                percent(self.confidence)
+            ));
+        }
+        if let Some(share) = self
+            .overhead
+            .filter(|share| !(*share > 0.0 && *share < 1.0))
+        {
+            return Err(format!(
+                "an overhead of {} % makes no sense: give more than 0 % and less than 100 %",
+                percent(share)
+            ));
+        }
+        let most = 1e9 / duration_ns;
+        match self.rate_hz {
+            Some(rate) if !(rate > 0.0 && rate <= most) => Err(format!(
+                "an operation of {duration_ns} ns cannot happen {rate} times a second: give a rate above zero, at most {most:.0}/s"
+            )),
+            _ => Ok(self),
+        }
+    }
+
+    /// Whether the clock with this id may be picked.
     pub(super) fn may_use(&self, id: &str) -> bool {
         let own = id.rsplit(':').next().unwrap_or(id);
         self.clocks.is_empty() || self.clocks.iter().any(|clock| clock == own)
     }
 
-    /// How long the operation takes at least: a duration is said roughly, and plans hold for one
-    /// that is a tenth shorter.
+    /// The shortest duration that plans are made for: what the user says is approximate.
     #[must_use]
     pub fn shortest_ns(&self) -> f64 {
         0.9 * self.duration_ns
     }
-
-    /// The same with a limit to the share of the running time that reading the clock takes.
-    ///
-    /// # Errors
-    /// When it is no share.
-    pub fn overhead(mut self, overhead: Option<f64>) -> Result<Self, RequirementError> {
-        if let Some(share) = overhead.filter(|share| !(*share > 0.0 && *share < 1.0)) {
-            return Err(RequirementError::Overhead(percent(share)));
-        }
-        self.overhead = overhead;
-        Ok(self)
-    }
-
-    /// The same for an operation that happens by itself a given number of times per second.
-    ///
-    /// # Errors
-    /// When one operation would not end before the next begins.
-    pub fn rate(mut self, rate_hz: Option<f64>) -> Result<Self, RequirementError> {
-        if let Some(rate) = rate_hz {
-            if !(rate > 0.0 && rate.is_finite()) {
-                return Err(RequirementError::Rate(format!(
-                    "a rate of {rate}/s is none: give one above zero, as in 10000/s"
-                )));
-            }
-            if rate * self.duration_ns > 1e9 {
-                let most = 1e9 / self.duration_ns;
-                return Err(RequirementError::Rate(format!(
-                    "an operation of {} ns cannot happen {rate} times a second: at most {most:.0}/s",
-                    self.duration_ns
-                )));
-            }
-        }
-        self.rate_hz = rate_hz;
-        Ok(self)
-    }
 }
 
-fn percent(share: f64) -> String {
-    format!("{}", (share * 1e6).round() / 1e4)
+fn percent(share: f64) -> f64 {
+    (share * 1e6).round() / 1e4
 }
 
 /// A share as people type it: `1%`, `0.5 %` or `0.01`. Without the sign it is a share of one.
@@ -163,87 +129,36 @@ pub fn share(text: &str) -> Result<f64, String> {
     };
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value * scale),
-        _ => Err(format!(
-            "`{}` is no share: give a percentage, as in 1%",
-            quoted(text)
-        )),
+        _ => Err("it is no share: give a percentage, as in 1%".into()),
     }
 }
 
-/// A rate as people type it: `10000/s`, `50/ms`, or a frequency as in `10kHz`.
+/// A rate as people type it: `10000/s` or `10kHz`.
 ///
 /// # Errors
-/// When it is neither.
-pub fn rate(text: &str) -> Result<f64, String> {
-    let refused = || {
-        format!(
-            "`{}` is no rate: give one as in 10000/s or 10kHz",
-            quoted(text)
-        )
-    };
-    if let Some((number, unit)) = text.trim().split_once('/') {
-        let number: f64 = number.trim().parse().map_err(|_| refused())?;
-        let seconds = match unit.trim() {
-            "s" => 1.0,
-            "ms" => 1e-3,
-            "us" | "µs" => 1e-6,
-            "min" => 60.0,
-            _ => return Err(refused()),
-        };
-        return Ok(number / seconds);
-    }
-    quantity::frequency(text)
-        .map(|hertz| hertz.0)
-        .map_err(|_| refused())
+/// When it is anything else.
+pub fn rate(text: &str) -> Result<f64, quantity::QuantityError> {
+    quantity::frequency(&text.replace("/s", "Hz")).map(|hertz| hertz.0)
 }
 
-fn quoted(text: &str) -> String {
-    crate::text::clipped(text, 40)
-}
-
-/// What passes while a clock moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Counts {
-    /// Time on the wall, whatever computes
-    #[default]
-    Wall,
-    /// CPU time of the process, all threads together
-    Process,
-    /// CPU time of the calling thread
-    Thread,
-}
-
-impl Counts {
-    /// In words.
-    #[must_use]
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Self::Wall => "wall time",
-            Self::Process => "CPU time of the process",
-            Self::Thread => "CPU time of the thread",
-        }
-    }
-}
-
-/// What a clock may have to be.
+/// A property that a clock may have to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
-    /// Readings of two threads can be compared
+    /// Readings of two threads can be compared.
     Threads,
-    /// It cannot be set, so it never steps back
+    /// It cannot be set back.
     Monotonic,
-    /// Its rate is not slewed (NTP)
+    /// It is not slewed.
     NoSlew,
-    /// It goes on while the machine sleeps
+    /// It goes on while the machine sleeps.
     Suspend,
 }
 
 impl Need {
-    /// What is unmet by a clock that does not have this.
+    /// What is said of a clock that lacks it.
     #[must_use]
-    pub fn unmet_need(self) -> &'static str {
+    pub fn lack(self) -> &'static str {
         match self {
             Self::Threads => "readings of two threads cannot be compared",
             Self::Monotonic => "wall-clock time can jump, which would corrupt a duration",
@@ -252,15 +167,11 @@ impl Need {
         }
     }
 
-    /// The word on the command line.
+    /// The word for it on the command line.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Threads => "threads",
-            Self::Monotonic => "monotonic",
-            Self::NoSlew => "no-slew",
-            Self::Suspend => "suspend",
-        }
+    pub fn word(self) -> String {
+        self.to_possible_value()
+            .map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
@@ -272,40 +183,39 @@ mod tests {
     fn what_makes_no_sense_is_refused() {
         let requirement = |ns, error, confidence| Requirement::new(Nanos(ns), error, confidence);
         assert!(requirement(250.0, 0.01, 0.95).is_ok());
+        let refused = |found: Result<Requirement, String>, word: &str| {
+            let text = found.expect_err(word);
+            assert!(text.contains(word), "{text}");
+        };
         for ns in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e15] {
-            assert!(
-                matches!(
-                    requirement(ns, 0.01, 0.95),
-                    Err(RequirementError::Duration(_))
-                ),
-                "{ns}"
-            );
+            refused(requirement(ns, 0.01, 0.95), "duration");
         }
         for error in [0.0, 1.0, 2.0, -0.01, f64::NAN] {
-            assert!(
-                matches!(
-                    requirement(1.0, error, 0.95),
-                    Err(RequirementError::Error(_))
-                ),
-                "{error}"
-            );
+            refused(requirement(1.0, error, 0.95), "error");
         }
         for confidence in [0.0, 0.49, 1.0, 95.0, f64::NAN] {
-            assert!(
-                matches!(
-                    requirement(1.0, 0.01, confidence),
-                    Err(RequirementError::Confidence(_))
-                ),
-                "{confidence}"
-            );
+            refused(requirement(1.0, 0.01, confidence), "confidence");
         }
         let good = requirement(1000.0, 0.01, 0.95).unwrap();
-        assert!(
-            good.clone().overhead(Some(0.0)).is_err() && good.clone().overhead(Some(0.05)).is_ok()
-        );
-        assert!(good.clone().rate(Some(0.0)).is_err() && good.clone().rate(Some(1e6)).is_ok());
-        let text = good.rate(Some(2e6)).unwrap_err().to_string();
-        assert!(text.contains("at most 1000000/s"), "{text}");
+        for (overhead, is_good) in [(0.0, false), (0.05, true), (1.0, false), (f64::NAN, false)] {
+            let asked = Requirement {
+                overhead: Some(overhead),
+                ..good.clone()
+            };
+            assert_eq!(asked.checked().is_ok(), is_good, "{overhead}");
+        }
+        for (rate, is_good) in [(0.0, false), (1e6, true), (2e6, false), (f64::NAN, false)] {
+            let asked = Requirement {
+                rate_hz: Some(rate),
+                ..good.clone()
+            };
+            assert_eq!(asked.checked().is_ok(), is_good, "{rate}");
+        }
+        let often = Requirement {
+            rate_hz: Some(2e6),
+            ..good
+        };
+        refused(often.checked(), "at most 1000000/s");
     }
 
     #[test]
@@ -317,7 +227,6 @@ mod tests {
             assert!(share(text).is_err(), "{text}");
         }
         assert_eq!(rate("10000/s"), Ok(1e4));
-        assert_eq!(rate("50/ms"), Ok(5e4));
         assert_eq!(rate("10kHz"), Ok(1e4));
         for text in ["", "/s", "10", "10/fortnight", "ten/s"] {
             assert!(rate(text).is_err(), "{text}");

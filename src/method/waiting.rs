@@ -1,276 +1,299 @@
-//! Which method to wait with, every so often: the cheapest of those that are on time often enough.
-
-mod exactness;
+//! Which timer to wait with: the cheapest that is punctual enough, or, without a bound, the one that
+//! is least late; and how exactly one can wait, in a sentence.
 
 use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
-pub use self::exactness::{ExactWait, Exactness, exactness, in_a_sentence};
+use super::choice::{Candidate, Choice};
 use super::plan::percent;
-use crate::model::{Granularity, Lateness, LatenessHistogram, Means, Report, WaitFigures, WaitRow};
+use crate::model::{
+    Granularity, Lateness, LatenessHistogram, Means, Report, USUAL_WAIT_NS, WaitRow, value_of,
+};
 use crate::statistics::bisected;
 use crate::text::numbers::{short_time, time};
 
-/// Lengths that differ by more than this factor tell too little of each other.
+/// Waits whose length differs by no more than this factor are those that were asked for.
 const NEAR: f64 = 1.25;
-/// By how much a fixed length comes out wrong that is worth telling: less than this, and the rate
-/// of the clock itself is no better known. *Judgement*.
+
+/// A drift of periods is reported from this share on.
+/// *Judgement*: a second a day.
 const REPORTED_DRIFT: f64 = 1e-5;
 
-/// What is asked of a method to wait.
+/// What computes at the end is worth it where it is late by no more than this share of what blocks.
+/// *Judgement*.
+const PUNCTUAL: f64 = 0.2;
+
+/// Steps from here on are reported in the first sentence, in nanoseconds.
+const COARSE_NS: f64 = 5e5;
+
+/// How punctual wake-ups have to be.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Punctuality {
-    /// How often, in nanoseconds between.
+    /// The period, in nanoseconds.
     pub every_ns: f64,
-    /// By how much a wait may be off, in nanoseconds.
-    pub within_ns: f64,
-    /// The share of waits that has to be, in (0, 1).
+    /// By how much a wake-up may be off, in nanoseconds; null where the least late is wanted.
+    pub within_ns: Option<f64>,
+    /// The share of wake-ups that have to be, in (0, 1).
     pub share: f64,
-    /// The share of a CPU that waiting may take, in (0, 1]; any where it is not said.
+    /// The share of a CPU that waiting may take.
     pub overhead: Option<f64>,
 }
 
-/// Why this cannot be answered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PunctualityError {
-    /// A share is none.
-    #[error("{0} must be more than 0 % and less than 100 %, as in 99%")]
-    Share(&'static str),
-    /// It may be off by more than it waits.
-    #[error("a wait of {0} that may be off by {1} need not wait: give a shorter --within")]
-    Loose(String, String),
-    /// The report has no such waits.
-    #[error(
-        "the report has no waits of about {0}: measure them with `timermeter wait --durations {command} -o report.json`", command = compact(.0)
-    )]
-    NoSuchWaits(String),
+impl Punctuality {
+    /// The same, if it makes sense.
+    ///
+    /// # Errors
+    /// When it does not: why.
+    pub fn checked(self) -> Result<Self, String> {
+        let is_share = |share: f64| share > 0.0 && share < 1.0;
+        let overhead = self.overhead.filter(|overhead| *overhead != 1.0);
+        for (flag, share) in [("--share", Some(self.share)), ("--overhead", overhead)] {
+            if !share.is_none_or(is_share) {
+                return Err(format!(
+                    "{flag} must be more than 0 % and less than 100 %, as in 99%"
+                ));
+            }
+        }
+        match self.within_ns {
+            Some(within) if within >= self.every_ns => Err(format!(
+                "a wait of {} that may be off by {} need not wait: give a shorter --within",
+                short_time(self.every_ns),
+                short_time(within)
+            )),
+            _ => Ok(self),
+        }
+    }
 }
 
-/// A time as it is given on a command line.
-fn compact(time: &str) -> String {
-    time.replace(' ', "").replace('µ', "u")
-}
-
-/// How well a method keeps what is asked.
+/// How one timer waited, under one set of conditions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Waiter {
-    /// Its id.
-    pub id: String,
-    /// The call itself.
-    pub label: String,
+pub struct WaitRecord {
+    /// How long was waited, in nanoseconds.
+    pub length_ns: u64,
     /// The timer slack it waited with, in nanoseconds.
     pub slack_ns: Option<u64>,
     /// The policy of its thread.
     pub policy: String,
-    /// The share of its waits that were within the bound.
-    pub share: f64,
-    /// What that share is at least, at 95 % confidence.
-    pub share_at_least: f64,
-    /// Waits that tell it.
+    /// Waits that the figures come from.
     pub waits: u64,
-    /// Median lateness, in nanoseconds.
+    /// Median lateness in nanoseconds; negative where it is early.
     pub p50_ns: Option<f64>,
+    /// 90th percentile, in nanoseconds; null where there were too few waits.
+    pub p90_ns: Option<f64>,
     /// 99th percentile, in nanoseconds; null where there were too few waits.
     pub p99_ns: Option<f64>,
     /// The latest, in nanoseconds.
     pub max_ns: f64,
-    /// The share of a CPU that it takes; null where it is unknown.
+    /// CPU time a wait, in nanoseconds; null where it is unknown.
+    pub cpu_ns: Option<f64>,
+    /// The share of a CPU that such waits take.
     pub overhead: Option<f64>,
-    /// Whether its steps are longer than the bound.
+    /// The share of waits within the bound, and what that is at least, at 95 %.
+    pub share: f64,
+    /// What that share is at least, at 95 %.
+    pub share_at_least: f64,
     #[serde(skip)]
-    pub too_coarse: bool,
-    /// What to mind.
-    pub notes: Vec<String>,
-    /// Why it does not suffice; null where it does.
-    pub reason: Option<String>,
+    means: Means,
+    /// Whether its requests or wake-ups go in steps longer than the bound.
+    #[serde(skip)]
+    too_coarse: bool,
+    /// Whether it is the least late of those that block, or of those that compute.
+    #[serde(skip)]
+    leads: bool,
 }
 
-/// The answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WaitChoice {
-    /// What was asked.
-    pub asked: Punctuality,
-    /// The length of the waits that tell it, in nanoseconds.
-    pub length_ns: u64,
-    /// The cheapest that suffices; null where none does.
-    pub picked: Option<Waiter>,
-    /// Where none does: the one that comes nearest.
-    pub nearest: Option<Waiter>,
-    /// The others, those that suffice first.
-    pub others: Vec<Waiter>,
-}
+/// Which timer to wait with.
+pub type WaitChoice = Choice<Punctuality, WaitRecord>;
 
-impl Punctuality {
-    /// Wakes up at a period, off by at most a given error in a given share of cases; both in
-    /// nanoseconds.
-    ///
-    /// # Errors
-    /// When one of them makes no sense.
-    pub fn new(
-        every_ns: f64,
-        within_ns: f64,
-        share: f64,
-        overhead: Option<f64>,
-    ) -> Result<Self, PunctualityError> {
-        if !(share > 0.0 && share < 1.0) {
-            return Err(PunctualityError::Share("--share"));
-        }
-        if overhead.is_some_and(|overhead| !(overhead > 0.0 && overhead <= 1.0)) {
-            return Err(PunctualityError::Share("--overhead"));
-        }
-        if within_ns >= every_ns {
-            return Err(PunctualityError::Loose(
-                short_time(every_ns),
-                short_time(within_ns),
-            ));
-        }
-        Ok(Self {
-            every_ns,
-            within_ns,
-            share,
-            overhead,
-        })
-    }
-}
-
-/// How exactly a report says that one can wait about so long.
+/// Compares the waits of a report whose length is nearest to what is asked for.
 ///
 /// # Errors
 /// When the report has no waits of about that length.
-pub fn as_exactly_as_possible(
-    report: &Report,
-    every_ns: f64,
-) -> Result<Exactness, PunctualityError> {
-    let near = |found: &Exactness| (found.length_ns as f64 / every_ns).ln().abs() <= NEAR.ln();
-    let found = exactness(report, every_ns).filter(near);
-    found.ok_or_else(|| PunctualityError::NoSuchWaits(short_time(every_ns)))
+pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, String> {
+    let length = nearest_length(report, asked.every_ns);
+    let near = length.filter(|late| late.distance(asked.every_ns) <= NEAR.ln());
+    let length_ns = near
+        .ok_or_else(|| {
+            let length = short_time(asked.every_ns);
+            format!(
+                "the report has no waits of about {length}: measure them with `timermeter wait --durations {} -o report.json`",
+                length.replace(' ', "").replace('µ', "u")
+            )
+        })?
+        .request_ns;
+    Ok(choose_at(report, asked, length_ns))
 }
 
-/// The cheapest method of a report that suffices.
-///
-/// # Errors
-/// When the report has no waits of about that length.
-pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, PunctualityError> {
+fn nearest_length(report: &Report, ns: f64) -> Option<&Lateness> {
     let figures = report.waits.iter().filter_map(|row| row.figures.as_ref());
-    let length_ns = Lateness::nearest(
-        figures.flat_map(|figures| &figures.lateness),
-        asked.every_ns,
-    )
-    .filter(|late| late.distance(asked.every_ns) <= NEAR.ln())
-    .ok_or_else(|| PunctualityError::NoSuchWaits(short_time(asked.every_ns)))?
-    .request_ns;
-    let mut all: Vec<Waiter> = Vec::new();
+    Lateness::nearest(figures.flat_map(|figures| &figures.lateness), ns)
+}
+
+fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice {
+    let mut all: Vec<Candidate<WaitRecord>> = Vec::new();
     for row in &report.waits {
-        let Some(figures) = &row.figures else {
+        let Some(waited) = candidate(row, asked, length_ns) else {
             continue;
         };
-        let Some(late) = figures
-            .lateness
-            .iter()
-            .find(|late| late.request_ns == length_ns)
-        else {
-            continue;
-        };
-        let waiter = Waiter::judged(row, figures, late, asked);
-        // Of one that waited on several CPUs, and beside others, the worst counts.
-        let same = |other: &&mut Waiter| {
-            (&other.id, other.slack_ns, &other.policy)
-                == (&waiter.id, waiter.slack_ns, &waiter.policy)
+        // Of one that waited on several CPUs, and with others, the worst counts.
+        let same = |other: &&mut Candidate<WaitRecord>| {
+            let key = |one: &Candidate<WaitRecord>| {
+                (
+                    one.id.clone(),
+                    one.figures.slack_ns,
+                    one.figures.policy.clone(),
+                )
+            };
+            key(other) == key(&waited)
         };
         match all.iter_mut().find(same) {
-            Some(other) if other.shortfall_by(asked) < waiter.shortfall_by(asked) => {
-                *other = waiter
+            Some(other) if other.figures.lack(asked) < waited.figures.lack(asked) => {
+                *other = waited
             }
             Some(_) => {}
-            None => all.push(waiter),
+            None => all.push(waited),
         }
     }
-    // Those that suffice by what they cost, the others by what they lack.
-    let order = |waiter: &Waiter| match waiter.reason {
-        None => (false, waiter.overhead.unwrap_or(f64::INFINITY)),
-        Some(_) => (true, waiter.shortfall_by(asked)),
-    };
-    all.sort_by(|a, b| {
-        let ((a_fails, a), (b_fails, b)) = (order(a), order(b));
-        a_fails.cmp(&b_fails).then(a.total_cmp(&b))
-    });
-    let best = (!all.is_empty()).then(|| all.remove(0));
-    let (picked, nearest) = match best {
-        Some(best) if best.reason.is_none() => (Some(best), None),
-        best => (None, best),
-    };
-    Ok(WaitChoice {
-        asked: *asked,
+    if asked.within_ns.is_some() {
+        // Those that suffice by what they cost, the others by what they lack.
+        let rank = |one: &Candidate<WaitRecord>| match one.suffices {
+            true => one.figures.overhead.unwrap_or(f64::INFINITY),
+            false => one.figures.lack(asked),
+        };
+        all.sort_by(|a, b| {
+            b.suffices
+                .cmp(&a.suffices)
+                .then(rank(a).total_cmp(&rank(b)))
+        });
+    } else {
+        all.sort_by(|a, b| a.figures.off_ns().total_cmp(&b.figures.off_ns()));
+        move_leaders_to_front(&mut all);
+    }
+    let of_same_id: Vec<bool> = all
+        .iter()
+        .map(|one| all.iter().filter(|other| other.id == one.id).count() > 1)
+        .collect();
+    for (one, _) in all
+        .iter_mut()
+        .zip(of_same_id)
+        .filter(|(_, several)| *several)
+    {
+        one.reason += &format!(" ({})", one.figures.conditions());
+    }
+    Choice::from_ranked("timermeter.pick-wait.v1", *asked, all)
+}
+
+/// What is known of the waits of this length; `None` where nothing is.
+fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candidate<WaitRecord>> {
+    let figures = row.figures.as_ref()?;
+    let mut lengths = figures.lateness.iter();
+    let late = lengths.find(|late| late.request_ns == length_ns)?;
+    let share = asked.within_ns.map_or(1.0, |bound| within(late, bound));
+    let steps = figures.granularities().filter_map(Granularity::step);
+    let coarsest = steps.map(|step| step.value).reduce(f64::max);
+    let too_coarse = coarsest
+        .zip(asked.within_ns)
+        .filter(|(step, bound)| step > bound);
+    let cpu_ns = value_of(late.cpu_ns);
+    let record = WaitRecord {
         length_ns,
-        picked,
-        nearest,
-        others: all,
+        slack_ns: row.conditions.slack_ns,
+        policy: row.conditions.policy.clone(),
+        waits: late.waits,
+        p50_ns: value_of(late.p50_ns).filter(|median| median.is_finite()),
+        p90_ns: value_of(late.p90_ns),
+        p99_ns: value_of(late.p99_ns),
+        max_ns: late.max_ns,
+        cpu_ns,
+        overhead: cpu_ns.map(|cpu| (cpu / asked.every_ns).max(0.0)),
+        share,
+        share_at_least: at_least(share, late.waits),
+        means: row.means,
+        too_coarse: too_coarse.is_some(),
+        leads: false,
+    };
+    let shortfall = match (too_coarse, asked.within_ns) {
+        (Some((step, _)), _) => Some(format!(
+            "it waits in steps of {}, and what is left of a period is no multiple of that",
+            short_time(step)
+        )),
+        (None, Some(bound)) => record.shortfall(asked, bound),
+        (None, None) => {
+            record.p50_ns?;
+            None
+        }
+    };
+    Some(Candidate {
+        id: row.id.clone(),
+        label: row.label.clone(),
+        suffices: shortfall.is_none(),
+        reason: shortfall.unwrap_or_else(|| record.lateness()),
+        notes: notes(row.means, late, asked),
+        figures: record,
     })
 }
 
-/// Methods of which the waits that a report has do not exclude that they suffice, the cheapest
-/// first.
-#[must_use]
-pub fn promising(report: &Report, asked: &Punctuality) -> Vec<String> {
-    let Ok(choice) = choose(report, asked) else {
-        return Vec::new();
-    };
-    let mut all: Vec<Waiter> = choice
-        .picked
-        .into_iter()
-        .chain(choice.nearest)
-        .chain(choice.others)
-        .filter(|waiter| waiter.may_suffice(asked))
-        .collect();
-    let cost = |waiter: &Waiter| waiter.overhead.unwrap_or(f64::INFINITY);
-    all.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
-    all.into_iter().map(|waiter| waiter.id).collect()
+/// Moves the least late of those that block to the front, and behind it, of those that compute and
+/// are late by next to nothing, the one that takes the least CPU time.
+fn move_leaders_to_front(all: &mut Vec<Candidate<WaitRecord>>) {
+    let blocks = |one: &Candidate<WaitRecord>| one.figures.means == Means::Blocks;
+    let blocking = all.iter().position(blocks).map(|at| all.remove(at));
+    let most = blocking
+        .as_ref()
+        .map_or(f64::INFINITY, |one| PUNCTUAL * one.figures.off_ns());
+    let cpu = |one: &Candidate<WaitRecord>| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
+    let punctual = all
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| !blocks(one) && one.figures.off_ns() <= most)
+        .min_by(|(_, a), (_, b)| cpu(a).total_cmp(&cpu(b)))
+        .map(|(at, _)| at);
+    let punctual = punctual.map(|at| all.remove(at)).map(|mut one| {
+        one.reason = format!("where it must not be late: {}", one.reason);
+        one
+    });
+    let leaders = blocking.into_iter().chain(punctual).map(|mut one| {
+        one.figures.leads = true;
+        one
+    });
+    let leaders: Vec<_> = leaders.collect();
+    all.splice(0..0, leaders);
 }
 
-impl Waiter {
-    /// Whether more waits may show that it suffices.
-    fn may_suffice(&self, asked: &Punctuality) -> bool {
+/// Timers of which more waits may show that they are the ones to pick, the cheapest first.
+#[must_use]
+pub fn promising(choice: &WaitChoice) -> Vec<&str> {
+    let all = choice.picked.iter().chain(&choice.nearest);
+    let mut promising: Vec<_> = all
+        .chain(&choice.others)
+        .filter(|one| one.figures.is_promising(&choice.requirement))
+        .collect();
+    let cost = |one: &Candidate<WaitRecord>| one.figures.overhead.unwrap_or(f64::INFINITY);
+    promising.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+    promising.into_iter().map(|one| one.id.as_str()).collect()
+}
+
+impl WaitRecord {
+    fn is_promising(&self, asked: &Punctuality) -> bool {
+        if asked.within_ns.is_none() {
+            return self.leads;
+        }
         let affordable = |most: f64| self.overhead.is_none_or(|overhead| overhead <= most);
         let at_most = 1.0 - at_least(1.0 - self.share, self.waits);
         !self.too_coarse && at_most >= asked.share && asked.overhead.is_none_or(affordable)
     }
 
-    fn judged(row: &WaitRow, figures: &WaitFigures, late: &Lateness, asked: &Punctuality) -> Self {
-        let share = within(late, asked.within_ns);
-        let share_at_least = at_least(share, late.waits);
-        let overhead = late.cpu_ns.map(|cpu| (cpu.value / asked.every_ns).max(0.0));
-        let mut waiter = Self {
-            id: row.id.clone(),
-            label: row.label.clone(),
-            slack_ns: row.conditions.slack_ns,
-            policy: row.conditions.policy.clone(),
-            share,
-            share_at_least,
-            waits: late.waits,
-            p50_ns: late.p50_ns.map(|known| known.value),
-            p99_ns: late.p99_ns.map(|known| known.value),
-            max_ns: late.max_ns,
-            overhead,
-            too_coarse: false,
-            notes: Vec::new(),
-            reason: None,
-        };
-        let step = coarsest(figures).filter(|step| *step > asked.within_ns);
-        waiter.too_coarse = step.is_some();
-        waiter.reason = match step {
-            Some(step) => Some(format!(
-                "it waits in steps of {}, and what is left of a period is no multiple of that",
-                short_time(step)
-            )),
-            None => waiter.shortfall(asked),
-        };
-        waiter.notes = notes(row, late, asked);
-        waiter
+    /// How far off the median wait is: too early is as far off as too late.
+    fn off_ns(&self) -> f64 {
+        self.p50_ns.map_or(f64::INFINITY, f64::abs)
     }
 
     /// By what factor it misses what is asked, the share or the overhead; up to 1 where it does
-    /// not.
-    fn shortfall_by(&self, asked: &Punctuality) -> f64 {
+    /// not. Without a bound, how far off it is.
+    fn lack(&self, asked: &Punctuality) -> f64 {
+        if asked.within_ns.is_none() {
+            return self.off_ns();
+        }
         let overhead = asked
             .overhead
             .map_or(0.0, |most| self.overhead.unwrap_or(f64::INFINITY) / most);
@@ -278,38 +301,66 @@ impl Waiter {
         late.max(overhead)
     }
 
-    fn shortfall(&self, asked: &Punctuality) -> Option<String> {
-        let within = short_time(asked.within_ns);
+    fn shortfall(&self, asked: &Punctuality, bound_ns: f64) -> Option<String> {
+        let waits = format!("{} of {} waits are", percent(self.share), self.waits);
+        let bound = short_time(bound_ns);
         if self.share < asked.share {
-            let tail = self.p99_ns.filter(|p99| *p99 > asked.within_ns);
-            let tail =
-                tail.map_or_else(String::new, |p99| format!(" (p99 is {})", time(Some(p99))));
-            return Some(format!(
-                "{} of waits are within {within}{tail}",
-                percent(self.share)
-            ));
+            return Some(format!("{waits} within {bound}"));
         }
         if self.share_at_least < asked.share {
             return Some(format!(
-                "{} of {} waits were within {within}, which may be {} by chance: measure longer",
-                percent(self.share),
-                self.waits,
+                "{waits} within {bound}, which may be {} by chance: measure longer",
                 percent(self.share_at_least)
             ));
         }
         let most = asked.overhead?;
         match self.overhead {
+            Some(overhead) if overhead <= most => None,
+            Some(overhead) => Some(format!("it takes {} of a CPU", percent(overhead))),
             None => Some("what it costs is unknown".into()),
-            Some(overhead) if overhead > most => {
-                Some(format!("it takes {} of a CPU", percent(overhead)))
-            }
-            Some(_) => None,
         }
+    }
+
+    /// How late it is, and what it costs.
+    #[must_use]
+    pub fn lateness(&self) -> String {
+        let tail = [
+            ("p99", self.p99_ns),
+            ("p90", self.p90_ns),
+            ("max", Some(self.max_ns)),
+        ];
+        let mut tail = tail.into_iter().filter(|(_, ns)| ns.is_some());
+        let tail = tail
+            .next()
+            .map(|(name, ns)| format!(" ({name} {})", time(ns)));
+        self.in_words() + &tail.unwrap_or_default()
+    }
+
+    fn in_words(&self) -> String {
+        let when = if self.p50_ns < Some(0.0) {
+            "early"
+        } else {
+            "late"
+        };
+        let cpu = self
+            .cpu_ns
+            .map(|cpu| format!(", {} of CPU", time(Some(cpu))));
+        let off = time(self.p50_ns.map(f64::abs));
+        format!("{off} {when}{}", cpu.unwrap_or_default())
+    }
+
+    /// The conditions under which it waited.
+    #[must_use]
+    pub fn conditions(&self) -> String {
+        let slack = self
+            .slack_ns
+            .map_or_else(|| "none".into(), |ns| short_time(ns as f64));
+        format!("timer slack {slack}, policy {}", self.policy)
     }
 }
 
 /// What a user who waits like that should know.
-fn notes(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Vec<String> {
+fn notes(means: Means, late: &Lateness, asked: &Punctuality) -> Vec<String> {
     let mut notes = Vec::new();
     if late.early > 0.0 {
         notes.push(format!(
@@ -318,22 +369,20 @@ fn notes(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Vec<String> {
             time(Some(late.earliest_ns))
         ));
     }
-    notes.push(match row.means {
-        Means::Spins => "it computes all the time: no other thread gets the CPU".to_owned(),
-        Means::Blocks | Means::Hybrid => {
-            let drift = late.p50_ns.map_or(0.0, |late| late.value / asked.every_ns);
-            let drift_note = match drift {
-                drift if drift >= REPORTED_DRIFT => {
-                    format!(": a fixed length comes out {} slow", percent(drift))
-                }
-                drift if drift <= -REPORTED_DRIFT => {
-                    format!(": a fixed length comes out {} fast", percent(-drift))
-                }
-                _ => String::new(),
-            };
-            format!("before each wait, compute what is left to the next point in time{drift_note}")
-        }
-    });
+    if means == Means::Spins {
+        notes.push("it computes all the time: no other thread gets the CPU".into());
+        return notes;
+    }
+    let drift = value_of(late.p50_ns).map_or(0.0, |late| late / asked.every_ns);
+    let drift_note = if drift.abs() >= REPORTED_DRIFT {
+        let way = if drift > 0.0 { "slow" } else { "fast" };
+        format!(": a fixed length comes out {} {way}", percent(drift.abs()))
+    } else {
+        String::new()
+    };
+    notes.push(format!(
+        "before each wait, compute what is left to the next point in time{drift_note}"
+    ));
     notes
 }
 
@@ -382,13 +431,62 @@ pub fn waits_to_prove(share: f64) -> f64 {
     12.0 / (1.0 - share)
 }
 
-/// The longest step of a timer's requests or wake-ups, in nanoseconds.
-fn coarsest(figures: &WaitFigures) -> Option<f64> {
-    figures
-        .granularities()
-        .filter_map(Granularity::step)
-        .map(|step| step.value)
-        .reduce(f64::max)
+/// What blocks and is least late, what is late by next to nothing and computes, and what rounds.
+/// `None` where the report has no waits.
+#[must_use]
+pub fn in_a_sentence(report: &Report) -> Option<String> {
+    let length_ns = nearest_length(report, USUAL_WAIT_NS)?.request_ns;
+    let asked = Punctuality {
+        every_ns: length_ns as f64,
+        within_ns: None,
+        share: 0.99,
+        overhead: None,
+    };
+    let choice = choose_at(report, &asked, length_ns);
+    let leaders = choice.picked.iter().chain(&choice.others);
+    let parts: Vec<String> = leaders
+        .filter(|one| one.figures.leads)
+        .map(|one| {
+            let lead = match one.figures.means {
+                Means::Blocks => "",
+                Means::Spins | Means::Hybrid => "where it must not be late: ",
+            };
+            format!("{lead}{} ({})", one.id, one.figures.in_words())
+        })
+        .collect();
+    if parts.is_empty() {
+        return None;
+    }
+    // Those whose waits go in coarse steps, each with the first of its steps; those of an id once.
+    let mut coarse: Vec<(&str, f64)> = Vec::new();
+    for row in &report.waits {
+        let steps = row
+            .figures
+            .as_ref()
+            .and_then(|figures| figures.steps.first());
+        let mut steps = steps
+            .into_iter()
+            .flat_map(|steps| steps.known())
+            .filter_map(Granularity::step);
+        if let Some(step) = steps.find(|step| step.value >= COARSE_NS)
+            && !coarse.iter().any(|(id, _)| *id == row.id)
+        {
+            coarse.push((&row.id, step.value));
+        }
+    }
+    let coarse: Vec<String> = coarse
+        .into_iter()
+        .map(|(id, step)| format!("{id} ({})", short_time(step)))
+        .collect();
+    let caveat = match coarse.as_slice() {
+        [] => String::new(),
+        coarse => format!(". Caveat: coarse steps of {}", coarse.join(", ")),
+    };
+    Some(format!(
+        "To wait {} on this machine: {}{caveat}.",
+        short_time(length_ns as f64),
+        parts.join("; ")
+    ))
 }
 
 #[cfg(test)]

@@ -37,75 +37,34 @@ fn refused(args: &[&str], status: i32, word: &str) {
 #[test]
 fn requirements_that_make_no_sense() {
     refused(&["pick", "--error", "1%"], 2, "<TIME>");
-    refused(&["pick", "5ns", "--error", "1"], 2, "was 1% meant");
-    refused(&["pick", "--duration", "0ns", "--error", "1%"], 2, "zero");
+    refused(&["pick", "5ns", "--error", "1"], 2, "less than 100 %");
+    refused(&["pick", "0ns", "--error", "1%"], 2, "zero");
+    refused(&["pick", "-5ns", "--error", "1%"], 2, "negative");
+    refused(&["pick", "5ns", "--error", "0"], 2, "0 %");
+    refused(&["pick", "5ns", "--error", "200%"], 2, "200 %");
     refused(
-        &["pick", "--duration", "-5ns", "--error", "1%"],
-        2,
-        "negative",
-    );
-    refused(&["pick", "--duration", "5ns", "--error", "0"], 2, "0 %");
-    refused(
-        &["pick", "--duration", "5ns", "--error", "200%"],
-        2,
-        "200 %",
-    );
-    refused(
-        &[
-            "pick",
-            "--duration",
-            "5ns",
-            "--error",
-            "1%",
-            "--confidence",
-            "100%",
-        ],
+        &["pick", "5ns", "--error", "1%", "--confidence", "100%"],
         2,
         "confidence",
     );
     refused(
-        &[
-            "pick",
-            "--duration",
-            "5ns",
-            "--error",
-            "1%",
-            "--overhead",
-            "0%",
-        ],
+        &["pick", "5ns", "--error", "1%", "--overhead", "0%"],
         2,
         "overhead",
     );
     refused(
-        &[
-            "pick",
-            "--duration",
-            "1ms",
-            "--error",
-            "1%",
-            "--rate",
-            "10000/s",
-        ],
+        &["pick", "1ms", "--error", "1%", "--rate", "10000/s"],
         2,
         "10000 times a second",
     );
     refused(
-        &[
-            "pick",
-            "--duration",
-            "1ms",
-            "--error",
-            "1%",
-            "--needs",
-            "wings",
-        ],
+        &["pick", "1ms", "--error", "1%", "--needs", "wings"],
         2,
         "no-slew",
     );
     refused(
         &[
             "pick",
-            "--duration",
             "1ms",
             "--error",
             "1%",
@@ -188,15 +147,7 @@ fn picks_clock_from_report() {
     let (fresh, kept) = (report(&folder), kept());
     let picked = |report: &str, more: &[&str]| {
         let args = [
-            "pick",
-            "--duration",
-            "250ns",
-            "--error",
-            "5%",
-            "--format",
-            "json",
-            "--from",
-            report,
+            "pick", "250ns", "--error", "5%", "--format", "json", "--from", report,
         ];
         json(&timermeter(&[&args[..], more].concat()))
     };
@@ -214,7 +165,6 @@ fn picks_clock_from_report() {
             .iter()
             .all(|other| !other["reason"].as_str().unwrap().is_empty())
     );
-    assert_eq!(wall["harnesses"].as_array().unwrap().len(), 6);
     let thread = picked(kept, &["--counts", "thread"]);
     let own = [
         "thread-cputime",
@@ -232,20 +182,12 @@ fn picks_clock_from_report() {
         "{none}"
     );
     let args = [
-        "pick",
-        "--duration",
-        "250ns",
-        "--error",
-        "5%",
-        "--needs",
-        "suspend",
-        "--from",
-        &fresh,
+        "pick", "250ns", "--error", "5%", "--needs", "suspend", "--from", &fresh,
     ];
     timermeter(&args)
         .code(3)
-        .stdout(contains("No clock suffices").and(contains("stands still")));
-    timermeter(&[&args[..5], &["--runtime", "java", "--from", &fresh]].concat())
+        .stdout(contains("nothing suffices").and(contains("stands still")));
+    timermeter(&[&args[..4], &["--runtime", "java", "--from", &fresh]].concat())
         .code(1)
         .stderr(contains("`java`"));
 }
@@ -253,22 +195,13 @@ fn picks_clock_from_report() {
 #[test]
 fn picks_clock_of_other_runtime() {
     refused(
-        &[
-            "pick",
-            "--duration",
-            "1ms",
-            "--error",
-            "1%",
-            "--runtime",
-            "cobol",
-        ],
+        &["pick", "1ms", "--error", "1%", "--runtime", "cobol"],
         2,
         "java, dotnet, python",
     );
     let agent = format!("other={} agent monotonic", program());
     let args = [
         "pick",
-        "--duration",
         "10ms",
         "--error",
         "5%",
@@ -287,15 +220,7 @@ fn picks_clock_of_other_runtime() {
         "{found}"
     );
     let mut without_java = assert_cmd::Command::new(program());
-    without_java.args([
-        "pick",
-        "--duration",
-        "1ms",
-        "--error",
-        "5%",
-        "--runtime",
-        "java",
-    ]);
+    without_java.args(["pick", "1ms", "--error", "5%", "--runtime", "java"]);
     let nothing = without_java
         .env("PATH", "/nowhere")
         .env_remove("JAVA_HOME")
@@ -303,7 +228,7 @@ fn picks_clock_of_other_runtime() {
         .assert();
     nothing
         .code(3)
-        .stdout(contains("No clock suffices").and(contains("install")));
+        .stdout(contains("nothing suffices").and(contains("install")));
 }
 
 #[test]
@@ -312,15 +237,7 @@ fn published_reports_are_picked_from() {
         env!("CARGO_MANIFEST_DIR"),
         "/reports/icpe2011-mbp53/2011-03-14/report.json"
     );
-    let args = [
-        "pick",
-        "--duration",
-        "1ms",
-        "--error",
-        "5%",
-        "--from",
-        report,
-    ];
+    let args = ["pick", "1ms", "--error", "5%", "--from", report];
     refused(&args, 1, "published");
     refused(&args, 1, "dotnet, java");
     for (runtime, id) in [("java", "NANO"), ("dotnet", ".STO")] {

@@ -388,15 +388,9 @@ fn refuses_nonsense_before_measuring() {
     );
     refused(
         &[
-            "pick",
-            "--every",
-            "1ms",
-            "--within",
-            "1us",
-            "--duration",
-            "1ms",
+            "pick", "--every", "1ms", "--within", "1us", "--rate", "100/s",
         ],
-        &["--duration"],
+        &["--rate"],
     );
     let missing = ["wait", "--quick", "--histogram", "/no/such/folder/h.txt"];
     timermeter(&missing)

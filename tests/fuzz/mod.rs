@@ -121,7 +121,12 @@ fn show(report: &Report) {
             .iter()
             .for_each(|(_, value)| steers_nothing(&plain(value)))
     });
-    let often = Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).expect("it makes sense");
+    let often = Punctuality {
+        every_ns: 1e6,
+        within_ns: Some(5e4),
+        share: 0.99,
+        overhead: Some(0.02),
+    };
     if let Ok(WaitChoice {
         picked,
         nearest,
@@ -131,7 +136,8 @@ fn show(report: &Report) {
     {
         let all = picked.iter().chain(&nearest).chain(&others);
         all.for_each(|waiter| {
-            assert!((0.0..=1.0).contains(&waiter.share) && waiter.share_at_least <= 1.0)
+            let figures = &waiter.figures;
+            assert!((0.0..=1.0).contains(&figures.share) && figures.share_at_least <= 1.0)
         });
     }
     let json = render(report, Format::Json, PLAIN);

@@ -113,15 +113,7 @@ fn no_message_steers_the_terminal() {
             &["report", &path, REPORT, "-o", &page],
             &["publish", &folder.arg("."), "-o", &site],
             &["inspect", "x", "--from", &path],
-            &[
-                "pick",
-                "--from",
-                &path,
-                "--duration",
-                "1us",
-                "--error",
-                "1%",
-            ],
+            &["pick", "--from", &path, "1us", "--error", "1%"],
             &["measure", "chain", "--from", &path],
         ] {
             let (_, output) = Run::start(args).end();

@@ -85,7 +85,7 @@ fn even_when_that_is_killed() {
 #[test]
 fn verbs_that_probe_first_end_that() {
     for verb in [
-        &["pick", "--duration", "10us", "--error", "5%"][..],
+        &["pick", "10us", "--error", "5%"][..],
         &["measure", "chain"],
         &["inspect", "*"],
     ] {

@@ -46,15 +46,7 @@ fn works_with_small_stack() {
     for args in [
         &["table", REPORTS][..],
         &["inspect", "--from", REPORT, "monotonic"],
-        &[
-            "pick",
-            "--from",
-            REPORT,
-            "--duration",
-            "10us",
-            "--error",
-            "5%",
-        ],
+        &["pick", "--from", REPORT, "10us", "--error", "5%"],
         &["probe", "--quick", "monotonic", "realtime"],
     ] {
         let ended = limited("ulimit -s 64", args);
@@ -220,7 +212,7 @@ fn without_any_clock_it_says_so() {
         &["probe", "--quick", "monotonic"][..],
         &["list", "--agent", "x=sleep 3102"],
         &["measure", "--", "true"],
-        &["pick", "--duration", "10us", "--error", "5%"],
+        &["pick", "10us", "--error", "5%"],
         &["inspect", "monotonic"],
         &["report", REPORT, "-o", &folder.arg("page.html")],
         &["publish", REPORTS, "-o", &folder.arg("site")],

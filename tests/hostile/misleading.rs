@@ -75,15 +75,7 @@ fn settable_clock_needs_explicit_request() {
     rows.retain(|row| three.iter().any(|id| row["id"] == *id));
     let path = folder.arg("three.json");
     fs::write(&path, report.to_string()).expect("it can be written");
-    let requirement = [
-        "pick",
-        "--from",
-        &path,
-        "--duration",
-        "10us",
-        "--error",
-        "5%",
-    ];
+    let requirement = ["pick", "--from", &path, "10us", "--error", "5%"];
     let text = String::from_utf8(run(&requirement).stdout).expect("it is text");
     assert!(text.contains("(monotonic)"), "{text}");
     assert!(

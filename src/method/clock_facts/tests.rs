@@ -57,7 +57,7 @@ fn facts_that_decide() {
     assert_eq!(native("realtime").meets(Need::Monotonic), Some(false));
     assert_eq!(native("thread-cputime").meets(Need::Threads), Some(false));
     assert_eq!(native("process-cputime").meets(Need::Threads), Some(true));
-    assert_eq!(native("perf-cycles").counts, None);
+    assert_eq!(native("perf-cycles").counts, Some(Counted::ThreadCycles));
     assert!(native("times").through_kernel && !native("time").through_kernel);
     assert!(native("rdtscp").ordered && !native("rdtsc").ordered && !native("time").ordered);
 }
@@ -65,24 +65,24 @@ fn facts_that_decide() {
 #[test]
 fn what_nobody_declared_is_unknown() {
     let platform = Platform::default();
-    let facts = Facts::of_row(&row("native", None), &platform);
-    assert_eq!(facts, Facts::UNKNOWN);
+    let facts = Facts::from_row(&row("native", None), &platform);
+    assert_eq!(facts, Facts::default());
     let older = TimerRow::unmeasured("realtime", "r()", "native", Status::Ok);
     assert_eq!(
-        Facts::of_row(&older, &platform),
+        Facts::from_row(&older, &platform),
         native("realtime"),
         "this program declares it"
     );
     let older = TimerRow::unmeasured("realtime", "r()", "Mine 1.0", Status::Ok);
     assert_eq!(
-        Facts::of_row(&older, &platform),
+        Facts::from_row(&older, &platform),
         Facts {
             ordered: true,
-            ..Facts::UNKNOWN
+            ..Facts::default()
         }
     );
     assert!(
-        Facts::of_row(&row("Java", None), &platform).ordered,
+        Facts::from_row(&row("Java", None), &platform).ordered,
         "its callers have no fence"
     );
     assert_eq!(facts.meets(Need::Threads), None);
@@ -94,14 +94,17 @@ fn found_facts_overrule_declared() {
     assert_eq!(declared.counting(Counted::Wall), declared);
     assert_eq!(
         declared.counting(Counted::ThreadCpu).counts,
-        Some(Counts::Thread)
+        Some(Counted::ThreadCpu)
     );
     assert_eq!(declared.counting(Counted::ThreadCpu).threads, Some(false));
-    assert_eq!(declared.counting(Counted::SomethingElse).counts, None);
-    let unknown = Facts::UNKNOWN.counting(Counted::Wall);
+    assert_eq!(
+        declared.counting(Counted::SomethingElse).counts,
+        Some(Counted::SomethingElse)
+    );
+    let unknown = Facts::default().counting(Counted::Wall);
     assert_eq!(
         (unknown.counts, unknown.monotonic),
-        (Some(Counts::Wall), None)
+        (Some(Counted::Wall), None)
     );
 }
 
@@ -110,7 +113,7 @@ fn only_invariant_tsc_keeps_rate() {
     let mut platform = Platform::default();
     platform.cpu.architecture = "x86_64".into();
     let facts = |platform: &Platform| {
-        let facts = Facts::of_row(
+        let facts = Facts::from_row(
             &row("native", Some(timers::Properties::COUNTER.into_owned())),
             platform,
         );

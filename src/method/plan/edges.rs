@@ -2,11 +2,10 @@
 //! right.
 
 use super::{
-    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, Plan, Shortfall, affordable, room,
-    too_expensive, variation,
+    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, Plan, Shortfall, room, too_expensive,
+    variation, within,
 };
-use crate::method::clock_figures::Budget;
-use crate::method::clock_figures::ClockFigures;
+use crate::method::clock_figures::{Budget, ClockFigures};
 use crate::method::requirement::Requirement;
 use crate::statistics::normal_quantile;
 
@@ -40,19 +39,18 @@ pub fn edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Result<
 /// What is possible where no number of calls brings the wanted error.
 fn least(clock: &ClockFigures, requirement: &Requirement) -> Option<Plan> {
     let error = 1.2 * (DRIFT + clock.pipeline_ns(true) / requirement.shortest_ns());
+    if error >= 1.0 {
+        return None;
+    }
     let possible = Requirement {
         error,
         ..requirement.clone()
     };
-    let plan = if error < 1.0 {
-        edge_crossing(clock, &possible).ok()?
-    } else {
-        return None;
-    };
+    let plan = edge_crossing(clock, &possible).ok()?;
     if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
         Some(plan)
     } else {
-        affordable(clock, requirement, &plan)
+        within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
     }
 }
 

@@ -74,7 +74,10 @@ fn edges_follow_the_binomial_law() {
 #[test]
 fn who_cannot_repeat_takes_no_batch() {
     let coarse = clock("monotonic-coarse", 4e6, 4.0);
-    let requirement = requirement(1e4, 0.05).rate(Some(1e4)).unwrap();
+    let requirement = Requirement {
+        rate_hz: Some(1e4),
+        ..requirement(1e4, 0.05)
+    };
     let plan = fastest(&coarse, &requirement).unwrap();
     assert_eq!(plan.method.name(), "edge-crossing");
     // Two reads of 4 ns, each with a fence of up to 20 ns.
@@ -94,7 +97,11 @@ fn overhead_makes_batches_longer() {
     let fine = clock("thread-cputime", 10.0, 500.0);
     let requirement = requirement(1e3, 0.10);
     let free = batch(&fine, &requirement).unwrap();
-    let bound = batch(&fine, &requirement.clone().overhead(Some(0.02)).unwrap()).unwrap();
+    let cheap = Requirement {
+        overhead: Some(0.02),
+        ..requirement.clone()
+    };
+    let bound = batch(&fine, &cheap).unwrap();
     assert!(
         bound.overhead <= 0.02 && free.overhead > 0.02,
         "{free:?} {bound:?}"

@@ -27,6 +27,15 @@ fn late(counts: &[(f64, u64)]) -> Lateness {
     }
 }
 
+fn punctuality(within_ns: f64, share: f64, overhead: Option<f64>) -> Punctuality {
+    Punctuality {
+        every_ns: 1e6,
+        within_ns: Some(within_ns),
+        share,
+        overhead,
+    }
+}
+
 #[test]
 fn partial_bin_does_not_count() {
     let late = late(&[(10_000.0, 90), (49_000.0, 5), (60_000.0, 5)]);
@@ -46,12 +55,12 @@ fn few_waits_prove_little() {
 
 #[test]
 fn few_waits_ask_for_more() {
-    let asked = Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).expect("it makes sense");
-    let waiter = |share: f64, waits, overhead| Waiter {
+    let asked = punctuality(5e4, 0.99, Some(0.02));
+    let waiter = |share: f64, waits, overhead| WaitRecord {
         share,
         waits,
         overhead,
-        ..Waiter::default()
+        ..WaitRecord::default()
     };
     for (waiter, may) in [
         (waiter(1.0, 24, Some(0.01)), true),
@@ -61,27 +70,27 @@ fn few_waits_ask_for_more() {
         (waiter(1.0, 24, Some(0.03)), false),
         (waiter(1.0, 24, None), true),
         (
-            Waiter {
+            WaitRecord {
                 too_coarse: true,
                 ..waiter(1.0, 24, Some(0.01))
             },
             false,
         ),
     ] {
-        assert_eq!(waiter.may_suffice(&asked), may, "{waiter:?}");
+        assert_eq!(waiter.is_promising(&asked), may, "{waiter:?}");
     }
 }
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    assert!(Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).is_ok());
-    for (every, within, share, overhead) in [
-        (1e6, 1e6, 0.9, None),
-        (1e6, 1e3, 1.0, None),
-        (1e6, 1e3, 0.0, None),
-        (1e6, 1e3, 0.9, Some(0.0)),
+    assert!(punctuality(5e4, 0.99, Some(0.02)).checked().is_ok());
+    for (within, share, overhead) in [
+        (1e6, 0.9, None),
+        (1e3, 1.0, None),
+        (1e3, 0.0, None),
+        (1e3, 0.9, Some(0.0)),
     ] {
-        assert!(Punctuality::new(every, within, share, overhead).is_err());
+        assert!(punctuality(within, share, overhead).checked().is_err());
     }
 }
 

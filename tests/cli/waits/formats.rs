@@ -206,7 +206,7 @@ fn all_verbs_read_kept_run() {
     ];
     timermeter(&none)
         .code(3)
-        .stdout(contains("No method suffices").and(contains("the nearest is")));
+        .stdout(contains("nothing suffices; the nearest is"));
     let other = [
         "pick", "--every", "30s", "--within", "1s", "--from", &report,
     ];

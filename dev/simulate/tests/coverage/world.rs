@@ -42,7 +42,6 @@ impl Truth {
             adds_ns: None,
             cost_p99_ns: Some(self.base_ns + self.jitter_ns * 100.0_f64.ln()),
             spread: Some(within_a_step),
-            quality: None,
             facts: Facts {
                 ordered: self.ordered,
                 ..Facts::from_declared(&timers::Properties::MONOTONIC)
