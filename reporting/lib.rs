@@ -15,6 +15,7 @@ pub mod input;
 pub mod limits;
 pub mod page;
 pub mod parallel;
+pub mod plot;
 pub mod report;
 pub mod scratch;
 pub mod table;

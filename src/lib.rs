@@ -26,8 +26,8 @@ pub use estimators::{
     statistics, trace, waits,
 };
 pub use reporting::{
-    comparison, document, fields, glob, input, limits, page, parallel, report, scratch, table,
-    tabulation, text,
+    comparison, document, fields, glob, input, limits, page, parallel, plot, report, scratch,
+    table, tabulation, text,
 };
 
 /// The examples of docs/library.md, which are compiled with the tests.

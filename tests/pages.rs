@@ -7,7 +7,7 @@ use std::path::Path;
 use timermeter::model::Report;
 use timermeter::page::render;
 use timermeter::page::site::{self, Wanted};
-use timermeter::report::plot::Plot;
+use timermeter::plot::Plot;
 use timermeter::report::{read, render as render_report};
 use timermeter::table::{Format, Style};
 
@@ -100,13 +100,13 @@ fn a_page_needs_nothing_else() {
 #[test]
 fn draws_figures_for_paper_and_terminal() {
     let report = report();
-    let plots = Plot::all_of(&report.timers[0]);
+    let plots = Plot::of_row((&report.timers[0]).into());
     assert_eq!(
         plots.iter().map(|plot| plot.name).collect::<Vec<_>>(),
         ["staircase", "intervals", "costs"]
     );
     for plot in &plots {
-        let svg = plot.svg().unwrap();
+        let svg = plot.svg("figure");
         assert!(
             svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"),
             "{svg}"

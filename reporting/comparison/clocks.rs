@@ -96,33 +96,31 @@ pub(super) fn candidates(
     sides: [&[SeenClock]; 3],
     common: Common,
 ) -> impl Iterator<Item = Candidate> {
-    Quantity::of_clocks()
-        .into_iter()
-        .filter_map(move |quantity| {
-            let ways = units(quantity, sides, common).iter().filter_map(|unit| {
-                let [old, new, history]: [Vec<Run>; 3] = sides.map(|side| {
-                    side.iter()
-                        .filter_map(|seen| run(quantity, seen, common, *unit))
-                        .collect()
-                });
-                let both = !old.is_empty() && !new.is_empty();
-                both.then_some(Sides {
-                    unit: *unit,
-                    runs: [old, new],
-                    history,
-                })
+    Quantity::of_clocks().filter_map(move |quantity| {
+        let ways = units(quantity, sides, common).iter().filter_map(|unit| {
+            let [old, new, history]: [Vec<Run>; 3] = sides.map(|side| {
+                side.iter()
+                    .filter_map(|seen| run(quantity, seen, common, *unit))
+                    .collect()
             });
-            let ways: Vec<Sides> = ways.collect();
-            let row = sides[1].first()?.row;
-            let mut rows = sides[..2].iter().copied().flatten();
-            (!ways.is_empty()).then(|| Candidate {
-                timer: row.id.clone(),
-                quantity,
-                read: Read::of(row),
-                ways,
-                single_process: rows.any(|seen| is_of_single_process(seen.row)),
+            let both = !old.is_empty() && !new.is_empty();
+            both.then_some(Sides {
+                unit: *unit,
+                runs: [old, new],
+                history,
             })
+        });
+        let ways: Vec<Sides> = ways.collect();
+        let row = sides[1].first()?.row;
+        let mut rows = sides[..2].iter().copied().flatten();
+        (!ways.is_empty()).then(|| Candidate {
+            timer: row.id.clone(),
+            quantity,
+            read: Read::of(row),
+            ways,
+            single_process: rows.any(|seen| is_of_single_process(seen.row)),
         })
+    })
 }
 
 /// In which units a figure may be the same: a cost that follows the core in cycles, one that does

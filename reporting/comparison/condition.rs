@@ -13,8 +13,8 @@
 
 use std::str::FromStr;
 
+use super::quantity::Measure;
 use super::{Compared, Comparison, Quantity, Verdict};
-use crate::fields::Measure;
 use crate::glob::Glob;
 
 /// A condition on what changed.

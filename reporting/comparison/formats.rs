@@ -9,7 +9,7 @@ use super::{
     Comparison, FAMILY_ERROR, PlatformChange, SMALLEST, SMALLEST_QUALITY, SMALLEST_SPREAD, Verdict,
     sentences,
 };
-use crate::report::terminal::listed;
+use crate::document::listed;
 use crate::table::{Format, Style, escape_markdown as escape};
 use crate::text::hang;
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::{Serialize, Serializer};
 
 use super::{Difference, Interval, Verdict};
-use crate::fields::{Comparable, Field, Kind, Measure, Row, Scatter, of_kind};
+use crate::fields::{Field, Kind, Scatter, Unit as FieldUnit, fields, of_kind};
 use crate::model::TimerRow;
 use crate::text::numbers::{significant, time};
 
@@ -24,67 +24,96 @@ pub const SMALLEST_QUALITY: f64 = 0.001;
 /// their square root. *Computed*.
 pub const SMALLEST_SPREAD: f64 = 2.0 * SMALLEST_QUALITY;
 
-/// A figure that is compared: what the list of fields knows of it.
+/// A figure that is compared, by its name in the table of fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quantity(&'static Comparable);
+pub struct Quantity(&'static str);
+
+/// In what a figure is reported, and when it is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// In percent, differences in points; more is better.
+    Points,
+    /// As a share; more is better.
+    Share,
+    /// In nanoseconds, differences in percent too; less is better.
+    Time,
+    /// In ppm; what is nearer to 0 is better.
+    Ppm,
+}
 
 impl Quantity {
     /// Formula (1), in percent; differences in points.
-    pub const QUALITY: Self = Self(Comparable::QUALITY);
+    pub const QUALITY: Self = Self("Quality");
     /// What a call costs alone, in nanoseconds.
-    pub const COST: Self = Self(Comparable::COST);
+    pub const COST: Self = Self("cost");
     /// One step, in nanoseconds.
-    pub const RESOLUTION: Self = Self(Comparable::RESOLUTION);
+    pub const RESOLUTION: Self = Self("resolution");
     /// A share.
-    pub const SPREAD: Self = Self(Comparable::SPREAD);
-    /// Of a timer that waits, in nanoseconds: its shortest wait.
-    pub const FLOOR: Self = Self(Comparable::FLOOR);
-    /// Of a timer that waits, in nanoseconds: its median lateness.
-    pub const LATENESS: Self = Self(Comparable::LATENESS);
+    pub const SPREAD: Self = Self("spread");
+    /// Of a sleep primitive, in nanoseconds: its shortest wait.
+    pub const FLOOR: Self = Self("floor");
+    /// Of a sleep primitive, in nanoseconds: its median lateness.
+    pub const LATENESS: Self = Self("lateness");
 
-    /// All of them, Quality first, those of timers that wait last.
+    /// All of them, Quality first, those of clocks before all others.
     pub fn all() -> impl Iterator<Item = Self> {
-        Comparable::ALL.iter().map(|compared| Self(compared))
+        let names = fields()
+            .iter()
+            .filter_map(|field| Some(Self(field.compared?.0)));
+        std::iter::once(Self::QUALITY).chain(names.filter(|name| *name != Self::QUALITY))
     }
 
     /// Those of clocks.
-    pub(super) fn of_clocks() -> [Self; Comparable::OF_CLOCKS] {
-        let mut of_clocks = Self::all().filter(|quantity| quantity.is_of_clocks());
-        std::array::from_fn(|_| of_clocks.next().expect("as many as were counted"))
+    pub(super) fn of_clocks() -> impl Iterator<Item = Self> {
+        Self::all().filter(|quantity| quantity.is_of_clocks())
     }
 
     /// Those that rows of a kind have, each with its field.
     pub(super) fn of_rows(kind: Kind) -> &'static [(Self, &'static Field)] {
         static ALL: LazyLock<[Vec<(Quantity, &Field)>; 3]> = LazyLock::new(|| {
-            [Kind::Clocks, Kind::Waits, Kind::Periods].map(|kind| {
-                let field = |quantity: Quantity| {
-                    let field = of_kind(kind).find(|field| field.compared == Some(quantity.0))?;
-                    Some((quantity, field))
-                };
-                Quantity::all().filter_map(field).collect()
+            Kind::ALL.map(|kind| {
+                let fields = of_kind(kind);
+                fields
+                    .filter_map(|field| Some((Quantity(field.compared?.0), field)))
+                    .collect()
             })
         });
         &ALL[kind as usize]
     }
 
+    fn field(self) -> &'static Field {
+        let is_own = |field: &&Field| field.compared.is_some_and(|(name, _)| name == self.0);
+        fields()
+            .iter()
+            .find(is_own)
+            .expect("quantities are made of fields")
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.0.name
+        self.0
     }
 
     /// In what it is told.
     pub(super) fn measure(self) -> Measure {
-        self.0.measure
+        match self.field().unit {
+            FieldUnit::Percent => Measure::Points,
+            FieldUnit::Share => Measure::Share,
+            FieldUnit::Ppm => Measure::Ppm,
+            _ => Measure::Time,
+        }
     }
 
     pub(super) fn scatter(self) -> Scatter {
-        self.0.scatter
+        self.field()
+            .compared
+            .map_or(Scatter::None, |(_, scatter)| scatter)
     }
 
     /// Whether it is of clocks, or of timers that wait.
     pub(super) fn is_of_clocks(self) -> bool {
-        self.0.of_clocks
+        self.field().is_of(Kind::Clocks)
     }
 
     /// The figure, as people read it.
@@ -104,7 +133,9 @@ impl Quantity {
         let (_, field) = Self::of_rows(Kind::Clocks)
             .iter()
             .find(|(quantity, _)| *quantity == self)?;
-        field.figure(&Row::Clock(row))?.sound()
+        // Qualities are compared in percent.
+        let scale = if self == Self::QUALITY { 100.0 } else { 1.0 };
+        field.figure(row.into())?.scaled(scale).sound()
     }
 
     /// Whether a difference is as large as the smallest that matters.

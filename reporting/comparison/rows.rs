@@ -4,11 +4,11 @@
 use indexmap::IndexMap;
 
 use super::family::Assumed;
+use super::quantity::Measure;
 use super::{
     ChangedAnswer, Compared, Comparison, FAMILY_ERROR, Fate, Quantity, SMALLEST, SMALLEST_QUALITY,
     Unit, Verdict,
 };
-use crate::fields::Measure;
 use crate::table::{Table, TableColumn};
 use crate::text::numbers::{NOTHING, significant};
 

@@ -2,8 +2,9 @@
 //! of read. It decides where a side has one report only; several measure it.
 
 use super::Quantity;
+use super::quantity::Measure;
 use super::quantity::SLEW;
-use crate::fields::{Measure, Scatter};
+use crate::fields::Scatter;
 use crate::model::{Family, ReadsBy, TimerRow};
 use crate::quality::{COST_EXPONENT, SPREAD_EXPONENT};
 

@@ -6,11 +6,8 @@ use super::evidence::{Run, Sides};
 use super::family::Candidate;
 use super::scatter::Read;
 use super::{OneSided, Quantity, State, fate};
-use crate::fields::{self, Field, Kind, Ticked};
-use crate::model::{
-    BackgroundLoad, Interval, Lateness, PeriodRow, Report, Status, WaitConditions, WaitRow,
-};
-use crate::report::waits::named;
+use crate::fields::{Kind, Row, rows};
+use crate::model::{BackgroundLoad, Interval, Report, Status};
 use crate::text::numbers::short_time;
 
 /// The degrees of freedom that intervals of waits are taken to have, as reports do not say: those
@@ -27,17 +24,6 @@ pub(super) struct ComparedWaits {
     pub common: bool,
 }
 
-/// A row as it is compared.
-struct WaitingRow<'a> {
-    id: &'a str,
-    conditions: &'a WaitConditions,
-    /// The period, where it has one.
-    period_ns: Option<u64>,
-    state: State<'a>,
-    /// Each figure, at what length, if at any.
-    figures: Vec<(Quantity, Option<u64>, Interval)>,
-}
-
 /// What a row has in common with that of the same timer under the same conditions: id, period,
 /// slack, policy, load and CPU.
 type Key<'a> = (
@@ -49,89 +35,61 @@ type Key<'a> = (
     Option<u32>,
 );
 
-impl<'a> WaitingRow<'a> {
-    fn of_wait(row: &'a WaitRow) -> Self {
-        let mut figures = Vec::new();
-        let is_of_length = |field: &Field| field.metric.is_some_and(|metric| metric.of_length);
-        let mut add = |late: Option<&Lateness>| {
-            let length = late.map(|late| late.request_ns);
-            let waited = fields::Row::Wait(fields::Waited {
-                row,
-                late,
-                conditions: "",
-            });
-            for (quantity, field) in Quantity::of_rows(Kind::Waits) {
-                if is_of_length(field) == late.is_some() {
-                    figures.extend(
-                        field
-                            .figure(&waited)
-                            .map(|figure| (*quantity, length, figure)),
-                    );
-                }
-            }
-        };
-        add(None);
-        row.figures
-            .iter()
-            .flat_map(|found| found.by_length())
-            .for_each(|late| add(Some(late)));
-        let state = (row.status, row.reason.as_deref());
-        Self {
-            id: &row.id,
-            conditions: &row.conditions,
-            period_ns: None,
-            state,
-            figures,
-        }
-    }
+/// A row with each figure that is compared, and at what length, if at any.
+struct WaitingRow<'a> {
+    row: Row<'a>,
+    figures: Vec<(Quantity, Option<u64>, Interval)>,
+}
 
-    fn of_period(row: &'a PeriodRow) -> Self {
-        let ticked = fields::Row::Period(Ticked {
-            row,
-            conditions: "",
-        });
-        let found = Quantity::of_rows(Kind::Periods).iter();
-        let figures = found
-            .filter_map(|(quantity, field)| Some((*quantity, None, field.figure(&ticked)?)))
-            .collect();
-        let state = (row.status, row.reason.as_deref());
-        Self {
-            id: &row.id,
-            conditions: &row.conditions,
-            period_ns: Some(row.period_ns),
-            state,
-            figures,
+impl<'a> WaitingRow<'a> {
+    fn new(row: Row<'a>) -> Self {
+        let quantities = Quantity::of_rows(row.kind());
+        let whole = quantities
+            .iter()
+            .filter_map(|(quantity, field)| Some((*quantity, None, field.figure(row)?)));
+        let mut figures: Vec<_> = whole.collect();
+        for at_length in row
+            .by_length()
+            .into_iter()
+            .filter(|row| row.lateness().is_some())
+        {
+            let of_length = quantities
+                .iter()
+                .filter(|(_, field)| field.figure(row).is_none());
+            figures.extend(of_length.filter_map(|(quantity, field)| {
+                Some((*quantity, at_length.request_ns(), field.figure(at_length)?))
+            }));
         }
+        Self { row, figures }
     }
 
     /// On which CPU it waited does not matter where each report has one only.
     fn key(&self, cpus_matter: bool) -> Key<'a> {
-        let WaitConditions {
+        let (id, conditions, period_ns) = self.row.identity();
+        let asked =
+            conditions.map(|asked| (asked.slack_ns, asked.policy.as_str(), asked.load, asked.cpu));
+        let (slack_ns, policy, load, cpu) = asked.unwrap_or_default();
+        (
+            id,
+            period_ns,
             slack_ns,
             policy,
             load,
-            cpu,
-        } = self.conditions;
-        (
-            self.id,
-            self.period_ns,
-            *slack_ns,
-            policy,
-            *load,
             cpu.filter(|_| cpus_matter),
         )
     }
 
-    /// One that could not be asked was asked under no conditions.
-    fn is_unasked(&self) -> bool {
-        self.conditions.policy.is_empty()
+    fn timer(&self) -> (&'a str, Option<u64>) {
+        (self.row.id(), self.row.request_ns())
     }
 
-    fn name(&self, among: &[&WaitConditions]) -> String {
-        let every = self.period_ns.map_or_else(String::new, |ns| {
-            format!(" every {}", short_time(ns as f64))
-        });
-        named(&format!("{}{every}", self.id), self.conditions, among)
+    /// One that could not be asked was asked under no conditions.
+    fn is_unasked(&self) -> bool {
+        self.row.conditions().is_none()
+    }
+
+    fn state(&self) -> State<'a> {
+        (self.row.status(), self.row.reason())
     }
 }
 
@@ -141,29 +99,26 @@ pub(super) fn compared(sides: [&[&Report]; 3]) -> ComparedWaits {
         sides.map(|side| side.iter().flat_map(|run| rows_of(run)).collect());
     let several = |rows: &[WaitingRow]| {
         rows.iter()
-            .any(|row| row.conditions.cpu != rows[0].conditions.cpu)
+            .any(|row| row.key(true).5 != rows[0].key(true).5)
     };
     let cpus_matter = several(&old) || several(&new);
     let [old_sides, new_sides, kept] = [&old, &new, &history].map(|rows| by_key(rows, cpus_matter));
     // One that could not be asked was asked under no conditions: it is the same timer all the same.
     let same_id = |rows: &[WaitingRow], row: &WaitingRow| {
-        let same = |other: &&WaitingRow| (other.id, other.period_ns) == (row.id, row.period_ns);
+        let same = |other: &&WaitingRow| other.timer() == row.timer();
         rows.iter()
             .filter(same)
             .any(|other| other.is_unasked() || row.is_unasked())
     };
-    let (among_old, among_new) = (measured(&old), measured(&new));
     let mut waited = ComparedWaits::default();
     for (key, after) in &new_sides {
-        let name = after[0].name(&among_new);
+        let name = name(after[0]);
         let mut before = old_sides
             .iter()
             .find(|(other, _)| other == key)
             .map(|(_, rows)| rows.clone());
         if before.is_none() && same_id(&old, after[0]) {
-            let first = old
-                .iter()
-                .find(|row| (row.id, row.period_ns) == (after[0].id, after[0].period_ns));
+            let first = old.iter().find(|row| row.timer() == after[0].timer());
             before = first.map(|row| vec![row]);
         }
         waited.one_sided.extend(fate(
@@ -185,7 +140,7 @@ pub(super) fn compared(sides: [&[&Report]; 3]) -> ComparedWaits {
     }
     let known: HashSet<&Key> = new_sides.iter().map(|(key, _)| key).collect();
     for (_, before) in old_sides.iter().filter(|(key, _)| !known.contains(key)) {
-        let name = before[0].name(&among_old);
+        let name = name(before[0]);
         if !same_id(&new, before[0]) {
             waited.one_sided.extend(fate(state_of(before), None, &name));
         }
@@ -212,8 +167,8 @@ fn by_key<'a, 'b>(
 }
 
 fn state_of<'a>(rows: &[&WaitingRow<'a>]) -> Option<State<'a>> {
-    let well = rows.iter().find(|row| row.state.0 == Status::Ok);
-    well.or(rows.first()).map(|row| row.state)
+    let well = rows.iter().find(|row| row.state().0 == Status::Ok);
+    well.or(rows.first()).map(|row| row.state())
 }
 
 /// What can be compared of a timer, at each length that both sides have.
@@ -261,20 +216,18 @@ fn candidates(sides: [&[&WaitingRow]; 3], name: &str) -> Vec<Candidate> {
     asked.into_iter().filter_map(of).collect()
 }
 
-/// The conditions of those that have figures: others have none.
-fn measured<'a>(rows: &[WaitingRow<'a>]) -> Vec<&'a WaitConditions> {
-    rows.iter()
-        .filter(|row| row.state.0 == Status::Ok)
-        .map(|row| row.conditions)
-        .collect()
+fn rows_of(report: &Report) -> impl Iterator<Item = WaitingRow<'_>> {
+    [Kind::Waits, Kind::Periods]
+        .into_iter()
+        .flat_map(|kind| rows(report, kind))
+        .map(WaitingRow::new)
 }
 
-fn rows_of<'a>(report: &'a Report) -> impl Iterator<Item = WaitingRow<'a>> {
-    report
-        .waits
-        .iter()
-        .map(WaitingRow::of_wait)
-        .chain(report.periods.iter().map(WaitingRow::of_period))
+fn name(row: &WaitingRow) -> String {
+    match row.row.request_ns() {
+        Some(ns) => format!("{} every {}", row.row.name(), short_time(ns as f64)),
+        None => row.row.name(),
+    }
 }
 
 fn run(known: &Interval) -> Option<Run> {

@@ -29,7 +29,6 @@
 //! so that all verbs end with `emit`. The formats of each verb stand in one table, `cli::groups`.
 
 mod markdown;
-mod report;
 mod terminal;
 
 use std::io::{self, Write};
@@ -37,11 +36,11 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::model::Severity;
-use crate::report::plot::Plot;
+use crate::plot::Plot;
 use crate::table::{Format, Style, Table};
 use crate::text::json::{self, Layout};
 
-pub use report::ReportView;
+pub use terminal::{listed, machine};
 
 /// Something that can be written in several formats.
 pub trait Render {

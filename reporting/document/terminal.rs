@@ -2,7 +2,6 @@
 
 use super::{FindingText, Section};
 use crate::model::Severity;
-use crate::report::terminal::{listed, machine};
 use crate::table::Style;
 use crate::text::{hang, plain};
 
@@ -75,6 +74,38 @@ fn rendered(section: &Section<'_>, lead: &str, style: Style) -> String {
         Section::Data(_) => {}
     }
     out
+}
+
+/// Lines that begin with `#`.
+#[must_use]
+pub fn machine<N: AsRef<str>, V: AsRef<str>>(facts: &[(N, V)], style: Style) -> String {
+    let lines = listed("# ", facts, style);
+    lines
+        .lines()
+        .map(|line| style.paint("2", line) + "\n")
+        .collect()
+}
+
+/// A line a fact, folded, the values below each other.
+#[must_use]
+pub fn listed<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style: Style) -> String {
+    let width = facts.iter().map(|(name, _)| name.as_ref().chars().count());
+    let width = width.max().unwrap_or(0);
+    let mut text = String::new();
+    for (name, value) in facts {
+        let first = format!("{lead}{:width$}  ", name.as_ref());
+        let next = format!("{lead}{:width$}  ", "");
+        hang(
+            &mut text,
+            &first,
+            &next,
+            &plain(value.as_ref()),
+            style.columns(),
+        );
+    }
+    text.lines()
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect()
 }
 
 /// Text of which each line is painted.

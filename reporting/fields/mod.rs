@@ -1,204 +1,166 @@
-//! What is listed of a report: each field once, with all that tables, CSV, Parquet, metrics,
-//! comparisons and checks have to know of it. To list another figure is an entry in `clocks.rs`,
-//! `waits.rs` or `report.rs`; what is a sentence is written by hand elsewhere. Functions there are
-//! as long as their lists.
+//! The table of everything that a report holds: one row a quantity, of clocks, waits, periodic timers
+//! and of the run itself.
+//!
+//! A [`Field`] has a name, a [`Unit`], an explanation and a function that reads it from a [`Row`].
+//! Key, heading, notation, type, metric and range follow from the unit. Tables, CSV, Parquet,
+//! OpenMetrics, checks, facts about a timer and comparisons take all they list from here, so that
+//! another quantity is one more row in `clocks.rs`, `waits.rs` or `report.rs`.
+//!
+//! To use it: [`rows`] returns the rows of a report, [`of_kind`] the fields of a kind of rows;
+//! [`Field::value`] is a cell, [`Field::figure`] a figure with its interval, [`Field::written`] the
+//! text for people.
 
 mod clocks;
-mod comparable;
-mod periods;
 mod report;
+mod row;
+mod unit;
 mod waits;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use crate::model::{Interval, Report, TimerRow};
+use crate::model::{Interval, Report};
 use crate::table::{Notation, TableColumn, Type, Value};
 
-pub use comparable::{Comparable, Kind, Measure, Range, Row, Scatter, Ticked, Waited, in_a_line};
+pub use row::{Kind, Row, Source, all_rows, rows};
+pub use unit::{Range, Scatter, Unit};
 
-/// Something that is listed.
+/// A quantity, and all that is derived from it.
 pub struct Field {
-    /// What it is called where scripts read it, with its unit; it stays.
+    /// Its name in files: the name in the table and its unit, as in `cost_ns`.
     pub key: &'static str,
-    /// What it is, in a sentence.
+    /// Its name on the command line, as in `cost`.
+    pub column: &'static str,
+    /// Its heading in tables, with its unit.
+    pub heading: &'static str,
+    /// What it is, in a sentence without a full stop.
     pub about: &'static str,
-    /// What files of typed columns hold of it.
-    pub kind: Type,
-    /// As `table --columns` calls it, and its heading there; none where `table` does not have it.
-    pub column: Option<(&'static str, &'static str)>,
-    /// How its figures are written in tables.
-    pub notation: Notation,
-    /// Whether the largest come first when it is sorted by.
-    pub largest_first: bool,
-    /// Whether its text tells reports apart, so that none of it is cut off.
-    pub whole: bool,
-    /// Its place among the columns that `table` has by default, and where there is no room for it.
-    pub by_default: Option<(u8, Room)>,
-    /// In the table of a single report, on terminals and pages.
-    pub screen: Option<Screen>,
-    /// Whether `table --columns all` and Parquet have it.
-    pub in_all: bool,
+    /// What its values are.
+    pub unit: Unit,
+    /// How its figures are written in tables of many reports.
+    notation: Notation,
+    /// Where tables show it without being asked.
+    pub room: Option<Room>,
+    /// Whether files with all columns lack it, because others say the same.
+    pub derived: bool,
     /// Its gauge.
     pub metric: Option<Metric>,
-    /// What comparisons know it by.
-    pub compared: Option<&'static Comparable>,
-    /// Where it stands in the document, and what is possible there.
-    pub check: Option<Check>,
-    source: FieldSource,
+    /// Its name in comparisons, and what runs of an unchanged machine differ by.
+    pub compared: Option<(&'static str, Scatter)>,
+    /// What its figure can be.
+    pub range: Range,
+    /// The kinds of rows that have it; none where it is one of the report.
+    kinds: &'static [Kind],
+    has_interval: bool,
+    part: Part,
+    read: Read,
 }
 
-/// For what a terminal needs room to show a column.
+/// On which terminals a column is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Room {
-    /// It is always shown.
+    /// On all.
     Always,
-    /// Not on a narrow terminal beside the names of several reports.
-    OfOneReport,
+    /// Not on a narrow terminal next to the names of several reports.
+    OneReport,
     /// Not on a narrow terminal.
     Wide,
 }
 
-/// A column of the table of a single report.
-#[derive(Clone, Copy)]
-pub struct Screen {
-    /// What it is called on terminals, on pages, and in Markdown, which repeats headings; empty
-    /// where it is not shown.
-    pub headings: [&'static str; 3],
-    /// How it is written.
-    pub notation: Notation,
-    /// From which width on a page shows it: a class of its style sheet. What is `wide` is left out
-    /// on narrow terminals.
-    pub width: &'static str,
-    /// Whether it is left out where no row has it.
-    pub optional: bool,
-}
-
-/// A gauge.
+/// A gauge: its name without program, kind of row and unit, and the quantile where several share
+/// the name.
 #[derive(Clone, Copy)]
 pub struct Metric {
-    /// Its name without the unit.
+    /// As in `cost`.
     pub name: &'static str,
-    /// Its base unit; empty for numbers of things.
-    pub unit: &'static str,
-    /// What it is, without a full stop.
-    pub help: &'static str,
-    /// Which quantile it is of, where several share a name.
+    /// As in `99`.
     pub percentile: Option<&'static str>,
-    /// Whether it is of waits of one length.
-    pub of_length: bool,
 }
 
-/// What is possible.
-#[derive(Clone, Copy)]
-pub struct Check {
-    /// Where it stands in the document.
-    pub place: &'static str,
-    /// What is possible of the figure and of its upper end.
-    pub range: Range,
-    /// What is possible of its lower end.
-    pub low: Range,
+/// What a field is in a row.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// Anything without an interval.
+    Value(Value),
+    /// A figure.
+    Figure(Interval),
+    /// A figure that is known to be no larger than this.
+    AtMost(f64),
 }
 
-/// Which number of an interval.
+macro_rules! plain_values {
+    ($($type:ty),*) => {
+        $(impl From<$type> for Found {
+            fn from(value: $type) -> Self {
+                Self::Value(value.into())
+            }
+        })*
+    };
+}
+
+plain_values!(
+    Value,
+    String,
+    &String,
+    bool,
+    u32,
+    u64,
+    i64,
+    f64,
+    &Option<String>
+);
+
+impl From<&'static str> for Found {
+    fn from(word: &'static str) -> Self {
+        Self::Value(Value::Word(word))
+    }
+}
+
+impl From<Interval> for Found {
+    fn from(figure: Interval) -> Self {
+        Self::Figure(figure)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Found {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Value(Value::Nothing), Into::into)
+    }
+}
+
+/// Which number of an interval, or whether it is a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    Value,
+    Whole,
     Low,
     High,
 }
 
-impl Part {
-    fn get(self, interval: Interval) -> Option<f64> {
-        match self {
-            Self::Value => Some(interval.value),
-            Self::Low => interval.low(),
-            Self::High => interval.high(),
-        }
-    }
-}
-
-/// Something of each kind of row that has it.
-struct Of<T> {
-    clock: Option<Arc<OfClock<T>>>,
-    wait: Option<Arc<OfWait<T>>>,
-    period: Option<Arc<OfPeriod<T>>>,
-}
-
-type OfClock<T> = dyn Fn(&TimerRow) -> T + Send + Sync;
-type OfWait<T> = dyn Fn(&Waited) -> T + Send + Sync;
-type OfPeriod<T> = dyn Fn(&Ticked) -> T + Send + Sync;
-
-enum FieldSource {
-    /// Known to the reader of the report.
+#[derive(Clone, Copy)]
+enum Read {
+    /// Known to the reader of the report only.
     Origin,
-    Report(fn(&Report) -> Value),
-    Row(Of<Value>),
-    /// A figure, or one of the ends of its interval: which of the three.
-    Figure(Of<Option<Interval>>, Part),
+    Report(fn(&Report) -> Option<Found>),
+    Row(fn(Row) -> Option<Found>),
 }
 
-impl<T> Clone for Of<T> {
-    fn clone(&self) -> Self {
-        Self {
-            clock: self.clock.clone(),
-            wait: self.wait.clone(),
-            period: self.period.clone(),
-        }
-    }
+/// Fields of a table: `name: Unit = expression, "explanation", option(…)…;`. `?` in the expression
+/// stands for "not determined".
+macro_rules! field_table {
+    ($read:path, $kinds:expr, |$row:ident| $source:expr;
+        $($name:ident: $unit:ident = $value:expr, $about:literal $(, $option:ident($($argument:expr),*))*;)*) => {
+        vec![$($crate::fields::Field::new(
+            stringify!($name), $crate::fields::Unit::$unit, $about, $kinds,
+            $read(|$row| { let $row = $source; Some($crate::fields::Found::from($value)) }),
+        )$(.$option($($argument),*))*),*]
+    };
 }
+use field_table;
 
-impl<T> Of<T> {
-    fn clock(of: impl Fn(&TimerRow) -> T + Send + Sync + 'static) -> Self {
-        Self {
-            clock: Some(Arc::new(of)),
-            wait: None,
-            period: None,
-        }
-    }
-
-    fn wait(of: impl Fn(&Waited) -> T + Send + Sync + 'static) -> Self {
-        Self {
-            clock: None,
-            wait: Some(Arc::new(of)),
-            period: None,
-        }
-    }
-
-    fn period(of: impl Fn(&Ticked) -> T + Send + Sync + 'static) -> Self {
-        Self {
-            clock: None,
-            wait: None,
-            period: Some(Arc::new(of)),
-        }
-    }
-
-    fn get(&self, row: &Row) -> Option<T> {
-        match row {
-            Row::Clock(row) => self.clock.as_ref().map(|of| of(row)),
-            Row::Wait(row) => self.wait.as_ref().map(|of| of(row)),
-            Row::Period(row) => self.period.as_ref().map(|of| of(row)),
-        }
-    }
-
-    fn is_of(&self, kind: Kind) -> bool {
-        match kind {
-            Kind::Clocks => self.clock.is_some(),
-            Kind::Waits => self.wait.is_some(),
-            Kind::Periods => self.period.is_some(),
-        }
-    }
-}
-
-/// All fields, in the order of `table --columns all`: those of reports first.
+/// All fields, in the order of files with all columns: those of reports first.
 #[must_use]
 pub fn fields() -> &'static [Field] {
     static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
-        let all = [
-            report::fields(),
-            clocks::fields(),
-            waits::fields(),
-            periods::fields(),
-        ];
+        let all = [report::fields(), clocks::fields(), waits::fields()];
         all.into_iter()
             .flatten()
             .flat_map(Field::with_ends)
@@ -212,300 +174,340 @@ pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Field> {
     fields().iter().filter(move |field| field.is_of(kind))
 }
 
-/// The columns of rows of a kind in CSV and Parquet: those of the report first.
+/// The columns of rows of a kind in files with all columns.
 #[must_use]
 pub fn columns(kind: Kind) -> Vec<&'static Field> {
-    of_kind(kind).filter(|field| field.in_all).collect()
+    of_kind(kind).filter(|field| !field.derived).collect()
 }
 
-/// What the table of a single report shows of its clocks.
-#[must_use]
-pub fn on_screen(report: &Report) -> Vec<(&'static Field, Screen)> {
-    let is_told = |field: &Field| {
-        report
-            .timers
-            .iter()
-            .any(|row| !matches!(field.of_row(&Row::Clock(row)), Value::Nothing))
-    };
-    let screens = of_kind(Kind::Clocks).filter_map(|field| Some((field, field.screen?)));
-    screens
-        .filter(|(field, screen)| !screen.optional || is_told(field))
-        .collect()
+/// The columns that tables of a kind have without being asked, where there is that much room.
+pub fn shown(kind: Kind, room: Room) -> impl Iterator<Item = &'static Field> {
+    of_kind(kind).filter(move |field| field.room.is_some_and(|own| own <= room))
 }
 
 impl Field {
     /// Whether rows of that kind have it.
     #[must_use]
     pub fn is_of(&self, kind: Kind) -> bool {
-        match &self.source {
-            FieldSource::Origin | FieldSource::Report(_) => true,
-            FieldSource::Row(of) => of.is_of(kind),
-            FieldSource::Figure(of, _) => of.is_of(kind),
-        }
-    }
-
-    /// Whether it is an end of the interval of the field before it.
-    #[must_use]
-    pub fn is_end(&self) -> bool {
-        matches!(&self.source, FieldSource::Figure(_, part) if *part != Part::Value)
+        self.is_of_report() || self.kinds.contains(&kind)
     }
 
     /// Whether it is the same for all rows of a report.
     #[must_use]
     pub fn is_of_report(&self) -> bool {
-        matches!(self.source, FieldSource::Origin | FieldSource::Report(_))
+        self.kinds.is_empty()
     }
 
-    /// What it is of a report; `None` where it is one of rows, or known to the reader of the
-    /// report.
+    /// Whether it is an end of the interval of another one.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        self.part != Part::Whole
+    }
+
+    /// What it is of a report; `None` where it is one of rows, or known to the reader of the report.
     #[must_use]
     pub fn of_report(&self, report: &Report) -> Option<Value> {
-        if let FieldSource::Report(of) = self.source {
-            Some(of(report))
-        } else {
-            None
+        match self.read {
+            Read::Report(read) => Some(self.cell(read(report))),
+            Read::Origin | Read::Row(_) => None,
         }
     }
 
     /// What it is of a row; nothing where it is one of reports.
     #[must_use]
-    pub fn of_row(&self, row: &Row) -> Value {
-        match &self.source {
-            FieldSource::Row(of) => of.get(row).unwrap_or(Value::Nothing),
-            FieldSource::Figure(of, part) => of
-                .get(row)
-                .flatten()
-                .and_then(|interval| part.get(interval))
-                .into(),
-            FieldSource::Origin | FieldSource::Report(_) => Value::Nothing,
+    pub fn value(&self, row: Row) -> Value {
+        self.cell(self.found(row))
+    }
+
+    fn found(&self, row: Row) -> Option<Found> {
+        match self.read {
+            Read::Row(read) => read(row),
+            Read::Origin | Read::Report(_) => None,
         }
     }
 
-    /// The figure with its interval, as it stands in the document.
+    /// What of a figure cannot be, in words: a number out of range, or an interval that ends before
+    /// it begins.
     #[must_use]
-    pub fn figure(&self, row: &Row) -> Option<Interval> {
-        match &self.source {
-            FieldSource::Figure(of, Part::Value) => of.get(row).flatten(),
-            _ => self.of_row(row).number().map(Interval::unbounded),
+    pub fn impossible_of(&self, row: Row) -> Option<String> {
+        self.impossible(self.found(row)?)
+    }
+
+    /// The same of a report.
+    #[must_use]
+    pub fn impossible_of_report(&self, report: &Report) -> Option<String> {
+        match self.read {
+            Read::Report(read) => self.impossible(read(report)?),
+            Read::Origin | Read::Row(_) => None,
         }
     }
 
-    /// As a column of tables of many reports.
+    fn impossible(&self, found: Found) -> Option<String> {
+        let figure = match found {
+            Found::AtMost(bound) => Interval::unbounded(bound),
+            known => figure_of(known)?,
+        };
+        let ends = [figure.low(), figure.high()];
+        let ends = ends
+            .into_iter()
+            .flatten()
+            .map(|end| (end, self.range.of_ends()));
+        let wrong = [(figure.value, self.range)]
+            .into_iter()
+            .chain(ends)
+            .find(|(number, range)| !range.holds(*number));
+        let outside = |(number, range): (f64, Range)| {
+            format!("{} is {number:?}, outside {}", self.key, range.name)
+        };
+        let (low, high) = (figure.low, figure.high);
+        let reversed = || {
+            format!(
+                "{} ends at {high:?}, below its beginning at {low:?}",
+                self.key
+            )
+        };
+        wrong.map(outside).or_else(|| (low > high).then(reversed))
+    }
+
+    fn cell(&self, found: Option<Found>) -> Value {
+        match (found, self.part) {
+            (Some(Found::Value(value)), Part::Whole) => value,
+            (Some(Found::AtMost(bound)), Part::Whole) => Value::bounded(Some(bound), true),
+            (Some(Found::Figure(figure)), Part::Whole) => figure.value.into(),
+            (Some(Found::Figure(figure)), Part::Low) => figure.low().into(),
+            (Some(Found::Figure(figure)), Part::High) => figure.high().into(),
+            (None | Some(Found::Value(_) | Found::AtMost(_)), _) => Value::Nothing,
+        }
+    }
+
+    /// The figure of a row with its interval; `None` where it is only known to be below a bound.
+    #[must_use]
+    pub fn figure(&self, row: Row) -> Option<Interval> {
+        figure_of(self.found(row)?)
+    }
+
+    /// The same of a report.
+    #[must_use]
+    pub fn figure_of_report(&self, report: &Report) -> Option<Interval> {
+        match self.read {
+            Read::Report(read) => figure_of(read(report)?),
+            Read::Origin | Read::Row(_) => None,
+        }
+    }
+
+    /// Its heading where each figure bears its own unit.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        self.heading.split(" (").next().unwrap_or(self.heading)
+    }
+
+    /// What it is of a row as people read it, with its interval and its unit; `None` where it was not
+    /// determined.
+    #[must_use]
+    pub fn written(&self, row: Row) -> Option<String> {
+        let column = self.as_column_with_units();
+        let text = |figure: f64| column.shown(&Value::from(figure));
+        let unit = if column.heading == self.heading {
+            ""
+        } else {
+            self.unit.sign()
+        };
+        match (self.found(row)?, self.value(row)) {
+            (_, Value::Nothing) => None,
+            (Found::Figure(figure), _) => Some(match figure.ends() {
+                Some((low, high)) if low < high => {
+                    let [low, high] = [low, high].map(text);
+                    format!(
+                        "{}{unit} (95 % interval {low} to {high})",
+                        text(figure.value)
+                    )
+                }
+                _ => text(figure.value) + unit,
+            }),
+            (_, value) if value.number().is_some() => Some(column.shown(&value) + unit),
+            (_, value) => Some(column.shown(&value)),
+        }
+    }
+
+    /// As a column of tables of many reports, whose figures can be compared.
     #[must_use]
     pub fn as_column(&self) -> TableColumn {
-        let heading = self.column.map_or(self.key, |(_, heading)| heading);
-        let column = match self.kind {
-            Type::Figure | Type::Count => TableColumn::right(heading, self.notation),
+        self.column_with(self.heading, self.notation)
+    }
+
+    /// As a column of the tables of one report, in which each figure has the unit that fits.
+    #[must_use]
+    pub fn as_column_with_units(&self) -> TableColumn {
+        match self.unit {
+            Unit::Nanoseconds => self.column_with(self.title(), Notation::Time),
+            unit => self.column_with(self.heading, unit.notation()),
+        }
+    }
+
+    fn column_with(&self, heading: &'static str, notation: Notation) -> TableColumn {
+        let column = match self.unit.kind() {
+            Type::Figure | Type::Count => TableColumn::right(heading, notation),
             Type::Text | Type::Truth | Type::Time | Type::Day => TableColumn::left(heading),
+        };
+        // Names of reports distinguish them, so that none is cut off.
+        let is_name = matches!(self.read, Read::Origin);
+        let longest = if is_name {
+            Some(usize::MAX)
+        } else {
+            column.longest
         };
         TableColumn {
             key: self.key,
-            longest: if self.whole {
-                Some(usize::MAX)
-            } else {
-                column.longest
-            },
+            longest,
             ..column
         }
     }
 }
 
+fn figure_of(found: Found) -> Option<Interval> {
+    match found {
+        Found::Figure(figure) => Some(figure),
+        Found::Value(Value::Truth(holds)) => Some(Interval::unbounded(u8::from(holds).into())),
+        Found::Value(value) => value.number().map(Interval::unbounded),
+        Found::AtMost(_) => None,
+    }
+}
+
 /// How fields are declared.
 impl Field {
-    fn new(key: &'static str, kind: Type, about: &'static str, source: FieldSource) -> Self {
+    fn new(
+        name: &'static str,
+        unit: Unit,
+        about: &'static str,
+        kinds: &'static [Kind],
+        read: Read,
+    ) -> Self {
+        let key = [name, unit.suffix()].concat();
+        let column = match unit {
+            Unit::Cycles | Unit::Ticks => &key,
+            _ => name,
+        };
+        // Costs of clocks are compared in one unit; waits last from microseconds to seconds.
+        let (heading, notation) = match (unit, kinds) {
+            (Unit::Nanoseconds, [Kind::Clocks]) => (" (ns)", Notation::Significant),
+            _ => (unit.heading(), unit.notation()),
+        };
         Self {
-            key,
+            column: column.replace('_', "-").leak(),
+            heading: [&name.replace('_', " "), heading].concat().leak(),
+            key: key.leak(),
             about,
-            kind,
-            column: None,
-            notation: Notation::Significant,
-            largest_first: false,
-            whole: false,
-            by_default: None,
-            screen: None,
-            in_all: true,
+            unit,
+            notation,
+            room: None,
+            derived: false,
             metric: None,
             compared: None,
-            check: None,
-            source,
+            range: unit.range(),
+            kinds,
+            has_interval: false,
+            part: Part::Whole,
+            read,
         }
     }
 
-    fn of_clocks(
-        key: &'static str,
-        kind: Type,
-        about: &'static str,
-        of: impl Fn(&TimerRow) -> Value + Send + Sync + 'static,
-    ) -> Self {
-        Self::new(key, kind, about, FieldSource::Row(Of::clock(of)))
-    }
-
-    fn clock_figure(
-        key: &'static str,
-        about: &'static str,
-        of: fn(&TimerRow) -> Option<Interval>,
-    ) -> Self {
-        Self::new(
-            key,
-            Type::Figure,
-            about,
-            FieldSource::Figure(Of::clock(of), Part::Value),
-        )
-    }
-
-    fn of_reports(
-        key: &'static str,
-        kind: Type,
-        about: &'static str,
-        of: fn(&Report) -> Value,
-    ) -> Self {
-        Self::new(key, kind, about, FieldSource::Report(of))
-    }
-
-    fn column(self, name: &'static str, heading: &'static str) -> Self {
+    /// Where name and heading do not follow from the key.
+    fn column(self, column: &'static str, heading: &'static str) -> Self {
         Self {
-            column: Some((name, heading)),
+            column,
+            heading,
             ..self
         }
     }
 
-    fn notation(self, notation: Notation) -> Self {
-        Self { notation, ..self }
-    }
-
-    fn largest_first(self) -> Self {
+    fn shown(self, room: Room) -> Self {
         Self {
-            largest_first: true,
+            room: Some(room),
             ..self
         }
     }
 
-    fn by_default(self, place: u8, room: Room) -> Self {
+    fn derived(self) -> Self {
         Self {
-            by_default: Some((place, room)),
+            derived: true,
             ..self
         }
     }
 
-    fn screen(self, headings: [&'static str; 3], notation: Notation, width: &'static str) -> Self {
+    fn interval(self) -> Self {
         Self {
-            screen: Some(Screen {
-                headings,
-                notation,
-                width,
-                optional: false,
-            }),
+            has_interval: true,
             ..self
         }
     }
 
-    /// Its column is left out where no row has it.
-    fn where_told(self) -> Self {
-        Self {
-            screen: self.screen.map(|screen| Screen {
-                optional: true,
-                ..screen
-            }),
-            ..self
-        }
+    fn range(self, range: Range) -> Self {
+        Self { range, ..self }
     }
 
-    /// `table --columns all` lacks it.
-    fn not_in_all(self) -> Self {
-        Self {
-            in_all: false,
-            ..self
-        }
-    }
-
-    fn metric(self, name: &'static str, unit: &'static str, help: &'static str) -> Self {
+    fn metric(self, name: &'static str) -> Self {
         Self {
             metric: Some(Metric {
                 name,
-                unit,
-                help,
                 percentile: None,
-                of_length: false,
             }),
             ..self
         }
     }
 
-    fn percentile(self, percentile: &'static str) -> Self {
+    fn quantile(self, name: &'static str, percentile: &'static str) -> Self {
         Self {
-            metric: self.metric.map(|metric| Metric {
+            metric: Some(Metric {
+                name,
                 percentile: Some(percentile),
-                ..metric
             }),
             ..self
         }
     }
 
-    /// Its gauge is of waits of one length.
-    fn of_length(self) -> Self {
+    fn compared(self, name: &'static str, scatter: Scatter) -> Self {
         Self {
-            metric: self.metric.map(|metric| Metric {
-                of_length: true,
-                ..metric
-            }),
-            ..self
-        }
-    }
-
-    fn compared(self, compared: &'static Comparable) -> Self {
-        Self {
-            compared: Some(compared),
-            ..self
-        }
-    }
-
-    fn check(self, place: &'static str, range: Range) -> Self {
-        Self {
-            check: Some(Check {
-                place,
-                range,
-                low: range,
-            }),
+            compared: Some((name, scatter)),
             ..self
         }
     }
 
     /// The field, followed by the ends of its interval where it has one.
     fn with_ends(self) -> Vec<Self> {
-        let of = match &self.source {
-            FieldSource::Figure(of, Part::Value) if self.in_all || self.column.is_some() => of,
-            _ => return vec![self],
+        let name = self
+            .key
+            .strip_suffix(self.unit.suffix())
+            .unwrap_or(self.key);
+        let end = |part, end: &str, about| {
+            let about: &str = about;
+            Self {
+                part,
+                column: format!("{}-{end}", self.column).leak(),
+                heading: self
+                    .heading
+                    .replacen(self.title(), &format!("{}, {end}", self.title()), 1)
+                    .leak(),
+                notation: self.notation,
+                ..Self::new(
+                    format!("{name}_{end}").leak(),
+                    self.unit,
+                    about,
+                    self.kinds,
+                    self.read,
+                )
+            }
         };
-        let end = |part, name: &str, about| Self {
-            column: self.column.map(|(column, heading)| {
-                let (what, unit) = heading.split_at(heading.find(" (").unwrap_or(heading.len()));
-                let heading = format!("{what}, {name}{unit}");
-                (format!("{column}-{name}").leak() as _, heading.leak() as _)
-            }),
-            largest_first: self.largest_first,
-            notation: self.notation,
-            in_all: self.in_all,
-            ..Self::new(
-                end_key(self.key, name).leak(),
-                Type::Figure,
-                about,
-                FieldSource::Figure(of.clone(), part),
-            )
-        };
-        let ends = [
-            end(Part::Low, "low", "Lower end of its 95 % interval"),
-            end(Part::High, "high", "Upper end of its 95 % interval"),
-        ];
-        [self].into_iter().chain(ends).collect()
+        let ends = self.has_interval.then(|| {
+            [
+                end(Part::Low, "low", "Lower end of its 95 % interval"),
+                end(Part::High, "high", "Upper end of its 95 % interval"),
+            ]
+        });
+        [self]
+            .into_iter()
+            .chain(ends.into_iter().flatten())
+            .collect()
     }
-}
-
-/// The key of an end of an interval: the unit stays last, as in `cost_low_ns`.
-fn end_key(key: &str, end: &str) -> String {
-    let is_unit = |unit: &&&str| key.ends_with(**unit);
-    let unit = ["_ns", "_ppm", "_percent"].iter().find(is_unit);
-    let unit = unit.copied().unwrap_or_default();
-    format!("{}_{end}{unit}", &key[..key.len() - unit.len()])
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::{parts, view};
 use crate::model::{ProvenanceKind, Report, Status};
 use crate::report::machine::name;
-use crate::report::waits::usual_lateness;
+use crate::report::usual_lateness;
 use crate::text::numbers::{percent, time};
 
 /// Where the figures of a report come from; measured ones stand first.

@@ -3,6 +3,7 @@
 
 mod matrix;
 mod parts;
+mod printed;
 pub mod site;
 mod view;
 
@@ -10,23 +11,12 @@ use askama::Template;
 
 use crate::model::{Report, Tool};
 use crate::report::machine::name;
-use crate::report::plot::svg::DrawError;
 use matrix::{Brief, Matrix};
+pub use printed::PrintedReport;
 use view::ReportView;
 
 /// Says in a sentence what a report comes down to; pages show reports, and judge nothing.
 pub type Sentence = fn(&Report) -> Option<String>;
-
-/// A page could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum PageError {
-    /// A figure could not be drawn.
-    #[error("{0}")]
-    Draw(#[from] DrawError),
-    /// The template failed.
-    #[error("the page cannot be written: {0}")]
-    Template(#[from] askama::Error),
-}
 
 #[derive(Template)]
 #[template(path = "page.html")]
@@ -136,12 +126,12 @@ pub fn render(
     reports: &[Report],
     left_out: &[String],
     sentence: Option<Sentence>,
-) -> Result<String, PageError> {
+) -> Result<String, askama::Error> {
     let mut views: Vec<ReportView> = reports
         .iter()
         .enumerate()
         .map(|(at, report)| ReportView::of(report, &format!("r{at}"), Figures::Drawn, sentence))
-        .collect::<Result<_, DrawError>>()?;
+        .collect();
     if let [only] = views.as_mut_slice() {
         // The title says who it is already.
         only.heading = ALONE.to_owned();
@@ -165,13 +155,13 @@ pub fn render(
     } else {
         Vec::new()
     };
-    Ok(Page {
+    Page {
         matrices,
         reports: views,
         left_out,
         ..Page::new(title, lead)
     }
-    .render()?)
+    .render()
 }
 
 impl Page<'_> {

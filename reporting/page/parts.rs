@@ -4,11 +4,10 @@
 use std::collections::HashSet;
 
 use super::Figures;
-use crate::model::{Finding, Report, WaitConditions};
-use crate::report::Fact;
-use crate::report::plot::Plot;
-use crate::report::plot::svg::DrawError;
-use crate::report::waits::{Section, facts_of_period, facts_of_waits, named};
+use crate::fields::{Kind, rows};
+use crate::model::{Finding, Report};
+use crate::plot::Plot;
+use crate::report::{Detail, Fact, Section, facts};
 use crate::table::Value;
 
 /// A figure of a timer.
@@ -20,23 +19,16 @@ pub(super) struct FigureView {
     pub marks: String,
 }
 
-impl FigureView {
-    pub(super) fn of(plot: Plot) -> Result<Self, DrawError> {
-        let marks = plot.svg_marks()?;
-        let Plot {
-            title,
-            caption,
-            across,
-            up,
-            ..
-        } = plot;
-        Ok(Self {
-            title,
-            across: across.label,
-            up: up.label,
-            caption,
+impl From<Plot> for FigureView {
+    fn from(plot: Plot) -> Self {
+        let marks = plot.marks();
+        Self {
+            title: plot.title,
+            across: plot.across.label,
+            up: plot.up.label,
+            caption: plot.caption,
             marks,
-        })
+        }
     }
 }
 
@@ -106,22 +98,11 @@ pub(super) struct WaiterView {
 
 impl SectionView {
     pub fn of(section: Section) -> Self {
-        let Section {
-            title,
-            caption,
-            tables,
-            phone: _,
-        } = section;
         let (mut headings, mut rows) = (Vec::new(), Vec::new());
-        if let Some(table) = tables.first() {
-            // Notes stand with the timers.
-            let columns = || {
-                table
-                    .columns
-                    .iter()
-                    .filter(|column| column.heading != "see")
-            };
-            headings = columns()
+        if let Some(table) = &section.table {
+            headings = table
+                .columns
+                .iter()
                 .map(|column| (column.heading, column.right))
                 .collect();
             let cell = |(column, cell): (&crate::table::TableColumn, &Value)| CellView {
@@ -135,12 +116,12 @@ impl SectionView {
             rows = table
                 .rows
                 .iter()
-                .map(|row| columns().zip(row.iter()).map(cell).collect())
+                .map(|row| table.columns.iter().zip(row.iter()).map(cell).collect())
                 .collect();
         }
         Self {
-            title,
-            caption,
+            title: section.kind.in_words().to_owned(),
+            caption: section.caption,
             headings,
             rows,
         }
@@ -153,51 +134,31 @@ impl WaiterView {
         key: &str,
         figures: Figures,
         taken: &mut HashSet<String>,
-    ) -> Result<Vec<Self>, DrawError> {
-        let waits = report
-            .waits
-            .iter()
-            .filter(|row| row.figures.is_some())
-            .map(|row| &row.conditions);
-        let ticks = report
-            .periods
-            .iter()
-            .filter(|row| row.figures.is_some())
-            .map(|row| &row.conditions);
-        let (waits, ticks): (Vec<&WaitConditions>, Vec<&WaitConditions>) =
-            (waits.collect(), ticks.collect());
-        let mut all = Vec::with_capacity(report.waits.len() + report.periods.len());
-        for row in &report.waits {
-            let plots = if figures == Figures::Drawn {
-                Plot::all_of_waits(row)
-            } else {
-                Vec::new()
-            };
-            all.push(Self {
-                anchor: anchor(key, &row.id, taken),
-                id: named(&row.id, &row.conditions, &waits),
-                label: row.label.clone(),
-                runtime: row.runtime.clone(),
-                status: row.status.name(),
-                facts: facts_of_waits(row),
-                warnings: row.warnings.iter().map(FindingView::from_finding).collect(),
-                figures: plots
+    ) -> Vec<Self> {
+        let rows = [Kind::Waits, Kind::Periods]
+            .into_iter()
+            .flat_map(|kind| rows(report, kind));
+        rows.map(|row| Self {
+            anchor: anchor(key, row.id(), taken),
+            id: row.name(),
+            label: row.label().clone(),
+            runtime: row.runtime().clone(),
+            status: row.status().name(),
+            facts: facts(row, Detail::Full),
+            warnings: row
+                .warnings()
+                .iter()
+                .map(FindingView::from_finding)
+                .collect(),
+            figures: match figures {
+                Figures::Drawn => Plot::of_row(row)
                     .into_iter()
-                    .map(FigureView::of)
-                    .collect::<Result<_, _>>()?,
-            });
-        }
-        all.extend(report.periods.iter().map(|row| Self {
-            anchor: anchor(key, &row.id, taken),
-            id: named(&row.id, &row.conditions, &ticks),
-            label: row.label.clone(),
-            runtime: row.runtime.clone(),
-            status: row.status.name(),
-            facts: facts_of_period(row),
-            warnings: row.warnings.iter().map(FindingView::from_finding).collect(),
-            figures: Vec::new(),
-        }));
-        Ok(all)
+                    .map(FigureView::from)
+                    .collect(),
+                Figures::LeftOut => Vec::new(),
+            },
+        })
+        .collect()
     }
 }
 

@@ -12,7 +12,7 @@ use std::{fs, io};
 use askama::Template;
 
 use super::matrix::{Brief, Matrix, headings};
-use super::{Entry, Figures, Page, PageError, Sentence};
+use super::{Entry, Figures, Page, Sentence};
 use crate::report::{Collection, ReadError};
 use crate::scratch::ScratchFolder;
 use crate::text::plain;
@@ -87,7 +87,7 @@ pub enum SiteError {
         /// The report.
         path: PathBuf,
         /// Why.
-        source: PageError,
+        source: askama::Error,
     },
 }
 

@@ -4,15 +4,12 @@ use std::collections::HashSet;
 
 use super::parts::{self, FigureView, FindingView, SectionView, WaiterView, anchor};
 use super::{Figures, Sentence};
-use crate::fields::{Field, Row, Screen, on_screen};
+use crate::fields::{Field, Kind, Room, rows, shown};
 use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts, value_of};
-use crate::report::facts::facts_of_timer;
+use crate::plot::{Plot, ranking};
 use crate::report::machine::{facts_of, name};
-use crate::report::plot::Plot;
-use crate::report::plot::ranking::{self, Ranking};
-use crate::report::plot::svg::{DrawError, marks};
-use crate::report::{Fact, ranks, waits, written_rank};
-use crate::table::TableColumn;
+use crate::report::{Detail, Fact, facts, ranks, tables_without_notes, written_rank};
+use crate::table::Value;
 use crate::text::numbers::{NOTHING, percent, plus_minus};
 
 pub(super) struct ReportView {
@@ -77,35 +74,40 @@ pub(super) struct ColumnView {
     pub about: &'static str,
 }
 
-type ShownFields = [(&'static Field, Screen)];
+/// The columns that have no cell of their own in the template.
+fn on_page(report: &Report) -> Vec<&'static Field> {
+    let is_known = |field: &&Field| {
+        let rows = rows(report, Kind::Clocks);
+        !["timer", "quality", "quality_half_interval", "trust"].contains(&field.key)
+            && rows.iter().any(|row| field.value(*row) != Value::Nothing)
+    };
+    shown(Kind::Clocks, Room::Wide).filter(is_known).collect()
+}
 
-fn on_page(report: &Report) -> Vec<(&'static Field, Screen)> {
-    let mut shown = on_screen(report);
-    shown.retain(|(_, screen)| !screen.headings[1].is_empty());
-    shown
+/// From which width on a column is shown: a class of the style sheet.
+fn width(field: &Field) -> &'static str {
+    match field.room {
+        Some(Room::Wide) => "wide",
+        Some(Room::OneReport) => "medium",
+        _ => "",
+    }
 }
 
 impl ColumnView {
-    fn of((field, screen): (&Field, Screen)) -> Self {
-        let stem = screen.headings[1]
-            .split(['.', '\u{a0}', ' '])
-            .next()
-            .unwrap_or_default();
+    fn of(field: &Field) -> Self {
         let in_cycles = field.key.ends_with("_cycles");
-        let key = field.key.trim_end_matches("_ns").replace('_', "-");
+        let term = if in_cycles { "cycles" } else { field.column };
         Self {
-            heading: screen.headings[1],
-            first: if field.largest_first {
+            heading: field.as_column_with_units().heading,
+            first: if field.unit.is_largest_first() {
                 "descending"
             } else {
                 "ascending"
             },
-            width: screen.width,
-            explained: EXPLAINED
-                .into_iter()
-                .find(|term| *term == if in_cycles { "cycles" } else { stem }),
+            width: width(field),
+            explained: EXPLAINED.into_iter().find(|known| *known == term),
             about: field.about,
-            key,
+            key: field.column.to_owned(),
         }
     }
 }
@@ -141,7 +143,7 @@ pub(super) fn about(report: &Report) -> String {
 
 /// How many timers, and how they ended.
 pub(super) fn summary(report: &Report) -> String {
-    if !waits::is_read(report) {
+    if Kind::main(report) != Kind::Clocks {
         let (waits, ticks) = (report.waits.len(), report.periods.len());
         let told = [(waits, "timers that wait"), (ticks, "periodic timers")]
             .into_iter()
@@ -189,17 +191,12 @@ pub(super) fn summary(report: &Report) -> String {
 }
 
 impl ReportView {
-    pub fn of(
-        report: &Report,
-        key: &str,
-        figures: Figures,
-        sentence: Option<Sentence>,
-    ) -> Result<Self, DrawError> {
+    pub fn of(report: &Report, key: &str, figures: Figures, sentence: Option<Sentence>) -> Self {
         let provenance = &report.provenance;
         let mut taken = HashSet::new();
         let shown = on_page(report);
         let ranks = ranks(&report.timers.iter().collect::<Vec<_>>());
-        let timers: Result<Vec<TimerView>, DrawError> = report
+        let timers = report
             .timers
             .iter()
             .zip(ranks)
@@ -213,7 +210,7 @@ impl ReportView {
                 )
             })
             .collect();
-        Ok(Self {
+        Self {
             key: key.to_owned(),
             heading: format!("{} ({})", name(report), about(report)),
             answer: sentence.and_then(|sentence| sentence(report)),
@@ -229,14 +226,15 @@ impl ReportView {
                 .map(FindingView::from_finding)
                 .collect(),
             columns: shown.iter().copied().map(ColumnView::of).collect(),
-            ranking: RankingView::of(report)?,
-            timers: timers?,
-            sections: waits::for_page(report)
+            ranking: ranking(report).map(RankingView::of),
+            timers,
+            sections: tables_without_notes(report)
                 .into_iter()
+                .filter(|section| section.kind != Kind::Clocks)
                 .map(SectionView::of)
                 .collect(),
-            waiters: WaiterView::all_of(report, key, figures, &mut taken)?,
-        })
+            waiters: WaiterView::all_of(report, key, figures, &mut taken),
+        }
     }
 }
 
@@ -245,30 +243,27 @@ impl TimerView {
         row: &TimerRow,
         anchor: String,
         rank: String,
-        shown: &ShownFields,
+        shown: &[&Field],
         figures: Figures,
-    ) -> Result<Self, DrawError> {
-        let plots = if figures == Figures::Drawn {
-            Plot::all_of(row)
-        } else {
-            Vec::new()
+    ) -> Self {
+        let plots = match figures {
+            Figures::Drawn => Plot::of_row(row.into()),
+            Figures::LeftOut => Vec::new(),
         };
-        let drawn: Result<Vec<FigureView>, DrawError> =
-            plots.into_iter().map(FigureView::of).collect();
         let cell = |text, sort: Option<f64>, width| Cell {
             text,
             sort: sorted_by(sort),
             width,
         };
-        let figure = |(field, screen): &(&Field, Screen)| {
-            let value = field.of_row(&Row::Clock(row));
+        let figure = |field: &&Field| {
+            let value = field.value(row.into());
             cell(
-                TableColumn::right("", screen.notation).shown(&value),
+                field.as_column_with_units().shown(&value),
                 value.number(),
-                screen.width,
+                width(field),
             )
         };
-        Ok(Self {
+        Self {
             anchor,
             rank,
             id: row.id.clone(),
@@ -280,23 +275,22 @@ impl TimerView {
             quality: cell(percent(value_of(row.quality)), value_of(row.quality), ""),
             half: row.quality.map_or_else(String::new, plus_minus),
             cells: shown.iter().map(figure).collect(),
-            facts: facts_of_timer(row),
+            facts: facts(row.into(), Detail::Full),
             warnings: row.warnings.iter().map(FindingView::from_finding).collect(),
-            figures: drawn?,
-        })
+            figures: plots.into_iter().map(FigureView::from).collect(),
+        }
     }
 }
 
 impl RankingView {
-    fn of(report: &Report) -> Result<Option<Self>, DrawError> {
-        let (width, height) = ranking::SIZE;
-        let view = |drawn: Ranking| Self {
+    fn of(plot: Plot) -> Self {
+        let (width, height) = plot.size;
+        Self {
             width,
             height,
-            caption: drawn.caption,
-            marks: marks(&drawn.svg),
-        };
-        Ok(ranking::ranking(report)?.map(view))
+            marks: plot.marks(),
+            caption: plot.caption,
+        }
     }
 }
 

@@ -8,9 +8,10 @@ use std::{env, fs};
 
 use super::output::{OutputError, WholeFile, explain, sealed};
 use super::slug::slug;
-use super::{json, markdown};
+use super::{json, render};
 use crate::model::Report;
 use crate::scratch::{Remains, ScratchFolder};
+use crate::table::{Format, Style};
 
 /// A folder that will be kept; dropped without [`commit`](Self::commit) it leaves nothing behind.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl Archive {
         };
         let page = format!(
             "{}\nEvery figure with all its digits, and what it rests on: [report.json](report.json).\n",
-            markdown::render(report)
+            render(report, Format::Markdown, Style::default())
         );
         write(&folder.path().join("report.json"), &json::dense(report)).map_err(explained)?;
         write(&folder.path().join("README.md"), &page).map_err(explained)?;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::read::{ReadError, parse, text_of, whole};
+use super::read::{ReadError, parse, parse_whole, text_of};
 use crate::model::Report;
 use crate::parallel;
 
@@ -93,8 +93,7 @@ impl Collection<Report> {
                 .saturating_add(length)
                 <= most;
             let name = path.display().to_string();
-            let read = || whole(parse(text, &name)?, &name);
-            fits.then(read).transpose()
+            fits.then(|| parse_whole(text, &name)).transpose()
         });
         let reports = collection
             .reports
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_read_deeply_and_in_order() {
+    fn reads_folders_in_order() {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path();
         for name in [
@@ -216,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_bad_is_named_and_the_rest_goes_on() {
+    fn names_bad_files_and_goes_on() {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path();
         let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","warnings":[]"#;
@@ -245,12 +244,12 @@ mod tests {
             (
                 "5.json",
                 rows(&format!("{row}}},{row}}}")),
-                "two timers with the id 'a'",
+                "two clocks are 'a'",
             ),
             (
                 "6.json",
                 rows(&format!("{row},\"quality\":{{\"value\":1.5}}}}")),
-                "timers[0] ('a'): quality is 1.5",
+                "'a': quality is 1.5",
             ),
             ("7.json", String::new(), "line 1, column 0"),
         ];
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_reports_and_a_missing_file_are_named() {
+    fn names_missing_files_and_empty_folders() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing.json");
         let collection = Collection::read(&[folder.path(), &missing], |_, _: Report| ());

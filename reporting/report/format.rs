@@ -1,24 +1,62 @@
-//! Writes a report in any of its formats.
+//! Writes a report in any of its formats, and its rows for files with all columns.
 
-use super::terminal::{self, Detail};
-use super::{csv, json, markdown, openmetrics};
+use std::path::Path;
+
+use super::{Detail, document, json, openmetrics, slug};
+use crate::document::Render;
+use crate::fields::{Field, Kind, columns, rows};
 use crate::model::Report;
-use crate::table::{Format, Style};
+use crate::table::{CsvWriter, Format, Style, Value};
 
-/// The report in one of [`Format::REPORT`]; `style` matters to the table only.
+/// The report in one of [`Format::REPORT`] but HTML; `style` matters to the table only.
 ///
 /// # Panics
 /// When a report has no such format.
 #[must_use]
 pub fn render(report: &Report, format: Format, style: Style) -> String {
-    match format {
-        Format::Table => terminal::render(report, style, Detail::Full),
-        Format::Json => json::render(report),
-        Format::Csv => csv::render(report),
-        Format::Markdown => markdown::render(report),
-        Format::OpenMetrics => openmetrics::render(report),
-        Format::Html | Format::Latex | Format::Parquet => {
-            unreachable!("the command line lets a report have the formats of Format::REPORT only")
+    let mut text = Vec::new();
+    let written = match format {
+        Format::Json => return json::render(report),
+        Format::OpenMetrics => return openmetrics::render(report),
+        Format::Csv => {
+            let kind = Kind::main(report);
+            let columns = columns(kind);
+            let mut csv = CsvWriter::new(&mut text);
+            let rows = cells(None, report, kind, &columns);
+            csv.header(columns.iter().map(|field| field.key))
+                .and_then(|()| rows.iter().try_for_each(|row| csv.row(row)))
+                .and_then(|()| csv.finish())
         }
-    }
+        other => document(report, Detail::Full, None).write(other, style, &mut text),
+    };
+    written.expect("a vector takes all, and the command line knows which formats reports have");
+    String::from_utf8(text).expect("only text was written")
+}
+
+/// The rows of a kind of a report, those without figures too, in these columns.
+#[must_use]
+pub fn cells(
+    path: Option<&Path>,
+    report: &Report,
+    kind: Kind,
+    columns: &[&Field],
+) -> Vec<Vec<Value>> {
+    let of_report = |field: &&Field| match field.key {
+        "file" => Some(path.map(|path| path.display().to_string()).into()),
+        "platform" => Some(slug(&report.platform).into()),
+        _ => field.of_report(report),
+    };
+    let of_report: Vec<Option<Value>> = columns.iter().map(of_report).collect();
+    let rows = rows(report, kind)
+        .into_iter()
+        .flat_map(|row| row.by_length());
+    rows.map(|row| {
+        let cells = columns.iter().zip(&of_report);
+        let value = |(field, known): (&&Field, &Option<Value>)| {
+            let value = known.clone().unwrap_or_else(|| field.value(row));
+            value.of_type(field.unit.kind())
+        };
+        cells.map(value).collect()
+    })
+    .collect()
 }

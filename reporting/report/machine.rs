@@ -216,49 +216,24 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
     parts.join(" · ")
 }
 
-/// The machine in a line of at most `width` characters: what there is room for, the most telling
-/// first.
+/// The machine in a line, the most important first.
 #[must_use]
-pub fn in_a_line(report: &Report, room: usize) -> String {
+pub fn in_a_line(report: &Report) -> String {
     let (platform, frequency) = (&report.platform, &report.frequency);
     let cpu = platform
         .cpu
         .name()
         .unwrap_or_else(|| platform.cpu.architecture.clone());
-    let source = platform
-        .clocksource
-        .current
-        .as_ref()
-        .map(|source| format!("clock source {source}"));
+    let source = platform.clocksource.current.as_ref();
     let parts = [
         Some(cpu),
         platform.hypervisor.clone(),
-        source,
+        source.map(|source| format!("clock source {source}")),
         frequency.cycles_hz.map(|hz| rate(Some(hz.value))),
         report.created.get(..10).map(str::to_owned),
         platform.kernel.release.clone(),
     ];
-    let mut line = String::new();
-    for part in parts
-        .into_iter()
-        .flatten()
-        .map(|part| clipped(&part, LONGEST))
-    {
-        let longer = if line.is_empty() {
-            part
-        } else {
-            format!("{line} · {part}")
-        };
-        if longer.chars().count() > room {
-            return if line.is_empty() {
-                clipped(&longer, room)
-            } else {
-                line
-            };
-        }
-        line = longer;
-    }
-    line
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// The machine, as a heading.

@@ -1,38 +1,34 @@
-//! The report on its way in and out: read and checked, and written in its formats, one a file. What
-//! it is stands in [`model`](crate::model).
+//! The report on its way in and out: read and checked, and written in its formats. What it is stands
+//! in [`model`](crate::model).
 
 mod archive;
 mod collection;
 pub mod conditions;
-pub mod csv;
-pub mod facts;
+mod facts;
 mod format;
 pub mod json;
 pub mod machine;
-pub mod markdown;
 mod notes;
 pub mod openmetrics;
 mod output;
-pub mod plot;
 mod range;
+mod ranking;
 mod read;
-pub mod rows;
 mod sections;
 mod slug;
-pub mod terminal;
-pub mod waits;
 
 pub use archive::{Archive, Baselines, Unresolved, home, is_name};
 pub use collection::{Collection, Kept, files};
 pub use conditions::Fact;
-pub use format::render;
+pub use facts::facts;
+pub use format::{cells, render};
 pub use output::{OutputError, WholeFile, is_standard};
-pub use range::{Impossible, impossible};
+pub use range::impossible;
+pub use ranking::{ranks, usual_lateness, written_rank};
 pub use read::{ReadError, parse, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use sections::ranks;
-pub use sections::written_rank;
+pub use sections::{Detail, Section, document, tables_without_notes};
 pub use slug::slug;
 
 #[cfg(feature = "schema")]

@@ -1,4 +1,4 @@
-//! Reads a report that was written as JSON, and says so when it is not one.
+//! Reads a report that was written as JSON, and says why where a file is none.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::range::{Impossible, has_too_many_timers, has_too_many_values, impossible};
+use super::range::{excess, impossible};
 use crate::input::LONGEST_REPORT;
 use crate::model::{Report, SCHEMA};
 use crate::text::{clean_strings, clipped, json_error};
@@ -22,80 +22,19 @@ pub enum ReadError {
         /// What the system said.
         source: io::Error,
     },
-    /// The text is not JSON, or not this document.
-    #[error(
-        "'{name}' is not a report: {message} (line {line}, column {column}); was it written with --format json?"
-    )]
-    Json {
-        /// Where the text came from.
-        name: String,
-        /// What is wrong.
-        message: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column, from 1.
-        column: usize,
-    },
-    /// What its figures are drawn from is not that.
-    #[error("'{name}' is not a report: {place}: {message}")]
-    Bulk {
-        /// Where the text came from.
-        name: String,
-        /// The part.
-        place: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// It does not say which document it is.
-    #[error("'{name}' is JSON but no report: it has no \"schema\" that says {SCHEMA}")]
-    NoSchema {
-        /// Where the text came from.
-        name: String,
-    },
-    /// Another version of the document.
-    #[error(
-        "'{name}' has schema '{found}'; this build reads {SCHEMA} only: use the version of timermeter that wrote it"
-    )]
-    OtherSchema {
-        /// Where the text came from.
-        name: String,
-        /// The schema it names.
-        found: String,
-    },
     /// The folder holds no file that could be a report.
     #[error("there is no report in the folder '{}': no file in or below it ends in .json", .path.display())]
     NoReports {
         /// The folder.
         path: PathBuf,
     },
-    /// It is UTF-16.
-    #[error(
-        "'{}' is UTF-16, as PowerShell's `>` writes it; write it anew with `timermeter probe --output report.json`, or \
-         convert it: `iconv -f UTF-16 -t UTF-8`", .path.display()
-    )]
-    Utf16 {
-        /// The path.
-        path: PathBuf,
-    },
-    /// More timers than any run has.
-    #[error("'{name}' has more than {most} timers, which no report has", most = super::range::MOST_TIMERS)]
-    TooManyTimers {
+    /// The text is no report.
+    #[error("'{name}' is not a report: {problem}")]
+    Invalid {
         /// Where the text came from.
         name: String,
-    },
-    /// More values than any run has.
-    #[error("'{name}' has more than {most} values, which no report has", most = super::range::MOST_VALUES)]
-    TooManyValues {
-        /// Where the text came from.
-        name: String,
-    },
-    /// Something that cannot be.
-    #[error("'{name}' {what}")]
-    Impossible {
-        /// Where the text came from.
-        name: String,
-        /// What, with its place.
-        what: Impossible,
+        /// What is wrong, with its place and what to do.
+        problem: String,
     },
 }
 
@@ -105,60 +44,46 @@ pub enum ReadError {
 /// When the file cannot be read or does not hold a report of this version.
 pub fn read(path: &Path) -> Result<Report, ReadError> {
     let name = path.display().to_string();
-    whole(parse(text_of(path, &mut Vec::new())?, &name)?, &name)
+    parse_whole(text_of(path, &mut Vec::new())?, &name)
 }
 
-/// A report whose bulk can be read too.
-pub(super) fn whole(report: Report, name: &str) -> Result<Report, ReadError> {
+/// Reads a report from `text` with its bulk.
+pub(super) fn parse_whole(text: &str, name: &str) -> Result<Report, ReadError> {
+    let report = parse(text, name)?;
     match broken_bulk(&report) {
-        Some((place, error)) => Err(ReadError::Bulk {
+        Some((id, error)) => Err(ReadError::Invalid {
             name: name.to_owned(),
-            place,
-            message: json_error(&error),
+            problem: format!(
+                "what figures of '{id}' are drawn from: {}",
+                json_error(&error)
+            ),
         }),
         None => Ok(report),
     }
 }
 
-/// The first part of its bulk that is none, with its place.
-fn broken_bulk(report: &Report) -> Option<(String, serde_json::Error)> {
-    let place = |id: &str, part: &str| format!("{part} of '{}'", clipped(id, 80));
-    let timers = report.timers.iter().find_map(|row| {
+/// The first row with a part of the bulk that cannot be parsed.
+fn broken_bulk(report: &Report) -> Option<(&str, serde_json::Error)> {
+    let clocks = report.timers.iter().filter_map(|row| {
         let figures = row
             .figures
             .as_ref()
             .and_then(|figures| figures.parsed().err());
-        let allan = || {
-            row.verdicts
-                .as_ref()
-                .and_then(|verdicts| verdicts.stable.allan.parsed().err())
-        };
-        let allan = || allan().map(|error| (place(&row.id, "verdicts.stable.allan"), error));
-        figures
-            .map(|error| (place(&row.id, "figures"), error))
-            .or_else(allan)
+        let allan = || row.verdicts.as_ref()?.stable.allan.parsed().err();
+        Some((row.id.as_str(), figures.or_else(allan)?))
     });
-    let waits = || {
-        report
-            .waits
+    let waits = report.waits.iter().filter_map(|row| {
+        let figures = row.figures.as_ref()?;
+        let bins = figures
+            .lateness
             .iter()
-            .filter_map(|row| Some((row, row.figures.as_ref()?)))
-            .find_map(|(row, figures)| {
-                let bins = figures
-                    .lateness
-                    .iter()
-                    .find_map(|late| late.histogram.parsed().err());
-                let stairs = || {
-                    Some((
-                        place(&row.id, "figures.staircase"),
-                        figures.staircase.parsed().err()?,
-                    ))
-                };
-                bins.map(|error| (place(&row.id, "figures.lateness.histogram"), error))
-                    .or_else(stairs)
-            })
-    };
-    timers.or_else(waits)
+            .find_map(|late| late.histogram.parsed().err());
+        Some((
+            row.id.as_str(),
+            bins.or_else(|| figures.staircase.parsed().err())?,
+        ))
+    });
+    clocks.chain(waits).next()
 }
 
 /// Reads a report from `text`; `name` says in errors where it came from. Its bulk is read when it
@@ -167,44 +92,43 @@ fn broken_bulk(report: &Report) -> Option<(String, serde_json::Error)> {
 /// # Errors
 /// When it is not a report of this version.
 pub fn parse(text: &str, name: &str) -> Result<Report, ReadError> {
-    let text = unmarked(text);
-    let name = || name.to_owned();
-    refuse_excess(text, &name())?;
-    let broken = |error: serde_json::Error| ReadError::Json {
-        name: name(),
-        message: json_error(&error),
-        line: error.line(),
-        column: error.column(),
+    // Some programs put a mark before UTF-8.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    checked(text).map_err(|problem| ReadError::Invalid {
+        name: name.to_owned(),
+        problem,
+    })
+}
+
+fn checked(text: &str) -> Result<Report, String> {
+    if let Some(problem) = excess(text) {
+        return Err(problem);
+    }
+    let broken = |error: serde_json::Error| {
+        let (line, column) = (error.line(), error.column());
+        format!(
+            "{} (line {line}, column {column}); was it written with --format json?",
+            json_error(&error)
+        )
     };
     let report = match Report::from_json(&clean_strings(text)) {
         Ok(report) if report.schema == SCHEMA => report,
+        // The version first: a document of another version fails to fit in ways that explain
+        // nothing.
         other => {
-            // The version first: a document of another version fails to fit in ways that explain
-            // nothing.
-            let any = schema_of(text).map_err(broken)?;
-            return Err(match (any.as_deref(), other) {
-                (None, _) => ReadError::NoSchema { name: name() },
+            return Err(match (schema_of(text).map_err(broken)?.as_deref(), other) {
+                (None, _) => format!("it is JSON without a \"schema\" that says {SCHEMA}"),
                 (Some(SCHEMA), Err(error)) => broken(error),
-                (Some(found), _) => ReadError::OtherSchema {
-                    name: name(),
-                    found: clipped(found, 80),
-                },
+                (Some(found), _) => format!(
+                    "its schema is '{}', this build reads {SCHEMA} only: use the version of timermeter that wrote it",
+                    clipped(found, 80)
+                ),
             });
         }
     };
     match impossible(&report) {
-        Some(what) => Err(ReadError::Impossible { name: name(), what }),
+        Some(problem) => Err(problem),
         None => Ok(report),
-    }
-}
-
-/// Refuses what would take more memory than any report.
-fn refuse_excess(text: &str, name: &str) -> Result<(), ReadError> {
-    let name = || name.to_owned();
-    match () {
-        () if has_too_many_timers(text) => Err(ReadError::TooManyTimers { name: name() }),
-        () if has_too_many_values(text) => Err(ReadError::TooManyValues { name: name() }),
-        () => Ok(()),
     }
 }
 
@@ -232,23 +156,22 @@ pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a st
         source,
     };
     crate::input::read(path, LONGEST_REPORT, buffer).map_err(failed)?;
-    // A mark says so, and so does a zero beside the first character, which is of one byte in every
-    // report.
+    // A mark shows UTF-16, and so does a zero next to the first character, which has one byte in
+    // every report.
     if matches!(
         buffer.as_slice(),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]
     ) {
-        return Err(ReadError::Utf16 {
-            path: path.to_owned(),
+        return Err(ReadError::Invalid {
+            name: path.display().to_string(),
+            problem:
+                "it is UTF-16, as PowerShell's `>` writes it; write it anew with `timermeter probe \
+                      --output report.json`, or convert it: `iconv -f UTF-16 -t UTF-8`"
+                    .into(),
         });
     }
     str::from_utf8(buffer)
         .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
-}
-
-/// `text` without the mark that some programs put before UTF-8.
-fn unmarked(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 #[cfg(test)]
@@ -268,34 +191,34 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_small_report_is_read() {
+    fn reads_small_report() {
         let report = parse(SMALL, "r.json").unwrap();
         assert_eq!(report.settings.profile, "quick");
         assert_eq!(report.frequency.effective_hz, None);
     }
 
     #[test]
-    fn another_version_is_named() {
+    fn names_other_version() {
         let text = error(&SMALL.replace("report.v2", "report.v1")).to_string();
         assert!(
             text.contains("timermeter.report.v1") && text.contains("timermeter.report.v2 only"),
             "{text}"
         );
-        assert!(matches!(error("{}"), ReadError::NoSchema { .. }));
-        assert!(matches!(error("[1]"), ReadError::NoSchema { .. }));
-        assert!(matches!(
-            error(r#"{"schema":1}"#),
-            ReadError::NoSchema { .. }
-        ));
+        for text in ["{}", "[1]", r#"{"schema":1}"#] {
+            let text = error(text).to_string();
+            assert!(text.contains("without a \"schema\""), "{text}");
+        }
     }
 
     #[test]
-    fn broken_json_is_told_with_its_place() {
+    fn names_place_of_broken_json() {
         for (text, place) in [("{\n  \"schema\": oops", (2, 13)), ("", (1, 0))] {
-            let ReadError::Json { line, column, .. } = error(text) else {
-                panic!("{}", error(text))
-            };
-            assert_eq!((line, column), place);
+            let (line, column) = place;
+            let text = error(text).to_string();
+            assert!(
+                text.contains(&format!("(line {line}, column {column})")),
+                "{text}"
+            );
         }
         let text = error(&SMALL.replace("\"seed\":1", "\"seed\":-1")).to_string();
         assert!(
@@ -309,11 +232,11 @@ pub(super) mod tests {
         let row = r#"{"id":"a","label":"","runtime":"native","status":"failed","warnings":[]}"#;
         let text = error(&SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row},{row}]")))
             .to_string();
-        assert!(text.contains("two timers with the id 'a'"), "{text}");
+        assert!(text.contains("two clocks are 'a'"), "{text}");
     }
 
     #[test]
-    fn figures_that_cannot_be_are_named_with_their_place() {
+    fn names_place_of_impossible_figures() {
         let row = |more: &str| {
             let row = format!(
                 r#"{{"id":"a","label":"","runtime":"native","status":"ok","warnings":[],{more}}}"#
@@ -324,7 +247,7 @@ pub(super) mod tests {
         for (text, words) in [
             (
                 row(r#""resolution_ns":{"value":0}"#),
-                "timers[0] ('a'): resolution_ns is 0.0, outside more than 0",
+                "'a': resolution_ns is 0.0, outside more than 0",
             ),
             (
                 row(r#""resolution_ns":{"value":1,"low":3,"high":2}"#),
@@ -332,12 +255,12 @@ pub(super) mod tests {
             ),
             (
                 row(r#""cost_ns":{"value":1,"low":1e300}"#),
-                "cost_ns.low is 1e300, outside 0 to 1e18",
+                "cost_ns is 1e300, outside 0 to 1e18",
             ),
             (row(r#""cost_ns":{"value":-1}"#), "cost_ns is -1.0"),
             (
                 row(r#""cost_ns":{"value":1,"low":3,"high":2}"#),
-                "timers[0] ('a'): cost_ns ends at 2.0",
+                "'a': cost_ns ends at 2.0",
             ),
             (
                 row(r#""quality":{"value":0.5,"low":0.5,"high":0.4}"#),
@@ -349,16 +272,16 @@ pub(super) mod tests {
             ),
             (
                 row(r#""spread":{"value":0.5,"high":1.5}"#),
-                "spread.high is 1.5, outside 0 to 1",
+                "spread is 1.5, outside 0 to 1",
             ),
-            (cost(r#""amortised_ns":-1"#), "cost.amortised_ns is -1.0"),
+            (cost(r#""amortised_ns":-1"#), "cost_amortised_ns is -1.0"),
             (row(r#""ns_per_tick":0"#), "ns_per_tick is 0.0"),
             (
                 SMALL.replace(
                     "\"frequency\":{",
                     "\"frequency\":{\"cycles_hz\":{\"value\":0},",
                 ),
-                "frequency.cycles_hz is 0.0",
+                "cycles_hz is 0.0",
             ),
         ] {
             let report = error(&text);
@@ -370,27 +293,15 @@ pub(super) mod tests {
             ))
         };
         assert!(parse(&distribution(r#"{"ns":9,"share":1}"#, "0"), "r.json").is_ok());
-        for (text, words) in [
-            (
-                distribution(r#"{"ns":-9,"share":1}"#, "0"),
-                "distribution.modes.ns is -9.0",
-            ),
-            (
-                distribution(r#"{"ns":9,"share":2}"#, "0"),
-                "distribution.modes.share is 2.0",
-            ),
-            (
-                distribution("", "1.5"),
-                "distribution.tail_share is 1.5, outside 0 to 1",
-            ),
-        ] {
-            let told = error(&text).to_string();
-            assert!(told.contains(words), "{told}");
-        }
+        let text = error(&distribution("", "1.5")).to_string();
+        assert!(
+            text.contains("distribution_tail_share is 1.5, outside 0 to 1"),
+            "{text}"
+        );
     }
 
     #[test]
-    fn a_mark_before_utf_8_is_passed_over_and_utf_16_is_named() {
+    fn reads_marked_utf8_and_names_utf16() {
         assert!(parse(&format!("\u{feff}{SMALL}"), "r.json").is_ok());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
@@ -404,26 +315,26 @@ pub(super) mod tests {
         let big: Vec<u8> = SMALL.encode_utf16().flat_map(u16::to_be_bytes).collect();
         for bytes in [little(&[0xfeff]), little(&[]), big] {
             std::fs::write(&path, bytes).unwrap();
-            let told = read(&path).unwrap_err().to_string();
+            let text = read(&path).unwrap_err().to_string();
             assert!(
-                told.contains("r.json' is UTF-16") && told.contains("iconv"),
-                "{told}"
+                text.contains("it is UTF-16") && text.contains("iconv"),
+                "{text}"
             );
         }
     }
 
     #[test]
-    fn what_figures_are_drawn_from_is_read_with_a_file() {
+    fn reads_bulk_with_a_file() {
         let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","warnings":[],"figures":{"staircase":5}}"#;
         let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"));
         assert!(parse(&text, "r.json").is_ok(), "it is passed over");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
         std::fs::write(&path, text).unwrap();
-        let told = read(&path).unwrap_err();
+        let text = read(&path).unwrap_err().to_string();
         assert!(
-            matches!(&told, ReadError::Bulk { place, .. } if place == "figures of 'a'"),
-            "{told}"
+            text.contains("what figures of 'a' are drawn from"),
+            "{text}"
         );
     }
 

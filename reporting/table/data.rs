@@ -10,28 +10,74 @@ use crate::text::json::{self, Layout};
 use crate::text::plain;
 
 pub(super) fn write_csv(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
-    let mut writer = ::csv::Writer::from_writer(output);
-    writer
-        .write_record(table.columns.iter().map(|column| match column.group {
-            Some(group) => escape_csv(&format!("{} {}", table.groups[group], column.key)),
-            None => column.key.to_owned(),
-        }))
-        .map_err(csv_error)?;
+    let mut csv = CsvWriter::new(output);
+    let keys = table.columns.iter().map(|column| match column.group {
+        Some(group) => escape_csv(&format!("{} {}", table.groups[group], column.key)),
+        None => column.key.to_owned(),
+    });
+    csv.header(keys)?;
     for row in &table.rows {
-        writer
-            .write_record(table.cells(row).map(|(_, cell)| match cell {
-                Value::Text(text) => escape_csv(text),
-                plain => plain.to_string(),
-            }))
-            .map_err(csv_error)?;
+        csv.row(table.cells(row).map(|(_, cell)| cell))?;
     }
-    writer.flush()
+    csv.finish()
+}
+
+/// Writes CSV row by row, without a byte order mark: unknown cells empty, truths as `true` and
+/// `false`.
+pub struct CsvWriter<W: Write> {
+    writer: ::csv::Writer<W>,
+    cell: Vec<u8>,
+}
+
+impl<W: Write> CsvWriter<W> {
+    /// Writes to `output`.
+    pub fn new(output: W) -> Self {
+        Self {
+            writer: ::csv::Writer::from_writer(output),
+            cell: Vec::new(),
+        }
+    }
+
+    /// Writes the names of the columns.
+    ///
+    /// # Errors
+    /// When the output fails.
+    pub fn header(&mut self, keys: impl Iterator<Item = impl AsRef<[u8]>>) -> io::Result<()> {
+        self.writer.write_record(keys).map_err(csv_error)
+    }
+
+    /// Writes a line.
+    ///
+    /// # Errors
+    /// When the output fails.
+    pub fn row<'a>(&mut self, cells: impl IntoIterator<Item = &'a Value>) -> io::Result<()> {
+        let text = &mut self.cell;
+        for cell in cells {
+            text.clear();
+            match cell {
+                Value::Truth(truth) => write!(text, "{truth}")?,
+                // With a point or an exponent, by which readers detect a column of figures.
+                Value::Figure(figure) => write!(text, "{figure:?}")?,
+                Value::Text(found) => text.extend_from_slice(escape_csv(found).as_bytes()),
+                plain => write!(text, "{plain}")?,
+            }
+            self.writer.write_field(&*text).map_err(csv_error)?;
+        }
+        self.writer.write_record(None::<&[u8]>).map_err(csv_error)
+    }
+
+    /// Writes what is buffered.
+    ///
+    /// # Errors
+    /// When the output fails.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
 }
 
 /// The error of the output itself, whose kind the crate's own conversion loses: a closed pipe is no
 /// failure.
-#[must_use]
-pub fn csv_error(error: ::csv::Error) -> io::Error {
+fn csv_error(error: ::csv::Error) -> io::Error {
     match error.into_kind() {
         ::csv::ErrorKind::Io(error) => error,
         kind => io::Error::other(format!("{kind:?}")),
@@ -40,8 +86,7 @@ pub fn csv_error(error: ::csv::Error) -> io::Error {
 
 /// Text as a cell of a spreadsheet: what would start a formula is led by an apostrophe (OWASP, "CSV
 /// Injection").
-#[must_use]
-pub fn escape_csv(text: &str) -> String {
+pub(super) fn escape_csv(text: &str) -> String {
     let text = plain(text);
     if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
         format!("'{text}")

@@ -12,10 +12,10 @@ mod value;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use crate::text::numbers::{NOTHING, count, significant, time};
+use crate::text::numbers::{NOTHING, count, rate, significant, time};
 use crate::text::plain;
 
-pub use data::{csv_error, escape_csv};
+pub use data::CsvWriter;
 pub use format::{Format, UnknownEnding};
 pub use markup::{escape_html, escape_markdown};
 pub use text::Style;
@@ -32,6 +32,10 @@ pub enum Notation {
     Time,
     /// A number of things, as in `11.17M`.
     Count,
+    /// A share, in percent with two decimals.
+    Percent,
+    /// Hertz, in the unit that fits.
+    Rate,
 }
 
 /// A column: what it is called, and how its cells are written.
@@ -50,6 +54,8 @@ pub struct TableColumn {
     pub longest: Option<usize>,
     /// Whether its cells may take several lines where a terminal is narrow.
     pub folds: bool,
+    /// Whether a narrow terminal leaves it out first.
+    pub spare: bool,
     /// Which of the groups of the table it belongs to.
     pub group: Option<usize>,
 }
@@ -63,8 +69,6 @@ pub struct Table<'a> {
     pub groups: Vec<&'a str>,
     /// A cell for each column; where some are missing at the end, nothing stands there.
     pub rows: Vec<Cow<'a, [Value]>>,
-    /// Blanks between its columns on a terminal that has room for them.
-    pub widest_gap: usize,
 }
 
 /// With a fixed number of decimals; what rounds to zero has no sign.
@@ -89,6 +93,7 @@ impl TableColumn {
             right: false,
             longest: Some(100),
             folds: false,
+            spare: false,
             group: None,
         }
     }
@@ -152,6 +157,8 @@ impl TableColumn {
             Notation::Fixed(decimals) => fixed(figure, decimals),
             Notation::Time => time(Some(figure)),
             Notation::Count => count(Some(figure)),
+            Notation::Percent => fixed(100.0 * figure, 2),
+            Notation::Rate => rate(Some(figure)),
         }
     }
 }
@@ -164,7 +171,6 @@ impl<'a> Table<'a> {
             columns,
             groups: Vec::new(),
             rows: Vec::new(),
-            widest_gap: 2,
         }
     }
 
@@ -173,29 +179,11 @@ impl<'a> Table<'a> {
         self.rows.push(Cow::Owned(row));
     }
 
-    /// Takes out the columns behind the first few in which all rows say the same, where there are
-    /// several rows. Returns what they said.
-    pub fn take_constant(&mut self, behind: usize) -> Vec<(&'static str, String)> {
-        let shown = |row: &[Value], at: usize| {
-            self.columns[at].shown(row.get(at).unwrap_or(&Value::Nothing))
-        };
-        let constant = |at: usize| {
-            let first = shown(self.rows.first()?, at);
-            let is_same =
-                self.rows.len() > 1 && self.rows.iter().all(|row| shown(row, at) == first);
-            is_same.then_some((at, first))
-        };
-        let taken: Vec<(usize, String)> =
-            (behind..self.columns.len()).filter_map(constant).collect();
-        let mut told = Vec::new();
-        for (at, cell) in taken.into_iter().rev() {
-            self.rows
-                .iter_mut()
-                .filter(|row| row.len() > at)
-                .for_each(|row| drop(row.to_mut().remove(at)));
-            told.insert(0, (self.columns.remove(at).heading, cell));
+    fn remove_column(&mut self, at: usize) {
+        self.columns.remove(at);
+        for row in self.rows.iter_mut().filter(|row| row.len() > at) {
+            row.to_mut().remove(at);
         }
-        told
     }
 
     /// Writes the table, for people as if there were no terminal.

@@ -50,7 +50,6 @@ fn small() -> Table<'static> {
         "the kernel counts ticks | slowly".into(),
     ]);
     table.push(vec!["a".into()]);
-    table.widest_gap = 3;
     table
 }
 

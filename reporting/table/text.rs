@@ -102,14 +102,20 @@ impl Table<'_> {
     pub fn on_terminal(&self, style: Style, codes: &dyn Fn(usize) -> &'static str) -> String {
         let room = style.width.map_or(usize::MAX, |_| style.columns());
         let mut fewer = self.clone();
+        let spare = |table: &Self| table.columns.iter().rposition(|column| column.spare);
+        while let Some(spare) =
+            spare(&fewer).filter(|_| style.width.is_some() && !fewer.fits(style))
+        {
+            fewer.remove_column(spare);
+        }
         while fewer.columns.len() > FEWEST && fewer.narrowest() > room {
-            fewer.columns.pop();
+            fewer.remove_column(fewer.columns.len() - 1);
         }
         let told = fewer.set(style, room, codes);
-        let left_out: Vec<&str> = self.columns[fewer.columns.len()..]
-            .iter()
-            .map(|column| column.heading)
-            .filter(|heading| !heading.is_empty())
+        let is_shown = |heading: &str| fewer.columns.iter().any(|column| column.heading == heading);
+        let headings = self.columns.iter().map(|column| column.heading);
+        let left_out: Vec<&str> = headings
+            .filter(|heading| !heading.is_empty() && !is_shown(heading))
             .collect();
         if left_out.is_empty() {
             return told;
@@ -140,10 +146,7 @@ impl Table<'_> {
             return self.render(super::Format::Table);
         };
         let mut widths = widths(&rows, self.columns.len());
-        let gap = (GAP..=self.widest_gap)
-            .rev()
-            .find(|gap| total(&widths, *gap) <= room)
-            .unwrap_or(1);
+        let gap = if total(&widths, GAP) <= room { GAP } else { 1 };
         if gap == 1 {
             narrow(&mut widths, &self.columns, room);
             for (cell, &width) in rows.iter_mut().flat_map(|row| row.iter_mut().zip(&widths)) {

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use crate::fields::{Field, Kind, Room, fields, of_kind};
+use crate::fields::{Field, Kind, Room, fields, shown};
 
 /// A column, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,22 +31,15 @@ impl ColumnName {
     pub fn by_default(kind: Kind, many: bool, narrow: bool) -> Vec<Self> {
         let most = match (narrow, many) {
             (false, _) => Room::Wide,
-            (true, false) => Room::OfOneReport,
+            (true, false) => Room::OneReport,
             (true, true) => Room::Always,
         };
-        let shown = of_kind(kind).filter_map(|field| Some((field.by_default?, field.column?.0)));
-        let mut shown: Vec<_> = shown.filter(|((_, room), _)| *room <= most).collect();
-        shown.sort_by_key(|((place, _), _)| *place);
-        shown.into_iter().map(|(_, name)| Self(name)).collect()
+        shown(kind, most).map(|field| Self(field.column)).collect()
     }
 
     /// What it shows of rows of a kind; of another kind, where this one lacks it.
     pub(super) fn field(self, kind: Kind) -> &'static Field {
-        let all = || {
-            fields()
-                .iter()
-                .filter(|field| field.column.is_some_and(|(name, _)| name == self.0))
-        };
+        let all = || fields().iter().filter(|field| field.column == self.0);
         all()
             .find(|field| field.is_of(kind))
             .or(all().next())
@@ -64,10 +57,7 @@ impl ValueEnum for ColumnName {
     fn value_variants<'a>() -> &'a [Self] {
         static ALL: LazyLock<Vec<ColumnName>> = LazyLock::new(|| {
             let mut all: Vec<ColumnName> = Vec::new();
-            for column in fields()
-                .iter()
-                .filter_map(|field| Some(ColumnName(field.column?.0)))
-            {
+            for column in fields().iter().map(|field| ColumnName(field.column)) {
                 if !all.contains(&column) {
                     all.push(column);
                 }

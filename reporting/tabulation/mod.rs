@@ -13,9 +13,8 @@ use clap::ValueEnum;
 use indexmap::IndexMap;
 
 use crate::document::Render;
-use crate::fields::{Field, Kind, Row, in_a_line};
+use crate::fields::{Field, Kind, Row, rows};
 use crate::model::Report;
-use crate::report::rows::each_row;
 use crate::report::{Collection, ReadError, slug};
 use crate::table::{Format, Style, Table, TableColumn as Heading, Value};
 
@@ -122,7 +121,7 @@ impl Tabulation {
             );
         }
         if let Some((column, reverse)) = choice.sort {
-            let largest_first = column.field(choice.kind).largest_first != reverse;
+            let largest_first = column.field(choice.kind).unit.is_largest_first() != reverse;
             lines.sort_by(|a, b| a.key.order(&b.key, largest_first));
             lines.truncate(choice.top.unwrap_or(usize::MAX));
         }
@@ -277,11 +276,11 @@ enum KnownColumn {
 }
 
 impl KnownColumn {
-    fn value(&self, row: &Row) -> Value {
+    fn value(&self, row: Row) -> Value {
         match self {
             Self::Value(value) => value.clone(),
-            Self::Of(field) => field.of_row(row),
-            Self::Line => in_a_line(row),
+            Self::Of(field) => field.value(row),
+            Self::Line => row.name_with_length().into(),
         }
     }
 }
@@ -303,16 +302,16 @@ fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
         .map(|&column| prepared(column))
         .collect();
     let key = choice.sort.map(|(column, _)| prepared(column));
-    let line = |row: &Row| TableLine {
+    let line = |row: Row| TableLine {
         report: 0,
         cells: columns.iter().map(|known| known.value(row)).collect(),
         key: key
             .as_ref()
             .map_or(Value::Nothing, |known| known.value(row)),
     };
-    let mut lines = Vec::new();
-    each_row(report, choice.kind, choice.all, |row| lines.push(line(row)));
-    lines
+    let shown = rows(report, choice.kind).into_iter();
+    let shown = shown.filter(|row| choice.all || row.has_figures());
+    shown.flat_map(Row::by_length).map(line).collect()
 }
 
 /// A name for each report that no other one has: its platform, where need be with the time, else

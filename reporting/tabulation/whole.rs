@@ -10,10 +10,8 @@ use std::path::PathBuf;
 use crate::fields::{Field, Kind, columns};
 use crate::model::Report;
 use crate::parallel;
-use crate::report::csv::CsvWriter;
-use crate::report::rows::rows;
-use crate::report::{Collection, ReadError, WholeFile, files};
-use crate::table::Value;
+use crate::report::{Collection, ReadError, WholeFile, cells, files};
+use crate::table::{CsvWriter, Value};
 
 /// Reports of a part: one part is read while the one before is written.
 const PART: usize = 128;
@@ -48,7 +46,7 @@ pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Res
     let (mut csv, mut is_begun) = (CsvWriter::new(file), false);
     let written = each_part(paths, kind, |columns, rows| {
         if !is_begun {
-            csv.header(columns)?;
+            csv.header(columns.iter().map(|field| field.key))?;
             is_begun = true;
         }
         rows.iter().try_for_each(|row| csv.row(row))
@@ -74,7 +72,7 @@ fn each_part(
     }
     let read = |some: &[PathBuf]| {
         Collection::read(some, |path, report: Report| {
-            rows(Some(path), &report, kind, &columns)
+            cells(Some(path), &report, kind, &columns)
         })
     };
     let mut parts = found.chunks(PART);

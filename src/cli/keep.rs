@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{OutputArgs, values};
 use crate::platform::frequency::CyclesFrom;
-use crate::report::terminal::Detail;
+use crate::report::Detail;
 
 /// What all runs have.
 #[derive(Clone, Debug, Default, Args)]

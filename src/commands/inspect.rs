@@ -8,44 +8,13 @@ use std::path::Path;
 use super::{CommandError, emit, failed, prepare, probe, wait};
 use crate::cli::{Cpus, InspectArgs, ProbeArgs, WaitArgs, WaitingArgs};
 use crate::document::{Document, FindingText};
-use crate::model::{Finding, Outcome, Report, Status, WaitConditions};
-use crate::report::facts::facts_of_timer;
+use crate::fields::{Row, all_rows};
+use crate::model::{Report, Status};
+use crate::plot::Plot;
 use crate::report::machine::{facts_of, name};
-use crate::report::plot::Plot;
-use crate::report::plot::svg::standalone;
-use crate::report::waits::{facts_of_period, facts_of_waits, named};
-use crate::report::{Fact, WholeFile, read};
+use crate::report::{Detail, WholeFile, facts, read};
 use crate::selection::select;
-use crate::text::{clipped, first_part};
-
-/// The facts that are shown without `--verbose`, next to verdicts that failed.
-const BRIEF: [&str; 13] = [
-    "status",
-    "reason",
-    "remedy",
-    "Quality",
-    "resolution",
-    "cost",
-    "spread",
-    "conditions",
-    "granularity",
-    "lateness",
-    "period",
-    "rate error",
-    "late to its grid",
-];
-
-/// A clock, a sleep primitive or a periodic timer.
-struct Inspected<'a> {
-    id: &'a str,
-    /// The id, with the conditions where the report has it under several.
-    name: String,
-    label: &'a str,
-    status: Status,
-    facts: Vec<Fact>,
-    plots: Vec<Plot>,
-    findings: &'a [Finding],
-}
+use crate::text::first_part;
 
 /// Runs the command. Returns whether all timers that were asked for by name could be characterised.
 ///
@@ -66,15 +35,15 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         None => characterise(args)?,
     };
     keep_selected(&mut report, args)?;
-    let rows = inspected(&report);
+    let rows = all_rows(&report);
     if let Some(folder) = &args.svg {
         for row in &rows {
-            write_figures(row, &name(&report), folder)?;
+            write_figures(*row, &name(&report), folder)?;
         }
     }
     let complete = rows
         .iter()
-        .all(|row| row.status == Status::Ok || !args.timers.iter().any(|name| name == row.id));
+        .all(|row| row.status() == Status::Ok || !args.timers.contains(row.id()));
     let mut document = Document::new(&report);
     for row in rows {
         document = section(document, row, args.verbose);
@@ -88,10 +57,8 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 
 /// Drops the rows that are not asked for.
 fn keep_selected(report: &mut Report, args: &InspectArgs) -> Result<(), CommandError> {
-    let read = report.timers.iter().map(|row| row.id.as_str());
-    let waiting = report.waits.iter().map(|row| row.id.as_str());
-    let ticking = report.periods.iter().map(|row| row.id.as_str());
-    let ids: Vec<&str> = read.chain(waiting).chain(ticking).collect();
+    let rows = all_rows(report);
+    let ids: Vec<&str> = rows.iter().map(|row| row.id().as_str()).collect();
     let selected = select(&args.timers, &ids).map_err(|error| {
         CommandError::Usage(match &args.from {
             Some(path) => format!("'{}': {}", path.display(), error.among(&ids)),
@@ -103,40 +70,6 @@ fn keep_selected(report: &mut Report, args: &InspectArgs) -> Result<(), CommandE
     report.waits.retain(|row| selected.contains(&row.id));
     report.periods.retain(|row| selected.contains(&row.id));
     Ok(())
-}
-
-/// All rows of a report.
-fn inspected(report: &Report) -> Vec<Inspected<'_>> {
-    let clocks = report.timers.iter().map(|row| Inspected {
-        id: &row.id,
-        name: row.id.clone(),
-        label: &row.label,
-        status: row.status,
-        facts: facts_of_timer(row),
-        plots: Plot::all_of(row),
-        findings: &row.warnings,
-    });
-    let among: Vec<&WaitConditions> = report.waits.iter().map(|row| &row.conditions).collect();
-    let waits = report.waits.iter().map(|row| Inspected {
-        id: &row.id,
-        name: named(&row.id, &row.conditions, &among),
-        label: &row.label,
-        status: row.status,
-        facts: facts_of_waits(row),
-        plots: Plot::all_of_waits(row),
-        findings: &row.warnings,
-    });
-    let among: Vec<&WaitConditions> = report.periods.iter().map(|row| &row.conditions).collect();
-    let periods = report.periods.iter().map(|row| Inspected {
-        id: &row.id,
-        name: named(&row.id, &row.conditions, &among),
-        label: &row.label,
-        status: row.status,
-        facts: facts_of_period(row),
-        plots: Vec::new(),
-        findings: &row.warnings,
-    });
-    clocks.chain(waits).chain(periods).collect()
 }
 
 /// Measures the timers, quickly.
@@ -162,11 +95,10 @@ fn characterise(args: &InspectArgs) -> Result<Report, CommandError> {
     recording.report().map_err(failed)
 }
 
-fn write_figures(row: &Inspected, machine: &str, folder: &Path) -> Result<(), CommandError> {
-    for plot in &row.plots {
-        let path = folder.join(format!("{}-{}.svg", file_name(&row.name), plot.name));
-        let title = format!("{} of {} on {machine}", plot.title, clipped(&row.name, 600));
-        let text = standalone(&plot.svg().map_err(failed)?, &title);
+fn write_figures(row: Row, machine: &str, folder: &Path) -> Result<(), CommandError> {
+    for plot in Plot::of_row(row) {
+        let path = folder.join(format!("{}-{}.svg", file_name(&row.name()), plot.name));
+        let text = plot.svg(&format!("{} of {} on {machine}", plot.title, row.name()));
         let file = WholeFile::prepare(&path).map_err(failed)?;
         file.commit(text.as_bytes()).map_err(failed)?;
     }
@@ -176,13 +108,10 @@ fn write_figures(row: &Inspected, machine: &str, folder: &Path) -> Result<(), Co
 /// Adds a timer: all of it, or the main facts and what may be wrong with it.
 fn section<'a>(
     document: Document<'a, &'a Report>,
-    row: Inspected<'a>,
+    row: Row<'a>,
     whole: bool,
 ) -> Document<'a, &'a Report> {
-    let is_shown = |(name, value): &Fact| {
-        whole || BRIEF.contains(name) || value.starts_with(Outcome::Fail.in_words())
-    };
-    let findings = row.findings.iter().map(|finding| {
+    let findings = row.warnings().iter().map(|finding| {
         let mut text = FindingText::from(finding);
         if !whole {
             text.message = first_part(&text.message).to_owned();
@@ -190,12 +119,13 @@ fn section<'a>(
         }
         text
     });
+    let detail = if whole { Detail::Full } else { Detail::Short };
     let mut document = document
-        .heading(format!("{} {}", row.name, row.label))
-        .facts(row.facts.into_iter().filter(is_shown))
+        .heading(format!("{} {}", row.name(), row.label()))
+        .facts(facts(row, detail))
         .findings(findings);
     if whole {
-        for plot in row.plots {
+        for plot in Plot::of_row(row) {
             document = document.plot(plot);
         }
     }

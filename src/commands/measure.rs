@@ -13,12 +13,12 @@ use super::frame::choose_cpu;
 use super::progress::Progress;
 use super::{CommandError, tell, terminal_style, trial};
 use crate::cli::MeasureArgs;
+use crate::document::listed;
 use crate::measure::Goal;
 use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Instrument, Request};
 use crate::method::{ClockFigures, Facts};
 use crate::model::{Counted, Report};
-use crate::report::terminal::listed;
 use crate::selection::{nearest, select};
 use crate::text::clipped;
 

@@ -36,10 +36,11 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::cli::{Colour, Output, OutputArgs};
-use crate::document::{Render, ReportView};
+use crate::document::Render;
 use crate::method::{in_a_sentence, waiting::in_a_sentence as waiting_in_a_sentence};
 use crate::model::Report;
-use crate::report::terminal::Detail;
+use crate::page::PrintedReport;
+use crate::report::Detail;
 use crate::report::{OutputError, ReadError, WholeFile};
 use crate::table::{Format, Style};
 use crate::text::json::{Layout, written};
@@ -226,8 +227,8 @@ fn sentence(report: &Report) -> Option<String> {
 }
 
 /// A report as verbs print it.
-fn view(report: &Report, detail: Detail) -> ReportView<'_> {
-    ReportView {
+fn view(report: &Report, detail: Detail) -> PrintedReport<'_> {
+    PrintedReport {
         report,
         detail,
         sentence,

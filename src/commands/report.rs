@@ -7,9 +7,8 @@ use crate::cli::ReportArgs;
 use crate::document::{Document, Render};
 use crate::model::Report;
 use crate::page;
+use crate::plot::ranking;
 use crate::report::machine::name;
-use crate::report::plot::ranking;
-use crate::report::plot::svg::standalone;
 use crate::report::{Collection, WholeFile};
 use crate::table::{Format, Style};
 
@@ -75,8 +74,6 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
 
 /// The figure of all timers.
 fn drawn(report: &Report) -> Result<String, CommandError> {
-    let figure = ranking::ranking(report).map_err(failed)?;
-    let title = format!("Timers of {}", name(report));
-    let figure = figure.map(|drawn| standalone(&drawn.svg, &title));
+    let figure = ranking(report).map(|plot| plot.svg(&format!("Timers of {}", name(report))));
     figure.ok_or_else(|| failed("no timer of the report has both a step and a cost in cycles"))
 }

@@ -16,6 +16,7 @@ use mutation::{Change, change, changed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use timermeter::comparison::{self, Comparison};
+use timermeter::fields::all_rows;
 use timermeter::hosts::protocol::answers::{
     Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Periods, Readings,
     Waits,
@@ -24,11 +25,10 @@ use timermeter::hosts::protocol::{Hello, Refusal};
 use timermeter::method::waiting::{Punctuality, WaitChoice, choose};
 use timermeter::model::{Cycles, Hertz, Nanos, Report};
 use timermeter::page;
+use timermeter::plot::Plot;
 use timermeter::quality::quality;
 use timermeter::recording::Recording;
-use timermeter::report::plot::Plot;
-use timermeter::report::waits::{facts_of_period, facts_of_waits};
-use timermeter::report::{impossible, parse, render};
+use timermeter::report::{Detail, facts, impossible, parse, render};
 use timermeter::table::{Format, Style};
 use timermeter::text::plain;
 
@@ -107,20 +107,15 @@ fn show(report: &Report) {
         let text = render(report, format, PLAIN);
         steers_nothing(&text);
     }
-    for row in &report.waits {
-        let facts = facts_of_waits(row)
-            .into_iter()
-            .map(|(_, value)| plain(&value));
-        facts.for_each(|value| steers_nothing(&value));
-        for plot in Plot::all_of_waits(row) {
+    for row in all_rows(report) {
+        for (_, value) in facts(row, Detail::Full) {
+            steers_nothing(&plain(&value));
+        }
+        for plot in Plot::of_row(row) {
             steers_nothing(&plot.terminal(80));
+            steers_nothing(&plot.svg("figure"));
         }
     }
-    report.periods.iter().for_each(|row| {
-        facts_of_period(row)
-            .iter()
-            .for_each(|(_, value)| steers_nothing(&plain(value)))
-    });
     let often = Punctuality {
         every_ns: 1e6,
         within_ns: Some(5e4),

@@ -11,7 +11,7 @@ use askama::Template;
 use super::{SiteContent, SiteError};
 use crate::model::Report;
 use crate::page::view::{self, ReportView};
-use crate::page::{ALONE, Entry, Page, PageError};
+use crate::page::{ALONE, Entry, Page};
 use crate::report::machine::name;
 
 /// Where the page of a report lies, as an address below the site.
@@ -37,13 +37,12 @@ pub(super) fn write(
         path: target.clone(),
         source,
     };
-    let failed = |source: PageError| SiteError::Page {
+    let failed = |source: askama::Error| SiteError::Page {
         path: path.to_owned(),
         source,
     };
     let home = "../".repeat(parts.len()) + "index.html";
-    let mut view = ReportView::of(report, "r0", shown.figures, shown.sentence)
-        .map_err(|error| failed(error.into()))?;
+    let mut view = ReportView::of(report, "r0", shown.figures, shown.sentence);
     view.heading = ALONE.to_owned();
     let page = Page {
         home: Some(home),
@@ -56,7 +55,7 @@ pub(super) fn write(
         }],
         ..Page::new(format!("Timers of {}", name(report)), view::about(report))
     };
-    let text = page.render().map_err(|error| failed(error.into()))?;
+    let text = page.render().map_err(failed)?;
     // Not the site itself: where that is gone, a signal asked to stop.
     let mut folder = site.to_owned();
     let below = target

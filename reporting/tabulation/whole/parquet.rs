@@ -25,7 +25,7 @@ use crate::table::{Type, Value};
 pub(super) fn write(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Result<Written> {
     let mut schema = "message timermeter {".to_owned();
     for field in columns(kind) {
-        let [physical, logical] = match field.kind {
+        let [physical, logical] = match field.unit.kind() {
             Type::Text => ["BYTE_ARRAY", " (STRING)"],
             Type::Figure => ["DOUBLE", ""],
             Type::Count => ["INT64", ""],
@@ -49,7 +49,7 @@ pub(super) fn write(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::
         for (at, field) in columns.iter().enumerate() {
             let mut column = group.next_column()?.expect("as many as the schema has");
             let cells = rows.iter().map(|row| &row[at]);
-            write_column(&mut column, field.kind, cells)?;
+            write_column(&mut column, field.unit.kind(), cells)?;
             column.close()?;
         }
         group.close()?;

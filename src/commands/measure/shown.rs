@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use crate::cli::measure::MeasureArgs;
 use crate::commands::CommandError;
+use crate::document::machine;
 use crate::measure::worker::{MeasuredRow, MeasurementOutcome};
 use crate::method::ClockFigures;
 use crate::model::{Platform, Report};
 use crate::report::machine::{facts, in_a_line};
-use crate::report::terminal::machine;
 use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
 use crate::text::hang;
 use crate::text::numbers::{significant, time};
@@ -193,9 +193,13 @@ impl ShownMeasurements<'_> {
 
     /// The same in two lines.
     fn head_in_short(&self, style: Style) -> String {
-        let mut out = format!(
-            "# {}\n",
-            in_a_line(self.report, style.columns().saturating_sub(2))
+        let mut out = String::new();
+        hang(
+            &mut out,
+            "# ",
+            "#   ",
+            &in_a_line(self.report),
+            style.columns(),
         );
         let clock = self.clock;
         let [step, read] = [clock.step_ns, clock.cost_ns].map(|ns| time(Some(ns)));

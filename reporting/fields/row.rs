@@ -1,0 +1,345 @@
+//! A row of a report: a clock, a sleep primitive at one length, or a periodic timer.
+
+use clap::ValueEnum;
+
+use crate::model::{
+    BackgroundLoad, Finding, Interval, Lateness, PeriodFigures, PeriodRow, Report, Status,
+    TimerRow, WaitConditions, WaitRow,
+};
+use crate::text::numbers::short_time;
+
+/// What rows are of. They are never in one table: costs of clocks and of waits cannot be compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Clocks
+    #[default]
+    Clocks,
+    /// Sleep primitives, a row a length and set of conditions
+    Waits,
+    /// Periodic timers
+    Periods,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Clocks, Self::Waits, Self::Periods];
+
+    /// What its rows are called.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Clocks => "clocks",
+            Self::Waits => "timers that wait",
+            Self::Periods => "periodic timers",
+        }
+    }
+
+    /// The kind that a report has most to say about: the first that it has rows of.
+    #[must_use]
+    pub fn main(report: &Report) -> Self {
+        match (
+            report.timers.is_empty(),
+            report.waits.is_empty(),
+            report.periods.is_empty(),
+        ) {
+            (true, false, _) => Self::Waits,
+            (true, true, false) => Self::Periods,
+            _ => Self::Clocks,
+        }
+    }
+}
+
+/// A row of a report.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// What it was made of.
+    pub source: Source<'a>,
+    /// Which of slack, policy, load and CPU differ among the rows of its kind.
+    varied: [bool; CONDITIONS],
+}
+
+/// What a row was made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// A clock.
+    Clock(&'a TimerRow),
+    /// A sleep primitive: as a whole, or at one length.
+    Wait(&'a WaitRow, Option<&'a Lateness>),
+    /// A periodic timer.
+    Period(&'a PeriodRow),
+}
+
+macro_rules! common {
+    ($($(#[$about:meta])* $name:ident: $type:ty = |$row:ident| $value:expr;)*) => {
+        impl<'a> Row<'a> {
+            $($(#[$about])*
+            #[must_use]
+            pub fn $name(&self) -> $type {
+                match self.source {
+                    Source::Clock($row) => $value,
+                    Source::Wait($row, _) => $value,
+                    Source::Period($row) => $value,
+                }
+            })*
+        }
+    };
+}
+
+common! {
+    /// Its id, which several rows of waits share.
+    id: &'a String = |row| &row.id;
+    /// The call itself.
+    label: &'a String = |row| &row.label;
+    /// `native`, or the runtime that hosts it.
+    runtime: &'a String = |row| &row.runtime;
+    /// How the characterisation ended.
+    status: Status = |row| row.status;
+    /// Why, when it is not `ok`.
+    reason: Option<&'a str> = |row| row.reason.as_deref();
+    /// What to do about it.
+    remedy: Option<&'a str> = |row| row.remedy.as_deref();
+    /// What the reader should know.
+    warnings: &'a [Finding] = |row| &row.warnings;
+}
+
+impl<'a> From<&'a TimerRow> for Row<'a> {
+    fn from(row: &'a TimerRow) -> Self {
+        Self {
+            source: Source::Clock(row),
+            varied: [false; CONDITIONS],
+        }
+    }
+}
+
+impl<'a> Row<'a> {
+    /// Which kind it is of.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self.source {
+            Source::Clock(_) => Kind::Clocks,
+            Source::Wait(..) => Kind::Waits,
+            Source::Period(_) => Kind::Periods,
+        }
+    }
+
+    /// The clock, where it is one.
+    #[must_use]
+    pub fn clock(self) -> Option<&'a TimerRow> {
+        if let Source::Clock(row) = self.source {
+            Some(row)
+        } else {
+            None
+        }
+    }
+
+    /// The sleep primitive, where it is one.
+    #[must_use]
+    pub fn wait(self) -> Option<&'a WaitRow> {
+        if let Source::Wait(row, _) = self.source {
+            Some(row)
+        } else {
+            None
+        }
+    }
+
+    /// How late waits of its length were.
+    #[must_use]
+    pub fn lateness(self) -> Option<&'a Lateness> {
+        if let Source::Wait(_, late) = self.source {
+            late
+        } else {
+            None
+        }
+    }
+
+    /// The figures of a periodic timer.
+    pub(super) fn period(self) -> Option<&'a PeriodFigures> {
+        if let Source::Period(row) = self.source {
+            row.figures.as_ref()
+        } else {
+            None
+        }
+    }
+
+    /// A figure that waits of a length and periodic timers have.
+    pub(super) fn of_either(
+        self,
+        wait: fn(&Lateness) -> Option<Interval>,
+        period: fn(&PeriodFigures) -> Option<Interval>,
+    ) -> Option<Interval> {
+        self.lateness()
+            .and_then(wait)
+            .or(self.period().and_then(period))
+    }
+
+    /// Under what it waited; `None` of clocks, and of timers that could not be asked.
+    #[must_use]
+    pub fn conditions(&self) -> Option<&'a WaitConditions> {
+        self.all_conditions()
+            .filter(|asked| !asked.policy.is_empty())
+    }
+
+    fn all_conditions(&self) -> Option<&'a WaitConditions> {
+        match self.source {
+            Source::Clock(_) => None,
+            Source::Wait(row, _) => Some(&row.conditions),
+            Source::Period(row) => Some(&row.conditions),
+        }
+    }
+
+    /// What no two rows of a kind have in common.
+    #[must_use]
+    pub fn identity(&self) -> (&'a str, Option<&'a WaitConditions>, Option<u64>) {
+        (self.id(), self.all_conditions(), self.request_ns())
+    }
+
+    /// The length that was asked for, or the period, in nanoseconds.
+    #[must_use]
+    pub fn request_ns(&self) -> Option<u64> {
+        match self.source {
+            Source::Clock(_) => None,
+            Source::Wait(_, late) => late.map(|late| late.request_ns),
+            Source::Period(row) => Some(row.period_ns),
+        }
+    }
+
+    /// Whether it has figures.
+    #[must_use]
+    pub fn has_figures(&self) -> bool {
+        matches!(self.status(), Status::Ok | Status::Unresolved)
+    }
+
+    /// The conditions that differ among the rows of its report, or that all of them share.
+    #[must_use]
+    pub fn conditions_in_words(&self, shared: bool) -> String {
+        let parts = self.conditions().into_iter().flat_map(conditions_in_words);
+        let differing = parts
+            .zip(self.varied)
+            .filter(|(_, varied)| *varied != shared);
+        differing
+            .map(|(part, _)| part)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// Its id with the conditions by which it differs from other rows.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.conditions_in_words(false) {
+            none if none.is_empty() => self.id().clone(),
+            differing => format!("{} ({differing})", self.id()),
+        }
+    }
+
+    /// What distinguishes it where each row has one line: id, length and conditions.
+    #[must_use]
+    pub fn name_with_length(&self) -> String {
+        let Some(ns) = self.request_ns() else {
+            return self.name();
+        };
+        let conditions = self.name().split_off(self.id().len());
+        format!("{} {}{conditions}", self.id(), short_time(ns as f64))
+    }
+
+    /// A row a length that was waited for; itself where it has none.
+    #[must_use]
+    pub fn by_length(self) -> Vec<Self> {
+        let figures = self.wait().and_then(|row| row.figures.as_ref());
+        let lengths: Vec<Self> = figures
+            .into_iter()
+            .flat_map(|figures| figures.by_length())
+            .map(|late| self.at(late))
+            .collect();
+        if lengths.is_empty() {
+            vec![self]
+        } else {
+            lengths
+        }
+    }
+
+    /// The same at one length.
+    #[must_use]
+    pub fn at(self, late: &'a Lateness) -> Self {
+        match self.source {
+            Source::Wait(row, _) => Self {
+                source: Source::Wait(row, Some(late)),
+                ..self
+            },
+            Source::Clock(_) | Source::Period(_) => self,
+        }
+    }
+}
+
+const CONDITIONS: usize = 4;
+
+fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITIONS] {
+    let load = match conditions.load {
+        BackgroundLoad::None => "idle",
+        BackgroundLoad::SameCpu => "busy CPU",
+        BackgroundLoad::OtherCpu => "other CPU busy",
+    };
+    let slack = conditions
+        .slack_ns
+        .map(|ns| format!("slack {}", short_time(ns as f64)));
+    let cpu = conditions.cpu.map(|cpu| format!("CPU {cpu}"));
+    [
+        slack.unwrap_or_else(|| "no slack".into()),
+        format!("policy {}", conditions.policy),
+        load.into(),
+        cpu.unwrap_or_else(|| "any CPU".into()),
+    ]
+}
+
+/// The rows of one kind that a report has, one a timer and set of conditions.
+#[must_use]
+pub fn rows(report: &Report, kind: Kind) -> Vec<Row<'_>> {
+    let sources: Vec<Source> = match kind {
+        Kind::Clocks => report.timers.iter().map(Source::Clock).collect(),
+        Kind::Waits => report
+            .waits
+            .iter()
+            .map(|row| Source::Wait(row, None))
+            .collect(),
+        Kind::Periods => report.periods.iter().map(Source::Period).collect(),
+    };
+    let mut rows: Vec<Row> = sources
+        .into_iter()
+        .map(|source| Row {
+            source,
+            varied: [false; CONDITIONS],
+        })
+        .collect();
+    let asked: Vec<&WaitConditions> = rows.iter().filter_map(Row::conditions).collect();
+    let varied = asked.first().map(|first| {
+        let differs = |differs: fn(&WaitConditions, &WaitConditions) -> bool| {
+            asked.iter().any(|other| differs(first, other))
+        };
+        [
+            differs(|a, b| a.slack_ns != b.slack_ns),
+            differs(|a, b| a.policy != b.policy),
+            differs(|a, b| a.load != b.load),
+            differs(|a, b| a.cpu != b.cpu),
+        ]
+    });
+    rows.iter_mut()
+        .for_each(|row| row.varied = varied.unwrap_or_default());
+    rows
+}
+
+/// All rows of a report in the order in which they are shown: of clocks those with figures first,
+/// then the failed and the unavailable ones.
+#[must_use]
+pub fn all_rows(report: &Report) -> Vec<Row<'_>> {
+    let mut all: Vec<Row> = Kind::ALL
+        .into_iter()
+        .flat_map(|kind| rows(report, kind))
+        .collect();
+    all.sort_by_key(|row| match (row.kind(), row.status()) {
+        (Kind::Clocks, Status::Ok) => 0,
+        (Kind::Clocks, Status::Unresolved) => 1,
+        (Kind::Clocks, Status::Failed) => 2,
+        (Kind::Clocks, Status::Unavailable) => 3,
+        (Kind::Waits | Kind::Periods, _) => 4,
+    });
+    all
+}

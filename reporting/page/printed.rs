@@ -1,0 +1,37 @@
+//! A report in all formats that verbs print, pages included.
+
+use std::io::{self, Write};
+
+use super::{Sentence, render};
+use crate::document::Render;
+use crate::model::Report;
+use crate::report::{self, Detail, document};
+use crate::table::{Format, Style};
+
+/// A report as a verb prints it.
+#[derive(Clone, Copy, Debug)]
+pub struct PrintedReport<'a> {
+    /// The report.
+    pub report: &'a Report,
+    /// How much the text says.
+    pub detail: Detail,
+    /// What a report comes down to, in a sentence.
+    pub sentence: Sentence,
+}
+
+impl Render for PrintedReport<'_> {
+    fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
+        let report = self.report;
+        let text = match format {
+            Format::Table => {
+                let document = document(report, self.detail, (self.sentence)(report));
+                return document.write(format, style, output);
+            }
+            Format::Html => render(std::slice::from_ref(report), &[], Some(self.sentence))
+                .map_err(io::Error::other)?,
+            Format::Latex | Format::Parquet => return Err(io::ErrorKind::Unsupported.into()),
+            other => report::render(report, other, style),
+        };
+        output.write_all(text.as_bytes())
+    }
+}

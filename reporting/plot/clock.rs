@@ -1,0 +1,152 @@
+//! The figures of a clock: intervals over work, intervals against the steps, costs of single reads.
+
+use super::{Axis, Plot, SIZE, Scale, Shape, histogram, levels, levels_in_words};
+use crate::model::{
+    Bulk, CostHistogram, IntervalHistogram, ResolutionKind, Staircase, TimerRow, value_of,
+};
+use crate::text::numbers::time;
+
+pub(super) fn plots(row: &TimerRow) -> Vec<Plot> {
+    let Some(figures) = row.figures.as_ref().and_then(Bulk::get) else {
+        return Vec::new();
+    };
+    let plots = [
+        figures.staircase.and_then(|figure| staircase(row, &figure)),
+        figures.intervals.map(|figure| intervals(row, &figure)),
+        figures.singles.map(|figure| costs(row, &figure)),
+    ];
+    plots.into_iter().flatten().collect()
+}
+
+/// What readings are drawn in: the nanoseconds of a tick, or ticks where these are unknown.
+fn unit(row: &TimerRow) -> (f64, Scale) {
+    match row.ns_per_tick.filter(|ns| ns.is_finite() && *ns > 0.0) {
+        Some(ns) => (ns, Scale::Time),
+        None => (1.0, Scale::Number),
+    }
+}
+
+/// The step in that unit, where it is known.
+fn step(row: &TimerRow) -> Option<f64> {
+    let resolved = row
+        .resolution
+        .filter(|found| found.kind == ResolutionKind::Resolved)?;
+    Some(resolved.ticks * unit(row).0).filter(|step| step.is_finite() && *step > 0.0)
+}
+
+fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
+    let (tick, scale) = unit(row);
+    let ticks = || figure.ticks.iter().map(|ticks| *ticks as f64 * tick);
+    let (least, most) = (ticks().reduce(f64::min)?, ticks().reduce(f64::max)?);
+    // A read far more expensive than the step would leave the lower half empty.
+    let least = if least > most / 2.0 {
+        least - 0.1 * (most - least)
+    } else {
+        least.min(0.0)
+    };
+    let longest = *figure.work.iter().max()? as f64 * figure.ns_per_work;
+    let across = Axis::new("work between the reads", Scale::Time, 0.0, longest.max(1.0));
+    let to = most.max(least + tick) + 0.04 * (most - least);
+    let up = Axis::new("interval", scale, least, to);
+    let mut shapes = levels(step(row), &up, |at| {
+        Shape::Level((0.0, at), (across.to, at))
+    });
+    let caption = format!(
+        "A sample of {} intervals between two reads, with more and more work between them. {}",
+        figure.intervals,
+        levels_in_words(step(row), &shapes)
+    );
+    let points = figure.work.iter().zip(ticks());
+    shapes.extend(points.map(|(work, at)| Shape::Point(*work as f64 * figure.ns_per_work, at)));
+    let title = "Intervals over work";
+    Some(Plot {
+        name: "staircase",
+        title,
+        caption,
+        size: SIZE,
+        across,
+        up,
+        shapes,
+    })
+}
+
+fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Plot {
+    let (tick, scale) = unit(row);
+    // A bin holds whole ticks, and reaches half a tick beyond them.
+    let first = (figure.first_ticks as f64 - 0.5) * tick;
+    let width = figure.width_ticks as f64 * tick;
+    let (bars, up) = histogram(first, width, &figure.counts, "intervals");
+    let across = Axis::new(
+        "interval",
+        scale,
+        first,
+        first + width * figure.counts.len() as f64,
+    );
+    let mut shapes = levels(step(row), &across, |at| {
+        Shape::Level((at, 0.0), (at, up.to))
+    });
+    let caption = format!(
+        "Intervals with random work between the reads. {}",
+        levels_in_words(step(row), &shapes)
+    );
+    shapes.extend(bars);
+    let title = "Intervals against the steps";
+    Plot {
+        name: "intervals",
+        title,
+        caption,
+        size: SIZE,
+        across,
+        up,
+        shapes,
+    }
+}
+
+fn costs(row: &TimerRow, figure: &CostHistogram) -> Plot {
+    let median = value_of(row.cost_ns).filter(|ns| ns.is_finite());
+    let resolution = step(row)
+        .and(value_of(row.resolution_ns))
+        .filter(|ns| ns.is_finite());
+    let last = figure.first_ns + figure.width_ns * figure.counts.len() as f64;
+    let margin = resolution
+        .filter(|ns| *ns < last - figure.first_ns)
+        .map_or(0.0, |ns| 1.1 * ns);
+    let ends = median.map_or((figure.first_ns, last), |median| {
+        (
+            figure.first_ns.min(median - margin),
+            last.max(median + margin),
+        )
+    });
+    let across = Axis::new("cost", Scale::Time, ends.0, ends.1);
+    let (bars, up) = histogram(figure.first_ns, figure.width_ns, &figure.counts, "reads");
+    let band = median.zip(resolution).map(|(median, ns)| {
+        Shape::Band((median - ns).max(across.from), (median + ns).min(across.to))
+    });
+    let reference = row.cost.as_ref().map(|cost| cost.reference.as_str());
+    let reference = reference
+        .filter(|_| !figure.own_readings)
+        .unwrap_or("the clock itself");
+    let shaded = if band.is_some() {
+        " Shaded: within one resolution of it."
+    } else {
+        ""
+    };
+    let caption = format!(
+        "Costs of single reads of all processes, in whole steps of {reference}. Line: the median, {}.{shaded}",
+        time(median)
+    );
+    let shapes = band
+        .into_iter()
+        .chain(bars)
+        .chain(median.map(Shape::Median))
+        .collect();
+    Plot {
+        name: "costs",
+        title: "Single reads",
+        caption,
+        size: SIZE,
+        across,
+        up,
+        shapes,
+    }
+}

@@ -1,0 +1,110 @@
+//! All clocks of a report at a glance: what a read costs over the step, with lines of equal Quality.
+
+use super::{Axis, Plot, Scale, Shape};
+use crate::model::{Report, ResolutionKind, TimerRow};
+use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
+
+/// The Qualities whose lines are drawn, in percent: those of clocks whose reads all cost the same.
+const LINES: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0];
+/// Clocks whose steps and whose costs differ by less than this share a label, as a logarithm.
+const ONE_LABEL: f64 = 0.1;
+
+/// The figure of a report. `None` where no clock has a step and a cost in cycles.
+#[must_use]
+pub fn ranking(report: &Report) -> Option<Plot> {
+    let known = report
+        .timers
+        .iter()
+        .filter_map(|row| Some((row.id.as_str(), place(row)?)));
+    let mut labels: Vec<((f64, f64), String)> = Vec::new();
+    let mut points = Vec::new();
+    for (id, at) in known {
+        points.push(at);
+        let is_near = |other: &(f64, f64)| {
+            (other.0 - at.0).abs() < ONE_LABEL && (other.1 - at.1).abs() < ONE_LABEL
+        };
+        if !labels.iter().any(|(other, _)| is_near(other)) {
+            labels.push((at, id.to_owned()));
+        }
+    }
+    let across = axis("step (CPU cycles)", points.iter().map(|at| at.0))?;
+    let up = axis("cost of a read (CPU cycles)", points.iter().map(|at| at.1))?;
+    let lines = LINES.into_iter().filter_map(|percent| {
+        let (from, to) = line(percent, &across, &up)?;
+        Some([
+            Shape::Level(from, to),
+            Shape::Label(from, format!("{percent:.0} %")),
+        ])
+    });
+    let mut shapes: Vec<Shape> = lines.flatten().collect();
+    shapes.extend(points.iter().map(|(x, y)| Shape::Point(*x, *y)));
+    shapes.extend(labels.into_iter().map(|(at, id)| Shape::Label(at, id)));
+    Some(Plot {
+        name: "ranking",
+        title: "All clocks",
+        caption: format!(
+            "{} clocks by their step and by the cost of a read; lower left is better. Lines join equal Quality of \
+             clocks whose reads all cost the same. Of clocks at one place the best is named.",
+            points.len()
+        ),
+        size: (760, 470),
+        across,
+        up,
+        shapes,
+    })
+}
+
+/// Step and cost in cycles, as logarithms. Formula (1) takes less than a cycle for one.
+fn place(row: &TimerRow) -> Option<(f64, f64)> {
+    let step = row
+        .resolution
+        .filter(|step| step.kind == ResolutionKind::Resolved)?
+        .cycles?;
+    let cost = row.cost.as_ref()?.median_cycles?;
+    (step.is_finite() && cost.is_finite()).then(|| (step.max(1.0).log10(), cost.max(1.0).log10()))
+}
+
+/// With room around all places, and with a whole decade.
+fn axis(label: &str, places: impl Iterator<Item = f64> + Clone) -> Option<Axis> {
+    let (least, most) = (places.clone().reduce(f64::min)?, places.reduce(f64::max)?);
+    let (from, to) = ((least - 0.3).floor().max(0.0), (most + 0.3).ceil());
+    Some(Axis::new(label, Scale::LogNumber, from, to))
+}
+
+/// Where the line of a Quality enters and leaves the figure: the product of step and cost is the
+/// same on all of it.
+fn line(percent: f64, across: &Axis, up: &Axis) -> Option<((f64, f64), (f64, f64))> {
+    // Both exponents are the same, or it were no straight line.
+    const { assert!(RESOLUTION_EXPONENT == COST_EXPONENT) };
+    let product = (percent / 100.0).log10() / RESOLUTION_EXPONENT;
+    let from = across.from.max(product - up.to);
+    let to = across.to.min(product - up.from);
+    (from < to).then_some(((from, product - from), (to, product - to)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Cycles;
+    use crate::quality::quality;
+
+    #[test]
+    fn lines_join_equal_quality() {
+        let axis = |label| Axis::new(label, Scale::LogNumber, 0.0, 6.0);
+        for percent in LINES {
+            let (from, to) = line(percent, &axis("step"), &axis("cost")).unwrap();
+            for (step, cost) in [from, to].map(|(x, y)| (10_f64.powf(x), 10_f64.powf(y))) {
+                let found = quality(Cycles(step), Cycles(cost), 1.0).unwrap();
+                assert!(
+                    (found - percent / 100.0).abs() < 1e-9,
+                    "{percent} %: {found}"
+                );
+            }
+        }
+        assert_eq!(
+            line(1.0, &axis("step"), &axis("cost")),
+            None,
+            "beyond the figure"
+        );
+    }
+}

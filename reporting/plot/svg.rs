@@ -1,0 +1,241 @@
+//! Draws a figure as SVG: dark marks on no background, to be read in grey. Each role has a colour of
+//! its own, by which a page finds it and gives it the one of its scheme.
+
+use std::fmt::Write;
+
+use super::{Plot, Shape};
+use crate::table::escape_html;
+use crate::text::{plain, wrap};
+
+/// Points, and bars. Pages know these colours (`templates/page.css`).
+const DATA: &str = "#1B4F8A";
+/// Multiples of the step.
+const LEVEL: &str = "#9A9A9A";
+/// Within one resolution of the median.
+const BAND: &str = "#E3E3E3";
+/// The median.
+const MEDIAN: &str = "#B42B1E";
+/// Text and axes.
+const INK: &str = "#000000";
+
+/// Pixels left of the figure, right of it, above and below.
+const MARGINS: [f64; 4] = [72.0, 26.0, 12.0, 48.0];
+/// Pixels of a line of text, and of a letter, generously.
+const LINE: f64 = 18.0;
+const LETTER: f64 = 8.0;
+
+/// Text stands on what would cross it; and the colours of a dark screen, by role, as
+/// `templates/page.css` has them.
+const SCHEMES: &str = "<style>text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}\
+    @media (prefers-color-scheme:dark){[fill=\"#FFFFFF\"]{fill:#11161b}text{fill:#e5ebf0;stroke:#11161b}\
+    [fill=\"#1B4F8A\"]{fill:#86b9f2}[stroke=\"#000000\"]{stroke:#9daab6}[stroke=\"#9A9A9A\"]{stroke:#55616d}\
+    [fill=\"#E3E3E3\"]{fill:#26384b}[stroke=\"#B42B1E\"]{stroke:#ff8a7a}}</style>";
+
+impl Plot {
+    /// A document of its own, with a title above the figure.
+    #[must_use]
+    pub fn svg(&self, title: &str) -> String {
+        let (width, height) = self.size;
+        let title = plain(title);
+        let lines = wrap(&title, (f64::from(width) / LETTER) as usize);
+        let above = LINE * (lines.len() as f64 + 0.5);
+        let height = f64::from(height) + above;
+        let mut heading = Drawing::default();
+        for (at, line) in lines.iter().enumerate() {
+            heading.text((LETTER, LINE * (at + 1) as f64), "start", line);
+        }
+        format!(
+            "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+             xmlns=\"http://www.w3.org/2000/svg\" font-family=\"sans-serif\"><title>{}</title>{SCHEMES}\
+             <rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{}<g transform=\"translate(0,{above})\">{}</g></svg>\n",
+            escape_html(&title),
+            heading.out,
+            self.marks()
+        )
+    }
+
+    /// The marks of the figure, to be put into an `svg` element of its size.
+    #[must_use]
+    pub fn marks(&self) -> String {
+        let [left, right, top, bottom] = MARGINS;
+        let (width, height) = (
+            f64::from(self.size.0) - right,
+            f64::from(self.size.1) - bottom,
+        );
+        let x = |at: f64| Some(left + self.across.share(at)? * (width - left));
+        let y = |at: f64| Some(height - self.up.share(at)? * (height - top));
+        let place = |(across, up): (f64, f64)| Some((x(across)?, y(up)?));
+        let mut drawing = Drawing::default();
+        for shape in &self.shapes {
+            // Nothing is drawn outside the figure.
+            let _ = match shape {
+                Shape::Band(from, to) => x(*from).zip(x(*to)).map(|(from, to)| {
+                    drawing.rectangle((from, top), (to, height), BAND);
+                }),
+                Shape::Level(from, to) => place(*from).zip(place(*to)).map(|(from, to)| {
+                    drawing.line(from, to, LEVEL, 1);
+                }),
+                Shape::Bar(from, to, count) => {
+                    x(*from)
+                        .zip(x(*to))
+                        .zip(y(*count))
+                        .map(|((from, to), above)| {
+                            drawing.rectangle((from, above), (to, height), DATA);
+                        })
+                }
+                Shape::Point(across, up) => place((*across, *up)).map(|at| drawing.point(at)),
+                Shape::Median(at) => x(*at).map(|at| {
+                    drawing.line((at, top), (at, height), MEDIAN, 2);
+                }),
+                Shape::Label(at, text) => place(*at).map(|at| drawing.label(at, text, width)),
+            };
+        }
+        drawing.line((left, height), (width, height), INK, 1);
+        drawing.line((left, top), (left, height), INK, 1);
+        for (at, text) in self.across.ticks(6) {
+            let x = x(at).unwrap_or(left);
+            drawing.line((x, height), (x, height + 5.0), INK, 1);
+            drawing.text((x, height + LINE), "middle", &text);
+        }
+        for (at, text) in self.up.ticks(5) {
+            let y = y(at).unwrap_or(top);
+            drawing.line((left - 5.0, y), (left, y), INK, 1);
+            drawing.text((left - LETTER, y + 5.0), "end", &text);
+        }
+        let middle = (left + width) / 2.0;
+        drawing.text(
+            (middle, height + 2.0 * LINE + 4.0),
+            "middle",
+            &self.across.label,
+        );
+        let _ = write!(
+            drawing.out,
+            "<g transform=\"rotate(-90) translate(-{height:.1},{LINE})\">"
+        );
+        drawing.text(((height - top) / 2.0, 0.0), "middle", &self.up.label);
+        drawing.out + "</g>"
+    }
+}
+
+/// The elements of a figure, and where texts stand on it already.
+#[derive(Default)]
+struct Drawing {
+    out: String,
+    /// Left, right and height of labels.
+    labels: Vec<(f64, f64, f64)>,
+}
+
+impl Drawing {
+    fn rectangle(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), colour: &str) {
+        let (width, height) = (right - left, bottom - top);
+        let _ = write!(
+            self.out,
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{colour}\"/>"
+        );
+    }
+
+    fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, width: u32) {
+        let _ = write!(
+            self.out,
+            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" stroke-width=\"{width}\"/>",
+            from.0, from.1, to.0, to.1
+        );
+    }
+
+    fn point(&mut self, (x, y): (f64, f64)) {
+        let _ = write!(
+            self.out,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2\" fill=\"{DATA}\"/>"
+        );
+    }
+
+    fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
+        let _ = write!(
+            self.out,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" font-size=\"13\" fill=\"{INK}\">{}</text>",
+            escape_html(text)
+        );
+    }
+
+    /// A text on one of both sides of a place, where it covers no other.
+    fn label(&mut self, (x, y): (f64, f64), text: &str, width: f64) {
+        let length = LETTER * text.chars().count() as f64;
+        let sides = [
+            (x + LETTER, "start", x, x + length),
+            (x - LETTER, "end", x - length, x),
+        ];
+        let is_free = |left: f64, right: f64| {
+            let covers = |(from, to, at): &(f64, f64, f64)| {
+                left < *to && *from < right && (y - at).abs() < LINE - 4.0
+            };
+            left > MARGINS[0] && right < width && !self.labels.iter().any(covers)
+        };
+        if let Some((at, anchor, left, right)) = sides
+            .into_iter()
+            .find(|(_, _, left, right)| is_free(*left, *right))
+        {
+            self.labels.push((left, right, y));
+            self.text((at, y + 4.0), anchor, text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plot::{Axis, Plot, SIZE, Scale, Shape};
+
+    #[test]
+    fn title_stands_above_figure() {
+        let axis = || Axis::new("n", Scale::Number, 0.0, 10.0);
+        let plot = Plot {
+            name: "points",
+            title: "Points",
+            caption: String::new(),
+            size: SIZE,
+            across: axis(),
+            up: axis(),
+            shapes: vec![Shape::Point(5.0, 5.0), Shape::Point(50.0, 5.0)],
+        };
+        let whole = plot.svg("Cost of a & b on a machine");
+        assert!(
+            whole.contains("<title>Cost of a &amp; b on a machine</title>"),
+            "{whole}"
+        );
+        assert!(
+            whole.contains("viewBox=\"0 0 480 317\"") && whole.contains("translate(0,27)"),
+            "{whole}"
+        );
+        assert_eq!(
+            whole.matches("<circle").count(),
+            1,
+            "one lies outside: {whole}"
+        );
+        assert_eq!(whole.matches("</svg>").count(), 1, "{whole}");
+    }
+
+    #[test]
+    fn labels_cover_no_other() {
+        let axis = || Axis::new("n", Scale::LogNumber, 0.0, 4.0);
+        let label = |x, y, text: &str| Shape::Label((x, y), text.into());
+        let shapes = vec![
+            label(2.0, 2.0, "one"),
+            label(2.05, 2.0, "two"),
+            label(2.02, 2.0, "three"),
+        ];
+        let plot = Plot {
+            name: "labels",
+            title: "Labels",
+            caption: String::new(),
+            size: SIZE,
+            across: axis(),
+            up: axis(),
+            shapes,
+        };
+        let drawn = ["one", "two", "three"].map(|text| plot.marks().contains(&format!(">{text}<")));
+        assert_eq!(
+            drawn,
+            [true, true, false],
+            "left and right of a place there is room for two"
+        );
+    }
+}

@@ -1,0 +1,208 @@
+//! Ranks the rows of a report: clocks by Quality, sleep primitives by lateness and CPU time.
+//!
+//! Clocks whose intervals of Quality overlap with that of the best among them share a rank, because
+//! the figures leave open which is better. A sleep primitive is on the front where no other is both
+//! less late and cheaper.
+
+use crate::fields::{Kind, Row, rows};
+use crate::model::{Interval, Lateness, Report, Status, TimerRow, USUAL_WAIT_NS, beats, value_of};
+use crate::text::numbers::NOTHING;
+
+/// A rank for people.
+#[must_use]
+pub fn written_rank(rank: Option<usize>) -> String {
+    rank.map_or_else(|| NOTHING.to_owned(), |rank| rank.to_string())
+}
+
+/// The rank of each row, from 1: that of the leader of its group where the intervals of both
+/// overlap, else its own place by Quality, which leads the next group (1, 1, 1, 4). What has no
+/// interval shares its rank with equals only; a Quality of 0, which is a verdict, with others of 0.
+/// Rows that are not `ok` or have no Quality have no rank.
+#[must_use]
+pub fn ranks(rows: &[&TimerRow]) -> Vec<Option<usize>> {
+    let quality = |at: &usize| {
+        let quality = rows[*at]
+            .quality
+            .filter(|quality| quality.value.is_finite());
+        quality.filter(|_| rows[*at].status == Status::Ok)
+    };
+    let mut ranked: Vec<(usize, Interval)> = (0..rows.len())
+        .filter_map(|at| Some((at, quality(&at)?)))
+        .collect();
+    ranked.sort_by(|(_, a), (_, b)| b.value.total_cmp(&a.value));
+    let mut ranks = vec![None; rows.len()];
+    let mut leader: Option<(usize, Interval)> = None;
+    for (place, (at, quality)) in ranked.into_iter().enumerate() {
+        let (rank, best) = match leader {
+            Some((rank, best)) if overlap(best, quality) => (rank, best),
+            _ => (place + 1, quality),
+        };
+        leader = Some((rank, best));
+        ranks[at] = Some(rank);
+    }
+    ranks
+}
+
+/// Whether two Qualities leave open which is better.
+fn overlap(one: Interval, other: Interval) -> bool {
+    let ends = one.ends().zip(other.ends());
+    (one.value > 0.0) == (other.value > 0.0)
+        && (one.value == other.value
+            || ends.is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1))
+}
+
+/// A quantile of lateness.
+type Quantile = fn(&Lateness) -> Option<Interval>;
+
+const QUANTILES: [Quantile; 3] = [|late| late.p99_ns, |late| late.p90_ns, |late| late.p50_ns];
+
+/// The sleep primitives of a report at the length that most have in common.
+pub(super) struct RankedWaits<'a> {
+    /// The length, in nanoseconds.
+    pub request_ns: u64,
+    /// Those on the front first, then the others, each by lateness; and whether they are on it.
+    pub rows: Vec<(Row<'a>, bool)>,
+}
+
+impl<'a> RankedWaits<'a> {
+    /// Of all rows that have figures, at the usual length or the one nearest to it. `None` where
+    /// there are none.
+    pub fn rank(report: &'a Report) -> Option<Self> {
+        let measured = usual_waits(report);
+        let request_ns = measured.iter().find_map(Row::request_ns)?;
+        let known = |quantile: &Quantile| {
+            let late = measured.iter().filter_map(|row| quantile(row.lateness()?));
+            late.count()
+        };
+        // The rarest quantile that most have.
+        let [.., median] = QUANTILES;
+        let quantile = QUANTILES
+            .into_iter()
+            .find(|quantile| 2 * known(quantile) > known(&median));
+        let quantile = quantile.unwrap_or(median);
+        let late = |row: &Row| value_of(row.lateness().and_then(quantile));
+        // Too early is as far off as too late.
+        let cost = |row: &Row| Some([late(row)?.abs(), row.lateness()?.cpu_ns?.value]);
+        // Those next to a busy thread do not compete with those that run alone.
+        let place = |row: &Row| row.conditions().map(|asked| (asked.load, asked.cpu));
+        let is_on_front = |row: &Row| {
+            let rivals = measured.iter().filter(|other| place(other) == place(row));
+            cost(row).is_some_and(|own| !rivals.filter_map(cost).any(|other| beats(other, own)))
+        };
+        let mut rows: Vec<(Row, bool)> = measured
+            .iter()
+            .map(|row| (*row, is_on_front(row)))
+            .collect();
+        let key = |row: &Row| late(row).unwrap_or(f64::INFINITY);
+        rows.sort_by(|(a, a_front), (b, b_front)| {
+            b_front.cmp(a_front).then(key(a).total_cmp(&key(b)))
+        });
+        Some(Self { request_ns, rows })
+    }
+}
+
+/// The sleep primitives that have figures, at the usual length or the one nearest to it.
+fn usual_waits(report: &Report) -> Vec<Row<'_>> {
+    let all: Vec<Row> = rows(report, Kind::Waits)
+        .into_iter()
+        .filter(Row::has_figures)
+        .collect();
+    let lengths: Vec<Row> = all.iter().flat_map(|row| row.by_length()).collect();
+    let latenesses = lengths.iter().filter_map(|row| row.lateness());
+    let Some(usual) = Lateness::nearest(latenesses, USUAL_WAIT_NS) else {
+        return Vec::new();
+    };
+    let at_usual = |row: Row<'_>| row.request_ns() == Some(usual.request_ns);
+    all.into_iter()
+        .map(|row| {
+            row.by_length()
+                .into_iter()
+                .find(|row| at_usual(*row))
+                .unwrap_or(row)
+        })
+        .collect()
+}
+
+/// How late each sleep primitive was, at the median and in nanoseconds, at the usual length or the
+/// one nearest to it: by its name.
+#[must_use]
+pub fn usual_lateness(report: &Report) -> Vec<(String, f64)> {
+    let late = |row: Row| {
+        let median = value_of(row.lateness()?.p50_ns).filter(|median| median.is_finite())?;
+        Some((row.name(), median))
+    };
+    usual_waits(report).into_iter().filter_map(late).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::ranks;
+    use crate::model::{Interval, Status, TimerRow, value_of};
+
+    fn timer(quality: f64, half: Option<f64>) -> TimerRow {
+        let mut row = TimerRow::unmeasured("t", "", "native", Status::Ok);
+        let ends = half.map(|half| (quality - half, quality + half));
+        row.quality = Some(Interval::with_ends(quality, ends));
+        row
+    }
+
+    fn ranks_of(rows: &[TimerRow]) -> Vec<Option<usize>> {
+        ranks(&rows.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn overlapping_intervals_share_a_rank() {
+        let near = [0.484, 0.4839, 0.4838].map(|quality| timer(quality, Some(0.0001)));
+        let far = timer(0.46, Some(0.0001));
+        let rows = [near.as_slice(), &[far]].concat();
+        assert_eq!(ranks_of(&rows), [Some(1), Some(1), Some(1), Some(4)]);
+        // The second overlaps with the first, the third with the second only: it leads.
+        let chain = [0.50, 0.49, 0.48].map(|quality| timer(quality, Some(0.006)));
+        assert_eq!(ranks_of(&chain), [Some(1), Some(1), Some(3)]);
+    }
+
+    #[test]
+    fn values_count_without_intervals() {
+        let bare = [0.5, 0.5, 0.4999].map(|quality| timer(quality, None));
+        assert_eq!(ranks_of(&bare), [Some(1), Some(1), Some(3)]);
+        assert_eq!(
+            ranks_of(&[
+                timer(0.5, Some(0.1)),
+                timer(0.49, None),
+                timer(0.48, Some(0.1))
+            ]),
+            [Some(1), Some(2), Some(3)]
+        );
+    }
+
+    #[test]
+    fn disqualified_timers_rank_apart() {
+        let vague = timer(0.1, Some(0.1));
+        let disqualified = [timer(0.0, Some(0.0)), timer(0.0, None)];
+        let mut unresolved = timer(0.3, Some(0.1));
+        unresolved.status = Status::Unresolved;
+        let bare = TimerRow::unmeasured("t", "", "native", Status::Ok);
+        let rows = [&[unresolved, vague], disqualified.as_slice(), &[bare]].concat();
+        assert_eq!(ranks_of(&rows), [None, Some(1), Some(2), Some(2), None]);
+        assert_eq!(ranks_of(&[timer(f64::NAN, None)]), [None]);
+        assert_eq!(ranks_of(&[]), []);
+    }
+
+    proptest! {
+        #[test]
+        fn a_better_timer_never_ranks_behind(
+            timers in prop::collection::vec((0.0..1.0_f64, prop::option::of(0.0..0.2_f64)), 0..20),
+        ) {
+            let rows: Vec<TimerRow> = timers.iter().map(|&(quality, half)| timer(quality, half)).collect();
+            let ranks = ranks_of(&rows);
+            for (one, rank) in rows.iter().zip(&ranks) {
+                let better = rows.iter().zip(&ranks).filter(|(other, _)| value_of(other.quality) > value_of(one.quality));
+                let better: Vec<Option<usize>> = better.map(|(_, rank)| *rank).collect();
+                prop_assert!(better.iter().all(|other| other <= rank));
+                prop_assert!(rank.is_some_and(|rank| rank <= better.len() + 1));
+            }
+        }
+    }
+}
