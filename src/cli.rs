@@ -35,12 +35,6 @@ pub use table::{Columns, TableArgs};
 pub use wait::{Cpus, Lengths, LoadName, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 pub use watch::WatchArgs;
 
-/// What words of the command line mean, for those who have them from elsewhere.
-pub(crate) mod words {
-    pub(crate) use super::values::{period, seconds};
-    pub(crate) use super::wait::{lengths, policy, slack};
-}
-
 const PROBE_EXAMPLES: &str = "\
 Examples:
   timermeter probe                              all timers of this machine

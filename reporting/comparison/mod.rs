@@ -24,7 +24,7 @@ use crate::statistics::mean;
 
 pub use condition::{BadCondition, Condition, Untold};
 pub use family::FAMILY_ERROR;
-pub use formats::{render_json, render_markdown, render_table};
+pub use formats::document;
 pub use interval::{Difference, Interval};
 pub use platform::{PlatformChange, Remark, changes as platform_changes, unlike_cpu};
 pub use quantity::{Quantity, SMALLEST, SMALLEST_QUALITY, SMALLEST_SPREAD};

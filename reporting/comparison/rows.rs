@@ -260,6 +260,12 @@ pub(super) fn how(comparison: &Comparison) -> Vec<String> {
     told
 }
 
+impl std::fmt::Display for super::PlatformChange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.what, platform_change(self))
+    }
+}
+
 /// A change of the platform as text; a fallen clock source says so.
 pub(super) fn platform_change(change: &super::PlatformChange) -> String {
     let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "not reported".into());

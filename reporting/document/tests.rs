@@ -42,7 +42,7 @@ fn terminal_text_is_clean_and_folds() {
     };
     let text = written(Format::Table, style);
     assert!(text.starts_with(
-        "It *is* slow.\n\nfigures\n  kernel  6.1\n  x       y z\n  → do\n\ntimer       cost\nmono|tonic  20 ns\n\nproblem  clock-source  hostile text"
+        "It *is* slow.\n\nfigures\n  kernel  6.1\n  x       y z\n  → do\n\ntimer           cost\nmono|tonic  20.00 ns\n\nproblem  clock-source  hostile text"
     ), "{text}");
     assert!(
         text.contains("\n                       → change it\n\n    int x;\n"),
@@ -81,7 +81,7 @@ fn markdown_escapes_each_section() {
         text.starts_with("**It \\*is\\* slow.**\n\n### figures\n\n- **kernel**: 6.1\n"),
         "{text}"
     );
-    assert!(text.contains("\n| mono\\|tonic | 20 ns |\n"), "{text}");
+    assert!(text.contains("\n| mono\\|tonic | 20.00 ns |\n"), "{text}");
     assert!(text.ends_with("```\nint x;\n```\n"), "{text}");
 }
 

@@ -1,167 +1,177 @@
 //! `compare`: what changed between two reports, or between several runs a side.
 
 mod gate;
-mod runs;
 
 use std::fmt::Display;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::first_look::again;
-use super::{CommandError, terminal_style};
+use super::{CommandError, emit, prepare, tell_refused};
 use crate::cli::CompareArgs;
-use crate::comparison::{self, Comparison};
+use crate::comparison::{self, Comparison, Verdict, platform_changes, sentences};
+use crate::document::Document;
 use crate::model::Report;
-use crate::report::{Baselines, Unresolved, read};
-use crate::table::Format;
+use crate::report::{Baselines, Collection, Kept, Unresolved};
 
 use gate::Gate;
+
+/// A comparison for programs.
+#[derive(Serialize)]
+struct ComparisonDocument<'a> {
+    sentences: Vec<String>,
+    worse: usize,
+    better: usize,
+    noise: usize,
+    unjudged: usize,
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+    #[serde(flatten)]
+    gate: &'a Gate,
+}
 
 /// Runs the command. Returns whether no condition holds. Where nothing could be compared, JSON says
 /// why, too.
 ///
 /// # Errors
-/// When nothing can be compared, something could not be told, or the output cannot be written.
+/// When nothing can be compared, something could not be decided, or the output cannot be written.
 pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let mut written = Vec::new();
-    let mut ended = compared(args, &mut written);
-    if let Err(error @ CommandError::Untold(why)) = &ended
-        && args.output.format == Format::Json
-        && written.is_empty()
-    {
-        let value =
-            json!({ "conditions": [], "untold": [why], "exit_status": error.exit_status() });
-        written = (super::pretty(&value)? + "\n").into_bytes();
-    }
-    if let Err(error) = output.write_all(&written).and_then(|()| output.flush()) {
-        ended = Err(error.into());
-    }
-    ended
-}
-
-fn compared(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let kept = Baselines::of_user();
-    let resolve = |word: &Path| {
-        Baselines::resolve(kept.as_ref(), word).map_err(|error| match error {
-            Unresolved::Both { .. } => CommandError::Usage(error.to_string()),
-            Unresolved::Neither { .. } => untold(error),
-        })
+    let outputs = prepare(&args.output)?;
+    let gate = match compared(args) {
+        Ok((comparison, complete)) => {
+            let gate = Gate::judge(args, &comparison, complete)?;
+            let data = ComparisonDocument {
+                sentences: sentences(&comparison),
+                worse: comparison.count(Verdict::Worse),
+                better: comparison.count(Verdict::Better),
+                noise: comparison.count(Verdict::Noise),
+                unjudged: comparison.count(Verdict::Unjudged),
+                comparison: &comparison,
+                gate: &gate,
+            };
+            let mut document = comparison::document(&comparison, args.all, data);
+            for line in gate.lines() {
+                document = document.paragraph(line);
+            }
+            emit(&document, outputs, output)?;
+            gate
+        }
+        Err(error @ CommandError::Untold(_)) => {
+            emit(&Document::new(Gate::undecided(&error)), outputs, output)?;
+            return Err(error);
+        }
+        Err(error) => return Err(error),
     };
-    let reports = args
-        .reports
-        .iter()
-        .map(|word| resolve(word))
-        .collect::<Result<Vec<_>, _>>()?;
-    let history = args
-        .history
-        .iter()
-        .map(|word| resolve(word))
-        .collect::<Result<Vec<_>, _>>()?;
-    if !args.new.is_empty() {
-        let new = args
-            .new
-            .iter()
-            .map(|word| resolve(word))
-            .collect::<Result<Vec<_>, _>>()?;
-        return runs::run(args, [&reports, &new], &history, output);
-    }
-    if let Some(folder) = reports.iter().find(|path| path.is_dir()) {
-        return Err(CommandError::Usage(format!(
-            "'{}' is a folder: put `--` between the old and the new runs of one machine (compare OLD... -- NEW...); many machines are \
-             compared by SQL over `timermeter table FOLDER --columns all`",
-            folder.display()
-        )));
-    }
-    match reports.as_slice() {
-        [old, new] if !history.is_empty() => {
-            runs::run(args, [std::slice::from_ref(old), std::slice::from_ref(new)], &history, output)
-        }
-        _ if !history.is_empty() => Err(CommandError::Usage(
-            "a history is of one machine: it goes with an old report and a new one, or with `--` between runs of one".into(),
-        )),
-        [old, new] => {
-            let (old, new) = (read(old).map_err(untold)?, read(new).map_err(untold)?);
-            with_one(args, &old, &new, output)
-        }
-        [old] => {
-            let old = read(old).map_err(untold)?;
-            let new = again(&old)?;
-            with_one(args, &old, &new, output)
-        }
-        _ => Err(CommandError::Usage(
-            "which of these reports are the new ones? Put `--` before them: compare OLD... -- NEW...".into(),
-        )),
-    }
+    gate.ended()
 }
 
-fn untold(error: impl Display) -> CommandError {
+/// A report and where it lies.
+type Run = (PathBuf, Report);
+
+/// Compares the sides. Returns whether all reports could be read as well.
+fn compared(args: &CompareArgs) -> Result<(Comparison, bool), CommandError> {
+    let kept = Baselines::of_user();
+    let resolve = |words: &[PathBuf]| -> Result<Vec<PathBuf>, CommandError> {
+        let paths = words
+            .iter()
+            .map(|word| Baselines::resolve(kept.as_ref(), word));
+        paths
+            .collect::<Result<_, _>>()
+            .map_err(|error| match error {
+                Unresolved::Both { .. } => CommandError::Usage(error.to_string()),
+                Unresolved::Neither { .. } => undecided(error),
+            })
+    };
+    let mut old = resolve(&args.reports)?;
+    let mut new = resolve(&args.new)?;
+    if new.is_empty() {
+        if let Some(folder) = old.iter().find(|path| path.is_dir()) {
+            return Err(CommandError::Usage(format!(
+                "'{}' is a folder: put `--` between the old and the new runs of one machine (compare OLD... -- NEW...); many machines are \
+                 compared by SQL over `timermeter table FOLDER --columns all`",
+                folder.display()
+            )));
+        }
+        match old.len() {
+            1 => {}
+            2 => new.extend(old.pop()),
+            _ => {
+                return Err(CommandError::Usage(
+                    "which of these reports are the new ones? Put `--` before them: compare OLD... -- NEW...".into(),
+                ));
+            }
+        }
+    }
+    let mut complete = true;
+    let mut read = |paths: &[PathBuf]| -> Result<Vec<Run>, CommandError> {
+        let collection = Collection::read(paths, |_, report: Report| report);
+        complete &=
+            tell_refused(&collection.refused, collection.reports.len()).map_err(undecided)?;
+        let runs = collection.reports.into_iter();
+        let runs: Vec<Run> = runs.map(|Kept { path, content }| (path, content)).collect();
+        check(&runs)?;
+        Ok(runs)
+    };
+    let old = read(&old)?;
+    let new = match (new.as_slice(), old.as_slice()) {
+        ([], [(_, report)]) => vec![("this machine now".into(), again(report)?)],
+        _ => read(&new)?,
+    };
+    let mut history = match resolve(&args.history)? {
+        paths if paths.is_empty() => Vec::new(),
+        paths => read(&paths)?,
+    };
+    history.retain(|(_, run)| {
+        let mut sides = old.iter().chain(&new);
+        !sides.any(|(_, other)| other.created == run.created)
+    });
+    if let (Some(first), false) = (old.first(), history.is_empty()) {
+        check(&[std::slice::from_ref(first), &history].concat())?;
+    }
+    let reports = [&old, &new, &history];
+    let [old_runs, new_runs, others] =
+        reports.map(|side| side.iter().map(|(_, run)| run).collect::<Vec<_>>());
+    let incomparable = |why: String| {
+        let [old, new] = [&old, &new].map(|side| {
+            let first = side.first();
+            first.map_or(Path::new(""), |(path, _)| path).display()
+        });
+        undecided(format!("'{old}' and '{new}': {why}"))
+    };
+    let unlike = comparison::unlike_cpu(old_runs[0], new_runs[0]).filter(|_| args.same_cpu);
+    if let Some(why) = unlike {
+        return Err(incomparable(why));
+    }
+    let comparison = Comparison::of_runs(&old_runs, &new_runs, &others)
+        .map_err(|error| incomparable(error.to_string()))?;
+    Ok((comparison, complete))
+}
+
+fn undecided(error: impl Display) -> CommandError {
     CommandError::Untold(error.to_string())
 }
 
-/// What the new report is called.
-fn new_name(args: &CompareArgs) -> String {
-    args.reports.get(1).map_or_else(
-        || "this machine now".to_owned(),
-        |new| format!("'{}'", new.display()),
-    )
-}
-
-fn with_one(
-    args: &CompareArgs,
-    old: &Report,
-    new: &Report,
-    output: &mut dyn Write,
-) -> Result<bool, CommandError> {
-    let names = || format!("'{}' and {}", args.reports[0].display(), new_name(args));
-    let comparison =
-        comparison(args, old, new).map_err(|why| untold(format!("{}: {why}", names())))?;
-    tell_one(args, &comparison, true, output)
-}
-
-/// Compares two reports of CPUs that may be compared.
-fn comparison(args: &CompareArgs, old: &Report, new: &Report) -> Result<Comparison, String> {
-    refuse_other_cpu(args, old, new)?;
-    Comparison::of(old, new).map_err(|error| error.to_string())
-}
-
-fn refuse_other_cpu(args: &CompareArgs, old: &Report, new: &Report) -> Result<(), String> {
-    comparison::unlike_cpu(old, new)
-        .filter(|_| args.same_cpu)
-        .map_or(Ok(()), Err)
-}
-
-/// Prints a comparison, and what of the conditions holds. `complete` where all reports could be
-/// read.
-fn tell_one(
-    args: &CompareArgs,
-    comparison: &Comparison,
-    complete: bool,
-    output: &mut dyn Write,
-) -> Result<bool, CommandError> {
-    let gate = Gate::of(args, comparison, complete)?;
-    match args.output.format {
-        Format::Markdown => {
-            write!(
-                output,
-                "{}",
-                comparison::render_markdown(comparison, args.all)
-            )?;
-        }
-        Format::Json => {
-            let value = gate.with(comparison::render_json(comparison));
-            writeln!(output, "{}", super::pretty(&value)?)?;
-        }
-        _ => {
-            write!(
-                output,
-                "{}",
-                comparison::render_table(comparison, args.all, terminal_style())
-            )?;
+/// Whether a side holds runs of one machine, each once: what runs differ by follows from nothing
+/// else.
+fn check(side: &[Run]) -> Result<(), CommandError> {
+    for (at, (path, run)) in side.iter().enumerate() {
+        for (other, earlier) in &side[..at] {
+            let (path, other) = (path.display(), other.display());
+            if earlier.created == run.created {
+                return Err(CommandError::Usage(format!(
+                    "'{other}' and '{path}' are of one run ({}): each run counts once",
+                    run.created
+                )));
+            }
+            let changes = platform_changes(earlier, run);
+            if let Some(change) = changes.iter().find(|change| change.is_loud()) {
+                return Err(CommandError::Usage(format!(
+                    "'{other}' and '{path}' are not of one machine as it is ({change}): `--` stands between runs of one"
+                )));
+            }
         }
     }
-    gate.tell(args, output)?;
-    output.flush()?;
-    gate.ended()
+    Ok(())
 }

@@ -16,6 +16,7 @@ use mutation::{Change, change, changed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use timermeter::comparison::{self, Comparison};
+use timermeter::document::Render;
 use timermeter::fields::all_rows;
 use timermeter::hosts::protocol::answers::{
     Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Periods, Readings,
@@ -156,10 +157,15 @@ fn survives_changed_reports() {
         };
         show(&report);
         if let Ok(comparison) = Comparison::of(&report, &report) {
-            let table = comparison::render_table(&comparison, true, PLAIN);
-            steers_nothing(&table);
-            let _ = comparison::render_markdown(&comparison, true);
-            let _ = comparison::render_json(&comparison);
+            let document = comparison::document(&comparison, true, &comparison);
+            for format in [Format::Table, Format::Markdown, Format::Json] {
+                let mut text = Vec::new();
+                let written = document.write(format, PLAIN, &mut text);
+                written.expect("memory takes all");
+                if format == Format::Table {
+                    steers_nothing(&String::from_utf8_lossy(&text));
+                }
+            }
         }
         let page = page::render(&[report], &[], None).expect("it can be drawn");
         assert_eq!(page.matches("<script").count(), 1, "only that of the page");
