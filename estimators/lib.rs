@@ -8,6 +8,47 @@
 
 #![forbid(unsafe_code)]
 
+#[macro_use]
+extern crate macro_rules_attribute;
+
+attribute_alias! {
+    // Part of the report.
+    #[apply(wire)] =
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    ;
+    // Part of a trace.
+    #[apply(recorded)] =
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    ;
+}
+
+/// An enum whose variants have names in documents: `Variant = "name"`.
+macro_rules! names {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$about:meta])* $variant:ident = $word:literal,)*
+    }) => {
+        #[apply(wire)]
+        #[derive(Copy, Eq)]
+        $(#[$meta])*
+        pub enum $name {
+            $($(#[$about])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
+
+            /// Its name in documents.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+        }
+    };
+}
+
 pub mod cost;
 pub mod distribution;
 pub mod findings;

@@ -12,7 +12,6 @@ const RATES: [(f64, &str); 4] = [(1.0, " Hz"), (1e3, " kHz"), (1e6, " MHz"), (1e
 
 /// `value` with `digits` significant digits, without an exponent; digits before the point are never
 /// dropped.
-#[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         // Zero has no sign that a reader should see.
@@ -53,13 +52,11 @@ fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
 }
 
 /// A time given in nanoseconds, as in `10.01 ns`, `4.000 ms`.
-#[must_use]
 pub fn time(ns: Option<f64>) -> String {
     scaled(ns, &TIMES)
 }
 
 /// A number of cycles or ticks, as in `27.93`, `4800`, `11.17M`.
-#[must_use]
 pub fn count(number: Option<f64>) -> String {
     match number {
         Some(number) if (1000.0..9999.5).contains(&number) => format!("{number:.0}"),
@@ -68,7 +65,6 @@ pub fn count(number: Option<f64>) -> String {
 }
 
 /// The same without zeros behind the point that say nothing, as on an axis: `10k`, `20 µs`.
-#[must_use]
 pub fn trimmed(figure: &str) -> String {
     let (digits, unit) = figure.split_at(figure.find([' ', 'k', 'M', 'G']).unwrap_or(figure.len()));
     let digits = if digits.contains('.') {
@@ -80,7 +76,6 @@ pub fn trimmed(figure: &str) -> String {
 }
 
 /// From one time to another, in nanoseconds, as in `0.1–4.0 ns`: a tenth is what runs repeat to.
-#[must_use]
 pub fn range_ns(range: [f64; 2]) -> String {
     let decimals = usize::from(range.iter().all(|ns| ns.abs() < 99.95));
     // No minus before a zero.
@@ -89,19 +84,16 @@ pub fn range_ns(range: [f64; 2]) -> String {
 }
 
 /// A time given in nanoseconds without zeros that say nothing: `1 ms`.
-#[must_use]
 pub fn short_time(ns: f64) -> String {
     trimmed(&time(Some(ns)))
 }
 
 /// A frequency given in hertz, as in `2.596 GHz`.
-#[must_use]
 pub fn rate(hz: Option<f64>) -> String {
     scaled(hz, &RATES)
 }
 
 /// The resolution of a timer as time; a bound says so: `≤ 4.000 ms`.
-#[must_use]
 pub fn resolution(row: &TimerRow) -> String {
     let ns = row.resolution_ns.map(|ns| ns.value);
     let kind = row.resolution.map(|resolution| resolution.kind);
@@ -112,7 +104,6 @@ pub fn resolution(row: &TimerRow) -> String {
 }
 
 /// A share in [0, 1], three decimals.
-#[must_use]
 pub fn share(share: Option<f64>) -> String {
     share
         .filter(|share| share.is_finite())
@@ -120,7 +111,6 @@ pub fn share(share: Option<f64>) -> String {
 }
 
 /// Quality in percent, two decimals, without the sign.
-#[must_use]
 pub fn percent(quality: Option<f64>) -> String {
     quality
         .filter(|q| q.is_finite())
@@ -138,14 +128,12 @@ fn sides(quality: Interval) -> Option<[f64; 2]> {
 }
 
 /// Half the width of the interval of Quality in percentage points: the longer side.
-#[must_use]
 pub fn half_interval(quality: Interval) -> Option<f64> {
     sides(quality).map(|[below, above]| below.max(above) / 100.0)
 }
 
 /// The same as text, as in `±0.05`. Where that would leave 0 to 100 %, the ends: `0–57`,
 /// `99.90–100.00`. Empty when there is none.
-#[must_use]
 pub fn plus_minus(quality: Interval) -> String {
     let Some([below, above]) = sides(quality) else {
         return String::new();

@@ -17,7 +17,6 @@ pub const SPREAD_EXPONENT: f64 = 0.5;
 /// invocations within ±1 resolution of the median, in (0, 1]. `None` when an input is not a number or
 /// the spread lies outside (0, 1]. The value 0 is not produced here: it is kept for timers that are
 /// not monotonic, unstable or not thread-safe (section 4.4).
-#[must_use]
 pub fn quality(resolution: Cycles, cost: Cycles, spread: f64) -> Option<f64> {
     let usable = resolution.0.is_finite() && cost.0.is_finite() && spread > 0.0 && spread <= 1.0;
     usable.then(|| {

@@ -12,7 +12,6 @@ use crate::waits;
 
 /// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without resolution, cost
 /// or spread.
-#[must_use]
 pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
     let (resolution, cost, spread) = (profile.resolution_ns()?, profile.cost?, profile.spread?);
     let here =
@@ -59,7 +58,6 @@ pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
 
 /// What was found out of a timer that waits, Formula (1) for each length included. `hertz` turns
 /// time into cycles.
-#[must_use]
 pub fn of_waits(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let mut figures = waits::figures(trace, hertz);
     let of = |row: &Lateness| {
@@ -91,7 +89,6 @@ pub struct Sketch {
 
 impl Sketch {
     /// Of a trace with some processes. `None` where they tell too little.
-    #[must_use]
     pub fn of(trace: &Trace, hertz: f64) -> Option<Self> {
         let profile = profile(trace);
         let (step, kind, resolution_ns) =
@@ -126,7 +123,6 @@ impl Sketch {
 
     /// Half the width of that part of the interval of Quality which more processes make narrower.
     /// Infinite where one process is all there is.
-    #[must_use]
     pub fn scatter(&self) -> f64 {
         let interval = over_processes(&each(&self.processes, self.resolution_ns, self.hertz));
         interval.map_or(f64::INFINITY, half)
@@ -135,7 +131,6 @@ impl Sketch {
 
 /// Half the width of that part of the interval of Quality which more processes make narrower.
 /// `None` where one process is all there is, or where there is no Quality.
-#[must_use]
 pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
     let interval = over_processes(&each(
         &profile.processes,

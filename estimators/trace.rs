@@ -10,14 +10,14 @@ pub use evidence::{
     Beside, Claims, CounterEvidence, CounterLook, Evidence, Handed, Meanwhile, Moved, Order, Pair,
     Reads, Threads,
 };
-use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 pub use stored::Stored;
 
 use crate::model::{Context, Family};
 
 /// Everything that was observed of one timer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct Trace {
     /// Nanoseconds in a tick of the timer, declared or found from its rate; unknown for a counter
     /// that stands still.
@@ -61,7 +61,8 @@ fn none(count: &u32) -> bool {
 }
 
 /// What is known of the reference.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct Reference {
     /// Its id.
     pub id: String,
@@ -94,21 +95,20 @@ pub struct Reference {
 
 impl Reference {
     /// The longest that its step may be, in nanoseconds: what a reading of it is uncertain by.
-    #[must_use]
     pub fn uncertainty_ns(&self) -> f64 {
         self.step_at_most.unwrap_or(self.step) * self.ns_per_tick
     }
 
     /// What lies between two of its readings, in nanoseconds. The subtraction wraps, as counters
     /// may.
-    #[must_use]
     pub fn ns(&self, from: i64, to: i64) -> f64 {
         to.wrapping_sub(from) as f64 * self.ns_per_tick
     }
 }
 
 /// Intervals with one amount of work between two reads, in ticks of the timer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct Intervals {
     /// Units of work.
     pub work: u64,
@@ -118,7 +118,8 @@ pub struct Intervals {
 }
 
 /// Batches of calls between two reads of the reference, in ticks of the reference.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct Batches {
     /// Calls in a batch.
     pub calls: u64,
@@ -133,7 +134,7 @@ pub struct Batches {
 }
 
 /// Rows of pieces of work, without reads and with a read in the middle of each piece.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
 pub struct InContext {
     /// What work.
     pub context: Context,
@@ -144,7 +145,8 @@ pub struct InContext {
 }
 
 /// Successive readings of the timer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct Readings {
     /// In its ticks.
     pub values: Vec<i64>,
@@ -158,7 +160,7 @@ pub struct Readings {
 
 impl Readings {
     /// Has each told by its difference from the one before, which takes fewer digits.
-    pub(crate) fn differ(&mut self) {
+    pub fn differ(&mut self) {
         let mut last = 0_i64;
         for value in &mut self.values {
             (last, *value) = (*value, value.wrapping_sub(last));
@@ -166,7 +168,7 @@ impl Readings {
     }
 
     /// Undoes [`differ`](Self::differ).
-    pub(crate) fn add_up(&mut self) {
+    pub fn add_up(&mut self) {
         let mut last = 0_i64;
         for value in &mut self.values {
             last = last.wrapping_add(*value);
@@ -177,7 +179,6 @@ impl Readings {
 
 impl Run {
     /// Whether its costs were measured on a core of its own, at one frequency.
-    #[must_use]
     pub fn is_calm(&self) -> bool {
         !(self.bracket.unstable
             || self.singles.unstable
@@ -186,7 +187,6 @@ impl Run {
     }
 
     /// With what was seen of the core while all of it was measured.
-    #[must_use]
     pub fn seen(mut self, core_hz: Option<f64>, unstable: bool) -> Self {
         let Self {
             bracket,
@@ -206,7 +206,8 @@ impl Run {
 }
 
 /// What one process observed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct Run {
     /// Intervals with growing and random work.
     pub intervals: Vec<Intervals>,
@@ -233,7 +234,8 @@ pub struct Run {
 }
 
 /// A window that something disturbed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct DroppedWindow {
     /// Calls in a batch; null where successive readings were taken.
     pub calls: Option<u64>,
@@ -243,7 +245,8 @@ pub struct DroppedWindow {
 }
 
 /// One wait, in ticks of the reference.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Copy, Default, Eq)]
 pub struct Wait {
     /// What was asked for, in nanoseconds.
     pub request_ns: u64,
@@ -259,20 +262,19 @@ pub struct Wait {
 
 impl Wait {
     /// How long it took, in nanoseconds. The subtraction wraps, as counters may.
-    #[must_use]
     pub fn took_ns(&self, ns_per_tick: f64) -> f64 {
         self.after.wrapping_sub(self.before) as f64 * ns_per_tick
     }
 
     /// How much longer than asked for it took, in nanoseconds.
-    #[must_use]
     pub fn late_ns(&self, ns_per_tick: f64) -> f64 {
         self.took_ns(ns_per_tick) - self.request_ns as f64
     }
 }
 
 /// What one fresh process observed of a timer that waits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct WaitRun {
     /// The loop around a wait with nothing in it; empty where the host has no such timer.
     pub empty: Vec<Wait>,
@@ -287,7 +289,8 @@ pub struct WaitRun {
 }
 
 /// What was observed of a timer that waits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct WaitTrace {
     /// The clock that timed the waits.
     pub reference: Reference,
@@ -298,7 +301,8 @@ pub struct WaitTrace {
 }
 
 /// What one fresh process observed of a periodic timer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default, Eq)]
 pub struct PeriodRun {
     /// The reference at each wake-up, in its ticks, and how many expirations the timer says that it
     /// stands for.
@@ -308,7 +312,8 @@ pub struct PeriodRun {
 }
 
 /// What was observed of a periodic timer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct PeriodTrace {
     /// The clock that timed the wake-ups.
     pub reference: Reference,

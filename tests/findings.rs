@@ -31,7 +31,7 @@ fn page() -> String {
             page,
             "| `{}` | {} | {} | {} |",
             wording.code,
-            wording.severity.word(),
+            wording.severity.name(),
             cell(wording.message),
             cell(wording.advice)
         )

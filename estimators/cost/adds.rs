@@ -6,7 +6,6 @@ use crate::statistics::{Z, mean, midmean, over_processes, standard_deviation};
 use crate::trace::{InContext, Reference, Trace};
 
 /// For each kind of code that was asked about: one figure a process, and what processes differ by.
-#[must_use]
 pub fn adds(trace: &Trace) -> Option<Adds> {
     let slowness = slowness(&trace.adds);
     let mut found = None;

@@ -35,7 +35,6 @@ const BELOW: f64 = 3.1;
 
 /// Reads between successive edges, of those that are one step apart: `steps` are the smallest, in
 /// ticks. Stretches that something long fell into are left out, with their edges.
-#[must_use]
 pub fn stretches(readings: &[i64]) -> Vec<Vec<u32>> {
     let edges: Vec<(usize, i64)> = readings
         .windows(2)
@@ -67,7 +66,6 @@ pub fn stretches(readings: &[i64]) -> Vec<Vec<u32>> {
 
 /// Whether edges are moved, by the reads between them, run by run; `None` where there are too few
 /// to tell.
-#[must_use]
 pub fn are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     let mut all: Vec<u32> = runs.iter().flatten().copied().collect();
     if all.len() < FEWEST {

@@ -64,7 +64,6 @@ pub struct ObservedCalls<'a> {
 
 /// Single calls that never show more than the bracket, in batches that never move: nothing was
 /// measured.
-#[must_use]
 pub fn never_moved(run: &Run) -> bool {
     let still = |batches: &Batches| batches.deltas.iter().all(|&delta| delta <= 0);
     !run.batches.deltas.is_empty() && still(&run.batches)
@@ -72,7 +71,6 @@ pub fn never_moved(run: &Run) -> bool {
 
 /// The figures of one process at `core_frequency`; `floor` is that of the loop ([`floor`]). `None`
 /// when something was not observed.
-#[must_use]
 pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> Option<Cost> {
     let ObservedCalls {
         run,
@@ -156,7 +154,6 @@ fn disturbed(run: &Run, rare: f64) -> f64 {
 /// timer that reads nothing, in the process where it took least. The loops of real timers wait for
 /// their reads and never for themselves, so whatever slows the empty loop in a process does not
 /// slow them. Zero where the host has no such timer.
-#[must_use]
 pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CoreFrequency) -> f64 {
     let middle = |batches: &Batches| {
         Some(midmean(&floats(batches))? * core_frequency.scale(batches.core_hz))
@@ -175,7 +172,6 @@ pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CoreFrequency)
 
 /// How much single invocations vary, in nanoseconds: what a step of the reference leaves of the
 /// variation of singles, or what batches show, whichever is more.
-#[must_use]
 pub fn deviation(run: &Run, reference: &Reference, by_reference: &Shape) -> f64 {
     let step = reference.step;
     let singles = (by_reference.core_variance() - step * step / 4.0)
@@ -191,20 +187,17 @@ pub fn deviation(run: &Run, reference: &Reference, by_reference: &Shape) -> f64 
 }
 
 /// The cost of a call, roughly: all that a plan needs. In ticks of the reference.
-#[must_use]
 pub fn rough(pilot: &Batches, bracket: &Batches) -> Option<f64> {
     let calls = pilot.calls.max(1) as f64;
     Some(((median(&floats(pilot))? - median(&floats(bracket))?) / calls).max(0.0))
 }
 
 /// The same of what a process observed, in nanoseconds.
-#[must_use]
 pub fn rough_ns(run: &Run, reference: &Reference) -> f64 {
     rough(&run.batches, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick
 }
 
 /// The share of rare interruptions among single calls.
-#[must_use]
 pub fn rare(run: &Run, reference: &Reference) -> f64 {
     rare_among(&run.singles.deltas, reference.step).unwrap_or(0.0)
 }
@@ -220,7 +213,6 @@ pub struct CoreFrequency(pub Option<f64>);
 
 impl CoreFrequency {
     /// What a time has to be multiplied by that was measured while the core ran at `core_hz`.
-    #[must_use]
     pub fn scale(self, core_hz: Option<f64>) -> f64 {
         match (core_hz, self.0) {
             (Some(core), Some(common)) if core > 0.0 && common > 0.0 => core / common,
@@ -231,7 +223,6 @@ impl CoreFrequency {
 
 /// Whether the figures of processes follow the core: those that agree clearly better are the right
 /// ones, reported at one frequency (`at_core_frequency`) or as they were measured.
-#[must_use]
 pub fn following(at_core_frequency: &[f64], measured: &[f64]) -> Following {
     /// With fewer processes nothing can be told.
     /// *Judgement*: quartiles of fewer are single figures.

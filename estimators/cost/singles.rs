@@ -25,7 +25,6 @@ pub struct View {
 
 impl View {
     /// The reference shows the invocations.
-    #[must_use]
     pub fn by_reference(trace: &Trace) -> Self {
         let reference = &trace.reference;
         Self {
@@ -37,7 +36,6 @@ impl View {
 
     /// The timer itself, where it moves in markedly finer steps than the reference; else the
     /// reference. `step` is its resolution in its ticks, where known.
-    #[must_use]
     pub fn of(trace: &Trace, step: Option<f64>) -> Self {
         Self::by_readings(trace, step).unwrap_or_else(|| Self::by_reference(trace))
     }
@@ -58,7 +56,6 @@ impl View {
 
     /// Single invocations of a process, in ticks of the timer that shows them; with the bracket
     /// where that is the reference.
-    #[must_use]
     pub fn samples(&self, run: &Run) -> Vec<i64> {
         if self.of_intervals {
             successive(&run.readings.values)
@@ -68,7 +65,6 @@ impl View {
     }
 
     /// What the invocations of a process may be taken for. `None` when nothing was observed.
-    #[must_use]
     pub fn fits(&self, run: &Run, trace: &Trace) -> Option<Fits> {
         let moments = moments::of_calls(run, &trace.reference);
         let reference_ns = trace.reference.step * trace.reference.ns_per_tick;
@@ -87,7 +83,6 @@ impl View {
 }
 
 /// Differences of successive readings.
-#[must_use]
 pub fn successive(readings: &[i64]) -> Vec<i64> {
     readings
         .windows(2)

@@ -15,12 +15,13 @@ use crate::distribution::programme::{Observed, Programme};
 use crate::statistics::{mean, standard_deviation};
 
 /// The observed calls of one process.
-pub(crate) struct ShownCalls<'a> {
-    pub(crate) cells: &'a Cells,
+pub struct ShownCalls<'a> {
+    /// All of its levels.
+    pub cells: &'a Cells,
     /// The cluster that holds the median.
-    pub(crate) main: &'a Cluster,
+    pub main: &'a Cluster,
     /// Of a call of that cluster, in steps.
-    pub(crate) moments: Moments,
+    pub moments: Moments,
 }
 
 /// The range that remains possible, in steps.
@@ -72,7 +73,7 @@ const MEDIANS: usize = 5;
 
 /// The range that is possible by all distributions which agree with the processes; `reach` in steps
 /// is that of the share. `None` without processes.
-pub(crate) fn open(processes: &[ShownCalls], reach: f64) -> Option<Open> {
+pub fn open(processes: &[ShownCalls], reach: f64) -> Option<Open> {
     let aligned: Vec<AlignedShares> = processes.iter().map(AlignedShares::from_process).collect();
     let over =
         |value: &dyn Fn(&ShownCalls) -> f64| mean(&processes.iter().map(value).collect::<Vec<_>>());
@@ -88,7 +89,6 @@ pub(crate) fn open(processes: &[ShownCalls], reach: f64) -> Option<Open> {
 
 /// Bounds the median and the share around it by the shares of levels and the variance of calls;
 /// `half` is the share of calls up to the median. `None` without shares.
-#[must_use]
 pub fn left_open(
     aligned: &[AlignedShares],
     variance: Option<(f64, f64)>,

@@ -21,29 +21,30 @@ const BLOCK: usize = 50;
 
 /// Neighbouring levels that hold samples, with an empty one on either side.
 #[derive(Clone, Debug)]
-pub(crate) struct Cluster {
+pub struct Cluster {
     /// The first level.
-    pub(crate) first: f64,
+    pub first: f64,
     /// Shares of what lies in it, by level.
-    pub(crate) shares: Vec<f64>,
-    /// Shares of all samples below it, and up to its end.
-    pub(crate) below: f64,
-    pub(crate) above: f64,
+    pub shares: Vec<f64>,
+    /// The share of all samples below it.
+    pub below: f64,
+    /// The share of all samples up to its end.
+    pub above: f64,
 }
 
 impl Cluster {
     /// The share of all samples that it holds.
-    pub(crate) fn mass(&self) -> f64 {
+    pub fn mass(&self) -> f64 {
         self.above - self.below
     }
 
     /// How far it reaches, as costs.
-    pub(crate) fn window(&self) -> std::ops::RangeInclusive<f64> {
+    pub fn window(&self) -> std::ops::RangeInclusive<f64> {
         self.first - 1.0..=self.first + self.shares.len() as f64
     }
 
     /// Mean, variance and third central moment of its levels, in steps.
-    pub(crate) fn moments(&self) -> [f64; 3] {
+    pub fn moments(&self) -> [f64; 3] {
         let of = |order: i32, centre: f64| {
             let each = self.shares.iter().enumerate();
             each.map(|(number, share)| share * (self.first + number as f64 - centre).powi(order))
@@ -56,21 +57,21 @@ impl Cluster {
 
 /// The levels of samples.
 #[derive(Clone, Debug)]
-pub(crate) struct Cells {
+pub struct Cells {
     /// The level of every sample, sorted.
-    pub(crate) levels: Vec<f64>,
+    pub levels: Vec<f64>,
     /// The cluster that holds the median; `None` where it is too wide or too poor for a law.
-    pub(crate) main: Option<Cluster>,
+    pub main: Option<Cluster>,
     /// The others that are worth telling.
-    pub(crate) others: Vec<Cluster>,
+    pub others: Vec<Cluster>,
     /// How much more counts scatter than those of independent samples would: 1 or more.
-    pub(crate) dispersion: f64,
+    pub dispersion: f64,
 }
 
 impl Cells {
     /// From samples in ticks of a timer that moves in steps of `step` ticks. `None` without
     /// samples.
-    pub(crate) fn from_samples(samples: &[i64], step: f64) -> Option<Self> {
+    pub fn from_samples(samples: &[i64], step: f64) -> Option<Self> {
         let in_order: Vec<f64> = samples
             .iter()
             .map(|&ticks| (ticks as f64 / step).round())
@@ -134,17 +135,18 @@ impl Cells {
             .collect()
     }
 
-    pub(crate) fn samples(&self) -> f64 {
+    /// How many samples there are.
+    pub fn samples(&self) -> f64 {
         self.levels.len() as f64
     }
 
     /// The share of samples at or below a level.
-    pub(crate) fn share(&self, level: f64) -> f64 {
+    pub fn share(&self, level: f64) -> f64 {
         self.levels.partition_point(|&other| other <= level) as f64 / self.levels.len() as f64
     }
 
     /// The cumulative distribution, linear between the middles of the cells.
-    pub(crate) fn interpolated(&self, level: f64) -> f64 {
+    pub fn interpolated(&self, level: f64) -> f64 {
         let below = (level - 0.5).floor();
         let share = self.share(below);
         share + (self.share(below + 1.0) - share) * (level - 0.5 - below)
@@ -152,7 +154,7 @@ impl Cells {
 
     /// All but the rare interruptions, which lie too far above the others to be the timer's own way
     /// of being slow.
-    pub(crate) fn core(&self) -> &[f64] {
+    pub fn core(&self) -> &[f64] {
         let Some(cut) = cut(&self.levels) else {
             return &[];
         };
@@ -160,7 +162,7 @@ impl Cells {
     }
 
     /// The levels of the main cluster that hold a share worth telling.
-    pub(crate) fn significant_levels(&self) -> usize {
+    pub fn significant_levels(&self) -> usize {
         /// Levels that hold this share count as something to explain.
         /// *Default*: moves no figure.
         const WORTH: f64 = 2.0 * EMPTY;
@@ -173,7 +175,7 @@ impl Cells {
 }
 
 /// Where rare interruptions begin among sorted levels.
-pub(crate) fn cut(levels: &[f64]) -> Option<f64> {
+pub fn cut(levels: &[f64]) -> Option<f64> {
     /// Up to this share samples are the timer's own: no more are expected to be interrupted.
     /// *Judgement*: 2 % may be interrupted.
     const ORDINARY: f64 = 0.98;
@@ -211,7 +213,7 @@ fn dispersion(in_order: &[f64], middle: f64) -> f64 {
 
 /// The second and third central moments of all but the rare interruptions, in steps squared and
 /// cubed.
-pub(crate) fn core_moments(cells: &Cells) -> [f64; 2] {
+pub fn core_moments(cells: &Cells) -> [f64; 2] {
     let core = cells.core();
     let centre = mean(core).unwrap_or(0.0);
     let moment = |order: i32| {
@@ -225,20 +227,17 @@ pub(crate) fn core_moments(cells: &Cells) -> [f64; 2] {
 
 /// The variance of all but the rare interruptions among samples, in ticks squared. `None` without
 /// samples.
-#[must_use]
 pub fn core_variance(samples: &[i64], step: f64) -> Option<f64> {
     Some(core_moments(&Cells::from_samples(samples, step)?)[0] * step * step)
 }
 
 /// The share of rare interruptions among samples. `None` without samples.
-#[must_use]
 pub fn rare_among(samples: &[i64], step: f64) -> Option<f64> {
     let cells = Cells::from_samples(samples, step)?;
     Some(1.0 - cells.core().len() as f64 / cells.samples())
 }
 
 /// All samples but the rare interruptions, in their order, in steps.
-#[must_use]
 pub fn without_rare(samples: &[i64], step: f64) -> Vec<f64> {
     let in_order: Vec<f64> = samples
         .iter()

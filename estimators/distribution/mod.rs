@@ -3,5 +3,5 @@
 pub mod bounds;
 pub mod cells;
 pub mod moments;
-pub(crate) mod programme;
+mod programme;
 pub mod shape;

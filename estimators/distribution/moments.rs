@@ -24,7 +24,6 @@ impl Moments {
     };
 
     /// In a unit that is `factor` times as small.
-    #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let (value, error) = self.variance;
         Self {
@@ -51,7 +50,6 @@ const FEWEST: usize = 40;
 /// and many calls: what differs from call to call adds up with the calls, so all give the same
 /// variance. What lasts for many calls, as the frequency of a core does or what it has learned of
 /// branches, shows in long batches only; so the smallest counts.
-#[must_use]
 pub fn of_calls(run: &Run, reference: &Reference) -> Moments {
     let cells = Cells::from_samples(&run.singles.deltas, reference.step);
     let alone = cells.map_or(1.0, |cells| match &cells.main {

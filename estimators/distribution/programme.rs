@@ -8,13 +8,13 @@
 
 /// An observed mean of a function over the distribution.
 #[derive(Clone, Debug)]
-pub(crate) struct Observed {
+pub struct Observed {
     /// The function at each point of the grid.
-    pub(crate) function: Vec<f64>,
+    pub function: Vec<f64>,
     /// Its mean.
-    pub(crate) mean: f64,
+    pub mean: f64,
     /// The standard error of that.
-    pub(crate) error: f64,
+    pub error: f64,
 }
 
 /// Smaller numbers count as zero: coefficients are of the order of 1 to 1000.
@@ -34,7 +34,7 @@ const STEPS: usize = 2_000;
 /// The distributions: a table of the simplex method. Columns are shares of the points, the misfit,
 /// what each observation leaves on either side, and what the misfit leaves; the last holds values.
 #[derive(Clone, Debug)]
-pub(crate) struct Programme {
+pub struct Programme {
     points: usize,
     width: usize,
     rows: Vec<Vec<f64>>,
@@ -44,7 +44,7 @@ pub(crate) struct Programme {
 
 impl Programme {
     /// Of distributions over a number of points. `None` without points.
-    pub(crate) fn new(points: usize, observed: &[Observed]) -> Option<Self> {
+    pub fn new(points: usize, observed: &[Observed]) -> Option<Self> {
         let (count, misfit) = (2 * observed.len(), points);
         let width = points + count + 3;
         let mut whole = vec![0.0; width];
@@ -94,12 +94,12 @@ impl Programme {
     }
 
     /// The misfit of the best distribution, in standard errors.
-    pub(crate) fn misfit(&self) -> f64 {
+    pub fn misfit(&self) -> f64 {
         self.value(self.points)
     }
 
     /// Admits all distributions whose misfit is at most this; it is at least the least misfit.
-    pub(crate) fn allow(&mut self, misfit: f64) {
+    pub fn allow(&mut self, misfit: f64) {
         let last = self.width - 2;
         let limit = self.basis.iter().position(|column| *column == last);
         if let Some(row) = limit {
@@ -111,7 +111,7 @@ impl Programme {
     /// The largest possible mean of a function. Where nearly all is known, pivots consist of rounding
     /// errors and the table may hold anything; so the result is kept between the least and the
     /// largest value of the function.
-    pub(crate) fn most(&mut self, of: impl Fn(usize) -> f64) -> f64 {
+    pub fn most(&mut self, of: impl Fn(usize) -> f64) -> f64 {
         let mut function: Vec<f64> = (0..self.points).map(&of).collect();
         let ends = function.iter().fold(
             [f64::INFINITY, f64::NEG_INFINITY],

@@ -164,7 +164,7 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
 ];
 
 /// The code of figures that come from a shared core.
-pub(super) const SHARED_CORE: &str = "shared-core";
+pub const SHARED_CORE: &str = "shared-core";
 
 impl ClockCase<'_> {
     fn step_ns(&self) -> Option<f64> {

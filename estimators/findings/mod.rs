@@ -33,7 +33,6 @@ pub struct Wording {
 
 impl Wording {
     /// The finding with these values.
-    #[must_use]
     pub fn with<const N: usize>(&self, values: [(&str, Value); N]) -> Finding {
         self.finding(self::values(values))
     }
@@ -79,7 +78,6 @@ impl<S: Subject> Rule<S> {
 }
 
 /// All findings of a case, in the order of the table.
-#[must_use]
 pub fn judged<S: Subject>(rules: &[Rule<S>], case: &S::Case<'_>) -> Vec<Finding> {
     let judged = |rule: &Rule<S>| Some(rule.wording.finding((rule.judge)(case)?));
     rules.iter().filter_map(judged).collect()
@@ -103,7 +101,6 @@ fn wordings_in<S: Subject>(rules: &'static [Rule<S>]) -> impl Iterator<Item = &'
 impl Finding {
     /// What was found. A text that an older program wrote, and one without a known code, is the
     /// value `message`.
-    #[must_use]
     pub fn message(&self) -> String {
         if let Some(Value::Text(text)) = self.values.get("message") {
             return text.clone();
@@ -121,7 +118,6 @@ impl Finding {
     }
 
     /// What to do about it; empty where nothing has to be done.
-    #[must_use]
     pub fn advice(&self) -> String {
         if let Some(Value::Text(text)) = self.values.get("advice") {
             return text.clone();
@@ -137,7 +133,6 @@ impl Finding {
 }
 
 /// Values by name.
-#[must_use]
 pub fn values<const N: usize>(values: [(&str, Value); N]) -> Values {
     values
         .into_iter()
@@ -146,7 +141,6 @@ pub fn values<const N: usize>(values: [(&str, Value); N]) -> Values {
 }
 
 /// A number; one that is not finite is text, as JSON has none.
-#[must_use]
 pub fn number(value: f64, unit: Unit) -> Value {
     if value.is_finite() {
         Value::Number { value, unit }
@@ -156,25 +150,21 @@ pub fn number(value: f64, unit: Unit) -> Value {
 }
 
 /// A time in nanoseconds.
-#[must_use]
 pub fn ns(value: f64) -> Value {
     number(value, Unit::Nanoseconds)
 }
 
 /// A number of things.
-#[must_use]
 pub fn count(value: impl TryInto<u64>) -> Value {
     number(value.try_into().unwrap_or(u64::MAX) as f64, Unit::Count)
 }
 
 /// A text.
-#[must_use]
 pub fn text(value: impl Into<String>) -> Value {
     Value::Text(value.into())
 }
 
 /// The template with the values in it.
-#[must_use]
 pub fn rendered(template: &str, values: &Values) -> String {
     let mut out = String::new();
     let mut rest = template;

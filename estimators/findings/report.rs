@@ -90,7 +90,7 @@ pub const EFFECTIVE_FREQUENCY_UNKNOWN: Wording = Wording {
 };
 
 /// What the summary of frequencies finds.
-pub(super) static FREQUENCY: [&Wording; 3] = [
+pub static FREQUENCY: [&Wording; 3] = [
     &FREQUENCY_CHANGED,
     &EFFECTIVE_FREQUENCY_DOUBTFUL,
     &EFFECTIVE_FREQUENCY_UNKNOWN,

@@ -16,7 +16,6 @@ pub struct Bulk<T> {
 
 impl<T: Serialize> Bulk<T> {
     /// The text of `part`.
-    #[must_use]
     pub fn of(part: &T) -> Self {
         // What is kept here has no keys but strings, which is all that can fail.
         let text = serde_json::value::to_raw_value(part).unwrap_or_default();
@@ -37,7 +36,6 @@ impl<T: DeserializeOwned> Bulk<T> {
     }
 
     /// The part; nothing where the text is no such part, which [`parsed`](Self::parsed) tells.
-    #[must_use]
     pub fn get(&self) -> Option<T> {
         self.parsed().ok()
     }
@@ -110,8 +108,8 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Bulk<T> {
 }
 
 /// What the figures of a timer are drawn from.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default)]
 pub struct Figures {
     /// Intervals over work.
     pub staircase: Option<Staircase>,
@@ -124,7 +122,6 @@ pub struct Figures {
 impl Figures {
     /// Without those that cannot be drawn, and not be written down: JSON has no NaN and no
     /// infinity.
-    #[must_use]
     pub fn sound(self) -> Self {
         let costs =
             |costs: &CostHistogram| costs.first_ns.is_finite() && costs.width_ns.is_finite();
@@ -141,8 +138,7 @@ impl Figures {
 /// A sample of the intervals between two reads: from each of twenty stretches of work as many,
 /// spread evenly from the shorter to the longer ones. Where most intervals stand still, those that
 /// moved are kept more often than they occurred.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Staircase {
     /// Nanoseconds in a unit of work.
     pub ns_per_work: f64,
@@ -159,8 +155,7 @@ pub struct Staircase {
 }
 
 /// How often intervals of each length were seen.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct IntervalHistogram {
     /// The shortest interval that the first count holds, in ticks of the timer.
     pub first_ticks: i64,
@@ -177,8 +172,7 @@ pub struct IntervalHistogram {
 }
 
 /// How often single invocations of each cost were seen, in all processes, the bracket taken off.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct CostHistogram {
     /// Where the first bin begins, in nanoseconds. A bin lies around a whole number of steps of
     /// what saw it.

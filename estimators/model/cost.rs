@@ -1,14 +1,13 @@
 //! What an invocation costs: alone, in a row, how that is distributed, and what a read adds to the
 //! code around it.
 
-use serde::{Deserialize, Serialize};
 use timers::Context;
 
 use super::Interval;
 
 /// Whether a cost follows the frequency of the core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Following {
     /// It is a number of core cycles.
@@ -21,8 +20,7 @@ pub enum Following {
 }
 
 /// What an invocation costs, apart from its median. Floors of loop and reference are taken off.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Cost {
     /// Median cost of a single invocation, in CPU cycles.
     pub median_cycles: Option<f64>,
@@ -45,8 +43,7 @@ pub struct Cost {
 }
 
 /// What single invocations cost, apart from their median.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Distribution {
     /// The costs there are, the least first, with their shares; empty where costs do not gather
     /// around places.
@@ -63,8 +60,8 @@ pub struct Distribution {
 }
 
 /// One of the costs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy)]
 pub struct Mode {
     /// In nanoseconds.
     pub ns: f64,
@@ -75,7 +72,6 @@ pub struct Mode {
 
 impl Distribution {
     /// Whether its figures are numbers.
-    #[must_use]
     pub fn is_finite(&self) -> bool {
         let modes = self
             .modes
@@ -86,8 +82,8 @@ impl Distribution {
 }
 
 /// What a read adds to code of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy)]
 pub struct Added {
     /// How much longer a piece of work takes with a read in its middle, in nanoseconds; may come
     /// out slightly negative where the read is done beside it.
@@ -100,8 +96,8 @@ pub struct Added {
 macro_rules! contexts {
     ($($(#[doc = $about:literal])* $id:ident = $name:ident;)*) => {
         /// What a read adds to the code around it, by what that is.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[apply(wire)]
+        #[derive(Copy, Default)]
         pub struct Adds {
             $($(#[doc = $about])*
             #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +106,6 @@ macro_rules! contexts {
 
         impl Adds {
             /// In that code, where it was asked.
-            #[must_use]
             pub fn of(&self, context: Context) -> Option<Added> {
                 match context {
                     $(Context::$id => self.$name,)*
@@ -146,7 +141,6 @@ contexts! {
 
 impl Adds {
     /// The least and the most that it adds to the kinds of work that are [usual](Context::USUAL).
-    #[must_use]
     pub fn range(&self) -> Option<[f64; 2]> {
         let found = Context::USUAL
             .into_iter()
@@ -158,7 +152,6 @@ impl Adds {
     }
 
     /// The most that it adds to these, by the upper ends of their intervals.
-    #[must_use]
     pub fn most_ns(&self) -> Option<f64> {
         let found = Context::USUAL
             .into_iter()

@@ -52,7 +52,6 @@ fn highest() -> f64 {
 
 impl Interval {
     /// A figure without uncertainty.
-    #[must_use]
     pub fn exact(value: f64) -> Self {
         Self {
             value,
@@ -62,7 +61,6 @@ impl Interval {
     }
 
     /// A figure of which no interval is known.
-    #[must_use]
     pub fn unbounded(value: f64) -> Self {
         Self {
             value,
@@ -72,7 +70,6 @@ impl Interval {
     }
 
     /// A figure with both ends of its interval, or with none.
-    #[must_use]
     pub fn with_ends(value: f64, ends: Option<(f64, f64)>) -> Self {
         ends.map_or(Self::unbounded(value), |(low, high)| Self {
             value,
@@ -82,7 +79,6 @@ impl Interval {
     }
 
     /// Both ends or none, widened to hold the figure; `None` where the figure is not a number.
-    #[must_use]
     pub fn sound(self) -> Option<Self> {
         let ends = self.ends();
         let ends = ends.map(|(low, high)| (low.min(self.value), high.max(self.value)));
@@ -92,37 +88,31 @@ impl Interval {
     }
 
     /// The ends, where both are known.
-    #[must_use]
     pub fn ends(&self) -> Option<(f64, f64)> {
         self.is_bounded().then_some((self.low, self.high))
     }
 
     /// The lower end, where it is known.
-    #[must_use]
     pub fn low(&self) -> Option<f64> {
         Some(self.low).filter(|end| end.is_finite())
     }
 
     /// The upper end, where it is known.
-    #[must_use]
     pub fn high(&self) -> Option<f64> {
         Some(self.high).filter(|end| end.is_finite())
     }
 
     /// Whether both ends are known.
-    #[must_use]
     pub fn is_bounded(&self) -> bool {
         self.low.is_finite() && self.high.is_finite()
     }
 
     /// The same in another unit; `factor` is positive.
-    #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         self.map(|figure| figure * factor)
     }
 
     /// With its ends changed, where they are known.
-    #[must_use]
     pub fn adjust_ends(self, low: impl Fn(f64) -> f64, high: impl Fn(f64) -> f64) -> Self {
         Self {
             low: self.low().map_or(self.low, low),
@@ -132,7 +122,6 @@ impl Interval {
     }
 
     /// `change`, which keeps the order, of the figure and its ends.
-    #[must_use]
     pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
         Self {
             value: change(self.value),
@@ -143,7 +132,6 @@ impl Interval {
 }
 
 /// The figure without its interval.
-#[must_use]
 pub fn value_of(figure: Option<Interval>) -> Option<f64> {
     figure.map(|figure| figure.value)
 }
@@ -151,7 +139,8 @@ pub fn value_of(figure: Option<Interval>) -> Option<f64> {
 macro_rules! unit {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[apply(recorded)]
+        #[derive(Copy, Default, PartialOrd)]
         #[serde(transparent)]
         pub struct $name(pub f64);
     };
@@ -172,7 +161,6 @@ unit!(
 
 impl Nanos {
     /// As cycles of a CPU that runs at `frequency`.
-    #[must_use]
     pub fn cycles(self, frequency: Hertz) -> Cycles {
         Cycles(self.0 * frequency.0 * 1e-9)
     }
@@ -180,7 +168,6 @@ impl Nanos {
 
 impl Cycles {
     /// As time on a CPU that runs at `frequency`.
-    #[must_use]
     pub fn nanos(self, frequency: Hertz) -> Nanos {
         Nanos(self.0 / frequency.0 * 1e9)
     }

@@ -3,70 +3,43 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 /// How much a finding matters. The worst come first.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(names)]
+#[derive(Default, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Figures are worse, or do not repeat, because of it.
-    Problem,
+    Problem = "problem",
     /// Good to know; figures hold all the same.
     #[default]
-    Note,
+    Note = "note",
     /// The machine does not report it.
-    Unknown,
+    Unknown = "unknown",
     /// As it should be.
-    Ok,
-}
-
-impl Severity {
-    /// The word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Problem => "problem",
-            Self::Note => "note",
-            Self::Unknown => "unknown",
-            Self::Ok => "ok",
-        }
-    }
+    Ok = "ok",
 }
 
 /// What a number of a finding counts; it decides how messages write the number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(names)]
 pub enum Unit {
     /// Nanoseconds.
-    #[serde(rename = "ns")]
-    Nanoseconds,
+    Nanoseconds = "ns",
     /// Hertz.
-    #[serde(rename = "hz")]
-    Hertz,
+    Hertz = "hz",
     /// A share in [0, 1], written in percent.
-    #[serde(rename = "share")]
-    Share,
+    Share = "share",
     /// Percentage points.
-    #[serde(rename = "points")]
-    Points,
+    Points = "points",
     /// Parts per million.
-    #[serde(rename = "ppm")]
-    Ppm,
+    Ppm = "ppm",
     /// A number of things.
-    #[serde(rename = "count")]
-    Count,
+    Count = "count",
     /// A ratio of two figures.
-    #[serde(rename = "ratio")]
-    Ratio,
+    Ratio = "ratio",
 }
 
 /// A value of a finding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[apply(wire)]
 #[serde(untagged)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Value {
     /// A name, a list, or the words of another program.
     Text(String),
@@ -83,8 +56,7 @@ pub enum Value {
 pub type Values = BTreeMap<String, Value>;
 
 /// One judgement. `findings` has its message and its advice.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Finding {
     /// Stable name, as in `clock-source`.
     pub code: String,

@@ -1,13 +1,11 @@
 //! What is found of a machine besides its platform: frequencies and the counter that programs read
 //! past the kernel.
 
-use serde::{Deserialize, Serialize};
-
 use super::Interval;
 
 /// Frequencies of the CPU.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default)]
 pub struct Frequency {
     /// What the vendor declares (CPUID leaf 0x16 or the brand string).
     pub nominal_hz: Option<f64>,
@@ -31,7 +29,6 @@ pub struct Frequency {
 
 impl Frequency {
     /// The frequency that turned time into cycles, in hertz; exact where it has no interval.
-    #[must_use]
     pub fn cycles(&self) -> Option<Interval> {
         let hertz = self.cycles_hz?;
         Some(match hertz.is_bounded() {
@@ -42,7 +39,8 @@ impl Frequency {
 }
 
 /// Who trusts it, and who promises what.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct CounterFacts {
     /// What the kernel logged of it.
     pub log: KernelLog,
@@ -58,7 +56,7 @@ pub struct CounterFacts {
 }
 
 /// What the kernel logged of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelLog {
     /// It may not be read, and why.
@@ -81,7 +79,8 @@ impl Default for KernelLog {
 }
 
 /// What a hypervisor says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default, Eq)]
 pub struct CounterPromise {
     /// Whether a move leaves the rate as it is.
     pub keeps_rate: bool,

@@ -7,7 +7,6 @@ impl Cpu {
     /// What its core is called, by the public name of its generation: `Zen 4`, `Sapphire Rapids`.
     /// `None` where the numbers are not known here or were not told; cores of Arm are named by
     /// their model already.
-    #[must_use]
     pub fn core(&self) -> Option<&'static str> {
         let numbers = (self.family?, self.model_number?);
         match self.vendor.as_deref()? {
@@ -23,7 +22,6 @@ impl Cpu {
 
     /// What tells it from others of the same brand: the name of its core, or else family and model;
     /// `None` where it told neither.
-    #[must_use]
     pub fn generation(&self) -> Option<String> {
         let numbers = || {
             Some(format!(
@@ -36,7 +34,6 @@ impl Cpu {
 
     /// Brand and generation, as in `AMD EPYC (Zen 4)`; the vendor where there is no brand, and
     /// `None` where neither was told.
-    #[must_use]
     pub fn name(&self) -> Option<String> {
         let brand = self.model.as_deref().or(self.vendor.as_deref())?;
         // Hypervisors that name the core in the brand: `Intel Core Processor (Skylake)`.

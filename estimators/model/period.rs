@@ -1,37 +1,21 @@
 //! A periodic timer in a report: its rate, its jitter, what becomes of missed expirations.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Finding, Interval, Status, WaitConditions};
 
 /// What a periodic timer does with the expirations that its thread was too busy for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
+#[apply(names)]
 pub enum MissedPolicy {
     /// It makes up for them at once, one after the other, and is back on its grid.
-    Burst,
+    Burst = "burst",
     /// It leaves them out and goes on with the next point of its grid.
-    Skip,
+    Skip = "skip",
     /// It goes on a period after the late one: its grid has moved.
-    Delay,
-}
-
-impl MissedPolicy {
-    /// As it is written in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Burst => "burst",
-            Self::Skip => "skip",
-            Self::Delay => "delay",
-        }
-    }
+    Delay = "delay",
 }
 
 /// Everything that was found out of a periodic timer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default)]
 pub struct PeriodFigures {
     /// How much longer its period is than the one asked for, in ppm.
     pub rate_error_ppm: Option<Interval>,
@@ -62,8 +46,7 @@ pub struct PeriodFigures {
 }
 
 /// A periodic timer, under one set of conditions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct PeriodRow {
     /// Unique in the report together with the conditions and the period.
     pub id: String,

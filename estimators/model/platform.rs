@@ -1,11 +1,9 @@
 //! The machine, as the report holds it. What the machine did not tell is `null`, which is not the
 //! same as "no".
 
-use serde::{Deserialize, Serialize};
-
 /// Who this machine is. Anything the machine did not tell is null.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default)]
 pub struct Platform {
     /// The processor.
     pub cpu: Cpu,
@@ -60,7 +58,6 @@ const EMULATORS: [&str; 7] = [
 
 impl Platform {
     /// The emulator that carried out the program, if one did.
-    #[must_use]
     pub fn emulator(&self) -> Option<&str> {
         self.hypervisor
             .as_deref()
@@ -69,8 +66,8 @@ impl Platform {
 }
 
 /// The processor.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default, Eq)]
 pub struct Cpu {
     /// Instruction set architecture, as in `x86_64`.
     pub architecture: String,
@@ -129,8 +126,8 @@ pub struct Cpu {
 }
 
 /// Cores that are alike, as big or little ones, for performance or for efficiency.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default, Eq)]
 pub struct CoreKind {
     /// What they are called: the part (`Cortex-A76`), Intel's words (`P-core`, `E-core`), the
     /// system's (`Performance`), or the capacity.
@@ -144,8 +141,8 @@ pub struct CoreKind {
 }
 
 /// The operating system.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default, Eq)]
 pub struct Os {
     /// `linux`.
     pub family: String,
@@ -154,8 +151,8 @@ pub struct Os {
 }
 
 /// When the kernel does without its timer interrupt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Tickless {
     /// Never (CONFIG_HZ_PERIODIC).
@@ -167,8 +164,8 @@ pub enum Tickless {
 }
 
 /// The kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default, Eq)]
 pub struct Kernel {
     /// As `uname -s`.
     pub name: Option<String>,
@@ -185,8 +182,8 @@ pub struct Kernel {
 }
 
 /// The clock source of the kernel (`/sys/devices/system/clocksource`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default, Eq)]
 pub struct ClockSource {
     /// The one in use.
     pub current: Option<String>,
@@ -202,8 +199,8 @@ pub struct ClockSource {
 
 /// The time stamp counter: what CPUID and the flags in `/proc/cpuinfo` say of it. All null on other
 /// architectures.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default, Eq)]
 pub struct Tsc {
     /// Its rate does not follow the frequency of the core.
     pub constant: Option<bool>,
@@ -231,7 +228,6 @@ pub struct InvariantCounter {
 impl Platform {
     /// The one rule: the kernel's flags first, as it knows models of processors, CPUID second. The
     /// counters of other architectures are invariant by design.
-    #[must_use]
     pub fn invariant_counter(&self) -> InvariantCounter {
         let architecture = self.cpu.architecture.as_str();
         if !(architecture.is_empty() || architecture.starts_with("x86")) {
@@ -256,8 +252,8 @@ impl Platform {
 }
 
 /// How NTP or something like it steers the kernel's clocks (adjtimex(2)).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default)]
 pub struct Ntp {
     /// Whether the clock is kept synchronised.
     pub synchronised: bool,
@@ -278,8 +274,8 @@ pub struct Ntp {
 }
 
 /// How many threads ran or waited to run, as means over time (`/proc/loadavg`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy, Default)]
 pub struct Load {
     /// Over the last minute.
     pub one_minute: f64,
@@ -290,8 +286,8 @@ pub struct Load {
 }
 
 /// What makes threads wake late from waits.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default, Eq)]
 pub struct Waiting {
     /// By how much the kernel may put off waking a thread, in nanoseconds, to wake several at once
     /// (PR_SET_TIMERSLACK).
@@ -306,8 +302,8 @@ pub struct Waiting {
 }
 
 /// A state that an idle CPU may enter.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default, Eq)]
 pub struct IdleState {
     /// As the driver calls it, as in `C1`.
     pub name: String,
@@ -318,8 +314,8 @@ pub struct IdleState {
 }
 
 /// What a container or a control group allows this process.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default)]
 pub struct Limits {
     /// The kind of container, as in `docker`, by the marks that it leaves; null where there are
     /// none. The image of a container that was started in another way still has them.
@@ -340,8 +336,8 @@ pub struct Limits {
 
 /// What a time namespace adds to clocks: what they say is not what other processes of the machine
 /// read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy, Default, Eq)]
 pub struct TimeNamespace {
     /// To `CLOCK_MONOTONIC` and related clocks, in nanoseconds.
     pub monotonic_ns: i64,
@@ -350,8 +346,8 @@ pub struct TimeNamespace {
 }
 
 /// CPU time that a control group allows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy, Default)]
 pub struct CpuQuota {
     /// CPUs' worth of time in every period; null where there is no limit.
     pub cpus: Option<f64>,
@@ -360,8 +356,8 @@ pub struct CpuQuota {
 }
 
 /// Memory that a control group allows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy, Default, Eq)]
 pub struct MemoryLimit {
     /// Bytes; null where there is no limit.
     pub bytes: Option<u64>,

@@ -3,16 +3,13 @@
 //!
 //! Names carry their unit. What was not determined is `null`, never 0.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Finding, Frequency, PeriodRow, Platform, TimerRow, WaitRow};
 
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v2";
 
 /// A whole report.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Report {
     /// Always `timermeter.report.v2`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
@@ -58,8 +55,8 @@ impl Report {
 }
 
 /// Where figures come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy, Default, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum ProvenanceKind {
     /// From a run of this program.
@@ -70,8 +67,8 @@ pub enum ProvenanceKind {
 }
 
 /// Where the figures of a report come from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default, Eq)]
 pub struct Provenance {
     /// Measured or published.
     pub kind: ProvenanceKind,
@@ -82,8 +79,8 @@ pub struct Provenance {
 }
 
 /// The program that wrote the report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Eq)]
 pub struct Tool {
     /// `timermeter`.
     pub name: String,
@@ -93,7 +90,6 @@ pub struct Tool {
 
 impl Tool {
     /// This build; all crates of it share a version.
-    #[must_use]
     pub fn this() -> Self {
         Self {
             name: "timermeter".into(),
@@ -103,8 +99,7 @@ impl Tool {
 }
 
 /// How the measurement was made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Settings {
     /// `quick`, `default` or `thorough`.
     pub profile: String,

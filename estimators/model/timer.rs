@@ -4,40 +4,24 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Bulk, Cost, Distribution, Figures, Finding, Interval, Properties, Verdicts};
 
 /// How the characterisation of a timer ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
+#[apply(names)]
 pub enum Status {
     /// All figures were determined.
-    Ok,
+    Ok = "ok",
     /// It could be read, but its resolution could not be determined.
-    Unresolved,
+    Unresolved = "unresolved",
     /// The machine does not let it be read.
-    Unavailable,
+    Unavailable = "unavailable",
     /// It crashed, hung or sent a malformed reply.
-    Failed,
-}
-
-impl Status {
-    /// Its name in the document.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Unresolved => "unresolved",
-            Self::Unavailable => "unavailable",
-            Self::Failed => "failed",
-        }
-    }
+    Failed = "failed",
 }
 
 /// A timer as its host declares it, under the name that it has in reports.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct Timer {
     /// Unique in the report.
     pub id: String,
@@ -57,8 +41,7 @@ pub struct Timer {
 }
 
 /// One timer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct TimerRow {
     /// Unique in the report.
     pub id: String,
@@ -111,7 +94,6 @@ pub struct TimerRow {
 
 impl TimerRow {
     /// A row that holds nothing yet but the name of its timer.
-    #[must_use]
     pub fn unmeasured(id: &str, label: &str, runtime: &str, status: Status) -> Self {
         Self {
             id: id.into(),
@@ -139,7 +121,6 @@ impl TimerRow {
     }
 
     /// What its host declares of it.
-    #[must_use]
     pub fn timer(&self) -> Timer {
         Timer {
             id: self.id.clone(),
@@ -153,13 +134,11 @@ impl TimerRow {
 
     /// Who hosts it, where its id tells that: `NAME:ID` is the id of the timer `ID` of the agent
     /// `NAME`.
-    #[must_use]
     pub fn agent(&self) -> Option<&str> {
         self.id.split_once(':').map(|(agent, _)| agent)
     }
 
     /// Its id without its host.
-    #[must_use]
     pub fn own_id(&self) -> &str {
         self.id
             .split_once(':')
@@ -168,7 +147,6 @@ impl TimerRow {
 
     /// The order of a report: those with a Quality by Quality, then those without a step, the
     /// failed, and the unavailable.
-    #[must_use]
     pub fn best_first(&self, other: &Self) -> Ordering {
         let class = |row: &Self| match row.status {
             Status::Ok => 0,
@@ -184,8 +162,7 @@ impl TimerRow {
 }
 
 /// What the figures rest on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Observations {
     /// Fresh processes that could measure.
     pub processes: u32,
@@ -214,30 +191,17 @@ pub struct Observations {
 }
 
 /// Whether a resolution is a value or a bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
+#[apply(names)]
 pub enum ResolutionKind {
     /// The step was determined.
-    Resolved,
+    Resolved = "resolved",
     /// The step is not known; it is at most this.
-    AtMost,
-}
-
-impl ResolutionKind {
-    /// Its name in the document.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Resolved => "resolved",
-            Self::AtMost => "at_most",
-        }
-    }
+    AtMost = "at_most",
 }
 
 /// The resolution of the counter as seen through the method (the paper calls it accuracy).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy)]
 pub struct Resolution {
     /// One step (or the bound), in ticks of the timer.
     pub ticks: f64,

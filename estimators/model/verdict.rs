@@ -1,43 +1,22 @@
 //! Whether a clock can be trusted, question by question, with the evidence.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Bulk, Counted};
 
 /// How a question about trust was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(names)]
 pub enum Outcome {
     /// Nothing was found against the timer.
-    #[serde(rename = "pass")]
-    Pass,
+    Pass = "pass",
     /// It was found wanting, with evidence.
-    #[serde(rename = "fail")]
-    Fail,
+    Fail = "fail",
     /// The question makes no sense for what it counts.
-    #[serde(rename = "not applicable")]
-    NotApplicable,
+    NotApplicable = "not applicable",
     /// It could not be answered here; the finding says why.
-    #[serde(rename = "not tested")]
-    NotTested,
-}
-
-impl Outcome {
-    /// In words, as in the report.
-    #[must_use]
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::NotApplicable => "not applicable",
-            Self::NotTested => "not tested",
-        }
-    }
+    NotTested = "not tested",
 }
 
 /// All verdicts on a timer. One that fails the first, second or third has Quality 0.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Verdicts {
     /// Does it ever step backwards within a thread, also while that is moved over the CPUs?
     pub monotonic: Monotonic,
@@ -58,55 +37,28 @@ pub struct Verdicts {
 }
 
 /// What is asked of a timer, in the order of reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[apply(names)]
+#[derive(PartialOrd, Ord)]
 pub enum Question {
     /// Whether it steps backwards within a thread.
-    Monotonic,
+    Monotonic = "monotonic",
     /// Whether it steps backwards from one thread to another.
-    ThreadSafe,
+    ThreadSafe = "thread-safe",
     /// Whether it keeps its rate, without jumps and freezes.
-    Stable,
+    Stable = "stable",
     /// Whether it counts what it claims to.
-    Counts,
+    Counts = "counts",
     /// Whether it does what its platform declares.
-    Declared,
+    Declared = "declared",
     /// Whether its reads go the way that they should.
-    #[serde(rename = "read path")]
-    ReadPath,
+    ReadPath = "read path",
     /// Whether it says the same as the same clock read in another way.
-    Paths,
+    Paths = "paths",
 }
 
 impl Question {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Monotonic,
-        Self::ThreadSafe,
-        Self::Stable,
-        Self::Counts,
-        Self::Declared,
-        Self::ReadPath,
-        Self::Paths,
-    ];
-
-    /// What reports call it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Monotonic => "monotonic",
-            Self::ThreadSafe => "thread-safe",
-            Self::Stable => "stable",
-            Self::Counts => "counts",
-            Self::Declared => "declared",
-            Self::ReadPath => "read path",
-            Self::Paths => "paths",
-        }
-    }
-
     /// Whether a timer that fails it has Quality 0: not monotonic, not thread-safe, not stable
     /// (ICPE 2011, section 3).
-    #[must_use]
     pub fn disqualifies(self) -> bool {
         matches!(self, Self::Monotonic | Self::ThreadSafe | Self::Stable)
     }
@@ -125,7 +77,6 @@ pub struct Answer<'a> {
 
 impl Verdicts {
     /// The answer to a question.
-    #[must_use]
     pub fn answer(&self, question: Question) -> Answer<'_> {
         let (outcome, finding) = match question {
             Question::Monotonic => (self.monotonic.outcome, &self.monotonic.finding),
@@ -153,7 +104,6 @@ impl Verdicts {
     }
 
     /// The answer to a question, where that was asked.
-    #[must_use]
     pub fn asked(&self, question: Question) -> Option<Answer<'_>> {
         let asked = question != Question::Paths || self.paths.is_some();
         asked.then(|| self.answer(question))
@@ -174,7 +124,6 @@ impl Verdicts {
 
     /// In a word: `no` where it fails a question that disqualifies, `yes` where these passed or do
     /// not apply, `?` otherwise.
-    #[must_use]
     pub fn in_short(&self) -> &'static str {
         let has = |outcome: Outcome| {
             self.answers()
@@ -192,8 +141,7 @@ impl Verdicts {
 const ONE_WAY: &str = "it was not read beside another way to the same clock";
 
 /// Order between several ways to one clock.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Paths {
     /// The outcome.
     pub outcome: Outcome,
@@ -204,8 +152,7 @@ pub struct Paths {
 }
 
 /// Readings between two of the same clock in another way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct PathsBeside {
     /// The id of the other way.
     pub within: String,
@@ -223,8 +170,7 @@ pub struct PathsBeside {
 }
 
 /// Order within one thread.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Monotonic {
     /// The outcome.
     pub outcome: Outcome,
@@ -241,8 +187,7 @@ pub struct Monotonic {
 }
 
 /// Order between threads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct ThreadSafe {
     /// The outcome.
     pub outcome: Outcome,
@@ -266,7 +211,6 @@ pub struct ThreadSafe {
 
 impl ThreadSafe {
     /// The CPU whose clock is furthest from that of the first one, ahead or behind.
-    #[must_use]
     pub fn furthest(&self) -> Option<&CpuOffset> {
         self.offsets
             .iter()
@@ -275,8 +219,8 @@ impl ThreadSafe {
 }
 
 /// How far the clock of a CPU is ahead of that of the first one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy)]
 pub struct CpuOffset {
     /// The CPU.
     pub cpu: u32,
@@ -287,8 +231,7 @@ pub struct CpuOffset {
 }
 
 /// Rate against the reference.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Stable {
     /// The outcome.
     pub outcome: Outcome,
@@ -324,8 +267,8 @@ pub struct Stable {
 }
 
 /// The Allan deviation at one length of the window.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy)]
 pub struct AllanPoint {
     /// The length of the window, in seconds.
     pub window_s: f64,
@@ -334,8 +277,7 @@ pub struct AllanPoint {
 }
 
 /// What a timer counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Nature {
     /// The outcome.
     pub outcome: Outcome,
@@ -354,8 +296,7 @@ pub struct Nature {
 }
 
 /// What is declared against what was found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Declared {
     /// The outcome.
     pub outcome: Outcome,
@@ -368,33 +309,18 @@ pub struct Declared {
 }
 
 /// Who answers a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[apply(names)]
 pub enum Path {
     /// An instruction, the vDSO, a library: nothing that leaves user mode.
-    UserMode,
+    UserMode = "user-mode",
     /// The kernel.
-    SystemCall,
+    SystemCall = "system-call",
     /// The hypervisor, for each instruction that reads the counter.
-    Trapped,
-}
-
-impl Path {
-    /// Its name in the document.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::UserMode => "user-mode",
-            Self::SystemCall => "system-call",
-            Self::Trapped => "trapped",
-        }
-    }
+    Trapped = "trapped",
 }
 
 /// On which way a read is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct ReadPath {
     /// The outcome.
     pub outcome: Outcome,

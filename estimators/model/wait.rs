@@ -3,42 +3,26 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use timers::waits::Means;
 
 use super::{Bulk, Finding, Interval, Status};
 
 /// What else the machine did meanwhile.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[apply(names)]
+#[derive(Default, Hash, PartialOrd, Ord)]
 pub enum BackgroundLoad {
     /// Nothing of this program.
     #[default]
-    None,
+    None = "none",
     /// A thread computed on the same CPU.
-    SameCpu,
+    SameCpu = "same-cpu",
     /// A thread computed on another CPU.
-    OtherCpu,
-}
-
-impl BackgroundLoad {
-    /// As it is written in reports and on command lines.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::SameCpu => "same-cpu",
-            Self::OtherCpu => "other-cpu",
-        }
-    }
+    OtherCpu = "other-cpu",
 }
 
 /// Under what a timer waited.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default, Eq, Hash, PartialOrd, Ord)]
 pub struct WaitConditions {
     /// The kernel's timer slack of the thread, in nanoseconds; null where it is unknown or the
     /// system has none.
@@ -53,8 +37,8 @@ pub struct WaitConditions {
 }
 
 /// What is known of a granularity.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy)]
 #[serde(rename_all = "kebab-case")]
 pub enum Granularity {
     /// This long are its steps, in nanoseconds.
@@ -66,7 +50,6 @@ pub enum Granularity {
 
 impl Granularity {
     /// Its steps, where there are any.
-    #[must_use]
     pub fn step(self) -> Option<Interval> {
         match self {
             Self::Step(known) => Some(known),
@@ -76,8 +59,8 @@ impl Granularity {
 }
 
 /// How finely waits of about one length can be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Copy)]
 pub struct Steps {
     /// The longest request of those that showed it, in nanoseconds: requests were random up to
     /// that.
@@ -97,8 +80,7 @@ impl Steps {
 
 /// How late waits of one length were: observed minus asked, in nanoseconds. A quantile is null
 /// where there were too few waits for it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct Lateness {
     /// The length that was asked for, in nanoseconds.
     pub request_ns: u64,
@@ -143,8 +125,8 @@ pub struct Lateness {
 
 /// How often each lateness was seen: bins grow with lateness, so that microseconds and seconds fit
 /// one histogram.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default)]
 pub struct LatenessHistogram {
     /// Waits by bin. Bin 0 holds what is below 1 ns, early waits included; bin k > 0 holds from
     /// 10^((k−1)/20) ns to 10^(k/20) ns.
@@ -156,7 +138,6 @@ impl LatenessHistogram {
     pub const BINS: f64 = 20.0;
 
     /// The bin of a lateness in nanoseconds.
-    #[must_use]
     pub fn bin(late_ns: f64) -> u32 {
         if late_ns < 1.0 {
             0
@@ -166,7 +147,6 @@ impl LatenessHistogram {
     }
 
     /// Where a bin ends, as a logarithm to base 10 of nanoseconds.
-    #[must_use]
     pub fn end(bin: u32) -> f64 {
         f64::from(bin) / Self::BINS
     }
@@ -178,13 +158,11 @@ pub const USUAL_WAIT_NS: f64 = 1e6;
 impl Lateness {
     /// How far its length is from another one, in nanoseconds: the logarithm of the factor between
     /// them.
-    #[must_use]
     pub fn distance(&self, ns: f64) -> f64 {
         (self.request_ns.max(1) as f64 / ns).ln().abs()
     }
 
     /// That of the length nearest to another one, in nanoseconds.
-    #[must_use]
     pub fn nearest<'a>(all: impl Iterator<Item = &'a Self>, ns: f64) -> Option<&'a Self> {
         all.min_by(|a, b| a.distance(ns).total_cmp(&b.distance(ns)))
     }
@@ -192,7 +170,6 @@ impl Lateness {
 
 /// Of two timers that wait, by what each is late and what it costs, whether one is clearly better
 /// in one and not clearly worse in the other.
-#[must_use]
 pub fn beats(one: [f64; 2], other: [f64; 2]) -> bool {
     /// Figures that differ by less than this share are as good as the same: the next run would rank
     /// them otherwise.
@@ -204,8 +181,8 @@ pub fn beats(one: [f64; 2], other: [f64; 2]) -> bool {
 }
 
 /// Everything that was found out of a timer that waits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
+#[derive(Default)]
 pub struct WaitFigures {
     /// How finely waits can be asked for, at each scale of lengths; it may grow with them.
     pub steps: Vec<Steps>,
@@ -245,8 +222,7 @@ impl WaitFigures {
 }
 
 /// A timer that waits, under one set of conditions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[apply(wire)]
 pub struct WaitRow {
     /// Unique in the report together with the conditions.
     pub id: String,

@@ -10,7 +10,7 @@ use crate::trace::PeriodRun;
 /// more. They tell whether the one before them was late or has missed something, so that what the
 /// last ones missed is not told. *Computed*: a stall of 3.5 periods is made up for by three
 /// wake-ups.
-pub(super) const SETTLING: usize = 5;
+pub const SETTLING: usize = 5;
 /// Wake-ups on either side of a gap that tell whether the grid lies elsewhere behind it.
 /// *Default*: moves no figure.
 const NEIGHBOURS: usize = 20;
@@ -25,7 +25,7 @@ const CATCHING_UP: f64 = 0.8;
 const AS_ASKED: f64 = 0.01;
 
 /// What one process saw, in ticks of the reference.
-pub(super) struct Ticking {
+pub struct Ticking {
     /// The period that was asked for.
     pub asked: f64,
     /// The typical interval of one expiration.
@@ -40,7 +40,7 @@ pub(super) struct Ticking {
 
 /// What became of it.
 #[derive(Default)]
-pub(super) struct GridFigures {
+pub struct GridFigures {
     /// The period that it keeps; none where that cannot be told.
     pub period: Option<f64>,
     /// |interval − period asked for|, for each expiration of those that it stands for.

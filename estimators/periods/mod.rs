@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use self::grid::Ticking;
 use crate::model::{MissedPolicy, PeriodFigures};
-use crate::statistics::quantiles::{agreed, agreed_median, agreed_quantile};
-use crate::statistics::{median, quantile, sorted};
+use crate::statistics::quantiles::{agreed_median, agreed_quantile};
+use crate::statistics::{median, over_processes, quantile, sorted};
 use crate::trace::{PeriodRun, PeriodTrace};
 
 /// Wake-ups of a process that tell anything.
@@ -23,7 +23,6 @@ pub const SKIPPED_AT_END: usize = grid::SETTLING;
 const FOR_P99: usize = 500;
 
 /// What was found out of a periodic timer.
-#[must_use]
 pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let ns_per_tick = Some(trace.reference.ns_per_tick)
         .filter(|ns| ns.is_finite() && *ns > 0.0)
@@ -98,7 +97,7 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
         .map(|ticks| 1e6 * (ticks * ns_per_tick / period - 1.0))
         .collect();
     PeriodFigures {
-        rate_error_ppm: agreed(&rates),
+        rate_error_ppm: over_processes(&rates),
         jitter_p50_ns: agreed_median(&jitter),
         // A late wake-up makes two intervals differ.
         jitter_p99_ns: agreed_quantile(&jitter, 0.99, FOR_P99, 2.0),

@@ -13,41 +13,41 @@ use crate::statistics::{Regimes, Z, median, midmean, over_processes, regimes};
 use crate::trace::{Run, Trace};
 
 /// A process, and what its single invocations may be taken for as the reference shows them.
-pub(super) struct ShownProcess<'a> {
-    pub(super) run: &'a Run,
+pub struct ShownProcess<'a> {
+    pub run: &'a Run,
     fits: Option<Fits>,
 }
 
 impl<'a> ShownProcess<'a> {
-    pub(super) fn of(trace: &Trace, run: &'a Run) -> Self {
+    pub fn of(trace: &Trace, run: &'a Run) -> Self {
         Self {
             run,
             fits: View::by_reference(trace).fits(run, trace),
         }
     }
 
-    pub(super) fn all(trace: &'a Trace) -> Vec<Self> {
+    pub fn all(trace: &'a Trace) -> Vec<Self> {
         trace.runs.iter().map(|run| Self::of(trace, run)).collect()
     }
 }
 
 /// What processes saw of single invocations.
-pub(super) struct Looks<'a> {
-    pub(super) trace: &'a Trace,
-    pub(super) view: View,
-    pub(super) runs: Vec<&'a Run>,
-    pub(super) fits: Vec<Fits>,
-    pub(super) agreed: Agreed,
+pub struct Looks<'a> {
+    pub trace: &'a Trace,
+    pub view: View,
+    pub runs: Vec<&'a Run>,
+    pub fits: Vec<Fits>,
+    pub agreed: Agreed,
     /// As the reference shows them, and what that is taken for.
-    pub(super) by_reference: Vec<Fits>,
-    pub(super) reference_kind: LawKind,
+    pub by_reference: Vec<Fits>,
+    pub reference_kind: LawKind,
     /// The share of single calls whose bracket was interrupted, and not they, with its standard
     /// error.
     around: (f64, f64),
 }
 
 impl<'a> Looks<'a> {
-    pub(super) fn of(trace: &'a Trace, shown: &[ShownProcess<'a>], view: View) -> Self {
+    pub fn of(trace: &'a Trace, shown: &[ShownProcess<'a>], view: View) -> Self {
         let whole = shown.iter().filter_map(|ShownProcess { run, fits }| {
             let by_reference = fits.clone()?;
             let fits = if view.of_intervals {
@@ -85,12 +85,12 @@ impl<'a> Looks<'a> {
         }
     }
 
-    pub(super) fn shapes(&self, kind: LawKind) -> Vec<Shape> {
+    pub fn shapes(&self, kind: LawKind) -> Vec<Shape> {
         self.fits.iter().map(|fits| fits.shape(kind)).collect()
     }
 
     /// Cost and spread of each process.
-    pub(super) fn figures(
+    pub fn figures(
         &self,
         kind: LawKind,
         core_frequency: CoreFrequency,
@@ -118,7 +118,7 @@ impl<'a> Looks<'a> {
     }
 
     /// Nanoseconds in a tick of the clock that shows the single invocations of a process.
-    pub(super) fn shown_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
+    pub fn shown_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
         let hertz = if self.view.of_intervals {
             run.readings.core_hz
         } else {
@@ -128,7 +128,7 @@ impl<'a> Looks<'a> {
     }
 
     /// Cost and spread, and what they may be instead.
-    pub(super) fn found(&self, resolution_ns: Option<f64>) -> FoundFigures {
+    pub fn found(&self, resolution_ns: Option<f64>) -> FoundFigures {
         let step = self.trace.reference.step * self.trace.reference.ns_per_tick;
         let at = |kind: LawKind, core_frequency: CoreFrequency| {
             placed(self.figures(kind, core_frequency, resolution_ns), step)
@@ -221,7 +221,7 @@ impl<'a> Looks<'a> {
     /// What cost and spread may be where the timer shows its own invocations by whole units of
     /// time: it may move in finer steps that are rounded to them, and then a single cost shows as
     /// two, a finer step apart.
-    pub(super) fn rounded(
+    pub fn rounded(
         &self,
         kind: LawKind,
         core_frequency: CoreFrequency,
@@ -265,7 +265,7 @@ impl<'a> Looks<'a> {
     }
 
     /// Of all processes, calm or not: intervals vary as the costs of all of them do.
-    pub(super) fn context(&self) -> Context {
+    pub fn context(&self) -> Context {
         let Some(ns) = self.trace.ns_per_tick else {
             return Context::default();
         };
@@ -340,20 +340,20 @@ fn farthest(others: Vec<(f64, f64)>, here: (f64, f64)) -> Vec<(f64, f64)> {
 const PHASE: f64 = 0.289;
 
 /// Cost and spread of each process, the cost placed by singles and batches together.
-pub(super) struct Placed {
-    pub(super) each: Vec<Cost>,
-    pub(super) costs: Vec<f64>,
-    pub(super) spreads: Vec<f64>,
+pub struct Placed {
+    pub each: Vec<Cost>,
+    pub costs: Vec<f64>,
+    pub spreads: Vec<f64>,
     /// How far from there the singles alone have it, in nanoseconds.
-    pub(super) by_singles: f64,
+    pub by_singles: f64,
     /// Half the width of what the laws leave uncertain, in nanoseconds.
-    pub(super) model: f64,
+    pub model: f64,
 }
 
 /// Places the median of single calls. Singles leave it open by a step of the reference, as their
 /// phases may lock; within that batches place it, as far as they know it better, and never beyond.
 /// What a call alone takes longer than one in a row, within the step, is then still uncertain.
-pub(super) fn placed(figures: Vec<(Cost, Option<f64>)>, step: f64) -> Placed {
+pub fn placed(figures: Vec<(Cost, Option<f64>)>, step: f64) -> Placed {
     let spreads = figures.iter().filter_map(|(_, spread)| *spread).collect();
     let mut each: Vec<Cost> = figures.into_iter().map(|(cost, _)| cost).collect();
     let over = |figure: fn(&Cost) -> f64| {
@@ -385,19 +385,19 @@ pub(super) fn placed(figures: Vec<(Cost, Option<f64>)>, step: f64) -> Placed {
 }
 
 /// Cost and spread over processes.
-pub(super) struct FoundFigures {
-    pub(super) each: Vec<Cost>,
-    pub(super) costs: Vec<f64>,
-    pub(super) spreads: Vec<f64>,
-    pub(super) instead: Vec<(f64, f64)>,
-    pub(super) laws: Vec<(f64, f64)>,
-    pub(super) regimes: Option<Regimes>,
-    pub(super) following: Following,
-    pub(super) samples: f64,
+pub struct FoundFigures {
+    pub each: Vec<Cost>,
+    pub costs: Vec<f64>,
+    pub spreads: Vec<f64>,
+    pub instead: Vec<(f64, f64)>,
+    pub laws: Vec<(f64, f64)>,
+    pub regimes: Option<Regimes>,
+    pub following: Following,
+    pub samples: f64,
 }
 
 impl FoundFigures {
-    pub(super) fn from(
+    pub fn from(
         placed: Placed,
         mut instead: Vec<(f64, f64)>,
         laws: Vec<(f64, f64)>,
@@ -420,11 +420,11 @@ impl FoundFigures {
         }
     }
 
-    pub(super) fn column(&self, figure: fn(&Cost) -> f64) -> Vec<f64> {
+    pub fn column(&self, figure: fn(&Cost) -> f64) -> Vec<f64> {
         self.each.iter().map(figure).collect()
     }
 
-    pub(super) fn cost(&self) -> Option<Interval> {
+    pub fn cost(&self) -> Option<Interval> {
         let instead: Vec<f64> = self.instead.iter().map(|(cost, _)| *cost).collect();
         let laws: Vec<f64> = self.laws.iter().map(|(cost, _)| *cost).collect();
         Some(
@@ -434,7 +434,7 @@ impl FoundFigures {
         )
     }
 
-    pub(super) fn spread(&self) -> Option<Interval> {
+    pub fn spread(&self) -> Option<Interval> {
         let instead: Vec<f64> = self.instead.iter().map(|(_, spread)| *spread).collect();
         let laws: Vec<f64> = self.laws.iter().map(|(_, spread)| *spread).collect();
         let known = over_processes(&self.spreads)?

@@ -65,7 +65,6 @@ pub struct Profile {
 
 impl Profile {
     /// The resolved step, in ticks of the timer.
-    #[must_use]
     pub fn step(&self) -> Option<f64> {
         match &self.resolution {
             Resolution::Resolved { step, .. } => Some(step.value),
@@ -74,13 +73,11 @@ impl Profile {
     }
 
     /// The step in nanoseconds, or what it can be at most.
-    #[must_use]
     pub fn step_at_most_ns(&self) -> Option<f64> {
         Some(self.resolution.at_most()? * self.ns_per_tick?)
     }
 
     /// The resolved step in nanoseconds.
-    #[must_use]
     pub fn resolution_ns(&self) -> Option<Interval> {
         match (&self.resolution, self.ns_per_tick) {
             (Resolution::Resolved { step, .. }, Some(ns)) => {
@@ -94,7 +91,6 @@ impl Profile {
 }
 
 /// Computes the profile.
-#[must_use]
 pub fn profile(trace: &Trace) -> Profile {
     let shown = ShownProcess::all(trace);
     let resolution = resolution_of(trace, &shown);
@@ -156,7 +152,6 @@ pub fn profile(trace: &Trace) -> Profile {
 }
 
 /// In which steps the timer moves: what is known of it without its other figures.
-#[must_use]
 pub fn resolution(trace: &Trace) -> Resolution {
     resolution_of(trace, &ShownProcess::all(trace))
 }
@@ -210,7 +205,6 @@ fn on_a_shared_core(mut profile: Profile) -> Profile {
 /// Cost in nanoseconds and spread as the only process of a trace has them, once it is known what
 /// single invocations are to be taken for and what the timer's resolution is: `step` in its ticks
 /// where the step is known. `None` where it was disturbed.
-#[must_use]
 pub fn one_more(
     trace: &Trace,
     kind: LawKind,
@@ -307,7 +301,7 @@ const LEAST_SHARE: f64 = 0.005;
 /// The distribution of single invocations over all processes, whose median costs are `costs`: one
 /// cost or several, a tail, and how much lies between processes. The authors of the metric wanted
 /// such a description beside the spread (ICPE 2011, section 6).
-pub(super) fn distribution(shapes: &[Shape], view: &View, costs: &[f64]) -> Option<Distribution> {
+pub fn distribution(shapes: &[Shape], view: &View, costs: &[f64]) -> Option<Distribution> {
     let each: Vec<Described> = shapes.iter().map(Shape::described).collect();
     let over =
         |figure: &dyn Fn(&Described) -> f64| midmean(&each.iter().map(figure).collect::<Vec<_>>());

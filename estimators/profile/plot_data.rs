@@ -21,7 +21,6 @@ const A_STRETCH: usize = 8;
 const FEWEST: usize = 8;
 
 /// The figures of a trace whose timer moves in steps of `step` ticks, where that is known.
-#[must_use]
 pub fn figures(trace: &Trace, step: Option<f64>) -> Figures {
     let step = step.filter(|step| step.is_finite() && *step > 0.0);
     Figures {

@@ -22,7 +22,6 @@ pub struct Rate {
 
 /// Of comparisons `[before, timer, after]` the one whose reads lie closest together, which says
 /// most.
-#[must_use]
 pub fn tightest(comparisons: Vec<[i64; 3]>) -> Option<[i64; 3]> {
     comparisons
         .into_iter()
@@ -33,7 +32,6 @@ pub fn tightest(comparisons: Vec<[i64; 3]>) -> Option<[i64; 3]> {
 /// in a tick of the clock. Each look knows the counter at the moment of the clock to within half of
 /// what lies between its two reads. The middle of the slopes between looks half the campaign apart
 /// counts: a single look that was interrupted says little and spoils nothing.
-#[must_use]
 pub fn by_looks(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
     let (&[origin, start, _], half) = (looks.first()?, looks.len().div_ceil(2));
     let at = |&[before, clock, after]: &[i64; 3]| {
@@ -75,7 +73,6 @@ pub fn by_looks(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
 /// Nanoseconds in a tick of a timer, and what that is known to, as a share. One that declares no
 /// unit is held against the reference over the whole campaign: what a process finds within some
 /// milliseconds is off by a late look.
-#[must_use]
 pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
     /// Farther from what processes find the timer stood still between looks, or leapt. *Judgement*:
     /// a late look is off by some thousand ppm, a counter that stops with its thread by half.
@@ -94,7 +91,6 @@ pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
 
 /// Ticks in a unit of work: the slope between the group with the least and the one with the most
 /// work. `None` unless the intervals grow with the work.
-#[must_use]
 pub fn ticks_per_work(groups: &[Intervals]) -> Option<f64> {
     let least = groups.iter().min_by_key(|group| group.work)?;
     let most = groups.iter().max_by_key(|group| group.work)?;
@@ -124,7 +120,6 @@ fn undisturbed(group: &Intervals) -> Option<f64> {
 
 /// Nanoseconds in a tick of a timer that moved by `timer` ticks while a clock of `clock_ns`
 /// nanoseconds a tick moved by `clock` ticks. `None` unless both moved forward.
-#[must_use]
 pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
     /// Nothing that can be read counts a thousand times a nanosecond: that was a leap.
     /// *Default*: moves no figure.
@@ -135,7 +130,6 @@ pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
 
 /// The length of a tick by what each process found it to be, and what it is known to, as a share:
 /// half of the 95 % interval.
-#[must_use]
 pub fn agreed(rates: &[f64]) -> Option<(f64, f64)> {
     let ns = median(rates)?;
     let interval = over_processes(rates).filter(Interval::is_bounded);
@@ -159,7 +153,6 @@ const FEWEST: u32 = 3;
 /// for. Where samples are equally spaced this is √(Σ (x[i+2n] − 2 x[i+n] + x[i])² / (2 (N − 2n))) /
 /// (n τ₀) (Riley, *Handbook of Frequency Stability Analysis*, NIST Special Publication 1065,
 /// section 5.2.4). `None` where too few windows follow each other.
-#[must_use]
 pub fn allan_deviation(samples: &[(f64, f64)], window: f64) -> Option<(f64, f64)> {
     let nearest = |time: f64| {
         let after = samples.partition_point(|&(other, _)| other < time);
@@ -198,7 +191,6 @@ pub fn allan_deviation(samples: &[(f64, f64)], window: f64) -> Option<(f64, f64)
 }
 
 /// The deviation at windows of 1, 2, 4, … usual distances between samples, each with its length.
-#[must_use]
 pub fn allan_deviations(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let gaps: Vec<f64> = samples
         .windows(2)

@@ -18,7 +18,6 @@ pub struct Backward {
 
 impl Backward {
     /// Counts the negative ones among differences of successive readings.
-    #[must_use]
     pub fn among(deltas: impl IntoIterator<Item = i64>) -> Self {
         deltas
             .into_iter()
@@ -30,7 +29,6 @@ impl Backward {
     }
 
     /// Both together.
-    #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
             steps: self.steps + other.steps,
@@ -52,7 +50,6 @@ pub struct Offset {
 
 /// The offset of every CPU against the first one of the first pair. `step` is how far readings are
 /// cut off, in ticks. CPUs that no path leads to in both directions are left out.
-#[must_use]
 pub fn offsets(pairs: &[Pair], step: f64) -> Vec<Offset> {
     let mut cpus: Vec<u32> = pairs
         .iter()

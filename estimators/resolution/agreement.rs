@@ -57,7 +57,6 @@ impl<'a> Process<'a> {
 }
 
 /// The step that all intervals together have, unless processes disagree with it.
-#[must_use]
 pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Resolution {
     let Resolution::Resolved { step, rule } = &pooled else {
         return pooled;

@@ -13,7 +13,7 @@ use crate::trace::Intervals;
 /// The step of a counter that shows neither a lattice nor jumps from zero. What all intervals are
 /// multiples of is no longer than a step may be: of a machine on which work and reads take whole
 /// multiples of a step, nothing else is known.
-pub(super) fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
+pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
     /// A step is told as well as that, in ticks.
     /// *Judgement*: steps of a few ticks are told to a hundredth and better.
     const AS_WELL: f64 = 0.05;

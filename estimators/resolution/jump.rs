@@ -9,7 +9,7 @@ use crate::statistics::{Z, quantile, sorted};
 use crate::trace::Intervals;
 
 /// What the jumps from zero say.
-pub(super) enum Jump {
+pub enum Jump {
     /// Intervals are hardly ever zero: the work is never shorter than a step.
     None,
     /// Steps of one tick.
@@ -30,7 +30,7 @@ pub(super) enum Jump {
 impl Jump {
     /// From the intervals with so little work that many of them show no more than `zero`; `found`
     /// is the lattice that all intervals lie on, if there is one.
-    pub(super) fn from_groups(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
+    pub fn from_groups(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
         /// Intervals that are looked at together.
         /// *Judgement*.
         const POOL: usize = 16;
@@ -195,7 +195,7 @@ fn longest_of(steps: &[f64]) -> f64 {
 }
 
 /// All intervals of each amount of work, the least work first.
-pub(super) fn by_amount(groups: &[Intervals]) -> BTreeMap<u64, Vec<i64>> {
+pub fn by_amount(groups: &[Intervals]) -> BTreeMap<u64, Vec<i64>> {
     let mut amounts = BTreeMap::<u64, Vec<i64>>::new();
     for group in groups {
         amounts.entry(group.work).or_default().extend(&group.deltas);

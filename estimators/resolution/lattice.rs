@@ -3,7 +3,7 @@
 
 /// Steps shorter than this many ticks blur into each other; they are the business of the spectrum.
 /// *Computed*: truncation fills the gaps.
-pub(super) const SHORTEST: f64 = 4.0;
+pub const SHORTEST: f64 = 4.0;
 
 /// The share of intervals that must lie on the lattice.
 /// *Default*: moves no figure; 5 % may be interrupted.
@@ -15,11 +15,11 @@ const LONG: f64 = 12.0;
 
 /// An interval that is not zero but shorter than this part of a step shows a reading that was made
 /// unique. *Default*: moves no figure.
-pub(super) const UNIQUE: f64 = 0.3;
+pub const UNIQUE: f64 = 0.3;
 
 /// A lattice that explains the intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Lattice {
+pub struct Lattice {
     /// Its step, in ticks.
     pub step: f64,
     /// Standard error of the step, in ticks.
@@ -28,7 +28,7 @@ pub(super) struct Lattice {
 
 /// How far from a multiple of `step` an interval may lie, in ticks: the truncation of two readings,
 /// a tick for those that were made unique, and a little for counters that are steered.
-pub(super) fn tolerance(step: f64) -> f64 {
+pub fn tolerance(step: f64) -> f64 {
     /// Ticks, of short steps and of long ones.
     /// *Computed*: truncation of two readings, and a tick for unique ones.
     const TRUNCATION: (f64, f64) = (1.3, 2.2);
@@ -46,7 +46,7 @@ pub(super) fn tolerance(step: f64) -> f64 {
 impl Lattice {
     /// Whether some of the intervals, which are sorted, are nearly zero: the counter stood still,
     /// and the second reading differs all the same.
-    pub(super) fn shows_unique_readings(&self, intervals: &[i64]) -> bool {
+    pub fn shows_unique_readings(&self, intervals: &[i64]) -> bool {
         let first = intervals[intervals.partition_point(|&interval| interval <= 0)..].first();
         first.is_some_and(|&interval| {
             interval as f64 <= tolerance(self.step).min(UNIQUE * self.step)
@@ -56,7 +56,7 @@ impl Lattice {
     /// The same step as successive readings tell it, by their differences, a series a process: what
     /// they moved from one that is the first of its step, and so was not made unique, to the next
     /// such one. `None` where that is seldom, or not on the lattice.
-    pub(super) fn resolved_from(&self, series: &[Vec<i64>]) -> Option<Self> {
+    pub fn resolved_from(&self, series: &[Vec<i64>]) -> Option<Self> {
         /// Steps that were counted, from which they tell the step of a clock that makes readings
         /// unique. *Default*: moves no figure.
         const FEWEST_LEVELS: f64 = 200.0;
@@ -99,7 +99,7 @@ impl Lattice {
     /// The same step as other intervals tell it, which are sorted: through zero, as all of them are
     /// multiples of it. Any of them may be too short, because its first reading was made unique; so
     /// far the error reaches.
-    pub(super) fn refitted(self, intervals: &[i64]) -> Self {
+    pub fn refitted(self, intervals: &[i64]) -> Self {
         let (mut product, mut short, mut square) = (0.0, 0.0, 0.0);
         for (value, times) in count(intervals) {
             let level = (value / self.step).round();
@@ -126,7 +126,7 @@ impl Lattice {
 
 /// The coarsest lattice of at least four ticks that at least 95 % of the intervals lie on.
 /// `intervals` are sorted, not negative.
-pub(super) fn find(intervals: &[i64]) -> Option<Lattice> {
+pub fn find(intervals: &[i64]) -> Option<Lattice> {
     let counted = count(intervals);
     let mut candidates = candidates(&counted);
     candidates.sort_unstable_by(|a, b| b.total_cmp(a));

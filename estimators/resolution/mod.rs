@@ -63,7 +63,6 @@ pub enum Resolution {
 
 impl Resolution {
     /// The step, or what it is no longer than, in ticks; `None` where the timer never moved.
-    #[must_use]
     pub fn at_most(&self) -> Option<f64> {
         match self {
             Self::Resolved { step, .. } => Some(step.value),
@@ -88,7 +87,6 @@ pub enum Rule {
 
 impl Rule {
     /// The name of the rule in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Jump => "jump",
@@ -118,7 +116,6 @@ const FEWEST_STEPS: usize = 8;
 
 /// Finds the step from intervals with growing and random work, and from the differences of
 /// successive readings of each process (`tight`), which hold no work at all.
-#[must_use]
 pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
     let forward: Vec<Intervals> = groups
         .iter()

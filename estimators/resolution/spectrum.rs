@@ -48,7 +48,7 @@ const UNEVEN: f64 = 0.04;
 const WIDE: f64 = 16.0;
 
 /// The spectrum of intervals.
-pub(super) struct Spectrum {
+pub struct Spectrum {
     /// Intervals, less the mean of all of them, and how often each is there.
     counted: Vec<(f64, f64)>,
     mean: f64,
@@ -65,7 +65,7 @@ pub(super) struct Spectrum {
 
 /// What it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum FoundLine {
+pub enum FoundLine {
     /// The step.
     Step(Lattice),
     /// It may be this step, or another one, or none.
@@ -77,7 +77,7 @@ pub(super) enum FoundLine {
 impl Spectrum {
     /// Of intervals with random work, which are sorted and not negative. `None` where they are too
     /// few.
-    pub(super) fn from_intervals(intervals: &[i64]) -> Option<Self> {
+    pub fn from_intervals(intervals: &[i64]) -> Option<Self> {
         /// Fewest intervals of a spectrum.
         /// *Chance*: four deviations are a third.
         const FEWEST: usize = 60;
@@ -118,7 +118,7 @@ impl Spectrum {
 
     /// The step of the counter, if it stands out. `of_work` says whether a line of this frequency
     /// and step may be that of the work.
-    pub(super) fn step(&self, of_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
+    pub fn step(&self, of_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
         /// Steps that are apart by no more than this share are told as one, whose interval holds
         /// both. *Judgement*: as `SLIGHT`.
         const SAME_STEP: f64 = 0.02;
@@ -163,7 +163,7 @@ impl Spectrum {
     }
 
     /// The longest step that a line of more than this height, which no step explains, could be of.
-    pub(super) fn unexplained(&self, height: f64, of_work: impl Fn(f64) -> bool) -> Option<f64> {
+    pub fn unexplained(&self, height: f64, of_work: impl Fn(f64) -> bool) -> Option<f64> {
         let mut peaks = self.peaks().into_iter();
         peaks
             .find(|&peak| self.at(peak).length() > height && !of_work(peak))
@@ -171,7 +171,7 @@ impl Spectrum {
     }
 
     /// Whether most intervals lie within so few ticks that they do not hold all parts of a step.
-    pub(super) fn is_narrow(&self) -> bool {
+    pub fn is_narrow(&self) -> bool {
         self.uneven > UNEVEN
     }
 
@@ -205,7 +205,7 @@ impl Spectrum {
     }
 
     /// The longest step that the intervals do not exclude; 1 where they exclude all others.
-    pub(super) fn longest(&self, of_work: impl Fn(f64, f64) -> bool) -> f64 {
+    pub fn longest(&self, of_work: impl Fn(f64, f64) -> bool) -> f64 {
         let grid = 1..self.lines.len();
         let frequency = |at: usize| at as f64 * self.stride;
         let long = grid.clone().map(|at| (at, 1.0 / frequency(at)));

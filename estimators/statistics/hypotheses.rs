@@ -1,8 +1,12 @@
 //! Whether differences are more than chance: tails of Student's law, many questions at once, and
 //! variances that are known better together than each by itself.
 
+use std::collections::BTreeMap;
+
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::digamma;
+
+use super::{bisected, mean};
 
 /// Degrees of freedom from which on Student's law is the normal one to all digits that matter.
 /// *Numerical*: five digits.
@@ -11,7 +15,6 @@ const NORMAL_FROM: f64 = 1e5;
 /// The probability that chance alone lies as far from zero as `deviations`, on either side:
 /// Student's law with `degrees` degrees of freedom. Without any, and for what is no number, nothing
 /// is unlikely.
-#[must_use]
 pub fn two_sided(deviations: f64, degrees: f64) -> f64 {
     let below = -deviations.abs();
     if below.is_nan() {
@@ -27,7 +30,6 @@ pub fn two_sided(deviations: f64, degrees: f64) -> f64 {
 
 /// How many deviations are as unlikely as `probability`, on either side together. Infinite without
 /// degrees of freedom.
-#[must_use]
 pub fn critical(probability: f64, degrees: f64) -> f64 {
     let below = (probability / 2.0).clamp(f64::MIN_POSITIVE, 0.5);
     if degrees >= NORMAL_FROM {
@@ -41,7 +43,6 @@ pub fn critical(probability: f64, degrees: f64) -> f64 {
 /// asked. A question with twice the weight is given twice the share of all false alarms. A reader
 /// who takes what is at most *a* for a finding has a false one among all with a probability of at
 /// most *a*, however the questions hang together.
-#[must_use]
 pub fn holm(asked: &[(f64, f64)]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..asked.len()).collect();
     let per_weight = |at: usize| asked[at].0 / asked[at].1;
@@ -90,42 +91,26 @@ const STEEPEST: f64 = 1.0;
 /// microarray experiments, Statistical Applications in Genetics and Molecular Biology 3, 2004,
 /// sections 3 to 6), with a kind's level and a common slope over the hint. What is of too small a
 /// kind, or zero, is left as it is.
-#[must_use]
 pub fn shrunk(variances: &[Variance]) -> Vec<(f64, f64)> {
-    let kinds = variances
-        .iter()
-        .map(|variance| variance.kind + 1)
-        .max()
-        .unwrap_or(0);
     let usable = |variance: &Variance| {
         variance.value > 0.0
-            && variance.value.is_finite()
             && variance.degrees > 0.0
-            && variance.hint.is_finite()
+            && (variance.value + variance.hint).is_finite()
     };
-    let mut members = vec![0_usize; kinds];
-    variances
-        .iter()
-        .filter(|variance| usable(variance))
-        .for_each(|variance| members[variance.kind] += 1);
-    let counts = |variance: &&Variance| usable(variance) && members[variance.kind] >= FEWEST;
+    let counts = |variance: &&Variance| {
+        let like = |other: &&Variance| other.kind == variance.kind && usable(other);
+        usable(variance) && variances.iter().filter(like).count() >= FEWEST
+    };
     let known: Vec<&Variance> = variances.iter().filter(counts).collect();
-    let Some(prior) = Prior::estimate(&known, kinds) else {
-        return variances
-            .iter()
-            .map(|variance| (variance.value, variance.degrees))
-            .collect();
-    };
-    let drawn = |variance: &Variance| {
-        if !counts(&variance) {
-            return (variance.value, variance.degrees);
+    let prior = Prior::estimate(&known);
+    let drawn = |variance: &Variance| match &prior {
+        Some(prior) if counts(&variance) => {
+            let degrees = variance.degrees + prior.degrees;
+            let squares =
+                variance.degrees * variance.value + prior.degrees * prior.expected(variance);
+            (squares / degrees, degrees)
         }
-        let degrees = variance.degrees + prior.degrees;
-        (
-            (variance.degrees * variance.value + prior.degrees * prior.expected(variance))
-                / degrees,
-            degrees,
-        )
+        _ => (variance.value, variance.degrees),
     };
     variances.iter().map(drawn).collect()
 }
@@ -135,55 +120,44 @@ struct Prior {
     degrees: f64,
     /// By kind: the mean logarithm, corrected for what few degrees of freedom do to it, and the
     /// mean hint.
-    levels: Vec<(f64, f64)>,
+    levels: BTreeMap<usize, (f64, f64)>,
     slope: f64,
     /// From the mean of logarithms to the logarithm of the expected variance.
     shift: f64,
 }
 
 impl Prior {
-    fn estimate(known: &[&Variance], kinds: usize) -> Option<Self> {
-        let mut levels = vec![(0.0, 0.0, 0.0); kinds];
+    fn estimate(known: &[&Variance]) -> Option<Self> {
+        let mut kinds = BTreeMap::<usize, Vec<&Variance>>::new();
         for variance in known {
-            let level = &mut levels[variance.kind];
-            *level = (
-                level.0 + logarithm(variance),
-                level.1 + variance.hint,
-                level.2 + 1.0,
-            );
+            kinds.entry(variance.kind).or_default().push(variance);
         }
-        let used = levels.iter().filter(|level| level.2 > 0.0).count();
-        let means =
-            |(log, hint, count): &(f64, f64, f64)| (log / count.max(1.0), hint / count.max(1.0));
-        let levels: Vec<(f64, f64)> = levels.iter().map(means).collect();
-        let apart = |variance: &Variance| {
-            let (log, hint) = levels[variance.kind];
+        let mut levels = BTreeMap::new();
+        for (kind, members) in kinds {
+            let hints = members.iter().map(|member| member.hint);
+            let level = (mean(members.iter().copied().map(logarithm))?, mean(hints)?);
+            levels.insert(kind, level);
+        }
+        let apart = |variance: &&Variance| {
+            let (log, hint) = levels[&variance.kind];
             (logarithm(variance) - log, variance.hint - hint)
         };
-        let (along, square) = known
-            .iter()
-            .map(|variance| apart(variance))
-            .fold((0.0, 0.0), |sums, (log, hint)| {
-                (sums.0 + log * hint, sums.1 + hint * hint)
-            });
+        let along: f64 = known.iter().map(apart).map(|(log, hint)| log * hint).sum();
+        let square: f64 = known.iter().map(apart).map(|(_, hint)| hint * hint).sum();
         let slope = if square > 1e-9 {
             (along / square).clamp(0.0, STEEPEST)
         } else {
             0.0
         };
-        let free = known.len().checked_sub(used + 1).filter(|free| *free > 0)? as f64;
-        let scatter: f64 = known
-            .iter()
-            .map(|variance| {
-                let (log, hint) = apart(variance);
-                (log - slope * hint).powi(2)
-            })
-            .sum();
-        let chance = known
-            .iter()
-            .map(|variance| trigamma(variance.degrees / 2.0))
-            .sum::<f64>()
-            / known.len() as f64;
+        let free = known.len().checked_sub(levels.len() + 1);
+        let free = free.filter(|free| *free > 0)? as f64;
+        let off = |(log, hint)| f64::powi(log - slope * hint, 2);
+        let scatter: f64 = known.iter().map(apart).map(off).sum();
+        let chance = mean(
+            known
+                .iter()
+                .map(|variance| trigamma(variance.degrees / 2.0)),
+        )?;
         let apart = scatter / free * (1.0 + CAUTION * (2.0 / free).sqrt());
         let half = inverse_trigamma(apart - chance, MOST_DEGREES / 2.0);
         Some(Self {
@@ -195,7 +169,7 @@ impl Prior {
     }
 
     fn expected(&self, variance: &Variance) -> f64 {
-        let (log, hint) = self.levels[variance.kind];
+        let (log, hint) = self.levels[&variance.kind];
         (log + self.slope * (variance.hint - hint) + self.shift).exp()
     }
 }
@@ -224,8 +198,7 @@ fn inverse_trigamma(value: f64, most: f64) -> f64 {
         return most;
     }
     let least: f64 = 1e-3;
-    let (low, high) =
-        crate::statistics::bisected((least.ln(), most.ln()), 60, |at| trigamma(at.exp()) > value);
+    let (low, high) = bisected((least.ln(), most.ln()), 60, |at| trigamma(at.exp()) > value);
     f64::midpoint(low, high).exp()
 }
 

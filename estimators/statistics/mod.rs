@@ -4,21 +4,31 @@
 pub mod hypotheses;
 pub mod quantiles;
 
+use std::borrow::Borrow;
+
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::model::Interval;
 
-/// A sorted copy. NaN does not occur: all inputs are integers or quotients of positive numbers.
-#[must_use]
-pub fn sorted(values: &[f64]) -> Vec<f64> {
-    let mut sorted = values.to_vec();
+/// Numbers, or references to them.
+pub trait Numbers: IntoIterator<Item: Borrow<f64>> {}
+
+impl<T: IntoIterator<Item: Borrow<f64>>> Numbers for T {}
+
+fn floats(values: impl Numbers) -> impl Iterator<Item = f64> {
+    values.into_iter().map(|value| *value.borrow())
+}
+
+/// The values in ascending order. NaN does not occur: all inputs are integers or quotients of
+/// positive numbers.
+pub fn sorted(values: impl Numbers) -> Vec<f64> {
+    let mut sorted: Vec<f64> = floats(values).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted
 }
 
 /// The quantile of a sorted slice, interpolated linearly between neighbours; `None` for an empty
 /// one.
-#[must_use]
 pub fn quantile(sorted: &[f64], probability: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let position = probability.clamp(0.0, 1.0) * last as f64;
@@ -27,14 +37,12 @@ pub fn quantile(sorted: &[f64], probability: f64) -> Option<f64> {
     Some(sorted[below] + (sorted[above] - sorted[below]) * (position - below as f64))
 }
 
-/// The median; `None` for an empty slice.
-#[must_use]
-pub fn median(values: &[f64]) -> Option<f64> {
+/// The median; `None` without values.
+pub fn median(values: impl Numbers) -> Option<f64> {
     quantile(&sorted(values), 0.5)
 }
 
 /// The median, and what nine tenths of the values lie between.
-#[must_use]
 pub fn nine_tenths(values: &[f64]) -> Option<Interval> {
     let sorted = sorted(values);
     let at = |share| quantile(&sorted, share);
@@ -45,48 +53,48 @@ pub fn nine_tenths(values: &[f64]) -> Option<Interval> {
     })
 }
 
-/// The arithmetic mean; `None` for an empty slice.
-#[must_use]
-pub fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+/// The arithmetic mean; `None` without values.
+pub fn mean(values: impl Numbers) -> Option<f64> {
+    let add = |(sum, count): (f64, f64), value| (sum + value, count + 1.0);
+    let (sum, count) = floats(values).fold((0.0, 0.0), add);
+    (count > 0.0).then(|| sum / count)
 }
 
 /// The mean of the middle half. Unlike the median it averages quantisation away, unlike the mean it
 /// does not see interruptions as long as fewer than a quarter of the values carry one.
-#[must_use]
-pub fn midmean(values: &[f64]) -> Option<f64> {
+pub fn midmean(values: impl Numbers) -> Option<f64> {
     midmean_but(values, 0.0)
 }
 
 /// The same of all but the highest `disturbed` share of the values.
-#[must_use]
-pub fn midmean_but(values: &[f64], disturbed: f64) -> Option<f64> {
-    let sorted = sorted(values);
-    let kept = sorted.len() - (disturbed.clamp(0.0, 0.9) * sorted.len() as f64).round() as usize;
-    let sorted = &sorted[..kept];
+pub fn midmean_but(values: impl Numbers, disturbed: f64) -> Option<f64> {
+    let sorted = lowest(values, disturbed);
     let cut = sorted.len() / 4;
     mean(&sorted[cut..sorted.len() - cut])
 }
 
+/// All but the highest `disturbed` share of the values, sorted.
+fn lowest(values: impl Numbers, disturbed: f64) -> Vec<f64> {
+    let mut sorted = sorted(values);
+    let count = sorted.len();
+    sorted.truncate(count - (disturbed.clamp(0.0, 0.9) * count as f64).round() as usize);
+    sorted
+}
+
 /// The mean of all but the highest `disturbed` share of the values: it averages steps away where
 /// these are as large as what the values vary by, which the middle half alone does not.
-#[must_use]
-pub fn mean_but(values: &[f64], disturbed: f64) -> Option<f64> {
-    let sorted = sorted(values);
-    let kept = sorted.len() - (disturbed.clamp(0.0, 0.9) * sorted.len() as f64).round() as usize;
-    mean(&sorted[..kept])
+pub fn mean_but(values: impl Numbers, disturbed: f64) -> Option<f64> {
+    mean(lowest(values, disturbed))
 }
 
 /// How many standard deviations on either side hold `confidence` of a normal distribution: 1.960
 /// for 0.95. The confidence is kept between 0 and 1 - 1e-9.
-#[must_use]
 pub fn normal_quantile(confidence: f64) -> f64 {
     Normal::standard().inverse_cdf(upper(confidence))
 }
 
 /// As [`normal_quantile`], for a deviation that was estimated with `degrees` degrees of freedom
 /// (Student's t). Infinite without any.
-#[must_use]
 pub fn student_quantile(confidence: f64, degrees: usize) -> f64 {
     StudentsT::new(0.0, 1.0, degrees as f64)
         .map_or(f64::INFINITY, |law| law.inverse_cdf(upper(confidence)))
@@ -99,7 +107,6 @@ fn upper(confidence: f64) -> f64 {
 
 /// Halves the interval between `low` and `high` a number of times, around the point up to which
 /// `is_below` holds.
-#[must_use]
 pub fn bisected(
     (mut low, mut high): (f64, f64),
     halvings: u32,
@@ -117,13 +124,9 @@ pub fn bisected(
 }
 
 /// The standard deviation as an estimate from a sample; `None` with fewer than two values.
-#[must_use]
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     let centre = mean(values)?;
-    let squares = values
-        .iter()
-        .map(|value| (value - centre).powi(2))
-        .sum::<f64>();
+    let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
@@ -139,55 +142,38 @@ pub const Z: f64 = 1.96;
 /// kinds, as where their code came to lie, and a median jumps from one kind to the other. Where few
 /// processes are far from the rest the two means differ, and the interval holds what lies around
 /// either. A single process has no interval: its ends are infinite.
-#[must_use]
-pub fn over_processes(figures: &[f64]) -> Option<Interval> {
-    let value = midmean(figures)?;
-    let centre = mean(figures)?;
-    let count = figures.len();
-    let Some(deviation) = standard_deviation(figures) else {
-        return Some(Interval {
-            value,
-            low: f64::NEG_INFINITY,
-            high: f64::INFINITY,
-        });
-    };
-    let half = student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt();
-    Some(Interval {
-        value,
-        low: centre.min(value) - half,
-        high: centre.max(value) + half,
-    })
+pub fn over_processes(figures: impl Numbers) -> Option<Interval> {
+    let figures: Vec<f64> = floats(figures).collect();
+    let (value, centre, count) = (midmean(&figures)?, mean(&figures)?, figures.len());
+    let ends = standard_deviation(&figures).map(|deviation| {
+        let half = student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt();
+        (centre.min(value) - half, centre.max(value) + half)
+    });
+    Some(Interval::with_ends(value, ends))
 }
 
 impl Interval {
     /// With uncertainties that all processes share, in quadrature: each says where the figure may
     /// lie instead.
-    #[must_use]
     pub fn widened(self, instead: &[f64]) -> Self {
-        let shifts = || {
-            instead
-                .iter()
-                .map(|other| other - self.value)
-                .filter(|shift| shift.is_finite())
-        };
-        let down: f64 = shifts()
-            .filter(|shift| *shift < 0.0)
-            .map(|shift| shift * shift)
-            .sum();
-        let up: f64 = shifts()
-            .filter(|shift| *shift > 0.0)
-            .map(|shift| shift * shift)
-            .sum();
+        let shifts = instead.iter().map(|other| other - self.value);
+        let (mut down, mut up) = (
+            (self.value - self.low).powi(2),
+            (self.high - self.value).powi(2),
+        );
+        for shift in shifts.filter(|shift| shift.is_finite()) {
+            let side = if shift < 0.0 { &mut down } else { &mut up };
+            *side += shift * shift;
+        }
         Self {
-            low: self.value - ((self.value - self.low).powi(2) + down).sqrt(),
-            high: self.value + ((self.high - self.value).powi(2) + up).sqrt(),
+            low: self.value - down.sqrt(),
+            high: self.value + up.sqrt(),
             ..self
         }
     }
 
     /// Around any of `others` as around its own value: of several explanations only one is true,
     /// and each is as uncertain.
-    #[must_use]
     pub fn or_around(self, others: &[f64]) -> Self {
         let (below, above) = (self.value - self.low, self.high - self.value);
         let others = others.iter().filter(|other| other.is_finite());
@@ -200,7 +186,6 @@ impl Interval {
 
     /// With what is known of a share counted in `samples`: Wilson, JASA 22, 1927. Where all that
     /// was counted lay within, what was not seen may still be there.
-    #[must_use]
     pub fn counted(self, samples: f64) -> Self {
         let (share, z) = (self.value.clamp(0.0, 1.0), Z * Z / samples.max(1.0));
         let centre = (share + z / 2.0) / (1.0 + z);
@@ -213,7 +198,6 @@ impl Interval {
     }
 
     /// Kept between `least` and `most`.
-    #[must_use]
     pub fn within(self, least: f64, most: f64) -> Self {
         let keep = |figure: f64| figure.clamp(least, most);
         let end = |end: f64| if end.is_finite() { keep(end) } else { end };
@@ -238,7 +222,6 @@ pub struct Regimes {
 
 /// Whether figures of processes lie in two groups with nothing between: a gap that is wider than
 /// either group.
-#[must_use]
 pub fn regimes(figures: &[f64]) -> Option<Regimes> {
     /// The gap is at least this many times as wide as the wider group.
     /// *Judgement*.

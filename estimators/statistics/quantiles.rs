@@ -21,22 +21,10 @@ const HOMOGENEOUS: f64 = 0.03;
 /// often. *Chance*: of five values all lie on one side of it 6 times in 100.
 const FOR_MEDIAN: usize = 6;
 
-/// A figure of each process, agreed on. `None` without any.
-#[must_use]
-pub fn agreed(figures: &[f64]) -> Option<Interval> {
-    over_processes(figures)
-}
-
 /// The median; `processes` are the values of each.
-#[must_use]
 pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Interval> {
-    let found = agreed(
-        &processes
-            .iter()
-            .filter_map(|values| median(values))
-            .collect::<Vec<_>>(),
-    )?;
-    let enough = processes.iter().map(Vec::len).sum::<usize>() >= FOR_MEDIAN;
+    let found = over_processes(processes.iter().filter_map(median))?;
+    let enough = processes.iter().flatten().count() >= FOR_MEDIAN;
     Some(if enough {
         found
     } else {
@@ -46,30 +34,22 @@ pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Interval> {
 
 /// A quantile, from `fewest` values on; `processes` are the values of each, of which `together` in
 /// a row come as a group.
-#[must_use]
 pub fn agreed_quantile(
     processes: &[Vec<f64>],
     probability: f64,
     fewest: usize,
     together: f64,
 ) -> Option<Interval> {
-    let mut processes: Vec<Vec<f64>> = processes
-        .iter()
-        .filter(|values| !values.is_empty())
-        .map(|values| sorted(values))
-        .collect();
-    if processes.iter().map(Vec::len).sum::<usize>() < fewest.max(1) {
+    if processes.iter().flatten().count() < fewest.max(1) {
         return None;
     }
-    let medians: Vec<f64> = processes
-        .iter()
-        .filter_map(|values| quantile(values, 0.5))
-        .collect();
+    let observed = processes.iter().filter(|values| !values.is_empty());
+    let mut processes: Vec<Vec<f64>> = observed.map(sorted).collect();
+    let medians: Vec<f64> = processes.iter().filter_map(median).collect();
     let (centre, apart) = (mean(&medians)?, differ(&processes, &medians));
     for (values, median) in processes.iter_mut().zip(&medians) {
-        values
-            .iter_mut()
-            .for_each(|value| *value -= apart * (median - centre));
+        let off = apart * (median - centre);
+        values.iter_mut().for_each(|value| *value -= off);
     }
     let pooled = pooled(&processes, probability, together)?;
     let Some(between) = over_processes(&medians).filter(Interval::is_bounded) else {
@@ -89,8 +69,7 @@ fn differ(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
         let half = 0.5 / (values.len() as f64).sqrt();
         Some(((quantile(values, 0.5 + half)? - quantile(values, 0.5 - half)?) / 2.0).powi(2))
     };
-    let by_chance =
-        mean(&processes.iter().filter_map(by_chance).collect::<Vec<_>>()).unwrap_or(0.0);
+    let by_chance = mean(processes.iter().filter_map(by_chance)).unwrap_or(0.0);
     let (ratio, degrees) = (deviation.powi(2) / by_chance, medians.len() as f64 - 1.0);
     if is_chance(ratio * degrees, degrees) {
         0.0

@@ -4,12 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use crate::model::Counted;
 
 /// Everything of that kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct Evidence {
     /// What the timer claims.
     pub claims: Claims,
@@ -49,7 +48,8 @@ pub struct Evidence {
 }
 
 /// What a timer claims about itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Copy, Default)]
 pub struct Claims {
     /// What it counts.
     pub counts: Option<Counted>,
@@ -58,7 +58,8 @@ pub struct Claims {
 }
 
 /// Successive readings of one thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Copy, Default, Eq)]
 pub struct Order {
     /// How many.
     pub readings: u64,
@@ -73,7 +74,8 @@ pub struct Order {
 }
 
 /// Readings handed from thread to thread.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default, Eq)]
 pub struct Threads {
     /// Rounds of pairs that met at the same time.
     pub rounds: u32,
@@ -84,7 +86,8 @@ pub struct Threads {
 }
 
 /// Two threads that took turns.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default, Eq)]
 pub struct Pair {
     /// Their CPUs, where they were chosen.
     pub cpus: Option<[u32; 2]>,
@@ -101,7 +104,6 @@ pub struct Pair {
 
 impl Pair {
     /// Reduces handoffs; the first one goes from the first CPU to the second, the next one back.
-    #[must_use]
     pub fn of(cpus: Option<[u32; 2]>, handoffs: &[[i64; 2]]) -> Self {
         let mut pair = Self {
             cpus,
@@ -122,7 +124,8 @@ impl Pair {
 }
 
 /// Readings between two of the same clock in another way.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default, Eq)]
 pub struct Beside {
     /// The id of the other way.
     pub within: String,
@@ -144,7 +147,6 @@ pub struct Beside {
 
 impl Beside {
     /// Reduces readings of the other way, this one, and the other way again, in nanoseconds.
-    #[must_use]
     pub fn of(
         within: &str,
         [unit_ns, lag_ns]: [i64; 2],
@@ -166,7 +168,8 @@ impl Beside {
 }
 
 /// What the calling thread did while a timer was watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Copy, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meanwhile {
     /// It computed.
@@ -178,7 +181,8 @@ pub enum Meanwhile {
 }
 
 /// How far a timer and its reference moved together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Copy, Eq)]
 pub struct Moved {
     /// What the thread did.
     pub meanwhile: Meanwhile,
@@ -190,14 +194,14 @@ pub struct Moved {
 
 impl Moved {
     /// Ticks of the timer, a tick of the reference.
-    #[must_use]
     pub fn rate(&self) -> f64 {
         self.timer as f64 / (self.reference as f64).max(1.0)
     }
 }
 
 /// Everything of that kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default)]
 pub struct CounterEvidence {
     /// Successive readings of one thread, that was moved from CPU to CPU.
     pub order: Order,
@@ -217,7 +221,8 @@ pub struct CounterEvidence {
 }
 
 /// Two CPUs that took turns.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Default, Eq)]
 pub struct Handed {
     /// Counts and extremes.
     pub pair: Pair,
@@ -228,7 +233,6 @@ pub struct Handed {
 
 impl Handed {
     /// Reduces handoffs; the first one goes from the first CPU to the second, the next one back.
-    #[must_use]
     pub fn of(cpus: [u32; 2], handoffs: &[[i64; 2]]) -> Self {
         let usual = [0, 1].map(|way| {
             let ahead = handoffs
@@ -248,7 +252,8 @@ impl Handed {
 }
 
 /// A look from one CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Copy, Eq)]
 pub struct CounterLook {
     /// The CPU.
     pub cpu: u32,
@@ -259,7 +264,8 @@ pub struct CounterLook {
 }
 
 /// What reads in a row took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[apply(recorded)]
+#[derive(Copy, Eq)]
 pub struct Reads {
     /// How many.
     pub count: u32,

@@ -50,13 +50,11 @@ impl Stored {
     }
 
     /// How many runs there are.
-    #[must_use]
     pub fn runs(&self) -> usize {
         self.runs.len()
     }
 
     /// The trace with the last of its runs only.
-    #[must_use]
     pub fn open_last(&self) -> Trace {
         Trace {
             runs: self.runs.last().map(Packed::open).into_iter().collect(),
@@ -65,7 +63,6 @@ impl Stored {
     }
 
     /// The whole trace.
-    #[must_use]
     pub fn open(&self) -> Trace {
         let open = |runs: &[Packed]| runs.iter().map(Packed::open).collect();
         Trace {
@@ -197,14 +194,12 @@ impl Packed {
 
 impl Run {
     /// The run in a third of what it takes as numbers in decimal, for this version of the program.
-    #[must_use]
     pub fn into_bytes(mut self) -> Vec<u8> {
         self.readings.differ();
         postcard::to_stdvec(&self).expect("lists of numbers can be written to memory")
     }
 
     /// The run that these bytes hold. `None` where they hold none.
-    #[must_use]
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let mut run: Self = postcard::from_bytes(bytes).ok()?;
         run.readings.add_up();

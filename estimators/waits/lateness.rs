@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 use super::{SHORTEST, late_ns, observed_ns};
 use crate::model::{Bulk, Interval, Lateness, LatenessHistogram};
-use crate::statistics::median;
-use crate::statistics::quantiles::{agreed, agreed_median, agreed_quantile};
+use crate::statistics::quantiles::{agreed_median, agreed_quantile};
+use crate::statistics::{median, over_processes};
 use crate::trace::{Wait, WaitRun, WaitTrace};
 
 /// Waits from which a median is told.
@@ -25,7 +25,7 @@ const FOR_P999: usize = 5_000;
 
 /// A row for each length but those that tell the floor. Long waits, which were made beside others,
 /// tell what nothing else does.
-pub(super) fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
+pub fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
     let lengths = by_length(trace, |run| &run.lengths);
     let mut all = by_length(trace, |run| &run.long);
     all.retain(|request, _| !lengths.contains_key(request));
@@ -179,7 +179,7 @@ impl LengthRow<'_> {
                 Some(cpu(&mut waits.iter().copied())? - cpu(&mut run.empty.iter()).unwrap_or(0.0))
             });
         // None takes less than nothing: what the loop takes is known no better than that.
-        agreed(&each.collect::<Vec<_>>()).map(|cpu| cpu.within(0.0, f64::INFINITY))
+        over_processes(&each.collect::<Vec<_>>()).map(|cpu| cpu.within(0.0, f64::INFINITY))
     }
 
     /// Share of waits within ±1 resolution of the median observed length.
@@ -221,7 +221,7 @@ const MOST: usize = 400;
 const REACHES: f64 = 0.5;
 
 /// Lateness over length, a share.
-pub(super) fn proportional(trace: &WaitTrace) -> Option<Interval> {
+pub fn proportional(trace: &WaitTrace) -> Option<Interval> {
     // Long waits are made in processes of their own, which may be late by something else
     // throughout.
     let any_long = trace.runs.iter().any(|run| !run.long.is_empty());
@@ -241,7 +241,7 @@ pub(super) fn proportional(trace: &WaitTrace) -> Option<Interval> {
 }
 
 /// CPU time over length, a share.
-pub(super) fn cpu(trace: &WaitTrace) -> Option<Interval> {
+pub fn cpu(trace: &WaitTrace) -> Option<Interval> {
     let of = |run: &WaitRun| -> Vec<(f64, f64)> {
         let waits = run
             .lengths
@@ -264,7 +264,7 @@ fn over_runs(trace: &WaitTrace, of: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Opt
             .map(|points| longest(points))
             .fold(0.0, f64::max);
     let telling = runs.iter().filter(|points| longest(points) >= reach);
-    agreed(
+    over_processes(
         &telling
             .filter_map(|points| theil_sen(points))
             .collect::<Vec<_>>(),

@@ -7,13 +7,13 @@ use crate::statistics::{CONFIDENCE, median, quantile, sorted, student_quantile};
 
 /// Concentration of the phases from which a lattice is believed: noise of a tenth of a step leaves
 /// so much. *Computed*: 0.82.
-pub(super) const CONCENTRATED: f64 = 0.8;
+pub const CONCENTRATED: f64 = 0.8;
 /// Values spread over this many steps, at least, tell the step: three levels are two steps apart.
 /// *Computed*.
 const LEVELS: f64 = 1.8;
 /// The share of values at either end without which they have to be.
 /// *Default*: moves no figure.
-pub(super) const ENDS: f64 = 0.05;
+pub const ENDS: f64 = 0.05;
 /// The chance that phases which are any agree so well at one of the frequencies that are looked at.
 /// *Chance*.
 const CHANCE: f64 = 1e-3;
@@ -41,7 +41,7 @@ const NORMAL: f64 = 1.4826;
 
 /// A lattice that explains the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Lattice {
+pub struct Lattice {
     /// Its step.
     pub step: f64,
     /// Half of its 95 % interval.
@@ -52,7 +52,7 @@ pub(super) struct Lattice {
 
 /// How well the phases of values agree with a step, those of each cluster among themselves: 1 where
 /// they are one, around 0 where they are any.
-pub(super) fn concentration(clusters: &[Vec<f64>], step: f64) -> f64 {
+pub fn concentration(clusters: &[Vec<f64>], step: f64) -> f64 {
     agreement(
         clusters
             .iter()
@@ -97,7 +97,7 @@ fn resultant(values: &[f64], step: f64) -> (f64, f64) {
 }
 
 /// How far values lie off their lattice, those of each cluster off its own.
-pub(super) fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
+pub fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
     let of = |values: &Vec<f64>| {
         let phase = resultant(values, step).1;
         values
@@ -110,7 +110,7 @@ pub(super) fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
 }
 
 /// The number of each value of one cluster on their lattice.
-pub(super) fn numbers(values: &[f64], step: f64) -> Vec<f64> {
+pub fn numbers(values: &[f64], step: f64) -> Vec<f64> {
     let phase = resultant(values, step).1;
     values
         .iter()
@@ -119,7 +119,7 @@ pub(super) fn numbers(values: &[f64], step: f64) -> Vec<f64> {
 }
 
 /// How far apart values of one cluster lie at most.
-pub(super) fn span(clusters: &[Vec<f64>]) -> f64 {
+pub fn span(clusters: &[Vec<f64>]) -> f64 {
     clusters
         .iter()
         .map(|values| spread(&sorted(values), 0.0))
@@ -127,23 +127,19 @@ pub(super) fn span(clusters: &[Vec<f64>]) -> f64 {
 }
 
 /// How far apart sorted values lie but for this share at either end.
-pub(super) fn spread(sorted: &[f64], but: f64) -> f64 {
+pub fn spread(sorted: &[f64], but: f64) -> f64 {
     quantile(sorted, 1.0 - but).unwrap_or(0.0) - quantile(sorted, but).unwrap_or(0.0)
 }
 
 /// How far apart values may lie for all steps from this one on to be looked at.
-pub(super) fn longest_span(shortest: f64) -> f64 {
+pub fn longest_span(shortest: f64) -> f64 {
     FREQUENCIES as f64 / OVERSAMPLING * shortest
 }
 
 /// The largest step within the range whose concentration is a peak of at least `least`, and higher
 /// than chance would make it at any of the frequencies that were looked at. None where values lie
 /// on multiples of two or three such steps only: then some of longer ones were not met.
-pub(super) fn largest(
-    clusters: &[Vec<f64>],
-    steps: RangeInclusive<f64>,
-    least: f64,
-) -> Option<f64> {
+pub fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) -> Option<f64> {
     let span = span(clusters);
     let longest = steps
         .end()
@@ -259,7 +255,7 @@ fn climbed(clusters: &[Vec<f64>], frequency: f64, mut stride: f64) -> (f64, f64)
 
 /// The line through values over their numbers on the lattice, each cluster with a beginning of its
 /// own. `None` where that does not tell a step.
-pub(super) fn fitted(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
+pub fn fitted(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
     let mut step = near;
     let mut found = None;
     for _ in 0..3 {

@@ -5,8 +5,8 @@ mod lattice;
 mod steps;
 
 use crate::model::{Bulk, Granularity, Steps, WaitFigures};
-use crate::statistics::median;
-use crate::statistics::quantiles::{agreed, agreed_median};
+use crate::statistics::quantiles::agreed_median;
+use crate::statistics::{median, over_processes};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
 /// The shortest positive request, in nanoseconds: what it takes is the floor.
@@ -18,7 +18,6 @@ const POINTS: usize = 400;
 
 /// What was found out of a timer that waits. `hertz` turns CPU time into cycles. Formula (1) is
 /// left to the caller.
-#[must_use]
 pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let hertz = hertz.filter(|hertz| hertz.is_finite() && *hertz > 0.0);
     let observed = |request: u64| {
@@ -46,7 +45,7 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         lateness: lateness::rows(trace, hertz),
         proportional_ppm: lateness::proportional(trace).map(|slope| slope.scaled(1e6)),
         cpu_slope: lateness::cpu(trace),
-        arm_cancel_ns: agreed(&trace.runs.iter().filter_map(arms).collect::<Vec<_>>()),
+        arm_cancel_ns: over_processes(&trace.runs.iter().filter_map(arms).collect::<Vec<_>>()),
         staircase: Bulk::of(&staircase(trace)),
         processes: trace.runs.len() as u32,
         waits: trace.runs.iter().map(all).sum::<usize>() as u64,
@@ -54,7 +53,6 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
 }
 
 /// The grid of absolute time that one process shows, in nanoseconds, where it does.
-#[must_use]
 pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
     let scales = steps::steps(std::slice::from_ref(run), reference);
     scales.iter().find_map(|steps| match steps.grid {
@@ -65,7 +63,6 @@ pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
 
 /// The longest step that processes show, of rounding or of a grid, in nanoseconds, where they show
 /// one.
-#[must_use]
 pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     let scales = steps::steps(runs, reference);
     let known = scales

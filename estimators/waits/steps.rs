@@ -68,7 +68,7 @@ const FAST: f64 = 500e-6;
 const INTERVALS: f64 = 0.9;
 
 /// Granularity at each scale of lengths, from short to long ones.
-pub(super) fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
+pub fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
     let scans = runs
         .iter()
         .flat_map(|run| &run.scans)
@@ -381,11 +381,7 @@ fn any_phase(values: &[f64], step: f64) -> bool {
 /// The shortest and the longest step that explains which requests got which number of steps of
 /// about `step`; lists for each process. `None` where none does, or where fewer than two steps
 /// begin among them.
-pub(super) fn admissible(
-    requests: &[Vec<f64>],
-    observed: &[Vec<f64>],
-    step: f64,
-) -> Option<[f64; 2]> {
+pub fn admissible(requests: &[Vec<f64>], observed: &[Vec<f64>], step: f64) -> Option<[f64; 2]> {
     let mut waits: Vec<(f64, i64)> = Vec::new();
     let mut first = None;
     for (requests, observed) in requests.iter().zip(observed) {

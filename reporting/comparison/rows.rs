@@ -116,7 +116,7 @@ pub(super) fn answers(comparison: &Comparison) -> Table<'static> {
 
 /// An answer that changed.
 pub(super) fn in_words(answer: &ChangedAnswer) -> String {
-    format!("{} → {}", answer.old.in_words(), answer.new.in_words())
+    format!("{} → {}", answer.old.name(), answer.new.name())
 }
 
 fn change(compared: &Compared) -> String {

@@ -31,7 +31,7 @@ const FINEST: f64 = 2e-3;
 const WELL_KNOWN: f64 = 0.1;
 /// A smaller variance of levels, in steps squared, beyond what steps add, says nothing of the
 /// skewness. *Numerical*.
-pub(super) const VARIES: f64 = 0.05;
+pub const VARIES: f64 = 0.05;
 /// A law with a smaller variance, in steps squared, has no skewness that shows.
 /// *Judgement*.
 const NO_VARIANCE: f64 = 1e-4;
@@ -48,7 +48,7 @@ const LEAST_APART: f64 = 0.05;
 
 /// A law, and how badly it fits: a sum of squared errors, each over its variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Fit {
+pub struct Fit {
     pub law: Law,
     pub misfit: f64,
 }
@@ -57,7 +57,7 @@ pub(super) struct Fit {
 type Strides = [f64; 6];
 
 /// What a law is held against.
-pub(super) struct Data<'a> {
+pub struct Data<'a> {
     cluster: &'a Cluster,
     moments: Moments,
     /// Variances of the shares.
@@ -66,7 +66,7 @@ pub(super) struct Data<'a> {
 
 impl<'a> Data<'a> {
     /// `None` where samples are too scattered for laws. `moments` are those of a call, in steps.
-    pub(super) fn of(cells: &'a Cells, moments: Moments) -> Option<Self> {
+    pub fn of(cells: &'a Cells, moments: Moments) -> Option<Self> {
         let cluster = cells.main.as_ref()?;
         let samples = cells.samples() * cluster.mass();
         // Batches hold what lies outside as well.
@@ -87,7 +87,7 @@ impl<'a> Data<'a> {
     }
 
     /// One cost that varies around one place.
-    pub(super) fn one(&self) -> Fit {
+    pub fn one(&self) -> Fit {
         let (mean, variance, skewness) = self.seen();
         let known = self.moments.skewness.map(|(skewness, _)| skewness);
         let start = Law::one(mean, variance.sqrt(), known.unwrap_or(skewness));
@@ -102,7 +102,7 @@ impl<'a> Data<'a> {
 
     /// A single cost that does not vary, where it explains all there is and nothing says that it
     /// varies: no other law would say anything else.
-    pub(super) fn constant(&self) -> Option<Fit> {
+    pub fn constant(&self) -> Option<Fit> {
         let [mean, second, _] = self.cluster.moments();
         // Phases make at most two levels of it, and a quarter of a squared step.
         let (variance, error) = self.moments.variance;
@@ -113,7 +113,7 @@ impl<'a> Data<'a> {
     }
 
     /// The fit without the part of the misfit that rests on the usual skewness.
-    pub(super) fn without_usual_skewness(&self, fit: Fit) -> Fit {
+    pub fn without_usual_skewness(&self, fit: Fit) -> Fit {
         let usual = if self.moments.skewness.is_none() {
             self.skewness_misfit(&fit.law)
         } else {
@@ -126,7 +126,7 @@ impl<'a> Data<'a> {
     }
 
     /// Two costs that do not vary, and two that do.
-    pub(super) fn two(&self) -> [Fit; 2] {
+    pub fn two(&self) -> [Fit; 2] {
         let (mean, variance, skewness) = self.seen();
         let skewness = self
             .moments

@@ -5,7 +5,7 @@ use statrs::function::erf::erfc;
 
 /// One cost or two, with the same blur.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Law {
+pub struct Law {
     /// Where the two costs begin: the mean of each lies a tail above.
     pub place: [f64; 2],
     /// The share of the second.
@@ -22,7 +22,7 @@ const NO_BLUR: f64 = 0.02;
 
 impl Law {
     /// A single cost that does not vary.
-    pub(super) fn constant(place: f64) -> Self {
+    pub fn constant(place: f64) -> Self {
         Self {
             place: [place; 2],
             weight: 0.0,
@@ -33,7 +33,7 @@ impl Law {
 
     /// One cost of this mean, standard deviation and skewness, which is kept between 0 (normal) and
     /// 2 (a tail).
-    pub(super) fn one(mean: f64, deviation: f64, skewness: f64) -> Self {
+    pub fn one(mean: f64, deviation: f64, skewness: f64) -> Self {
         // The third central moment of a normal law with an exponential tail is twice the cube of
         // the tail.
         let tail = deviation * (skewness.clamp(0.0, 2.0) / 2.0).cbrt();
@@ -47,7 +47,7 @@ impl Law {
     }
 
     /// Two costs of this mean, standard deviation and skewness together.
-    pub(super) fn two(mean: f64, deviation: f64, skewness: f64) -> Self {
+    pub fn two(mean: f64, deviation: f64, skewness: f64) -> Self {
         // skewness = (1 − 2w) / √(w (1 − w)) for the weight w of the more expensive one.
         let weight = 0.5 - skewness / (2.0 * (4.0 + skewness * skewness).sqrt());
         let apart = deviation / (weight * (1.0 - weight)).sqrt();
@@ -60,11 +60,11 @@ impl Law {
         }
     }
 
-    pub(super) fn mean(&self) -> f64 {
+    pub fn mean(&self) -> f64 {
         self.place[0] + self.weight * (self.place[1] - self.place[0]) + self.tail
     }
 
-    pub(super) fn variance(&self) -> f64 {
+    pub fn variance(&self) -> f64 {
         let apart = self.place[1] - self.place[0];
         self.weight * (1.0 - self.weight) * apart * apart
             + self.normal * self.normal
@@ -72,14 +72,14 @@ impl Law {
     }
 
     /// The third central moment.
-    pub(super) fn third(&self) -> f64 {
+    pub fn third(&self) -> f64 {
         let apart = self.place[1] - self.place[0];
         let weight = self.weight;
         weight * (1.0 - weight) * (1.0 - 2.0 * weight) * apart.powi(3) + 2.0 * self.tail.powi(3)
     }
 
     /// The same elsewhere.
-    pub(super) fn shifted(self, by: f64) -> Self {
+    pub fn shifted(self, by: f64) -> Self {
         Self {
             place: self.place.map(|place| place + by),
             ..self
@@ -87,12 +87,12 @@ impl Law {
     }
 
     /// The share of costs up to `level`.
-    pub(super) fn cumulative(&self, level: f64) -> f64 {
+    pub fn cumulative(&self, level: f64) -> f64 {
         self.of_both(|place| self.blurred(level - place).0)
     }
 
     /// The integral of that share from far below to `level`.
-    pub(super) fn integral(&self, level: f64) -> f64 {
+    pub fn integral(&self, level: f64) -> f64 {
         self.of_both(|place| self.blurred(level - place).1)
     }
 

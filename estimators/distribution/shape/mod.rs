@@ -93,7 +93,6 @@ pub struct Agreed {
 impl Fits {
     /// From samples in ticks of a timer that moves in steps of `step` ticks; `moments` are those of
     /// an invocation, in steps, `fitted` what of them laws have to have. `None` without samples.
-    #[must_use]
     pub fn of(samples: &[i64], step: f64, moments: Moments, fitted: Moments) -> Option<Self> {
         let cells = Cells::from_samples(samples, step)?;
         let laws = Data::of(&cells, fitted).map(|data| {
@@ -112,7 +111,6 @@ impl Fits {
     }
 
     /// What all processes agree on.
-    #[must_use]
     pub fn agreed(all: &[Self]) -> Agreed {
         let laws: Option<Vec<&[Fit; KINDS]>> = all.iter().map(|fits| fits.laws.as_ref()).collect();
         let Some(laws) = laws.filter(|laws| !laws.is_empty()) else {
@@ -169,7 +167,7 @@ impl Fits {
 
     /// What is left open by what all processes show, whatever law it follows, `reach` in ticks.
     /// `None` where calls vary by so many steps that they show themselves.
-    pub(crate) fn open(all: &[Self], reach: f64) -> Option<Open> {
+    pub fn open(all: &[Self], reach: f64) -> Option<Open> {
         let step = all.first()?.step;
         let shown: Vec<ShownCalls> = all.iter().filter_map(Self::shown).collect();
         if 2 * shown.len() < all.len() {
@@ -193,7 +191,6 @@ impl Fits {
     }
 
     /// The distribution, if it is of this kind.
-    #[must_use]
     pub fn shape(&self, kind: LawKind) -> Shape {
         let law = self
             .laws
@@ -248,18 +245,16 @@ pub struct Described {
 
 impl Shape {
     /// How far the median lies above the mean of the cluster that holds it, in ticks.
-    pub(crate) fn above_main(&self) -> Option<f64> {
+    pub fn above_main(&self) -> Option<f64> {
         Some(self.median() - self.cells.main.as_ref()?.moments()[0] * self.step)
     }
 
     /// The median, in ticks.
-    #[must_use]
     pub fn median(&self) -> f64 {
         self.quantile(0.5)
     }
 
     /// The cost that this share of invocations does not exceed, in ticks.
-    #[must_use]
     pub fn quantile(&self, probability: f64) -> f64 {
         let levels = &self.cells.levels;
         // A sample lies within a step of its cost.
@@ -269,7 +264,6 @@ impl Shape {
     }
 
     /// The same by interpolation, whatever the law: for what lies far out.
-    #[must_use]
     pub fn interpolated_quantile(&self, probability: f64) -> f64 {
         Self {
             law: None,
@@ -279,19 +273,16 @@ impl Shape {
     }
 
     /// The mean of all but the rare interruptions, in ticks. Quantisation does not move it.
-    #[must_use]
     pub fn core_mean(&self) -> f64 {
         mean(self.cells.core()).unwrap_or(0.0) * self.step
     }
 
     /// The variance of all but the rare interruptions, in ticks squared, quantisation included.
-    #[must_use]
     pub fn core_variance(&self) -> f64 {
         core_moments(&self.cells)[0] * self.step * self.step
     }
 
     /// The third central moment over the second, of all but the rare interruptions, in ticks.
-    #[must_use]
     pub fn skewness_length(&self) -> f64 {
         let [second, third] = core_moments(&self.cells);
         if second > 0.0 {
@@ -302,14 +293,12 @@ impl Shape {
     }
 
     /// The share of invocations that are rare interruptions, far above all others.
-    #[must_use]
     pub fn rare(&self) -> f64 {
         1.0 - self.cells.core().len() as f64 / self.cells.samples()
     }
 
     /// What the median may be off by, in ticks, as a standard deviation: no law is quite true, and
     /// where none explains the samples it rests on interpolation.
-    #[must_use]
     pub fn model_uncertainty(&self) -> f64 {
         if self.law.is_some() {
             return MODEL * self.step;
@@ -321,7 +310,6 @@ impl Shape {
     }
 
     /// The share of invocations within `reach` ticks of the median, both ends included.
-    #[must_use]
     pub fn share_within(&self, reach: f64) -> f64 {
         let (median, reach) = (self.median() / self.step, reach / self.step);
         let slack = self.slack();
@@ -345,7 +333,6 @@ impl Shape {
     }
 
     /// What it is, in ticks.
-    #[must_use]
     pub fn described(&self) -> Described {
         let rare = self.rare();
         let (Some(law), Some(main)) = (self.law, &self.cells.main) else {

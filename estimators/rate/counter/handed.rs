@@ -37,7 +37,7 @@ pub struct Between {
 const USUAL: f64 = 0.5;
 
 /// Offsets, and what goes back though there are none; `ns` is the length of a tick.
-pub(super) fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<Between>) {
+pub fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<Between>) {
     let all: Vec<Pair> = handed.iter().map(|handed| handed.pair.clone()).collect();
     let handoffs = all.iter().map(|pair| u64::from(pair.handoffs)).sum();
     if handoffs == 0 {
@@ -84,7 +84,7 @@ pub(super) fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<Betwe
 }
 
 /// What goes back without fences, whatever the reason.
-pub(super) fn unfenced(handed: &[Handed], ns: f64) -> Option<Between> {
+pub fn unfenced(handed: &[Handed], ns: f64) -> Option<Between> {
     let handoffs = handed
         .iter()
         .map(|handed| u64::from(handed.pair.handoffs))

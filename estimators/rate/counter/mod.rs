@@ -51,7 +51,6 @@ pub struct CounterFindings {
 pub const SHOWS: f64 = 3.0;
 
 /// What follows from what was observed.
-#[must_use]
 pub fn findings(seen: &CounterEvidence) -> CounterFindings {
     let looks: Vec<[i64; 3]> = seen.looks.iter().map(|look| look.values).collect();
     let rate = by_looks(&looks, 1.0);

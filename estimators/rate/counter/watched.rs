@@ -26,7 +26,6 @@ pub struct Tested {
 
 impl Tested {
     /// Whether it is known not to be 0.
-    #[must_use]
     pub fn is_found(&self) -> bool {
         self.value.abs() > self.uncertainty
     }
@@ -60,7 +59,7 @@ const AT_ONCE: f64 = 0.1;
 const LASTS: f64 = 0.125;
 
 /// What passed from look to look, for each CPU; `ns` is the length of a tick.
-pub(super) fn series(looks: &[CounterLook], ns: f64) -> Vec<Vec<Passing>> {
+pub fn series(looks: &[CounterLook], ns: f64) -> Vec<Vec<Passing>> {
     cpus(looks)
         .into_iter()
         .map(|cpu| of_cpu(looks, cpu, ns))
@@ -113,7 +112,7 @@ fn of_cpu(looks: &[CounterLook], cpu: u32, ns: f64) -> Vec<Passing> {
 }
 
 /// How much faster each further CPU counts than the first one.
-pub(super) fn cpu_rates(looks: &[CounterLook]) -> Vec<CpuRate> {
+pub fn cpu_rates(looks: &[CounterLook]) -> Vec<CpuRate> {
     let of = |cpu: u32| {
         let looks: Vec<[i64; 3]> = undisturbed(looks, cpu)
             .iter()
@@ -145,7 +144,7 @@ pub(super) fn cpu_rates(looks: &[CounterLook]) -> Vec<CpuRate> {
 }
 
 /// How much slower it counts asleep, in ppm.
-pub(super) fn asleep(series: &[Vec<Passing>]) -> Option<Tested> {
+pub fn asleep(series: &[Vec<Passing>]) -> Option<Tested> {
     let middle = |slept: bool, of: fn(&Passing) -> f64| {
         let all = series
             .iter()
@@ -166,7 +165,7 @@ pub(super) fn asleep(series: &[Vec<Passing>]) -> Option<Tested> {
 
 /// The largest gain and the largest loss that came at once, in nanoseconds; `rate` is what the rate
 /// is known to.
-pub(super) fn leaps(series: &[Vec<Passing>], rate: f64) -> (Option<Tested>, Option<Tested>) {
+pub fn leaps(series: &[Vec<Passing>], rate: f64) -> (Option<Tested>, Option<Tested>) {
     let most = |sign: f64| {
         let of = |passing: &Passing| Tested {
             value: sign * passing.gained_ns,
@@ -198,7 +197,7 @@ pub(super) fn leaps(series: &[Vec<Passing>], rate: f64) -> (Option<Tested>, Opti
 }
 
 /// The change of rate that shows most clearly, in ppm.
-pub(super) fn change(series: &[Vec<Passing>]) -> Option<Tested> {
+pub fn change(series: &[Vec<Passing>]) -> Option<Tested> {
     let run = series.iter().max_by_key(|run| run.len())?;
     let total: f64 = run.iter().map(|passing| passing.passed_ns).sum();
     let all: f64 = run.iter().map(|passing| passing.gained_ns).sum();
