@@ -36,7 +36,7 @@ fn block(section: &Section<'_>) -> String {
                     let advice = advice.map_or(String::new(), |it| format!(" → {}", escape(it)));
                     format!(
                         "- {} **{code}**: {message}{advice}\n",
-                        finding.severity.word()
+                        finding.severity.name()
                     )
                 })
                 .collect()

@@ -125,7 +125,7 @@ fn finding_lines(finding: &FindingText, width: usize, style: Style) -> String {
         Severity::Unknown => "2",
         Severity::Ok => "32",
     };
-    let word = finding.severity.word();
+    let word = finding.severity.name();
     let code = plain(&finding.code);
     let (first, margin) = (format!("{word:9}{code:width$}  "), " ".repeat(9 + width));
     let mut text = String::new();

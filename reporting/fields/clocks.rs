@@ -108,15 +108,15 @@ fn trust() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?.verdicts.as_ref()?;
         trust: Text = row.in_short(), "Whether it is monotonic, thread-safe and stable",
             shown(Room::Always);
-        monotonic: Text = row.monotonic.outcome.in_words(),
+        monotonic: Text = row.monotonic.outcome.name(),
             "Whether it is monotonic: `pass`, `fail`, `not applicable`, `not tested`";
-        thread_safe: Text = row.thread_safe.outcome.in_words(),
+        thread_safe: Text = row.thread_safe.outcome.name(),
             "Whether it is monotonic from thread to thread";
-        stable: Text = row.stable.outcome.in_words(), "Whether it keeps its rate, without jumps";
-        counts: Text = row.counts.outcome.in_words(), "Whether it counts what it claims to";
-        declared: Text = row.declared.outcome.in_words(), "Whether it does what its platform declares";
-        read_path: Text = row.read_path.outcome.in_words(), "Whether its reads go the way that they should";
-        paths: Text = row.paths.as_ref()?.outcome.in_words(),
+        stable: Text = row.stable.outcome.name(), "Whether it keeps its rate, without jumps";
+        counts: Text = row.counts.outcome.name(), "Whether it counts what it claims to";
+        declared: Text = row.declared.outcome.name(), "Whether it does what its platform declares";
+        read_path: Text = row.read_path.outcome.name(), "Whether its reads go the way that they should";
+        paths: Text = row.paths.as_ref()?.outcome.name(),
             "Whether it agrees with the same clock read in another way";
         answered_by: Text = row.read_path.path?.name(),
             "Who answers a read: `user-mode`, `system-call`, `trapped`";

@@ -48,7 +48,7 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
         facts.push(("single costs", costs_in_words(costs)));
     }
     for answer in clock.verdicts.iter().flat_map(Verdicts::answers) {
-        let outcome = answer.outcome.in_words();
+        let outcome = answer.outcome.name();
         if in_full || outcome == "fail" {
             facts.push((
                 answer.question.name(),
