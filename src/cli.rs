@@ -5,11 +5,11 @@ mod check;
 mod compare;
 pub mod groups;
 mod inspect;
-mod keep;
 pub mod measure;
 mod output;
 mod pick;
 mod report;
+mod run;
 mod runtimes;
 mod table;
 mod values;
@@ -25,12 +25,12 @@ pub use check::{CheckArgs, RecipeArgs};
 pub use compare::CompareArgs;
 pub use groups::CompletionsArgs;
 pub use inspect::InspectArgs;
-pub use keep::{KeepArgs, RunArgs};
 pub use measure::{MeasureArgs, MeasureWorkerArgs};
 pub use output::{Output, OutputArgs};
 pub use pick::PickArgs;
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
-pub use runtimes::{AgentCheckArgs, BrowserArgs, RuntimeArgs, RuntimeName};
+pub use run::{DetailArgs, RunArgs};
+pub use runtimes::{AgentCheckArgs, BrowserArgs, HostArgs, RuntimeName};
 pub use table::{Columns, TableArgs};
 pub use wait::{Cpus, Lengths, LoadName, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 pub use watch::WatchArgs;
@@ -236,32 +236,17 @@ fn with_examples(examples: &str, statuses: &str) -> String {
 /// Arguments of `probe`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProbeArgs {
-    /// Ids or globs of timers, as in 'monotonic*' or 'java:*'; all of them when none is given
-    #[arg(value_name = "TIMER")]
-    pub timers: Vec<String>,
-    /// Measure less: a first look
-    #[arg(long, conflicts_with = "thorough")]
-    pub quick: bool,
-    /// Measure more: narrower intervals
-    #[arg(long)]
-    pub thorough: bool,
+    /// What all runs have.
+    #[command(flatten)]
+    pub run: RunArgs,
     /// Measure all that a read adds to the code around it, as --thorough does: cold, and while all
     /// other CPUs read the same timer, 12 ms more per process and timer; --quick measures none of
     /// it otherwise
     #[arg(long)]
     pub context: bool,
-    /// Probe the timers of another runtime too, started by this command; its ids are NAME:ID
-    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
-    pub agents: Vec<AgentSpec>,
-    /// Other runtimes.
-    #[command(flatten)]
-    pub runtimes: RuntimeArgs,
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
-    /// What all runs have.
-    #[command(flatten)]
-    pub run: RunArgs,
     /// Start further processes for the timers with the widest intervals until the Quality of each
     /// is known to ± this many points, as far as that can be reached [default: 0.5; with --thorough
     /// 0.1]
@@ -271,13 +256,6 @@ pub struct ProbeArgs {
     /// the verdicts can exceed it [default: 20s; with --quick 10s, with --thorough 2m]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::seconds)]
     pub budget: Option<f64>,
-    /// Time that the answers of one process of a timer may take together, as in 30s or 2m (seconds
-    /// without a unit; rounded up) [default: 30s]
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::whole_seconds)]
-    pub timeout: Option<u64>,
-    /// No progress, no hints
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// Arguments of `list`.
@@ -286,12 +264,9 @@ pub struct ListArgs {
     /// Ids or globs of timers; all of them when none is given
     #[arg(value_name = "TIMER")]
     pub timers: Vec<String>,
-    /// List the timers of another runtime too, started by this command; its ids are NAME:ID
-    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
-    pub agents: Vec<AgentSpec>,
-    /// Other runtimes.
+    /// Whose timers.
     #[command(flatten)]
-    pub runtimes: RuntimeArgs,
+    pub hosts: HostArgs,
     /// List those of other systems and processors, too; JSON always holds them
     #[arg(long)]
     pub all: bool,

@@ -18,7 +18,6 @@ const KNOWN: &[[&str; 2]] = &[
     ["PeriodRow", "TimerRow"],
     ["PeriodRow", "WaitRow"],
     ["PickArgs", "Requirement"],
-    ["ProbeArgs", "WaitingArgs"],
     ["Properties", "Properties"],
     ["Read", "Trace"],
     ["Recording", "Report"],

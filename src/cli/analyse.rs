@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::OutputArgs;
-use super::keep::DetailArgs;
+use super::{DetailArgs, OutputArgs};
 
 /// Arguments of `analyse`.
 #[derive(Clone, Debug, Args)]

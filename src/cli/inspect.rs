@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AgentSpec, OutputArgs, values};
+use super::{HostArgs, OutputArgs, values};
 
 /// Arguments of `inspect`.
 #[derive(Clone, Debug, Args)]
@@ -14,7 +14,7 @@ pub struct InspectArgs {
     pub timers: Vec<String>,
     /// Show them as they are in this report (`-` is standard input) instead of measuring them,
     /// quickly; of a trace `analyse` makes a report
-    #[arg(long, value_name = "REPORT", conflicts_with_all = ["agents", "cpu"])]
+    #[arg(long, value_name = "REPORT", conflicts_with_all = ["agents", "runtimes", "cpu"])]
     pub from: Option<PathBuf>,
     /// Print everything: all verdicts and evidence, each length of waits, plots, causes and
     /// remedies, and the whole machine
@@ -23,9 +23,9 @@ pub struct InspectArgs {
     /// Write the figures to this folder as well, as SVG fit for a paper
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
-    /// Look at the timers of another runtime, started by this command; its ids are NAME:ID
-    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
-    pub agents: Vec<AgentSpec>,
+    /// Whose timers.
+    #[command(flatten)]
+    pub hosts: HostArgs,
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,

@@ -10,13 +10,16 @@ use timers::agents::{RUNTIMES, Runtime, runtime};
 use super::{AgentSpec, OutputArgs, values};
 use crate::hosts::browser::{BrowserKind, Page};
 
-/// Runtimes whose clocks are asked too.
+/// Other hosts whose timers are measured too.
 #[derive(Clone, Debug, Default, Args)]
-pub struct RuntimeArgs {
-    /// Ask the timers of these runtimes too; their ids are java:ID and so on (repeatable, or with
+pub struct HostArgs {
+    /// Measure the timers of another runtime too, started by this command; its ids are NAME:ID
+    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
+    pub agents: Vec<AgentSpec>,
+    /// Measure the timers of these runtimes too; their ids are java:ID and so on (repeatable, or with
     /// commas)
     #[arg(long = "runtime", value_name = "RUNTIME", value_delimiter = ',', value_parser = names())]
-    pub names: Vec<RuntimeName>,
+    pub runtimes: Vec<RuntimeName>,
     /// Set this in Firefox, the value in JSON, as in privacy.resistFingerprinting=true (repeatable)
     #[arg(long = "firefox-setting", value_name = "NAME=VALUE", value_parser = setting)]
     pub settings: Vec<Setting>,
@@ -43,16 +46,16 @@ fn names() -> impl TypedValueParser<Value = RuntimeName> {
         .map(|name| runtime(&name).map_or(RuntimeName::All, RuntimeName::One))
 }
 
-impl RuntimeArgs {
+impl HostArgs {
     /// Each runtime that is meant, once, and whether it was named itself.
     #[must_use]
     pub fn wanted(&self) -> Vec<(&'static Runtime, bool)> {
         let all = self
-            .names
+            .runtimes
             .iter()
             .any(|name| matches!(name, RuntimeName::All));
         let is_named = |wanted: &Runtime| {
-            self.names
+            self.runtimes
                 .iter()
                 .any(|name| matches!(name, RuntimeName::One(named) if named.name == wanted.name))
         };

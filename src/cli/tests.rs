@@ -54,18 +54,18 @@ fn all_flags_of_probe() {
         "5",
         "--quiet",
     ]);
-    assert_eq!(args.timers, ["monotonic*", "java:*"]);
-    assert!(args.thorough && !args.quick && args.quiet);
+    assert_eq!(args.run.timers, ["monotonic*", "java:*"]);
+    assert!(args.run.thorough && !args.run.quick && args.run.quiet);
     assert_eq!(
-        args.agents[0],
+        args.run.hosts.agents[0],
         AgentSpec {
             name: None,
             command: ["java", "-cp", "a b", "Agent"].map(str::to_owned).to_vec()
         }
     );
-    assert_eq!(args.agents[1].name.as_deref(), Some("c#"));
+    assert_eq!(args.run.hosts.agents[1].name.as_deref(), Some("c#"));
     assert_eq!(
-        (args.cpu, args.run.seed, args.timeout),
+        (args.cpu, args.run.seed, args.run.timeout),
         (Some(1), Some(7), Some(5))
     );
     assert_eq!(
@@ -86,7 +86,7 @@ fn all_flags_of_probe() {
 #[test]
 fn probe_needs_nothing() {
     let args = probe(&[]);
-    assert!(args.timers.is_empty() && !args.quick && !args.thorough);
+    assert!(args.run.timers.is_empty() && !args.run.quick && !args.run.thorough);
     assert_eq!(
         (args.run.cycles, args.run.output.format),
         (CyclesFrom::Effective, Format::Table)
@@ -96,8 +96,14 @@ fn probe_needs_nothing() {
 #[test]
 fn a_command_that_holds_an_equals_sign_is_not_a_name() {
     let args = probe(&["--agent", "./run --mode=fast", "--agent", "/opt/a=b/run"]);
-    assert!(args.agents.iter().all(|agent| agent.name.is_none()));
-    assert_eq!(args.agents[0].command, ["./run", "--mode=fast"]);
+    assert!(
+        args.run
+            .hosts
+            .agents
+            .iter()
+            .all(|agent| agent.name.is_none())
+    );
+    assert_eq!(args.run.hosts.agents[0].command, ["./run", "--mode=fast"]);
 }
 
 #[test]

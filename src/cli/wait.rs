@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use timers::os::Policy;
 
-use super::{AgentSpec, RunArgs, RuntimeArgs, values};
+use super::{RunArgs, values};
 use crate::campaign::waits::plan::WaitPlan;
 use crate::model::{BackgroundLoad, Nanos};
 use crate::quantity;
@@ -74,21 +74,9 @@ pub struct PeriodArgs {
 /// What `wait` and `period` have in common.
 #[derive(Clone, Debug, Default, Args)]
 pub struct WaitingArgs {
-    /// Ids or globs of timers, as in '*nanosleep*' or 'java:*'; all of them when none is given
-    #[arg(value_name = "TIMER")]
-    pub timers: Vec<String>,
-    /// Measure less: a first look
-    #[arg(long, conflicts_with = "thorough")]
-    pub quick: bool,
-    /// Measure more: narrower intervals, rarer quantiles
-    #[arg(long)]
-    pub thorough: bool,
-    /// Ask the timers of another runtime too, started by this command; its ids are NAME:ID
-    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
-    pub agents: Vec<AgentSpec>,
-    /// Other runtimes.
+    /// What all runs have.
     #[command(flatten)]
-    pub runtimes: RuntimeArgs,
+    pub run: RunArgs,
     /// The kernel's timer slack of the thread that waits: default, or a time up to 4s as in 1ns
     /// (repeatable, or with commas)
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = slack, allow_hyphen_values = true)]
@@ -103,16 +91,6 @@ pub struct WaitingArgs {
     /// Wait on this CPU, or on each in turn (all) [default: the quietest]
     #[arg(long, value_name = "N|all", value_parser = cpus, allow_negative_numbers = true)]
     pub cpu: Option<Cpus>,
-    /// What all runs have.
-    #[command(flatten)]
-    pub run: RunArgs,
-    /// Time that the answers of one process of a timer may take together, as in 30s or 2m (seconds
-    /// without a unit; rounded up) [default: 30s]
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::whole_seconds)]
-    pub timeout: Option<u64>,
-    /// No progress, no hints
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// Some lengths to wait for, in nanoseconds.
@@ -166,10 +144,11 @@ impl WaitArgs {
     /// A first look at it.
     #[must_use]
     pub fn first_look(common: WaitingArgs) -> Self {
-        Self::of(WaitingArgs {
+        let run = RunArgs {
             quick: true,
-            ..common
-        })
+            ..common.run
+        };
+        Self::of(WaitingArgs { run, ..common })
     }
 
     /// Whether nothing but the lengths that are named is waited.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::first_look::{first_look, first_waits};
 use super::{CommandError, emit, failed, prepare};
-use crate::cli::AnswerArgs;
+use crate::cli::{AnswerArgs, HostArgs};
 use crate::document::Document;
 use crate::method::ClockAnswer;
 use crate::method::answer::WAIT_NS;
@@ -52,7 +52,7 @@ fn measured() -> Result<Measured, CommandError> {
         .filter_map(|any| any.iter().find(is_here))
         .map(|id| (*id).to_owned())
         .collect();
-    let report = first_look(&clocks, &[], None)?;
+    let report = first_look(&clocks, &HostArgs::default())?;
     let waits_here =
         |id: &&str| timers::waits::find(id).is_some_and(|entry| entry.availability().is_ok());
     let waits: Vec<&str> = WAITS.into_iter().filter(waits_here).collect();

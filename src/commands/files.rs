@@ -29,17 +29,16 @@ impl Files {
     /// # Errors
     /// Says which is not.
     pub fn prepare(args: &RunArgs) -> Result<Self, CommandError> {
-        let keep = &args.keep;
-        let trace = keep.trace.as_deref().map(WholeFile::prepare).transpose();
-        let archive = keep.save.as_deref().map(save_in).transpose()?;
-        let baseline = keep.baseline.as_deref().map(keep_as).transpose()?;
+        let trace = args.trace.as_deref().map(WholeFile::prepare).transpose();
+        let archive = args.save.as_deref().map(save_in).transpose()?;
+        let baseline = args.baseline.as_deref().map(keep_as).transpose()?;
         Ok(Self {
             outputs: prepare(&args.output)?,
             trace: trace.map_err(failed)?,
             archive,
             baseline,
             histogram: None,
-            is_trace_shown: keep.trace.as_deref().is_some_and(is_standard),
+            is_trace_shown: args.trace.as_deref().is_some_and(is_standard),
         })
     }
 
@@ -60,8 +59,7 @@ impl Files {
     pub fn finish(
         self,
         recording: &Recording,
-        shown: &RunArgs,
-        quiet: bool,
+        args: &RunArgs,
         output: &mut dyn Write,
     ) -> Result<Report, CommandError> {
         if let Some(file) = self.trace {
@@ -71,7 +69,7 @@ impl Files {
         let report = recording.report().map_err(failed)?;
         if let Some(archive) = self.archive {
             let place = archive.commit(&report).map_err(failed)?;
-            if !quiet {
+            if !args.quiet {
                 eprintln!(
                     "kept in {}",
                     shortened(&plain(&place.display().to_string()))
@@ -81,7 +79,7 @@ impl Files {
         if let Some((name, file)) = self.baseline {
             file.commit(json::dense(&report).as_bytes())
                 .map_err(failed)?;
-            if !quiet {
+            if !args.quiet {
                 let name = plain(&name);
                 eprintln!(
                     "kept as baseline {name}: `timermeter compare {name}` tells what changed since"
@@ -92,7 +90,7 @@ impl Files {
             file.commit(recording.latencies().as_bytes())
                 .map_err(failed)?;
         }
-        let view = view(&report, shown.detail.wanted());
+        let view = view(&report, args.detail.wanted());
         if self.is_trace_shown {
             write_files(&view, self.outputs.files)?;
         } else {

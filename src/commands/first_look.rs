@@ -3,42 +3,38 @@
 
 use super::{CommandError, failed, probe, tell, wait};
 use crate::campaign::sampling::Plan;
-use crate::cli::{AgentSpec, Lengths, ProbeArgs, RuntimeArgs, RuntimeName, WaitArgs, WaitingArgs};
+use crate::cli::{HostArgs, Lengths, ProbeArgs, RunArgs, WaitArgs, WaitingArgs};
 use crate::model::{ProvenanceKind, Report, TimerRow};
 use crate::report::{json, parse};
-use timers::agents::Runtime;
 
-/// Probes these timers, all of them when none is named, those of a runtime too where one is named.
-/// Its workers are processes of their own, so that nothing of it is left in this one.
+/// Probes these timers, all of them when none is named, and those of other hosts. Its workers are
+/// processes of their own, so that nothing of it is left in this one.
 ///
 /// # Errors
 /// As `probe`.
-pub fn first_look(
-    timers: &[String],
-    agents: &[AgentSpec],
-    runtime: Option<&'static Runtime>,
-) -> Result<Report, CommandError> {
-    let names = runtime.map(RuntimeName::One).into_iter().collect();
+pub fn first_look(timers: &[String], hosts: &HostArgs) -> Result<Report, CommandError> {
     probed(&ProbeArgs {
-        timers: timers.to_vec(),
-        quick: true,
-        agents: agents.to_vec(),
-        runtimes: RuntimeArgs {
-            names,
-            ..RuntimeArgs::default()
+        run: RunArgs {
+            timers: timers.to_vec(),
+            quick: true,
+            hosts: hosts.clone(),
+            ..RunArgs::default()
         },
         ..ProbeArgs::default()
     })
 }
 
-/// The same, with all that a read adds to the code around it.
+/// Probes with all that a read adds to the code around it.
 ///
 /// # Errors
 /// As `probe`.
 pub fn first_look_in_context(timers: &[String]) -> Result<Report, CommandError> {
     const BUDGET_S: f64 = 6.0;
     probed(&ProbeArgs {
-        timers: timers.to_vec(),
+        run: RunArgs {
+            timers: timers.to_vec(),
+            ..RunArgs::default()
+        },
         budget: Some(BUDGET_S),
         ..ProbeArgs::default()
     })
@@ -50,17 +46,18 @@ pub fn first_look_in_context(timers: &[String]) -> Result<Report, CommandError> 
 /// As `wait`.
 pub fn first_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandError> {
     const SPAN_S: f64 = 0.3;
-    let timers = timers.iter().map(|id| (*id).to_owned()).collect();
-    let common = WaitingArgs {
-        timers,
+    let run = RunArgs {
+        timers: timers.iter().map(|id| (*id).to_owned()).collect(),
         quiet: true,
-        ..WaitingArgs::default()
+        ..RunArgs::default()
     };
-    let durations = vec![Lengths(vec![request_ns])];
     let args = WaitArgs {
-        durations,
+        durations: vec![Lengths(vec![request_ns])],
         span: Some(SPAN_S),
-        ..WaitArgs::first_look(common)
+        ..WaitArgs::first_look(WaitingArgs {
+            run,
+            ..WaitingArgs::default()
+        })
     };
     wait::record(&args)?.0.report().map_err(failed)
 }
@@ -90,9 +87,12 @@ pub fn again(report: &Report) -> Result<Report, CommandError> {
     let plans = [Plan::QUICK, Plan::DEFAULT, Plan::THOROUGH];
     let is_usual = |budget: &f64| plans.iter().any(|plan| plan.budget_s == *budget);
     let report = probed(&ProbeArgs {
-        timers: known.filter(|id| timers::find(id).is_some()).collect(),
-        quick: settings.profile == "quick",
-        thorough: settings.profile == "thorough",
+        run: RunArgs {
+            timers: known.filter(|id| timers::find(id).is_some()).collect(),
+            quick: settings.profile == "quick",
+            thorough: settings.profile == "thorough",
+            ..RunArgs::default()
+        },
         budget: settings.budget_seconds.filter(|budget| !is_usual(budget)),
         ..ProbeArgs::default()
     })?;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::campaign::clocks::{Host, Settings, Subject};
-use crate::cli::{AgentSpec, RuntimeArgs};
+use crate::cli::HostArgs;
 use crate::hosts::protocol::HostedTimer;
 use crate::model::{Status, Timer, TimerRow};
 use crate::scratch::ScratchFolder;
@@ -158,11 +158,10 @@ impl Population {
 /// When a pattern fits nothing, or this program cannot start itself.
 pub fn gather(
     patterns: &[String],
-    agents: &[AgentSpec],
-    runtimes: &RuntimeArgs,
+    hosts: &HostArgs,
     settings: &Settings,
 ) -> Result<Population, CommandError> {
-    let offers = Offers::of(agents, runtimes, settings)?;
+    let offers = Offers::of(hosts, settings)?;
     let mut population = Population::of(&offers, patterns)?;
     population
         .rows

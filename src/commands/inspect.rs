@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{CommandError, emit, failed, prepare, probe, wait};
-use crate::cli::{Cpus, InspectArgs, ProbeArgs, WaitArgs, WaitingArgs};
+use crate::cli::{Cpus, InspectArgs, ProbeArgs, RunArgs, WaitArgs, WaitingArgs};
 use crate::document::{Document, FindingText};
 use crate::fields::{Row, all_rows};
 use crate::model::{Report, Status};
@@ -74,20 +74,23 @@ fn keep_selected(report: &mut Report, args: &InspectArgs) -> Result<(), CommandE
 
 /// Measures the timers, quickly.
 fn characterise(args: &InspectArgs) -> Result<Report, CommandError> {
+    let run = RunArgs {
+        timers: args.timers.clone(),
+        quick: true,
+        hosts: args.hosts.clone(),
+        ..RunArgs::default()
+    };
     let waits = |name: &String| timers::waits::find(name).is_some();
     let (recording, _) = if args.timers.iter().any(waits) {
         wait::record(&WaitArgs::first_look(WaitingArgs {
-            timers: args.timers.clone(),
-            agents: args.agents.clone(),
+            run,
             cpu: args.cpu.map(Cpus::One),
             ..WaitingArgs::default()
         }))?
     } else {
         probe::record(&ProbeArgs {
-            timers: args.timers.clone(),
-            quick: true,
+            run,
             context: true,
-            agents: args.agents.clone(),
             cpu: args.cpu,
             ..ProbeArgs::default()
         })?

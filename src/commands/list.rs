@@ -91,7 +91,7 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
         cpu: None,
         timeout,
     };
-    let offers = Offers::of(&args.agents, &args.runtimes, &settings)?.with_native_waiters();
+    let offers = Offers::of(&args.hosts, &settings)?.with_native_waiters();
     // A name may be that of a clock or that of a timer that waits; where it is neither, clocks are
     // what is told of it.
     let (listed, lost) = match (

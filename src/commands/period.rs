@@ -19,11 +19,11 @@ pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     let common = &args.common;
     let files = Files::prepare(&common.run)?;
     let (recording, settled) = record(args)?;
-    let report = files.finish(&recording, &common.run, common.quiet, output)?;
+    let report = files.finish(&recording, &common.run, output)?;
     let unsettled = report
         .periods
         .iter()
-        .any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
+        .any(|row| row.status != Status::Ok && common.run.timers.contains(&row.id));
     Ok(settled && !unsettled)
 }
 
@@ -35,8 +35,8 @@ pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandErro
     let common = &args.common;
     let mut campaign = Campaign::<PeriodTrace>::begin(common, "periods")?;
     let process_ns = campaign.settings.plan.ticking_process_ns(args.every);
-    campaign.expect(common.timeout, process_ns);
-    let bar = campaign.progress(common.quiet);
+    campaign.expect(common.run.timeout, process_ns);
+    let bar = campaign.progress(common.run.quiet);
     let progress = |what: &str| {
         bar.at(what);
         bar.step();
@@ -50,7 +50,7 @@ pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandErro
         &progress,
     )?;
     drop(bar);
-    let settled = !campaign.failed_by_name(&common.timers);
+    let settled = !campaign.failed_by_name(&common.run.timers);
     let settings = campaign.described(common.cpu);
     let periods = campaign.observations(Some(args.every));
     let recording = Recording {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::first_look::first_look;
 use super::{CommandError, emit, failed, pick_wait, prepare};
-use crate::cli::PickArgs;
+use crate::cli::{HostArgs, PickArgs, RuntimeName};
 use crate::document::Document;
 use crate::method::plan::{Method, percent};
 use crate::method::runtime::host;
@@ -64,18 +64,29 @@ fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, String> 
 
 /// Figures of what is needed: the timers of the runtime that was named, else the native ones.
 fn probed(args: &PickArgs, runtime: Option<&str>) -> Result<Report, CommandError> {
-    let Some(name) = runtime.filter(|name| *name != "native") else {
-        return first_look(&[], &args.agents, None);
+    let (timers, hosts) = targets(args, runtime)?;
+    first_look(&timers, &hosts)
+}
+
+/// All native timers, or those of the agents and the runtime that were named.
+pub(super) fn targets(
+    args: &PickArgs,
+    runtime: Option<&str>,
+) -> Result<(Vec<String>, HostArgs), CommandError> {
+    let named = runtime.filter(|name| *name != "native" && args.agents.is_empty());
+    let named = named.map(|name| host(name).map(RuntimeName::One).ok_or_else(unknown_runtime));
+    let hosts = HostArgs {
+        agents: args.agents.clone(),
+        runtimes: named.transpose()?.into_iter().collect(),
+        ..HostArgs::default()
     };
-    let host = match args.agents.as_slice() {
-        [] => Some(host(name).ok_or_else(unknown_runtime)?),
-        _ => None,
-    };
-    first_look(&["*:*".to_owned()], &args.agents, host)
+    let is_hosted = !hosts.agents.is_empty() || !hosts.runtimes.is_empty();
+    let timers = is_hosted.then(|| "*:*".to_owned()).into_iter().collect();
+    Ok((timers, hosts))
 }
 
 /// What is said where this program brings no host for a runtime along.
-pub(super) fn unknown_runtime() -> CommandError {
+fn unknown_runtime() -> CommandError {
     let known: Vec<&str> = timers::agents::RUNTIMES
         .iter()
         .map(|runtime| runtime.name)

@@ -1,10 +1,9 @@
 //! Measures for `pick --every`: all timers that wait at a glance, and then those that may be picked.
 
-use super::pick::unknown_runtime;
+use super::pick::targets;
 use super::{CommandError, failed, wait};
 use crate::campaign::waits::plan::WaitPlan;
-use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, WaitArgs, WaitingArgs};
-use crate::method::runtime::host;
+use crate::cli::{Lengths, PickArgs, RunArgs, WaitArgs, WaitingArgs};
 use crate::method::waiting::{Punctuality, WaitChoice, choose, promising, waits_to_prove};
 use crate::model::Report;
 use crate::report::read;
@@ -47,15 +46,20 @@ fn measured(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice, CommandE
         ),
     };
     affordable(waits * every_ns / 1e9, every_ns)?;
-    let all = targets(args)?;
+    let (timers, hosts) = targets(args, args.runtime.as_deref())?;
     let record = |timers: &[String], plan| {
-        let common = WaitingArgs {
+        let run = RunArgs {
             timers: timers.to_vec(),
-            ..all.clone()
+            hosts: hosts.clone(),
+            ..RunArgs::default()
+        };
+        let common = WaitingArgs {
+            run,
+            ..WaitingArgs::default()
         };
         recorded(asked, plan, common)
     };
-    let mut report = record(&all.timers, glanced)?;
+    let mut report = record(&timers, glanced)?;
     let mut measured: Vec<String> = Vec::new();
     loop {
         let choice = choose(&report, asked).map_err(failed)?;
@@ -109,23 +113,4 @@ fn affordable(seconds: f64, every_ns: f64) -> Result<(), CommandError> {
          `timermeter wait TIMER… --durations {} --for {seconds:.0}s -o report.json`, and give --from report.json",
         short_time(every_ns).replace(' ', "").replace('µ', "u"),
     )))
-}
-
-/// All native timers, or those of the agents and the runtime that were named.
-fn targets(args: &PickArgs) -> Result<WaitingArgs, CommandError> {
-    let runtime = args.runtime.as_deref();
-    let named = runtime
-        .filter(|name| *name != "native" && args.agents.is_empty())
-        .map(|name| host(name).map(RuntimeName::One).ok_or_else(unknown_runtime))
-        .transpose()?;
-    let hosted = !args.agents.is_empty() || named.is_some();
-    Ok(WaitingArgs {
-        timers: hosted.then(|| "*:*".to_owned()).into_iter().collect(),
-        agents: args.agents.clone(),
-        runtimes: RuntimeArgs {
-            names: named.into_iter().collect(),
-            ..RuntimeArgs::default()
-        },
-        ..WaitingArgs::default()
-    })
 }

@@ -29,8 +29,8 @@ const MOST_PROCESSES: u32 = 200;
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let files = Files::prepare(&args.run)?;
     let (recording, by_name_failed) = record(args)?;
-    let report = files.finish(&recording, &args.run, args.quiet, output)?;
-    Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))
+    let report = files.finish(&recording, &args.run, output)?;
+    Ok(!by_name_failed && !named_unsettled(&args.run.timers, &report.timers))
 }
 
 /// Measures. Returns what was observed, and whether an agent that the user named could not be
@@ -45,19 +45,19 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
         plan: plan(args),
         seed: args.run.seed.unwrap_or(1),
         cpu,
-        timeout: Duration::from_secs(args.timeout.unwrap_or(TIMEOUT_SECONDS)),
+        timeout: Duration::from_secs(args.run.timeout.unwrap_or(TIMEOUT_SECONDS)),
     };
-    let mut population = hosts::gather(&args.timers, &args.agents, &args.runtimes, &settings)?;
-    if args.timers.is_empty() {
+    let mut population = hosts::gather(&args.run.timers, &args.run.hosts, &settings)?;
+    if args.run.timers.is_empty() {
         population.leave_out_elsewhere();
     }
     population
         .of_runtimes
         .iter()
-        .filter(|_| !args.quiet)
+        .filter(|_| !args.run.quiet)
         .for_each(|line| tell(line));
     let frame = Frame::begin(cpu, &args.run)?;
-    let during = measure(&mut population, &settings, args.quiet)?;
+    let during = measure(&mut population, &settings, args.run.quiet)?;
     read_beside(&mut population, &settings.plan);
     let by_name_failed = population.failed_by_name();
     let described = described(&settings, &population.hosts);
@@ -67,7 +67,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
 }
 
 fn plan(args: &ProbeArgs) -> Plan {
-    let plan = match (args.quick, args.thorough) {
+    let plan = match (args.run.quick, args.run.thorough) {
         (true, _) => Plan::QUICK,
         (_, true) => Plan::THOROUGH,
         _ => Plan::DEFAULT,

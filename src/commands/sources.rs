@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::first_look::first_look;
 use super::{CommandError, emit, failed, prepare, tell};
-use crate::cli::CheckArgs;
+use crate::cli::{CheckArgs, HostArgs};
 use crate::document::Document;
 use crate::hosts::{children, tool};
 use crate::model::{Interval, TimerRow, value_of};
@@ -199,7 +199,7 @@ fn measured(
 
 /// What is found of the clock while the kernel uses that source.
 fn row(root: &Root, name: &str) -> Result<TimerRow, CommandError> {
-    let report = first_look(&TIMERS.map(str::to_owned), &[], None)?;
+    let report = first_look(&TIMERS.map(str::to_owned), &HostArgs::default())?;
     let now = root.name(CURRENT).unwrap_or_default();
     if now != name {
         return Err(failed(format!(

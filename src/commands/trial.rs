@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::first_look::first_look;
 use super::{CommandError, failed};
+use crate::cli::HostArgs;
 use crate::hosts::children::{self, StartError};
 use crate::measure::worker::{MeasurementOutcome, Request, answer};
 use crate::method::clock_figures::DRIFT;
@@ -28,7 +29,7 @@ const LONGEST_ANSWER: u64 = 64 << 20;
 pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandError> {
     match from {
         Some(path) => read(path).map_err(failed),
-        None => first_look(timers, &[], None),
+        None => first_look(timers, &HostArgs::default()),
     }
 }
 

@@ -23,11 +23,11 @@ pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError
     let common = &args.common;
     let files = Files::prepare(&common.run)?.with_histogram(args.histogram.as_deref())?;
     let (recording, settled) = record(args)?;
-    let report = files.finish(&recording, &common.run, common.quiet, output)?;
+    let report = files.finish(&recording, &common.run, output)?;
     let unsettled = report
         .waits
         .iter()
-        .any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
+        .any(|row| row.status != Status::Ok && common.run.timers.contains(&row.id));
     Ok(settled && !unsettled)
 }
 
@@ -65,8 +65,8 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         .settings
         .plan
         .process_ns(&campaign.settings.lengths_ns);
-    campaign.expect(common.timeout, process_ns);
-    let bar = campaign.progress(common.quiet);
+    campaign.expect(common.run.timeout, process_ns);
+    let bar = campaign.progress(common.run.quiet);
     let progress = |what: &str| {
         bar.at(what);
         if !bar.step()
@@ -86,7 +86,7 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
     if let Some(broken) = broken {
         tell(&too_late(&campaign, &broken));
     }
-    let settled = broken.is_none() && !campaign.failed_by_name(&common.timers);
+    let settled = broken.is_none() && !campaign.failed_by_name(&common.run.timers);
     let settings = campaign.described(common.cpu);
     let waits = campaign.observations(None);
     let recording = campaign.frame.end(None, settings, Vec::new(), Vec::new());

@@ -40,7 +40,7 @@ impl<T> Campaign<T> {
     /// Usage errors before anything is measured; failures of the machine.
     pub fn begin(args: &WaitingArgs, op: &str) -> Result<Self, CommandError> {
         let cpus = cpus(args.cpu)?;
-        let plan = match (args.quick, args.thorough) {
+        let plan = match (args.run.quick, args.run.thorough) {
             (true, _) => WaitPlan::QUICK,
             (_, true) => WaitPlan::THOROUGH,
             _ => WaitPlan::DEFAULT,
@@ -49,7 +49,7 @@ impl<T> Campaign<T> {
             plan,
             lengths_ns: plan.lengths_ns.to_vec(),
             seed: args.run.seed.unwrap_or(1),
-            timeout: Duration::from_secs(args.timeout.unwrap_or(TIMEOUT_SECONDS)),
+            timeout: Duration::from_secs(args.run.timeout.unwrap_or(TIMEOUT_SECONDS)),
             span: None,
             break_ns: None,
         };
@@ -59,14 +59,14 @@ impl<T> Campaign<T> {
             cpu: cpus[0],
             timeout: settings.timeout,
         };
-        let mut waiters = gather(&args.timers, &args.agents, &args.runtimes, op, &asked)?;
-        if args.timers.is_empty() {
+        let mut waiters = gather(&args.run.timers, &args.run.hosts, op, &asked)?;
+        if args.run.timers.is_empty() {
             waiters.leave_out_elsewhere();
         }
         waiters
             .of_runtimes
             .iter()
-            .filter(|_| !args.quiet)
+            .filter(|_| !args.run.quiet)
             .for_each(|line| tell(line));
         let conditions = combined(args, &cpus);
         let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {

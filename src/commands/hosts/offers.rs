@@ -8,7 +8,7 @@ use super::HostName;
 use super::offer::{Offer, command, offer, prefix_of, unreachable_agent};
 use super::runtimes::{self, Installed, Unnamed};
 use crate::campaign::clocks::{Host, Settings};
-use crate::cli::{AgentSpec, RuntimeArgs};
+use crate::cli::HostArgs;
 use crate::commands::{CommandError, failed};
 use crate::hosts::children;
 use crate::hosts::process::Command;
@@ -33,11 +33,7 @@ pub struct Offers {
 
 impl Offers {
     /// Asks every host what it has: clocks, and the timers of agents that wait.
-    pub fn of(
-        agents: &[AgentSpec],
-        runtimes: &RuntimeArgs,
-        settings: &Settings,
-    ) -> Result<Self, CommandError> {
+    pub fn of(hosts: &HostArgs, settings: &Settings) -> Result<Self, CommandError> {
         crate::hosts::process::make_room_for_files().map_err(CommandError::Failed)?;
         let mut all = vec![native()?];
         let mut lost = Vec::new();
@@ -45,8 +41,8 @@ impl Offers {
             folder,
             missing_by_name,
             unnamed,
-        } = runtimes::add(runtimes, settings, &mut all, &mut lost)?;
-        for spec in agents {
+        } = runtimes::add(hosts, settings, &mut all, &mut lost)?;
+        for spec in &hosts.agents {
             match offer(command(spec), spec.name.as_deref(), false, None, settings) {
                 Ok(offer) => all.push(offer),
                 Err(Fault::Interrupted) => return Err(CommandError::Interrupted),

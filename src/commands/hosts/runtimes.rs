@@ -5,7 +5,7 @@ use timers::agents::Runtime;
 
 use super::offer::{Offer, offer, unreachable_agent};
 use crate::campaign::clocks::Settings;
-use crate::cli::RuntimeArgs;
+use crate::cli::HostArgs;
 use crate::commands::CommandError;
 use crate::hosts::children;
 use crate::hosts::runtimes::{self, NotThere, Ready, takes_settings};
@@ -54,7 +54,7 @@ impl Unnamed {
 
 /// Adds what the hosts of these runtimes offer, and a row for each that is not there.
 pub(super) fn add(
-    wanted: &RuntimeArgs,
+    wanted: &HostArgs,
     settings: &Settings,
     offers: &mut Vec<Offer>,
     lost: &mut Vec<TimerRow>,

@@ -6,7 +6,7 @@ use super::HostName;
 use super::offer::Offer;
 use super::offers::Offers;
 use crate::campaign::clocks::{Host, Settings};
-use crate::cli::{AgentSpec, RuntimeArgs};
+use crate::cli::HostArgs;
 use crate::commands::CommandError;
 use crate::hosts::protocol::{HostedWaiter, Missing};
 use crate::model::{Means, Status, Timer, TimerRow};
@@ -149,12 +149,11 @@ impl MissingWaiter {
 /// When a pattern fits nothing, or this program cannot start itself.
 pub fn gather(
     patterns: &[String],
-    agents: &[AgentSpec],
-    runtimes: &RuntimeArgs,
+    hosts: &HostArgs,
     op: &str,
     settings: &Settings,
 ) -> Result<Waiters, CommandError> {
-    let mut offers = Offers::of(agents, runtimes, settings)?.with_native_waiters();
+    let mut offers = Offers::of(hosts, settings)?.with_native_waiters();
     let answers = |ops: &[String]| ops.iter().any(|offered| offered == op);
     for offer in &mut offers.all {
         offer.host.waiters.retain(|waiter| answers(&waiter.ops));
