@@ -2,7 +2,6 @@
 //! the domain, and how they are written down. Nothing here measures, judges or prints, and nothing
 //! of this program is imported.
 
-mod bulk;
 mod cost;
 mod figure;
 mod finding;
@@ -10,12 +9,12 @@ mod machine;
 mod microarchitecture;
 mod period;
 mod platform;
+mod plotted;
 mod report;
 mod timer;
 mod verdict;
 mod wait;
 
-pub use bulk::{Bulk, CostHistogram, Figures, IntervalHistogram, Staircase};
 pub use cost::{Added, Adds, Cost, Distribution, Following, Mode};
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};
@@ -25,6 +24,7 @@ pub use platform::{
     ClockSource, CoreKind, Cpu, CpuQuota, IdleState, InvariantCounter, Kernel, Limits, Load,
     MemoryLimit, Ntp, Os, Platform, Tickless, TimeNamespace, Tsc, Waiting,
 };
+pub use plotted::{CostHistogram, Figures, IntervalHistogram, Staircase};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};
 pub use timer::{Observations, Resolution, ResolutionKind, Status, Timer, TimerRow};
 pub use timers::waits::Means;

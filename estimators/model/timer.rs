@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::{Bulk, Cost, Distribution, Figures, Finding, Interval, Properties, Verdicts};
+use super::{Cost, Distribution, Figures, Finding, Interval, Properties, Verdicts};
 
 /// How the characterisation of a timer ended.
 #[apply(names)]
@@ -87,7 +87,7 @@ pub struct TimerRow {
     /// What the figures rest on.
     pub observations: Option<Observations>,
     /// What its figures are drawn from; null where nothing was observed.
-    pub figures: Option<Bulk<Figures>>,
+    pub figures: Option<Figures>,
     /// What the reader should know.
     pub warnings: Vec<Finding>,
 }

@@ -1,6 +1,6 @@
 //! Whether a clock can be trusted, question by question, with the evidence.
 
-use super::{Bulk, Counted};
+use super::Counted;
 
 /// How a question about trust was answered.
 #[apply(names)]
@@ -250,7 +250,7 @@ pub struct Stable {
     /// The longest window, in seconds.
     pub longest_window_s: Option<f64>,
     /// Allan deviation by length of the window.
-    pub allan: Bulk<Vec<AllanPoint>>,
+    pub allan: Vec<AllanPoint>,
     /// Windows in which it gained more than its resolution and the reading explain.
     pub jumps: u32,
     /// Windows in which it lost more than that.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use timers::waits::Means;
 
-use super::{Bulk, Finding, Interval, Status};
+use super::{Finding, Interval, Status};
 
 /// What else the machine did meanwhile.
 #[apply(names)]
@@ -120,7 +120,7 @@ pub struct Lateness {
     /// spread, in [0, 1]; not to be ranked with clocks.
     pub quality: Option<f64>,
     /// How often each lateness was seen.
-    pub histogram: Bulk<LatenessHistogram>,
+    pub histogram: LatenessHistogram,
 }
 
 /// How often each lateness was seen: bins grow with lateness, so that microseconds and seconds fit
@@ -201,7 +201,7 @@ pub struct WaitFigures {
     /// What arming and cancelling takes together, in nanoseconds.
     pub arm_cancel_ns: Option<Interval>,
     /// Observed over asked, a sample of points, in nanoseconds.
-    pub staircase: Bulk<Vec<[f64; 2]>>,
+    pub staircase: Vec<[f64; 2]>,
     /// Fresh processes.
     pub processes: u32,
     /// Waits in all.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::{SHORTEST, late_ns, observed_ns};
-use crate::model::{Bulk, Interval, Lateness, LatenessHistogram};
+use crate::model::{Interval, Lateness, LatenessHistogram};
 use crate::statistics::quantiles::{agreed_median, agreed_quantile};
 use crate::statistics::{median, over_processes};
 use crate::trace::{Wait, WaitRun, WaitTrace};
@@ -124,7 +124,7 @@ impl LengthRow<'_> {
             error_ns,
             spread: self.spread(error_ns),
             quality: None,
-            histogram: Bulk::of(&histogram(&all)),
+            histogram: histogram(&all),
         }
     }
 

@@ -4,7 +4,7 @@ mod lateness;
 mod lattice;
 mod steps;
 
-use crate::model::{Bulk, Granularity, Steps, WaitFigures};
+use crate::model::{Granularity, Steps, WaitFigures};
 use crate::statistics::quantiles::agreed_median;
 use crate::statistics::{median, over_processes};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
@@ -46,7 +46,7 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         proportional_ppm: lateness::proportional(trace).map(|slope| slope.scaled(1e6)),
         cpu_slope: lateness::cpu(trace),
         arm_cancel_ns: over_processes(&trace.runs.iter().filter_map(arms).collect::<Vec<_>>()),
-        staircase: Bulk::of(&staircase(trace)),
+        staircase: staircase(trace),
         processes: trace.runs.len() as u32,
         waits: trace.runs.iter().map(all).sum::<usize>() as u64,
     }

@@ -2,18 +2,24 @@
 
 use super::{Axis, Plot, SIZE, Scale, Shape, histogram, levels, levels_in_words};
 use crate::model::{
-    Bulk, CostHistogram, IntervalHistogram, ResolutionKind, Staircase, TimerRow, value_of,
+    CostHistogram, IntervalHistogram, ResolutionKind, Staircase, TimerRow, value_of,
 };
 use crate::text::numbers::time;
 
 pub(super) fn plots(row: &TimerRow) -> Vec<Plot> {
-    let Some(figures) = row.figures.as_ref().and_then(Bulk::get) else {
+    let Some(figures) = &row.figures else {
         return Vec::new();
     };
     let plots = [
-        figures.staircase.and_then(|figure| staircase(row, &figure)),
-        figures.intervals.map(|figure| intervals(row, &figure)),
-        figures.singles.map(|figure| costs(row, &figure)),
+        figures
+            .staircase
+            .as_ref()
+            .and_then(|figure| staircase(row, figure)),
+        figures
+            .intervals
+            .as_ref()
+            .map(|figure| intervals(row, figure)),
+        figures.singles.as_ref().map(|figure| costs(row, figure)),
     ];
     plots.into_iter().flatten().collect()
 }

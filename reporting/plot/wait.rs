@@ -21,7 +21,7 @@ fn lateness(late: &Lateness) -> Option<Plot> {
     const BINS: f64 = LatenessHistogram::BINS;
     /// It ends at 10^18 ns, above which no report has any time.
     const LAST_BIN: u32 = 18 * BINS as u32;
-    let bins = late.histogram.get()?.bins;
+    let bins = &late.histogram.bins;
     // Waits that were not late are in bin 0, below all decades.
     let known = || bins.range(1..=LAST_BIN).map(|(bin, count)| (*bin, *count));
     let end = LatenessHistogram::end;
@@ -53,7 +53,7 @@ fn lateness(late: &Lateness) -> Option<Plot> {
 }
 
 fn staircase(figures: &WaitFigures) -> Option<Plot> {
-    let points = figures.staircase.get()?;
+    let points = &figures.staircase;
     let most = |at: usize| points.iter().map(|point| point[at]).fold(0.0, f64::max);
     let across = Axis::new("asked for", Scale::Time, 0.0, most(0));
     let up = Axis::new("waited", Scale::Time, 0.0, 1.04 * most(1));

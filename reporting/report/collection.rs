@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::read::{ReadError, parse, parse_whole, text_of};
+use super::read::{ReadError, parse, text_of};
 use crate::model::Report;
 use crate::parallel;
 
@@ -93,7 +93,7 @@ impl Collection<Report> {
                 .saturating_add(length)
                 <= most;
             let name = path.display().to_string();
-            fits.then(|| parse_whole(text, &name)).transpose()
+            fits.then(|| parse(text, &name)).transpose()
         });
         let reports = collection
             .reports

@@ -68,8 +68,7 @@ fn evidence(verdicts: &Verdicts) -> [Fact; 2] {
             .map(|(ns, digits)| significant(ns, digits));
         format!("CPU {}: {ns} ± {within} ns", offset.cpu)
     });
-    let allan = verdicts.stable.allan.get().unwrap_or_default();
-    let allan = allan.iter().map(|point| {
+    let allan = verdicts.stable.allan.iter().map(|point| {
         format!(
             "{:.1e} at {}",
             point.deviation,

@@ -44,50 +44,10 @@ pub enum ReadError {
 /// When the file cannot be read or does not hold a report of this version.
 pub fn read(path: &Path) -> Result<Report, ReadError> {
     let name = path.display().to_string();
-    parse_whole(text_of(path, &mut Vec::new())?, &name)
+    parse(text_of(path, &mut Vec::new())?, &name)
 }
 
-/// Reads a report from `text` with its bulk.
-pub(super) fn parse_whole(text: &str, name: &str) -> Result<Report, ReadError> {
-    let report = parse(text, name)?;
-    match broken_bulk(&report) {
-        Some((id, error)) => Err(ReadError::Invalid {
-            name: name.to_owned(),
-            problem: format!(
-                "what figures of '{id}' are drawn from: {}",
-                json_error(&error)
-            ),
-        }),
-        None => Ok(report),
-    }
-}
-
-/// The first row with a part of the bulk that cannot be parsed.
-fn broken_bulk(report: &Report) -> Option<(&str, serde_json::Error)> {
-    let clocks = report.timers.iter().filter_map(|row| {
-        let figures = row
-            .figures
-            .as_ref()
-            .and_then(|figures| figures.parsed().err());
-        let allan = || row.verdicts.as_ref()?.stable.allan.parsed().err();
-        Some((row.id.as_str(), figures.or_else(allan)?))
-    });
-    let waits = report.waits.iter().filter_map(|row| {
-        let figures = row.figures.as_ref()?;
-        let bins = figures
-            .lateness
-            .iter()
-            .find_map(|late| late.histogram.parsed().err());
-        Some((
-            row.id.as_str(),
-            bins.or_else(|| figures.staircase.parsed().err())?,
-        ))
-    });
-    clocks.chain(waits).next()
-}
-
-/// Reads a report from `text`; `name` says in errors where it came from. Its bulk is read when it
-/// is asked for.
+/// Reads a report from `text`; `name` says in errors where it came from.
 ///
 /// # Errors
 /// When it is not a report of this version.
@@ -324,18 +284,11 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn reads_bulk_with_a_file() {
+    fn broken_figures_are_refused() {
         let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","warnings":[],"figures":{"staircase":5}}"#;
         let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"));
-        assert!(parse(&text, "r.json").is_ok(), "it is passed over");
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("r.json");
-        std::fs::write(&path, text).unwrap();
-        let text = read(&path).unwrap_err().to_string();
-        assert!(
-            text.contains("what figures of 'a' are drawn from"),
-            "{text}"
-        );
+        let error = parse(&text, "r.json").unwrap_err().to_string();
+        assert!(error.contains("line 1, column"), "{error}");
     }
 
     #[test]

@@ -389,9 +389,10 @@ fn notes(means: Means, late: &Lateness, asked: &Punctuality) -> Vec<String> {
 /// The share of waits that were off by no more than that many nanoseconds. A bin counts where it is
 /// within as a whole.
 fn within(late: &Lateness, within_ns: f64) -> f64 {
-    let LatenessHistogram { bins } = late.histogram.get().unwrap_or_default();
     let ends_within = |bin: u32| 10_f64.powf(LatenessHistogram::end(bin)) <= within_ns;
-    let inside: f64 = bins
+    let inside: f64 = late
+        .histogram
+        .bins
         .iter()
         .filter(|(bin, _)| ends_within(**bin))
         .map(|(_, count)| *count as f64)

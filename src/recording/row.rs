@@ -2,7 +2,7 @@
 
 use crate::findings::{CLOCKS, ClockCase, DISQUALIFYING, FAILED, PRECISION, PrecisionCase, judged};
 use crate::model::{
-    Bulk, Cost, Hertz, Interval, Nanos, Observations, Resolution, ResolutionKind, Status, TimerRow,
+    Cost, Hertz, Interval, Nanos, Observations, Resolution, ResolutionKind, Status, TimerRow,
     Verdicts,
 };
 use crate::profile::Profile;
@@ -27,7 +27,7 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
     row.spread = profile.spread;
     row.distribution.clone_from(&profile.distribution);
     row.observations = Some(observations(trace, profile));
-    row.figures = Some(Bulk::of(&figures(trace, profile.step()).sound()));
+    row.figures = Some(figures(trace, profile.step()).sound());
     judge(row, profile);
     if let (Status::Ok, Some(frequency)) = (row.status, frequency) {
         row.quality = scored(profile, frequency);

@@ -14,7 +14,7 @@ use self::windows::{
     Comparison, Expected, FoundInWindows, Hidden, comparisons, length, longest, usual_rate,
 };
 use super::{Case, reference, times};
-use crate::model::{AllanPoint, Bulk, Counted, Family, Outcome, Stable};
+use crate::model::{AllanPoint, Counted, Family, Outcome, Stable};
 use crate::rate::allan_deviations;
 use crate::resolution::Resolution;
 use crate::text::numbers::{significant, time};
@@ -68,7 +68,7 @@ pub(super) fn judge(case: &Case) -> Stable {
         offset_ppm: known.map(|known| 1e6 * known.usual),
         offset_uncertainty_ppm: known.map(|known| 1e6 * known.half),
         longest_window_s: longest(&runs).and_then(|run| Some(1e-9 * length(run)?)),
-        allan: Bulk::of(&allan(&runs)),
+        allan: allan(&runs),
         jumps: found.jumps,
         freezes: found.freezes,
         largest_ns: Some(found.largest()).filter(|&largest| largest > 0.0),
@@ -194,7 +194,7 @@ fn without_rate(stable: Stable) -> Stable {
     Stable {
         offset_ppm: None,
         offset_uncertainty_ppm: None,
-        allan: Bulk::default(),
+        allan: Vec::new(),
         jumps: 0,
         freezes: 0,
         largest_ns: None,
@@ -294,8 +294,7 @@ fn steady(case: &Case, stable: &Stable, known: &KnownRate, hidden: &[Hidden]) ->
         }
         None => String::new(),
     };
-    let allan = stable.allan.get().unwrap_or_default();
-    let allan = allan.last().map_or_else(String::new, |point| {
+    let allan = stable.allan.last().map_or_else(String::new, |point| {
         format!(
             "; Allan deviation {:.1e} at {}",
             point.deviation,
@@ -387,7 +386,7 @@ fn by_inconsistent_reference(case: &Case, stable: Stable) -> (Outcome, String, S
     let unknown = Stable {
         offset_ppm: None,
         offset_uncertainty_ppm: None,
-        allan: Bulk::default(),
+        allan: Vec::new(),
         ..stable
     };
     if case.trace.declared {

@@ -5,10 +5,10 @@ pub mod waits;
 
 use timermeter::findings::{text, values};
 use timermeter::model::{
-    Bulk, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures, Finding,
-    Frequency, Interval, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp,
-    Observations, Os, Platform, Provenance, Report, Resolution, ResolutionKind, SCHEMA, Settings,
-    Severity, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Waiting, value_of,
+    ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures, Finding, Frequency,
+    Interval, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os,
+    Platform, Provenance, Report, Resolution, ResolutionKind, SCHEMA, Settings, Severity,
+    Staircase, Status, Tickless, TimerRow, Tool, Tsc, Waiting, value_of,
 };
 use timermeter::text::cleaned;
 
@@ -165,7 +165,7 @@ fn good() -> Vec<TimerRow> {
             "Do not take a difference of one step for a duration; take the cost off, or time many calls at once.",
         ));
     }
-    rows[0].figures = Some(Bulk::of(&figures()));
+    rows[0].figures = Some(figures());
     rows[0].distribution = Some(Distribution {
         modes: vec![
             Mode {

@@ -1,7 +1,7 @@
 //! A handmade report of timers that wait.
 
 use timermeter::model::{
-    BackgroundLoad, Bulk, Granularity, Interval, Lateness, LatenessHistogram, Means, MissedPolicy,
+    BackgroundLoad, Granularity, Interval, Lateness, LatenessHistogram, Means, MissedPolicy,
     PeriodFigures, PeriodRow, Report, Status, Steps, WaitConditions, WaitFigures, WaitRow,
 };
 use timermeter::text::cleaned;
@@ -181,9 +181,9 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
         error_ns: base,
         spread: Some(0.97),
         quality: Some(0.0953),
-        histogram: Bulk::of(&LatenessHistogram {
+        histogram: LatenessHistogram {
             bins: [(90, waits / 2), (96, waits - waits / 2 - 1), (110, 1)].into(),
-        }),
+        },
     };
     let step = Granularity::Step(Interval {
         value: 1e6,
@@ -202,16 +202,14 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
         proportional_ppm: known(1_000.0),
         cpu_slope: known(0.001),
         arm_cancel_ns: None,
-        staircase: Bulk::of(
-            &(1..30_u32)
-                .map(|at| {
-                    [
-                        f64::from(at) * 1e5,
-                        (f64::from(at) / 10.0).ceil() * 1e6 + base,
-                    ]
-                })
-                .collect(),
-        ),
+        staircase: (1..30_u32)
+            .map(|at| {
+                [
+                    f64::from(at) * 1e5,
+                    (f64::from(at) / 10.0).ceil() * 1e6 + base,
+                ]
+            })
+            .collect(),
         processes: 3,
         waits: 1_233,
     };

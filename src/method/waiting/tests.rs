@@ -1,5 +1,4 @@
 use super::*;
-use crate::model::Bulk;
 
 fn late(counts: &[(f64, u64)]) -> Lateness {
     let bins = counts
@@ -23,7 +22,7 @@ fn late(counts: &[(f64, u64)]) -> Lateness {
         error_ns: 0.0,
         spread: None,
         quality: None,
-        histogram: Bulk::of(&LatenessHistogram { bins }),
+        histogram: LatenessHistogram { bins },
     }
 }
 

@@ -34,18 +34,11 @@ fn a_steady_clock_is_stable() {
         "{found:?}"
     );
     assert!(
-        found
-            .allan
-            .get()
-            .unwrap()
-            .iter()
-            .all(|point| point.deviation < 1e-5),
+        found.allan.iter().all(|point| point.deviation < 1e-5),
         "{found:?}"
     );
     let windows: Vec<f64> = found
         .allan
-        .get()
-        .unwrap()
         .iter()
         .map(|point| (point.window_s * 1e3).round())
         .collect();
@@ -388,8 +381,6 @@ fn all_windows_are_reported() {
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
     let windows: Vec<f64> = found
         .allan
-        .get()
-        .unwrap()
         .iter()
         .map(|point| (point.window_s * 1e3).round())
         .collect();
