@@ -10,15 +10,16 @@ pub use evidence::{
     Beside, Claims, CounterEvidence, CounterLook, Evidence, Handed, Meanwhile, Moved, Order, Pair,
     Reads, Threads,
 };
+use serde::de::{Deserialize, Deserializer, Error};
 use smallvec::SmallVec;
-pub use stored::Stored;
+pub use stored::{PackedRun, Stored};
 
 use crate::model::{Context, Family};
 
 /// Everything that was observed of one timer.
 #[apply(recorded)]
 #[derive(Default)]
-pub struct Trace {
+pub struct Trace<R = Run> {
     /// Nanoseconds in a tick of the timer, declared or found from its rate; unknown for a counter
     /// that stands still.
     pub ns_per_tick: Option<f64>,
@@ -34,13 +35,13 @@ pub struct Trace {
     /// seen during the campaign.
     pub core_hz: Option<f64>,
     /// One entry a fresh process that could measure undisturbed.
-    pub runs: Vec<Run>,
+    pub runs: Vec<R>,
     /// Processes that could not.
     #[serde(rename = "spoilt")]
     pub discarded: u32,
     /// What these observed: no figure is drawn from it, but a later version may judge it again.
     #[serde(default)]
-    pub set_aside: Vec<Run>,
+    pub set_aside: Vec<R>,
     /// Processes among the runs that were disturbed throughout: they count where undisturbed ones
     /// are too few.
     #[serde(default, skip_serializing_if = "none")]
@@ -58,6 +59,29 @@ pub struct Trace {
 
 fn none(count: &u32) -> bool {
     *count == 0
+}
+
+/// Refuses a count that would take a host longer than any campaign lasts; sums of the rest fit.
+fn plausible<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    /// Some minutes of the fastest host.
+    const MOST: u64 = 1_000_000_000_000;
+    let count = u64::deserialize(deserializer)?;
+    if count > MOST {
+        let problem = format!("a count of {count}, where {MOST} is more than is ever asked for");
+        return Err(D::Error::custom(problem));
+    }
+    Ok(count)
+}
+
+impl<R> Trace<R> {
+    /// What disturbed windows and how often, the most frequent first.
+    pub fn disturbances(&self) -> String {
+        let mut reasons: Vec<(&String, &u32)> = self.dropped.iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let reasons = reasons.into_iter();
+        let reasons = reasons.map(|(reason, count)| format!("{reason} {count} times"));
+        reasons.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// What is known of the reference.
@@ -122,6 +146,7 @@ pub struct Intervals {
 #[derive(Default)]
 pub struct Batches {
     /// Calls in a batch.
+    #[serde(deserialize_with = "plausible")]
     pub calls: u64,
     /// Second reading of the reference minus first.
     pub deltas: Vec<i64>,
@@ -156,25 +181,6 @@ pub struct Readings {
     /// be had.
     #[serde(rename = "restless")]
     pub unstable: bool,
-}
-
-impl Readings {
-    /// Has each told by its difference from the one before, which takes fewer digits.
-    pub fn differ(&mut self) {
-        let mut last = 0_i64;
-        for value in &mut self.values {
-            (last, *value) = (*value, value.wrapping_sub(last));
-        }
-    }
-
-    /// Undoes [`differ`](Self::differ).
-    pub fn add_up(&mut self) {
-        let mut last = 0_i64;
-        for value in &mut self.values {
-            last = last.wrapping_add(*value);
-            *value = last;
-        }
-    }
 }
 
 impl Run {

@@ -184,17 +184,11 @@ fn unsteady_cost(case: &ClockCase<'_>) -> Option<Values> {
 
 fn shared_core(case: &ClockCase<'_>) -> Option<Values> {
     let (disturbed, all) = (case.trace.shared, case.trace.runs.len());
-    let mut reasons: Vec<(&String, &u32)> = case.trace.dropped.iter().collect();
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let reasons: Vec<String> = reasons
-        .into_iter()
-        .map(|(reason, count)| format!("{reason} {count} times"))
-        .collect();
     (disturbed > 0).then(|| {
         values([
             ("disturbed", count(disturbed)),
             ("all", count(all)),
-            ("reasons", text(reasons.join(", "))),
+            ("reasons", text(case.trace.disturbances())),
         ])
     })
 }

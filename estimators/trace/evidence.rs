@@ -62,8 +62,10 @@ pub struct Claims {
 #[derive(Copy, Default, Eq)]
 pub struct Order {
     /// How many.
+    #[serde(deserialize_with = "super::plausible")]
     pub readings: u64,
     /// Steps backwards.
+    #[serde(deserialize_with = "super::plausible")]
     pub backward: u64,
     /// The largest of them, in ticks.
     pub largest: u64,

@@ -164,7 +164,7 @@ impl Recording {
             return Some(format!("two timers have the id '{}'", pair[0]));
         }
         self.timers.iter().find_map(|observed| {
-            let trace = observed.outcome.as_ref().ok().map(|stored| &stored.trace);
+            let trace = observed.outcome.as_ref().ok().map(|stored| stored);
             let ticks = [
                 observed.timer.ns_per_tick,
                 trace.and_then(|trace| trace.ns_per_tick),

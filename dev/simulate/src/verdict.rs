@@ -40,6 +40,8 @@ impl Verdict {
     #[must_use]
     pub(super) fn on(case: &Case, trace: Trace, hertz: Interval) -> Self {
         let truth = Truth::of_timer(&case.timer, &case.surroundings);
+        let mut stored = trace.with_runs(Vec::new(), Vec::new());
+        trace.runs.into_iter().for_each(|run| stored.add(run));
         let observed = Observation {
             timer: Timer {
                 id: case.timer.name.clone(),
@@ -47,7 +49,7 @@ impl Verdict {
                 ns_per_tick: case.timer.declared.then_some(case.timer.unit),
                 ..Timer::default()
             },
-            outcome: Ok(trace.into()),
+            outcome: Ok(stored),
         };
         let row = observed.judged(Some(hertz), &Yardsticks::default());
         Self::judge(&truth, case, hertz.value, row)

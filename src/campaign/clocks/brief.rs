@@ -74,7 +74,7 @@ pub(super) fn visit(
             continue;
         };
         let mut window = ProcessWatch::impatient(watch, &connection);
-        let reference = &stored.trace.reference;
+        let reference = &stored.reference;
         let mut bench = bench(&connection, timer, &reference.id);
         let id = timer.id.as_str();
         let answered = times_calls(
@@ -124,7 +124,7 @@ fn end(own_rates: Vec<(usize, OwnRate)>, subjects: &mut [Subject]) -> Result<(),
     for (index, own_rate) in own_rates {
         match (own_rate.end(), &mut subjects[index].outcome) {
             (Err(Fault::Interrupted), _) => return Err(Fault::Interrupted),
-            (Ok(ends), Ok(stored)) => stored.trace.evidence.process_comparisons.extend(ends),
+            (Ok(ends), Ok(stored)) => stored.evidence.process_comparisons.extend(ends),
             (Err(_), _) | (_, Err(_)) => {}
         }
     }
@@ -144,7 +144,7 @@ fn kept(
     timer: &HostedTimer,
     plan: &Plan,
 ) -> Result<Option<bool>, Fault> {
-    let trace = &stored.trace;
+    let trace = &*stored;
     let in_context = if trace.adds.len() < plan.brief as usize {
         let (ids, cost_ns) = (
             [&*timer.id, &trace.reference.id],
@@ -162,7 +162,7 @@ fn kept(
         stored.set_aside(run)
     }
     match in_context {
-        Ok(rows) if valid && !rows.is_empty() => stored.trace.adds.push(rows),
+        Ok(rows) if valid && !rows.is_empty() => stored.adds.push(rows),
         Ok(_) => {}
         Err(Fault::Interrupted) => return Err(Fault::Interrupted),
         Err(_) => return Ok(None),
@@ -214,7 +214,7 @@ fn begun(
             continue;
         };
         if may_differ(host, timer) {
-            match OwnRate::begin(connection, timer, &stored.trace.reference.id) {
+            match OwnRate::begin(connection, timer, &stored.reference.id) {
                 Ok(own_rate) => begun.extend(own_rate.map(|own_rate| (index, own_rate))),
                 Err(Fault::Interrupted) => return Err(Fault::Interrupted),
                 Err(_) => break,

@@ -65,7 +65,7 @@ impl Examiner {
             let Ok(stored) = &subjects[*index].outcome else {
                 return false;
             };
-            let evidence = &stored.trace.evidence;
+            let evidence = &stored.evidence;
             let full = kind == Look::Close && evidence.close_comparisons.len() >= MOST_CLOSE;
             hosts[subjects[*index].host].compares
                 && !full
@@ -94,12 +94,12 @@ impl Examiner {
                 else {
                     continue;
                 };
-                let evidence = &mut stored.trace.evidence;
+                let evidence = &mut stored.evidence;
                 match kind {
                     Look::Close => evidence.close_comparisons.push(comparison),
                     Look::Sparse => {
                         evidence.sparse_comparisons.push(comparison);
-                        let keeps_time = stored.trace.reference.keeps_time;
+                        let keeps_time = stored.reference.keeps_time;
                         if let Some(around) = before.zip(after).filter(|_| keeps_time) {
                             self.passed(index, around, evidence);
                         }
@@ -156,7 +156,7 @@ impl Examiner {
                         };
                         let (counts, resolution_ns) =
                             (subject.timer.properties.counts, subject.timer.resolution_ns);
-                        stored.trace.evidence.claims = Claims {
+                        stored.evidence.claims = Claims {
                             counts,
                             resolution_ns,
                         };
@@ -165,7 +165,7 @@ impl Examiner {
                             place,
                             cost_ns,
                             step_ns,
-                            trace: &mut stored.trace,
+                            trace: stored,
                         });
                     }
                     running.session.examine(&known, &mut examined)
@@ -212,7 +212,6 @@ impl Examiner {
                         continue;
                     };
                     stored
-                        .trace
                         .evidence
                         .refusals
                         .insert(question.into(), fault.to_string());
@@ -244,7 +243,7 @@ impl Running {
             .filter_map(|&index| subjects[index].outcome.as_ref().ok());
         let reference = references
             .next()
-            .map(|stored| stored.trace.reference.id.clone())
+            .map(|stored| stored.reference.id.clone())
             .unwrap_or_default();
         let connection = connect(&hosts[host], &ids, None, settings.timeout)?;
         Ok(Self {

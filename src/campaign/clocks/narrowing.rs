@@ -29,15 +29,15 @@ impl KnownTimer {
         };
         Some(Self {
             sketch: Sketch::of(&trace, hertz)?,
-            runs: stored.runs(),
+            runs: stored.runs.len(),
         })
     }
 
     /// Looks at the process that came last, if there is a new one.
     fn update(&mut self, subject: &Subject, hertz: f64) {
         let Ok(stored) = &subject.outcome else { return };
-        if stored.runs() > self.runs {
-            self.runs = stored.runs();
+        if stored.runs.len() > self.runs {
+            self.runs = stored.runs.len();
             let trace = stored.open_last();
             self.sketch.add(&Trace {
                 ns_per_tick: subject.tick().map(|(ns, _)| ns),
@@ -115,7 +115,7 @@ impl Narrowing {
         let may = |index: usize| {
             let stored = subjects[index].outcome.as_ref().ok();
             stored.is_some_and(|stored| {
-                (stored.runs() as u32 + stored.trace.discarded) < plan.most_processes
+                (stored.runs.len() as u32 + stored.discarded) < plan.most_processes
             })
         };
         let known = self

@@ -35,7 +35,7 @@ pub(super) fn ask(
         return Ok(());
     };
     subject.alone += 1;
-    let (timer, trace) = (&subject.timer, &mut stored.trace);
+    let (timer, trace) = (&subject.timer, stored);
     let mut random = StdRng::seed_from_u64(seed);
     let asked =
         connect(host, &[&timer.id], settings.cpu, settings.timeout).and_then(|connection| {

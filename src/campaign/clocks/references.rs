@@ -18,7 +18,7 @@ pub(super) fn references_of(
     let subjects = subjects
         .iter_mut()
         .filter(move |subject| subject.host == host);
-    subjects.filter_map(|subject| Some(&mut subject.outcome.as_mut().ok()?.trace.reference))
+    subjects.filter_map(|subject| Some(&mut subject.outcome.as_mut().ok()?.reference))
 }
 
 /// Who watches the rate of the reference. Without one it stays what a first look found.

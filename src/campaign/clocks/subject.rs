@@ -7,7 +7,7 @@ use crate::hosts::protocol::HostedTimer;
 
 use crate::campaign::slow_clocks::{Slow, Waited};
 use crate::rate::{self, Rate};
-use crate::trace::{Stored, Trace};
+use crate::trace::Stored;
 
 /// A timer of the campaign and what became of it.
 pub struct Subject {
@@ -65,11 +65,7 @@ impl Subject {
 
     /// Tells all its times at the rate of the reference that was found in the end.
     pub(super) fn at(&mut self, rate: Rate) {
-        let Ok(Stored {
-            trace: Trace { reference, .. },
-            ..
-        }) = &mut self.outcome
-        else {
+        let Ok(Stored { reference, .. }) = &mut self.outcome else {
             return;
         };
         let by = rate.ns_per_tick / reference.ns_per_tick;
@@ -87,7 +83,7 @@ impl Subject {
 
     /// For those that wait, unless it failed.
     pub(super) fn waiting(&self, hosts: &[Host]) -> Option<Slow> {
-        let reference = self.outcome.as_ref().ok()?.trace.reference.clone();
+        let reference = self.outcome.as_ref().ok()?.reference.clone();
         Some(Slow {
             host: hosts[self.host].clone(),
             timer: self.timer.clone(),
@@ -110,8 +106,7 @@ impl Subject {
             // A figure of a core that is shared all the time is worth more than none, if it says
             // so.
             if !stored.count_set_aside() {
-                let reason =
-                    too_much_interference(&stored.trace, self.alone - self.explored, self.alone);
+                let reason = too_much_interference(stored, self.alone - self.explored, self.alone);
                 self.outcome = Err(reason);
                 return;
             }
@@ -123,7 +118,7 @@ impl Subject {
         let Ok(stored) = &mut self.outcome else {
             return;
         };
-        let trace = &mut stored.trace;
+        let trace = stored;
         trace.declared = self.timer.ns_per_tick.is_some();
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);
         let of_reference = if trace.declared {
@@ -142,7 +137,7 @@ impl Subject {
     /// # Errors
     /// Only [`Fault::Interrupted`].
     pub(super) fn keep(&mut self, waited: Waited) -> Result<(), Fault> {
-        let Ok(Stored { trace, .. }) = &mut self.outcome else {
+        let Ok(trace) = &mut self.outcome else {
             return Ok(());
         };
         match waited {
@@ -157,17 +152,11 @@ impl Subject {
     }
 }
 
-fn too_much_interference(trace: &Trace, disturbed: u32, processes: u32) -> String {
-    let mut reasons: Vec<(&String, &u32)> = trace.dropped.iter().collect();
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let reasons: Vec<String> = reasons
-        .into_iter()
-        .map(|(reason, count)| format!("{reason} {count} times"))
-        .collect();
+fn too_much_interference(trace: &Stored, disturbed: u32, processes: u32) -> String {
     format!(
         "too much interference: {disturbed} of {processes} processes could not measure undisturbed ({}); stop what else runs on \
          this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
-        reasons.join(", ")
+        trace.disturbances()
     )
 }
 
@@ -208,7 +197,7 @@ mod tests {
             }
             .into());
             subject.settle(None);
-            subject.outcome.map(|stored| stored.trace.discarded)
+            subject.outcome.map(|stored| stored.discarded)
         };
         assert_eq!(settled(3, 3, 22), Ok(22));
         assert_eq!(settled(3, 1, 22), Ok(24));

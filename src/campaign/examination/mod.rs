@@ -23,7 +23,7 @@ use crate::hosts::protocol::Hello;
 use crate::hosts::protocol::Question;
 use crate::hosts::protocol::questions::{Advances, Comparisons, Handoffs, Readings, Together};
 use crate::rate::tightest;
-use crate::trace::{Evidence, Trace};
+use crate::trace::{Evidence, Stored};
 
 /// Comparisons of which the tightest counts.
 const SPARSE_COMPARISON: u32 = 7;
@@ -51,7 +51,7 @@ pub struct Examined<'a> {
     /// Its step, in nanoseconds, where it is long.
     pub step_ns: f64,
     /// Everything that was observed of it.
-    pub trace: &'a mut Trace,
+    pub trace: &'a mut Stored,
 }
 
 /// What holds for all timers of a campaign.
@@ -139,7 +139,7 @@ impl Session {
 
     /// Comparisons that follow each other; of several timers in turn.
     fn series(&mut self, known: &CampaignFacts, examined: &mut [Examined]) -> Answer<()> {
-        let work = |trace: &Trace| (SPACING_NS / trace.reference.ns_per_work) as u64;
+        let work = |trace: &Stored| (SPACING_NS / trace.reference.ns_per_work) as u64;
         let count = known.plan.comparisons;
         if let (true, Some(first)) = (self.joint, examined.first()) {
             let places: Vec<usize> = examined.iter().map(|one| one.place).collect();

@@ -64,7 +64,7 @@ impl<'de> Deserialize<'de> for PackedRun {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let bytes = BASE64_STANDARD.decode(text).map_err(D::Error::custom)?;
-        Run::of_bytes(&bytes)
+        Run::from_bytes(&bytes)
             .map(Self)
             .ok_or_else(|| D::Error::custom("no packed run of this program"))
     }
