@@ -191,11 +191,10 @@ mod tests {
                 ..Subject::new(0, HostedTimer::native(&timers::floor()))
             };
             let discarded = alone - explored + brief;
-            subject.outcome = Ok(Trace {
+            subject.outcome = Ok(Stored {
                 discarded,
-                ..Trace::default()
-            }
-            .into());
+                ..Stored::default()
+            });
             subject.settle(None);
             subject.outcome.map(|stored| stored.discarded)
         };

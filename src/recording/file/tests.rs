@@ -6,7 +6,7 @@ use super::{Recording, RecordingError, packer};
 use crate::model::{Hertz, Platform, Settings, Status, Timer, TimerRow, Tool};
 use crate::platform::frequency::{Chains, CyclesFrom, Parts};
 use crate::recording::{Observation, SCHEMA};
-use crate::trace::{Batches, Intervals, Reference, Run, Trace};
+use crate::trace::{Batches, Intervals, Reference, Run, Stored};
 use crate::trust::Yardsticks;
 
 fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
@@ -28,7 +28,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
         batches: batches(100),
         ..Run::default()
     };
-    let trace = Trace {
+    let mut trace = Stored {
         ns_per_tick: Some(figure),
         reference: Reference {
             id: "rdtsc".into(),
@@ -38,9 +38,9 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
             ns_per_work: 1.0 / 3.0,
             ..Reference::default()
         },
-        runs: vec![run],
-        ..Trace::default()
+        ..Stored::default()
     };
+    trace.add(run);
     let observed = |id: &str, outcome| Observation {
         timer: Timer {
             id: id.into(),
@@ -84,7 +84,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
             ..Yardsticks::default()
         },
         timers: vec![
-            observed("a", Ok(trace.into())),
+            observed("a", Ok(trace)),
             observed("b", Err("it crashed".into())),
         ],
         unasked: vec![TimerRow::unmeasured("c", "", "native", Status::Unavailable)],
