@@ -16,7 +16,7 @@ mod values;
 mod wait;
 mod watch;
 
-use std::path::{MAIN_SEPARATOR, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 
@@ -32,25 +32,20 @@ pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use run::{DetailArgs, RunArgs};
 pub use runtimes::{AgentCheckArgs, BrowserArgs, HostArgs, RuntimeName};
 pub use table::{Columns, TableArgs};
-pub use wait::{Cpus, Lengths, LoadName, PeriodArgs, Slack, WaitArgs, WaitingArgs};
+pub use wait::{Cpus, Lengths, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 pub use watch::WatchArgs;
 
-const PROBE_EXAMPLES: &str = "\
-Examples:
-  timermeter probe                              all timers of this machine
-  timermeter probe --quick 'monotonic*' rdtsc   a first look at some of them
-  timermeter probe --output all.json --output all.md
-  timermeter probe --baseline before            kept, for `timermeter compare before`
-  timermeter probe --runtime java,python        with the clocks of Java and Python
-  timermeter probe --agent 'java -jar agent.jar' 'java:*'
-  timermeter probe --agent py='python3 agent.py' --cycles nominal";
-
-/// Tells how good the clocks of this machine are
+/// Measures how good the clocks of this machine are
 ///
 /// Measures resolution, invocation cost, spread and Quality of every timer method, with intervals and
 /// caveats. Without a command: which clock to use here, in two seconds and a few lines.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "timermeter", version, args_conflicts_with_subcommands = true, after_help = groups::ALL, max_term_width = 100)]
+#[command(
+    name = "timermeter",
+    version,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 100
+)]
 pub struct Cli {
     /// When to colour what is printed
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
@@ -123,96 +118,186 @@ pub enum Colour {
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Tell which clock to use here, in two seconds and a few lines: what is done without a command
-    #[command(hide = true, after_help = groups::PLAIN)]
+    /// Print which clock to use here, in two seconds and a few lines: what is done without a command
+    #[command(hide = true)]
     Answer(AnswerArgs),
     /// Characterise the clocks of this machine, best Quality first
     ///
     /// Measures step, cost of a read, spread and Quality, and judges whether each can be trusted.
-    #[command(after_help = groups::TIMERS, after_long_help = with_examples(PROBE_EXAMPLES, groups::TIMERS))]
+    ///
+    /// Exit status 3: done, but a timer that was asked for by name could not be characterised.
+    ///
+    /// Examples:
+    ///   timermeter probe                              all timers of this machine
+    ///   timermeter probe --quick 'monotonic*' rdtsc   a first look at some of them
+    ///   timermeter probe --output all.json --output all.md
+    ///   timermeter probe --baseline before            kept, for `timermeter compare before`
+    ///   timermeter probe --runtime java,python        with the clocks of Java and Python
+    ///   timermeter probe --agent 'java -jar agent.jar' 'java:*'
+    ///   timermeter probe --agent py='python3 agent.py' --cycles nominal
+    #[command(verbatim_doc_comment)]
     Probe(ProbeArgs),
-    /// Characterise timers that wait: granularity, lateness, cost
+    /// Characterise sleep primitives: granularity, lateness, cost
     ///
     /// Measures how finely waits can be requested, how late they return, and what they cost.
-    #[command(after_help = groups::WAITED, after_long_help = with_examples(wait::WAIT_EXAMPLES, groups::WAITED))]
+    ///
+    /// Exit status 3: done, but a timer that was asked for by name could not be characterised, or a
+    /// wait was later than --break.
+    ///
+    /// Examples:
+    ///   timermeter wait --quick                           a first look at all of them
+    ///   timermeter wait nanosleep 'timerfd*' --durations 50us,1ms..10ms
+    ///   timermeter wait nanosleep --slack default,1ns     the slack as it is, and 1 ns
+    ///   timermeter wait --policy other,fifo:80 --load none,same-cpu
+    ///   timermeter wait nanosleep --durations 1ms --for 60s --cpu all --histogram latency.txt
+    ///   timermeter wait nanosleep --durations 1ms --for 1h --policy fifo:80 --break 500us
+    ///   timermeter wait --runtime java,python
+    #[command(verbatim_doc_comment)]
     Wait(Box<WaitArgs>),
     /// Characterise periodic timers: rate, jitter, missed expirations
     ///
-    /// Also tells what happens to missed expirations.
-    #[command(after_help = groups::TIMERS, after_long_help = with_examples(wait::PERIOD_EXAMPLES, groups::TIMERS))]
+    /// Also finds what happens to missed expirations.
+    ///
+    /// Exit status 3: done, but a timer that was asked for by name could not be characterised.
+    ///
+    /// Examples:
+    ///   timermeter period --every 1ms
+    ///   timermeter period timerfd setitimer --every 250us --policy fifo:80
+    ///   timermeter period --runtime java,node --every 10ms
+    #[command(verbatim_doc_comment)]
     Period(PeriodArgs),
     /// Compute a report again from the trace that `--trace` kept
-    #[command(after_help = groups::PLAIN)]
     Analyse(AnalyseArgs),
     /// Show one timer: its figures, verdicts and caveats
     ///
     /// The main figures on one screen; with -v everything, and the observations as plots.
-    #[command(after_help = groups::TIMERS)]
+    ///
+    /// Exit status 3: done, but a timer that was asked for by name could not be characterised.
+    #[command(verbatim_doc_comment)]
     Inspect(InspectArgs),
     /// Print a report, or make one page of some
     ///
     /// The page needs no network and no other file.
-    #[command(after_help = groups::REPORTS)]
+    ///
+    /// Exit status 3: done, but some of the reports could not be read.
+    #[command(verbatim_doc_comment)]
     Report(ReportArgs),
     /// Make a static site over a folder of reports
     ///
     /// Up to forty reports stand side by side on the index; it lists more.
-    #[command(after_help = groups::REPORTS)]
+    ///
+    /// Exit status 3: done, but some of the reports could not be read.
+    #[command(verbatim_doc_comment)]
     Publish(PublishArgs),
     /// Print reports side by side: text, Markdown, CSV, LaTeX, HTML …
     ///
     /// JSON and Parquet too; with `--columns all` the whole of any number of reports, for SQL.
-    #[command(after_help = groups::REPORTS)]
+    ///
+    /// Exit status 3: done, but some of the reports could not be read.
+    #[command(verbatim_doc_comment)]
     Table(TableArgs),
-    /// Tell what changed between reports, beyond noise
+    /// Print what changed between reports, beyond noise
     ///
     /// Between two reports, or several runs per side.
-    #[command(after_help = groups::COMPARED, after_long_help = with_examples(compare::EXAMPLES, groups::COMPARED))]
+    ///
+    /// Exit status 3: done, and a condition of --fail-if holds. Exit status 4: that could not be
+    /// decided: a report could not be read, nothing is in both, or what may have changed could not
+    /// have been detected.
+    ///
+    /// Examples:
+    ///   timermeter compare old.json new.json
+    ///   timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
+    ///   timermeter compare before/ -- after/  folders of runs of one machine
+    ///   timermeter compare old.json new.json --history kept/  and what its other runs differ by
+    ///   timermeter compare old.json new.json --fail-if 'cost[monotonic*]>10%'
+    ///   timermeter compare last.json new.json --same-cpu --fail-if 'cost>5%'  as a gate
+    ///   timermeter compare before             a baseline, with this machine as it is now
+    ///   timermeter compare before after       two baselines
+    #[command(verbatim_doc_comment)]
     Compare(CompareArgs),
     /// List the timers of this system, and why one cannot be used
     ///
     /// Lists clocks and timers that wait; with --all also those of other systems and processors.
-    #[command(after_help = groups::LISTED)]
+    ///
+    /// Exit status 3: done, but what was named could not be asked for its timers.
+    #[command(verbatim_doc_comment)]
     List(ListArgs),
     /// Identify the machine: CPU, kernel, clock source, NTP
     ///
     /// CPU, frequencies, hypervisor, kernel, clock source, OS, and how the clock is steered.
-    #[command(after_help = groups::PLAIN)]
     Platform(PlatformArgs),
     /// Judge whether the machine is fit to be measured
     ///
     /// Prints each finding with its cause and remedy. Changes nothing.
-    #[command(after_help = groups::CHECKED, after_long_help = with_examples(check::EXAMPLES, groups::CHECKED))]
+    ///
+    /// Exit status 3: done, and something is a problem; with --counter, a program may not read the
+    /// counter, or that cannot be decided.
+    ///
+    /// Examples:
+    ///   timermeter check                       what makes figures worse here
+    ///   timermeter check --counter             whether a program may read the raw counter
+    ///   timermeter check --from report.json    what made them worse on another machine, or then
+    ///   timermeter check --sources             which clock sources there are
+    ///   sudo timermeter check --sources --yes  measures each of them
+    #[command(verbatim_doc_comment)]
     Check(CheckArgs),
     /// Watch the clocks for hours: pauses, steps, slews, suspends
     ///
     /// Prints each event with its size, its interval and its cause, and at the end the stability
     /// of the clocks. Takes about 0.1 % of a CPU.
-    #[command(after_help = groups::PLAIN, after_long_help = with_examples(watch::EXAMPLES, groups::PLAIN))]
+    ///
+    /// Examples:
+    ///   timermeter watch 8h                       a line an event; Ctrl-C ends it early
+    ///   timermeter watch 8h --save                kept as well, for `check`
+    ///   timermeter watch 30s --pause 1ms          shorter pauses, too
+    ///   timermeter watch 24h --metrics /var/lib/node_exporter/timermeter_watch.prom
+    #[command(verbatim_doc_comment)]
     Watch(WatchArgs),
     /// Serve the native timers over the agent protocol
     ///
     /// That is what probe starts as its worker.
-    #[command(after_help = groups::PLAIN)]
     Agent(AgentArgs),
     /// Test whether an agent speaks the protocol
     ///
     /// Checks each request of the protocol, for authors of agents.
-    #[command(after_help = groups::AGENT)]
+    ///
+    /// Exit status 3: done, and the agent does not keep to the protocol.
+    #[command(verbatim_doc_comment)]
     AgentCheck(AgentCheckArgs),
     /// Pick a clock, or a way to wait, for a purpose
     ///
     /// The cheapest clock that keeps the wanted error, and how to measure with it; with --every,
     /// the method to wait with.
-    #[command(after_help = groups::PICKED, after_long_help = with_examples(pick::EXAMPLES, groups::PICKED))]
+    ///
+    /// Exit status 3: no clock, or no method to wait with, suffices; the nearest is shown.
+    ///
+    /// Examples:
+    ///   timermeter pick 250ns
+    ///   timermeter pick 250ns --for cpp                    with code in C++
+    ///   timermeter pick 10us --error 5% --rate 10000/s --overhead 1%
+    ///   timermeter pick 2ms --counts thread
+    ///   timermeter pick 5us --runtime java
+    ///   timermeter pick 1ms --needs threads,no-slew --from report.json
+    ///   timermeter pick --every 1ms                        how exactly 1 ms can be waited for
+    ///   timermeter pick --every 1ms --within 50us --share 99% --overhead 2%
+    #[command(verbatim_doc_comment)]
     Pick(PickArgs),
     /// Measure operations or a command with any clock
     ///
     /// Each operation in a fresh process.
-    #[command(after_help = groups::MEASURED, after_long_help = with_examples(measure::MEASURE_EXAMPLES, groups::MEASURED))]
+    ///
+    /// Exit status 3: done, but something that was asked for could not be measured.
+    ///
+    /// Examples:
+    ///   timermeter measure                                  what can be measured
+    ///   timermeter measure log-chain multiply --clock monotonic
+    ///   timermeter measure search-same search-random --sizes 100,10000,1000000 --format csv
+    ///   timermeter measure clone new-and-copy --instrument throughput --time 100ms
+    ///   timermeter measure log-chain --instrument discrete --clock realtime-coarse --limit 60
+    ///   timermeter measure --samples 20 -- sleep 0.01
+    #[command(verbatim_doc_comment)]
     Measure(MeasureArgs),
     /// Print what a shell needs to complete commands and flags
-    #[command(after_help = groups::PLAIN)]
     Completions(CompletionsArgs),
     /// Pass questions on to a page of a browser (what --runtime chromium and its like start)
     #[command(hide = true)]
@@ -227,10 +312,6 @@ pub enum Command {
     /// with workers start)
     #[command(hide = true)]
     Guard,
-}
-
-fn with_examples(examples: &str, statuses: &str) -> String {
-    format!("{examples}\n\n{statuses}")
 }
 
 /// Arguments of `probe`.
@@ -317,8 +398,8 @@ impl AgentSpec {
             Some((name, command)) if is_name(name) => (Some(name.to_owned()), command),
             _ => (None, text),
         };
-        let command = values::words(command, MAIN_SEPARATOR)
-            .map_err(|error| format!("{error}; quote as in a shell"))?;
+        let command =
+            shell_words::split(command).map_err(|error| format!("{error}; quote as in a shell"))?;
         match command.first() {
             Some(program) if !program.is_empty() => Ok(Self { name, command }),
             _ => Err("there is no command; give one as in 'java -jar agent.jar' or py='python3 agent.py'"

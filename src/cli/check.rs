@@ -6,15 +6,6 @@ use clap::Args;
 
 use super::{OutputArgs, values};
 
-/// What the help of `check` ends with.
-pub(super) const EXAMPLES: &str = "\
-Examples:
-  timermeter check                       what makes figures worse here
-  timermeter check --counter             whether a program may read the raw counter of the CPU
-  timermeter check --from report.json    what made them worse on another machine, or then
-  timermeter check --sources             which clock sources there are, and what is known of them
-  sudo timermeter check --sources --yes  measures each of them, and sets the present one back";
-
 /// Arguments of `check`.
 #[derive(Clone, Debug, Args)]
 pub struct CheckArgs {

@@ -7,18 +7,6 @@ use clap::Args;
 use super::OutputArgs;
 use crate::comparison::Condition;
 
-/// What the help of `compare` ends with.
-pub(super) const EXAMPLES: &str = "\
-Examples:
-  timermeter compare old.json new.json
-  timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
-  timermeter compare before/ -- after/  folders of runs of one machine
-  timermeter compare old.json new.json --history kept/  and what its other runs differ by
-  timermeter compare old.json new.json --fail-if 'cost[monotonic*]>10%'
-  timermeter compare last.json new.json --same-cpu --fail-if 'cost>5%'  as a gate
-  timermeter compare before             a baseline, with this machine as it is now
-  timermeter compare before after       two baselines";
-
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
 pub struct CompareArgs {

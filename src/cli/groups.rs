@@ -59,13 +59,15 @@ pub fn command() -> Command {
     let mut command = with_formats(Cli::command(), Format::ANSWER);
     let verbs = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter());
     for &(name, formats) in verbs.chain(&[("answer", Format::ANSWER)]) {
-        command = command.mut_subcommand(name, |verb| with_formats(verb, formats));
+        command = command.mut_subcommand(name, |verb| {
+            with_formats(verb, formats).after_help(EXIT_STATUS)
+        });
     }
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
         listed(&command)
     );
-    command.help_template(template)
+    command.help_template(template).after_help(EXIT_STATUS)
 }
 
 fn listed(command: &Command) -> String {
@@ -81,33 +83,14 @@ fn listed(command: &Command) -> String {
     listed
 }
 
-macro_rules! statuses {
-    ($($name:ident: $but:literal),* $(,)?) => {$(
-        pub(super) const $name: &str = concat!(
-            "Exit status:\n  0  done\n  1  the command failed\n  2  wrong usage\n  3  ", $but,
-            "\n  130, 143, 129  SIGINT, SIGTERM or SIGHUP ended it"
-        );
-    )*};
-}
-
-/// Of commands that never end with 3.
-pub(super) const PLAIN: &str = concat!(
-    "Exit status:\n  0  done\n  1  the command failed\n  2  wrong usage\n",
-    "  130, 143, 129  SIGINT, SIGTERM or SIGHUP ended it"
-);
-
-statuses! {
-    ALL: "done, but not all of it, or a condition holds; the help of each command says which",
-    TIMERS: "done, but a timer that was asked for by name could not be characterised",
-    WAITED: "done, but a timer that was asked for by name could not be characterised, or a wait was later than --break",
-    LISTED: "done, but what was named could not be asked for its timers",
-    REPORTS: "done, but some of the reports could not be read",
-    COMPARED: "done, and a condition of --fail-if holds\n  4  that could not be told: a report could not be read, nothing is in both, or what may have changed could not have been seen",
-    CHECKED: "done, and something is a problem; with --counter, a program may not read the counter, or that cannot be told",
-    AGENT: "done, and the agent does not keep to the protocol",
-    PICKED: "no clock, or no method to wait with, suffices; the nearest is shown",
-    MEASURED: "done, but something that was asked for could not be measured",
-}
+/// What the help of every command ends with.
+const EXIT_STATUS: &str = "Exit status:
+  0  done
+  1  the command failed
+  2  wrong usage
+  3  done, but not all of it, or a condition holds
+  4  a condition could not be decided
+  130, 143, 129  SIGINT, SIGTERM or SIGHUP ended it";
 
 /// Arguments of `completions`.
 #[derive(Clone, Debug, Args)]

@@ -11,16 +11,6 @@ use crate::model::Nanos;
 use crate::quantity;
 use crate::table::Format;
 
-/// What the help of `measure` ends with.
-pub const MEASURE_EXAMPLES: &str = "\
-Examples:
-  timermeter measure                                  what can be measured
-  timermeter measure log-chain multiply --clock monotonic
-  timermeter measure search-same search-random --sizes 100,10000,1000000 --format csv
-  timermeter measure clone new-and-copy --instrument throughput --time 100ms
-  timermeter measure log-chain --instrument discrete --clock realtime-coarse --error 5% --limit 60
-  timermeter measure --samples 20 -- sleep 0.01";
-
 /// Arguments of `measure`.
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArgs {
@@ -54,7 +44,7 @@ pub struct MeasureArgs {
     pub time: Nanos,
     /// Time after which a trial, or a single run of a command, has failed, as in 30s or 2m (seconds
     /// without a unit; rounded up)
-    #[arg(long, value_name = "TIME", default_value_t = 20, allow_negative_numbers = true, value_parser = values::limit)]
+    #[arg(long, value_name = "TIME", default_value_t = 20, allow_negative_numbers = true, value_parser = values::whole_seconds)]
     pub limit: u64,
     /// Take the figures of the clock from this report (JSON) instead of probing
     #[arg(long, value_name = "REPORT")]

@@ -11,18 +11,6 @@ use crate::method::{Language, Need};
 use crate::model::{Counted, Nanos};
 use crate::quantity;
 
-/// What the help of `pick` ends with.
-pub const EXAMPLES: &str = "\
-Examples:
-  timermeter pick 250ns
-  timermeter pick 250ns --for cpp                    with code in C++
-  timermeter pick 10us --error 5% --rate 10000/s --overhead 1%
-  timermeter pick 2ms --counts thread
-  timermeter pick 5us --runtime java
-  timermeter pick 1ms --needs threads,no-slew --from report.json
-  timermeter pick --every 1ms                        how exactly 1 ms can be waited for
-  timermeter pick --every 1ms --within 50us --share 99% --overhead 2%";
-
 /// Arguments of `pick`.
 #[derive(Clone, Debug, Args)]
 pub struct PickArgs {

@@ -173,22 +173,3 @@ fn the_other_commands() {
         Ok(Command::Agent(_))
     ));
 }
-
-#[test]
-fn backslashes_of_windows_stay() {
-    let words =
-        |command, separator| super::values::words(command, separator).expect("it is quoted well");
-    for command in [
-        r"C:\dir\a.exe agent",
-        r#""C:\dir\a.exe" agent"#,
-        r"'C:\dir\a.exe' agent",
-    ] {
-        assert_eq!(
-            words(command, '\\'),
-            [r"C:\dir\a.exe", "agent"],
-            "{command}"
-        );
-    }
-    assert_eq!(words(r#""C:\my dir\" x"#, '\\'), [r"C:\my dir\", "x"]);
-    assert_eq!(words(r"a\ b 'c\d'", '/'), ["a b", r"c\d"]);
-}

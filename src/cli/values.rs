@@ -13,15 +13,9 @@ pub(super) fn whole<T: TryFrom<u64>>(
         let number = counted(text).filter(|number| range.contains(number));
         number
             .and_then(|number| T::try_from(number).ok())
-            .ok_or_else(|| match range.end() {
-                &u64::MAX => format!("give a whole number, {} or more", range.start()),
-                most if *most < 1000 => {
-                    format!("give a whole number from {} to {most}", range.start())
-                }
-                most => format!(
-                    "give a whole number from {} to {most}, as in 1000 or 1k",
-                    range.start()
-                ),
+            .ok_or_else(|| match (range.start(), range.end()) {
+                (least, &u64::MAX) => format!("give a whole number, {least} or more"),
+                (least, most) => format!("give a whole number from {least} to {most}"),
             })
     }
 }
@@ -66,29 +60,6 @@ pub(super) fn cpu(text: &str) -> Result<u32, String> {
         .map_err(|_| "give the number of a CPU, as in 0".to_owned())
 }
 
-/// The words of a command, quoted as in a shell; where `separator` of folders is a backslash it
-/// quotes nothing.
-pub(super) fn words(
-    command: &str,
-    separator: char,
-) -> Result<Vec<String>, shell_words::ParseError> {
-    if separator != '\\' {
-        return shell_words::split(command);
-    }
-    let (mut quote, mut text) = (None, String::new());
-    for c in command.chars() {
-        match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), _) if c == open => quote = None,
-            // Between single quotes it means itself anyhow.
-            (None | Some('"'), '\\') => text.push(c),
-            _ => {}
-        }
-        text.push(c);
-    }
-    shell_words::split(&text)
-}
-
 /// Half the width of an interval of Quality, in points.
 pub(super) fn points(text: &str) -> Result<f64, String> {
     positive(text, 100.0)
@@ -96,30 +67,12 @@ pub(super) fn points(text: &str) -> Result<f64, String> {
 }
 
 /// Seconds, or a time with its unit.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     const MOST: f64 = 1e6;
-    positive(text, MOST)
-        .or_else(|| {
-            nanoseconds(text)
-                .map(|ns| ns / 1e9)
-                .filter(|seconds| *seconds > 0.0 && *seconds <= MOST)
-        })
-        .ok_or_else(|| {
-            "give a time as in 500ms, 30s, 5m or 1h, or seconds, more than 0 and up to 1000000 s"
-                .into()
-        })
-}
-
-/// A time with its unit, minutes and hours among them.
-fn nanoseconds(text: &str) -> Option<f64> {
-    const LONG: [(&str, f64); 3] = [("min", 60e9), ("m", 60e9), ("h", 3600e9)];
-    let long = || {
-        let (number, unit) = LONG
-            .iter()
-            .find_map(|(name, unit)| Some((text.trim().strip_suffix(name)?, *unit)))?;
-        positive(number, f64::MAX).map(|number| number * unit)
-    };
-    quantity::time(text).ok().map(|time| time.0).or_else(long)
+    let with_unit = || Some(quantity::time(text).ok()?.0 / 1e9).filter(|seconds| *seconds <= MOST);
+    positive(text, MOST).or_else(with_unit).ok_or_else(|| {
+        "give a time as in 500ms, 30s, 5m or 1h, or seconds, more than 0 and up to 1000000 s".into()
+    })
 }
 
 /// The same in whole seconds, rounded up.
@@ -128,27 +81,12 @@ pub(super) fn whole_seconds(text: &str) -> Result<u64, String> {
 }
 
 /// A period, in nanoseconds.
-pub(crate) fn period(text: &str) -> Result<u64, String> {
-    const RANGE: RangeInclusive<f64> = 1e3..=6e10;
+pub(super) fn period(text: &str) -> Result<u64, String> {
     let ns = quantity::time(text).map_err(|error| error.to_string())?.0;
-    if RANGE.contains(&ns) {
-        Ok(ns.round() as u64)
-    } else {
-        Err("give a period from 1us to 60s".into())
+    match ns {
+        1e3..=6e10 => Ok(ns.round() as u64),
+        _ => Err("give a period from 1us to 60s".into()),
     }
-}
-
-/// Seconds that a trial may take, rounded up.
-pub(super) fn limit(text: &str) -> Result<u64, String> {
-    const RANGE: RangeInclusive<u64> = 1..=86_400;
-    let bare = text.trim().parse::<f64>().ok();
-    let seconds = bare.or_else(|| nanoseconds(text).map(|ns| ns / 1e9));
-    let whole = seconds
-        .filter(|seconds| *seconds > 0.0)
-        .map(|seconds| seconds.ceil() as u64);
-    whole.filter(|whole| RANGE.contains(whole)).ok_or_else(|| {
-        "give seconds, from 1 to 86400, or a time with its unit, as in 500ms, 2s or 5m".into()
-    })
 }
 
 fn positive(text: &str, most: f64) -> Option<f64> {
@@ -199,11 +137,10 @@ mod tests {
             (Ok(300.0), Ok(120.0), Ok(3600.0))
         );
         assert_eq!(whole_seconds("1500ms"), Ok(2));
-        assert_eq!(limit("1500ms"), Ok(2));
         assert!(
             ["", "0", "-1", "1e9", "ten", "inf", "nan"]
                 .iter()
-                .all(|text| seconds(text).is_err() && limit(text).is_err())
+                .all(|text| seconds(text).is_err())
         );
     }
 }

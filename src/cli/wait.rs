@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use timers::os::Policy;
 
 use super::{RunArgs, values};
@@ -10,26 +11,8 @@ use crate::campaign::waits::plan::WaitPlan;
 use crate::model::{BackgroundLoad, Nanos};
 use crate::quantity;
 
-/// What the help of `wait` ends with.
-pub const WAIT_EXAMPLES: &str = "\
-Examples:
-  timermeter wait --quick                           a first look at all of them
-  timermeter wait nanosleep 'timerfd*' --durations 50us,1ms..10ms
-  timermeter wait nanosleep --slack default,1ns     with the timer slack as it is, and at 1 ns
-  timermeter wait --policy other,fifo:80 --load none,same-cpu
-  timermeter wait nanosleep --durations 1ms --for 60s --cpu all --histogram latency.txt
-  timermeter wait nanosleep --durations 1ms --for 1h --policy fifo:80 --break 500us
-  timermeter wait --runtime java,python";
-
-/// What the help of `period` ends with.
-pub const PERIOD_EXAMPLES: &str = "\
-Examples:
-  timermeter period --every 1ms
-  timermeter period timerfd setitimer --every 250us --policy fifo:80
-  timermeter period --runtime java,node --every 10ms";
-
 /// Arguments of `wait`.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct WaitArgs {
     /// Lengths of waits: times and ranges by decades, as in 50us,1ms..100ms, from 2ns to 60s
     /// (repeatable, or with commas). Single lengths are only waited; for a range the granularity is
@@ -85,9 +68,9 @@ pub struct WaitingArgs {
     /// where none is given (repeatable, or with commas)
     #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = policy)]
     pub policy: Vec<Policy>,
-    /// Load that runs meanwhile (repeatable, or with commas)
-    #[arg(long, value_name = "LOAD", value_enum, value_delimiter = ',')]
-    pub load: Vec<LoadName>,
+    /// Load that runs meanwhile: none, or a thread that computes on the same or on another CPU (repeatable, or with commas)
+    #[arg(long, value_name = "LOAD", value_parser = loads(), value_delimiter = ',')]
+    pub load: Vec<BackgroundLoad>,
     /// Wait on this CPU, or on each in turn (all) [default: the quietest]
     #[arg(long, value_name = "N|all", value_parser = cpus, allow_negative_numbers = true)]
     pub cpu: Option<Cpus>,
@@ -97,14 +80,9 @@ pub struct WaitingArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lengths(pub Vec<u64>);
 
-/// The timer slack of a thread.
+/// The timer slack of a thread in nanoseconds; none is as the system has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slack {
-    /// As the system has it.
-    AsItIs,
-    /// A number of nanoseconds.
-    Nanoseconds(u64),
-}
+pub struct Slack(pub Option<u64>);
 
 /// Which CPUs to wait on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,42 +93,7 @@ pub enum Cpus {
     All,
 }
 
-/// What else runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LoadName {
-    /// Nothing of this program
-    None,
-    /// A thread that computes, on the same CPU
-    SameCpu,
-    /// A thread that computes, on another CPU
-    OtherCpu,
-}
-
 impl WaitArgs {
-    /// What is named, at the usual lengths.
-    #[must_use]
-    pub fn of(common: WaitingArgs) -> Self {
-        Self {
-            durations: Vec::new(),
-            granularity: false,
-            span: None,
-            histogram: None,
-            break_at: None,
-            plan: None,
-            common,
-        }
-    }
-
-    /// A first look at it.
-    #[must_use]
-    pub fn first_look(common: WaitingArgs) -> Self {
-        let run = RunArgs {
-            quick: true,
-            ..common.run
-        };
-        Self::of(WaitingArgs { run, ..common })
-    }
-
     /// Whether nothing but the lengths that are named is waited.
     #[must_use]
     pub fn only_lengths(&self) -> bool {
@@ -159,31 +102,19 @@ impl WaitArgs {
     }
 }
 
-impl From<LoadName> for BackgroundLoad {
-    fn from(name: LoadName) -> Self {
-        match name {
-            LoadName::None => Self::None,
-            LoadName::SameCpu => Self::SameCpu,
-            LoadName::OtherCpu => Self::OtherCpu,
-        }
-    }
-}
-
-impl From<BackgroundLoad> for LoadName {
-    fn from(load: BackgroundLoad) -> Self {
-        match load {
-            BackgroundLoad::None => Self::None,
-            BackgroundLoad::SameCpu => Self::SameCpu,
-            BackgroundLoad::OtherCpu => Self::OtherCpu,
-        }
-    }
+fn loads() -> impl TypedValueParser<Value = BackgroundLoad> {
+    PossibleValuesParser::new(["none", "same-cpu", "other-cpu"]).map(|name| match name.as_str() {
+        "same-cpu" => BackgroundLoad::SameCpu,
+        "other-cpu" => BackgroundLoad::OtherCpu,
+        _ => BackgroundLoad::None,
+    })
 }
 
 /// The longest wait and period, a minute, in nanoseconds.
 const LONGEST_NS: f64 = 6e10;
 
 /// One length, or a range by decades with both its ends.
-pub(crate) fn lengths(text: &str) -> Result<Lengths, String> {
+fn lengths(text: &str) -> Result<Lengths, String> {
     let one = |text: &str| {
         let Nanos(ns) = quantity::time(text).map_err(|error| error.to_string())?;
         if ns > LONGEST_NS {
@@ -211,16 +142,16 @@ pub(crate) fn lengths(text: &str) -> Result<Lengths, String> {
     Ok(Lengths(all))
 }
 
-pub(crate) fn slack(text: &str) -> Result<Slack, String> {
+fn slack(text: &str) -> Result<Slack, String> {
     if text.trim() == "default" {
-        return Ok(Slack::AsItIs);
+        return Ok(Slack(None));
     }
     let time = quantity::time(text).ok().filter(|time| time.0 <= 4e9);
-    time.map(|time| Slack::Nanoseconds(time.0.ceil() as u64))
+    time.map(|time| Slack(Some(time.0.ceil() as u64)))
         .ok_or_else(|| "give default, or a time up to 4s, as in 1ns or 50us".into())
 }
 
-pub(crate) fn policy(text: &str) -> Result<Policy, String> {
+fn policy(text: &str) -> Result<Policy, String> {
     /// Above most threads of the kernel, below its watchdogs.
     const PRIORITY: u32 = 80;
     let (name, priority) = match text.trim().split_once(':') {
@@ -276,7 +207,7 @@ mod tests {
     fn slack_policy_and_cpu_are_as_people_write_them() {
         assert_eq!(
             (slack("default"), slack("1ns")),
-            (Ok(Slack::AsItIs), Ok(Slack::Nanoseconds(1)))
+            (Ok(Slack(None)), Ok(Slack(Some(1))))
         );
         assert_eq!(
             (policy("fifo"), policy("rr:5")),

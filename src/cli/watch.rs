@@ -7,14 +7,6 @@ use clap::Args;
 use super::values;
 use crate::table::Format;
 
-/// What the help of `watch` ends with.
-pub(super) const EXAMPLES: &str = "\
-Examples:
-  timermeter watch 8h                       a line an event, and what was seen in all at the end; Ctrl-C ends it early
-  timermeter watch 8h --save                kept as well, after what was kept before; `check` tells of it
-  timermeter watch 30s --pause 1ms          shorter pauses, too
-  timermeter watch 24h --metrics /var/lib/node_exporter/timermeter_watch.prom";
-
 /// Arguments of `watch`.
 #[derive(Clone, Debug, Args)]
 pub struct WatchArgs {

@@ -96,7 +96,7 @@ fn clock_sentence(findings: &[Finding]) -> Option<String> {
         Severity::Unknown => "unknown",
         Severity::Note | Severity::Ok => "good",
     };
-    Some(format!("The clock is {word}: {}.", worst.message))
+    Some(format!("The clock is {word} — {}.", worst.message))
 }
 
 /// All findings, or only problems and notes, of the latter what was found.

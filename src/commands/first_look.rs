@@ -48,16 +48,18 @@ pub fn first_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandEr
     const SPAN_S: f64 = 0.3;
     let run = RunArgs {
         timers: timers.iter().map(|id| (*id).to_owned()).collect(),
+        quick: true,
         quiet: true,
         ..RunArgs::default()
     };
     let args = WaitArgs {
         durations: vec![Lengths(vec![request_ns])],
         span: Some(SPAN_S),
-        ..WaitArgs::first_look(WaitingArgs {
+        common: WaitingArgs {
             run,
             ..WaitingArgs::default()
-        })
+        },
+        ..WaitArgs::default()
     };
     wait::record(&args)?.0.report().map_err(failed)
 }

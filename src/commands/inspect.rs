@@ -82,11 +82,14 @@ fn characterise(args: &InspectArgs) -> Result<Report, CommandError> {
     };
     let waits = |name: &String| timers::waits::find(name).is_some();
     let (recording, _) = if args.timers.iter().any(waits) {
-        wait::record(&WaitArgs::first_look(WaitingArgs {
-            run,
-            cpu: args.cpu.map(Cpus::One),
-            ..WaitingArgs::default()
-        }))?
+        wait::record(&WaitArgs {
+            common: WaitingArgs {
+                run,
+                cpu: args.cpu.map(Cpus::One),
+                ..WaitingArgs::default()
+            },
+            ..WaitArgs::default()
+        })?
     } else {
         probe::record(&ProbeArgs {
             run,

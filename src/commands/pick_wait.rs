@@ -51,6 +51,7 @@ fn measured(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice, CommandE
         let run = RunArgs {
             timers: timers.to_vec(),
             hosts: hosts.clone(),
+            quick: true,
             ..RunArgs::default()
         };
         let common = WaitingArgs {
@@ -97,7 +98,8 @@ fn recorded(
         plan: Some(plan),
         // One that rounds does not keep a period.
         granularity: asked.within_ns.is_some(),
-        ..WaitArgs::first_look(common)
+        common,
+        ..WaitArgs::default()
     })?;
     recorded.0.report().map_err(failed)
 }

@@ -16,7 +16,7 @@ use crate::campaign::clocks;
 use crate::campaign::sampling::Plan;
 use crate::campaign::waits::campaign::{Conditions, Subject, WaitSettings};
 use crate::campaign::waits::plan::WaitPlan;
-use crate::cli::{Cpus, Slack, WaitingArgs};
+use crate::cli::{Cpus, WaitingArgs};
 use crate::limits::MOST_TIMERS;
 use crate::model::{BackgroundLoad, Settings, Status, Timer, WaitConditions};
 use crate::recording::{NotUsable, WaitObservation};
@@ -211,13 +211,7 @@ fn cpus(asked: Option<Cpus>) -> Result<Vec<Option<u32>>, CommandError> {
 fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
     let slacks: Vec<Option<u64>> = match args.slack.as_slice() {
         [] => vec![None],
-        asked => asked
-            .iter()
-            .map(|slack| match slack {
-                Slack::AsItIs => None,
-                Slack::Nanoseconds(ns) => Some(*ns),
-            })
-            .collect(),
+        asked => asked.iter().map(|slack| slack.0).collect(),
     };
     let policies: Vec<Option<Policy>> = match args.policy.as_slice() {
         [] => vec![None],
@@ -225,7 +219,7 @@ fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
     };
     let loads: Vec<BackgroundLoad> = match args.load.as_slice() {
         [] => vec![BackgroundLoad::None],
-        asked => asked.iter().copied().map(BackgroundLoad::from).collect(),
+        asked => asked.to_vec(),
     };
     let mut all = Vec::new();
     for &cpu in cpus {

@@ -1,9 +1,9 @@
-use super::{QuantityError, frequency, time};
+use super::{frequency, time};
 use crate::model::{Hertz, Nanos};
 use proptest::prelude::*;
 
 #[test]
-fn what_is_accepted() {
+fn numbers_with_units_are_accepted() {
     for (text, ns) in [
         ("1000ns", 1000.0),
         ("1ms", 1e6),
@@ -12,6 +12,8 @@ fn what_is_accepted() {
         ("3µs", 3000.0),
         ("3\u{3bc}s", 3000.0),
         ("1s", 1e9),
+        ("2min", 1.2e11),
+        ("1h", 3.6e12),
         (" 1e3 ns ", 1000.0),
         ("+.5e+1ms", 5e6),
     ] {
@@ -22,51 +24,45 @@ fn what_is_accepted() {
 }
 
 #[test]
-fn what_is_refused() {
-    use QuantityError as E;
-    fn refused(text: &str) -> QuantityError {
-        time(text).expect_err(text)
-    }
-    for text in [
-        "", " ", "ns", "NaNns", "infns", "-infns", "e5ns", ".ns", "+ns", "ms5", "µs", "١ns",
+fn refusals_name_the_problem() {
+    for (text, problem) in [
+        ("", "is no number"),
+        (" ", "is no number"),
+        ("ns", "is no number"),
+        ("NaNns", "is no number"),
+        ("-infns", "is no number"),
+        ("e5ns", "is no number"),
+        (".ns", "is no number"),
+        ("ms5", "is no number"),
+        ("١ns", "is no number"),
+        ("1.2.3ns", "is no number"),
+        ("5ns ns", "is no number"),
+        ("1,5ms", "is no number"),
+        ("1_000ns", "is no number"),
+        ("-5ns", "is not above zero"),
+        ("0s", "is not above zero"),
+        ("-0ns", "is not above zero"),
+        ("5", "has no unit"),
+        ("1e999ns", "is too large"),
+        ("1e305s", "is too large"),
+        ("5parsec", "has an unknown unit; give a time"),
+        ("5ens", "has an unknown unit"),
+        ("5GHz", "has an unknown unit"),
+        ("5NS", "has an unknown unit"),
+        ("5cycles", "has an unknown unit"),
     ] {
-        assert!(
-            matches!(refused(text), E::NotANumber { .. }),
-            "{text}: {}",
-            refused(text)
-        );
+        let error = time(text).expect_err(text).to_string();
+        assert!(error.contains(problem), "{error}");
     }
-    assert!(matches!(refused("-5ns"), E::Negative { .. }));
-    assert!(matches!(refused("5"), E::NoUnit { .. }));
-    for text in ["1e999ns", "1e305s"] {
-        assert!(matches!(refused(text), E::TooLarge { .. }), "{text}");
-    }
-    for text in [
-        "5parsec", "5ens", "1.2.3ns", "5GHz", "5NS", "5ns ns", "1,5ms", "1_000ns", "5cycles",
+    for (text, problem) in [
+        ("0GHz", "is not above zero"),
+        ("1e-999Hz", "is not above zero"),
+        ("2.8", "has no unit"),
+        ("5ns", "has an unknown unit; give a frequency"),
     ] {
-        assert!(
-            matches!(refused(text), E::UnknownUnit { .. }),
-            "{text}: {}",
-            refused(text)
-        );
+        let error = frequency(text).expect_err(text).to_string();
+        assert!(error.contains(problem), "{error}");
     }
-    for text in ["0s", "-0ns"] {
-        assert!(matches!(refused(text), E::Zero { .. }), "{text}");
-    }
-    for text in ["0GHz", "1e-999Hz"] {
-        assert!(matches!(frequency(text), Err(E::Zero { .. })), "{text}");
-    }
-    assert!(matches!(frequency("2.8"), Err(E::NoUnit { .. })));
-    assert!(matches!(frequency("5ns"), Err(E::UnknownUnit { .. })));
-}
-
-#[test]
-fn errors_name_what_is_accepted() {
-    let text = time("5parsec").unwrap_err().to_string();
-    assert!(
-        text.contains("'parsec'") && text.contains("ns, us, µs, ms or s"),
-        "{text}"
-    );
 }
 
 proptest! {
