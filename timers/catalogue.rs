@@ -1,18 +1,16 @@
-//! The list of native timers. A new one is a file of its own and one line here.
-//!
-//! Clocks that one system or one instruction set alone has are known everywhere by their `INFO`.
-//! Their loops are compiled there only, where they are listed as `OWN`.
+//! The list of native timers. A new one is a type and a row of the table in the file of its family.
 //!
 //! A clock that is read now and then, by its id: what is read is a number, and each read costs a
 //! dynamic call more than the clock.
 
 use std::sync::LazyLock;
 
+use crate::arch::arm_counters::wide as arm64;
+use crate::arch::{arm_counters as arm, riscv_counters as riscv, x86_counters as x86};
 use crate::null::Null;
-use crate::{
-    Info, Native, Subject, Timer, Unavailable, apple, arch, arm, os, perf_event, posix, ptp,
-    quanta_clock, riscv, std_time, windows, x86,
-};
+use crate::os::posix::{accounts, clocks as posix_clocks, seconds};
+use crate::os::{apple_timers, linux_ptp, perf_clocks, windows_timers};
+use crate::{Described, Info, Native, Subject, Timer, Unavailable, quanta_clock, std_time};
 
 /// A native timer as the catalogue knows it.
 #[derive(Clone, Copy)]
@@ -41,43 +39,52 @@ impl Entry {
     }
 }
 
-/// A list of timers, and what visits them by their types; whom it does not know goes to the next.
-macro_rules! list {
-    ($($timer:ty),* $(,)?) => {
-        pub(crate) const OWN: &[$crate::Entry] = &[$($crate::Entry::of::<$timer>()),*];
+/// A table of clocks: type, id, label, nanoseconds in a tick, properties. The types are there where
+/// `$here` holds; all others know the rows, as clocks of `$place` only. What a table does not know is
+/// visited by the next.
+macro_rules! clocks {
+    ($place:literal, $here:meta; $($timer:ty, $id:literal, $label:expr, $ns_per_tick:expr, $properties:expr;)*) => {
+        $(#[cfg($here)]
+        impl $crate::Described for $timer {
+            const INFO: $crate::Info = $crate::Info {
+                id: $id,
+                label: $label,
+                ns_per_tick: $ns_per_tick,
+                properties: $properties,
+            };
+        })*
+
+        pub(crate) const ALL: &[$crate::Entry] = &[$(
+            #[cfg($here)]
+            $crate::Entry::of::<$timer>(),
+            #[cfg(not($here))]
+            $crate::Entry {
+                info: $crate::Info {
+                    id: $id,
+                    label: $label,
+                    ns_per_tick: $ns_per_tick,
+                    properties: $properties,
+                },
+                ns_per_tick: || None,
+                declared_resolution: || None,
+                availability: || Err($crate::Unavailable::elsewhere(concat!($place, " only"))),
+                open: || Err($crate::Unavailable::elsewhere(concat!($place, " only"))),
+            },
+        )*];
 
         pub(crate) fn visit_own<V: $crate::Visitor>(
             id: &str,
             visitor: V,
         ) -> Result<Result<V::Output, $crate::Unavailable>, V> {
             match id {
-                $(id if id == <$timer as $crate::Timer>::INFO.id => {
-                    Ok(<$timer as $crate::Timer>::open().map(|timer| visitor.visit(timer)))
-                })*
+                $(#[cfg($here)]
+                $id => Ok(<$timer as $crate::Timer>::open().map(|timer| visitor.visit(timer))),)*
                 _ => Err(visitor),
             }
         }
     };
 }
-pub(crate) use list;
-
-/// The entries of clocks that are there on some systems only, whose own are `$own`.
-macro_rules! only {
-    ($own:expr, $where:literal, $infos:expr) => {
-        $infos.iter().map(|info: &Info| {
-            $own.iter()
-                .find(|entry| entry.info.id == info.id)
-                .copied()
-                .unwrap_or(Entry {
-                    info: *info,
-                    ns_per_tick: || None,
-                    declared_resolution: || None,
-                    availability: || Err(Unavailable::elsewhere(concat!($where, " only"))),
-                    open: || Err(Unavailable::elsewhere(concat!($where, " only"))),
-                })
-        })
-    };
-}
+pub(crate) use clocks;
 
 /// Something to be done with a timer whose type is not known beforehand.
 pub trait Visitor {
@@ -91,66 +98,47 @@ pub trait Visitor {
 /// The id of the timer that reads nothing.
 pub const FLOOR_ID: &str = Null::INFO.id;
 
-list![
-    posix::Monotonic,
-    posix::MonotonicRaw,
-    posix::MonotonicCoarse,
-    posix::Realtime,
-    posix::RealtimeCoarse,
-    posix::Boottime,
-    posix::Tai,
-    posix::ProcessCputime,
-    posix::ThreadCputime,
-    posix::MonotonicSyscall,
-    posix::MonotonicRawSyscall,
-    posix::MonotonicCoarseSyscall,
-    posix::RealtimeSyscall,
-    posix::RealtimeCoarseSyscall,
-    posix::BoottimeSyscall,
-    posix::ProcessCputimeSyscall,
-    posix::ThreadCputimeSyscall,
-    posix::Gettimeofday,
-    posix::Time,
-    posix::Clock,
-    posix::Times,
-    posix::GetrusageSelf,
-    posix::GetrusageThread,
-    std_time::StdInstant,
-    std_time::StdSystemTime,
-    quanta_clock::Quanta,
-    quanta_clock::QuantaRaw,
-    perf_event::TaskClock,
-    perf_event::Cycles,
-    perf_event::RdpmcCycles,
+/// The tables, in the order in which their clocks are listed.
+macro_rules! tables {
+    ($($table:ident),*) => {
+        /// Every native timer this build knows, readable here or not.
+        #[must_use]
+        pub fn catalogue() -> &'static [Entry] {
+            static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| [$($table::ALL),*].concat());
+            &ALL
+        }
+
+        /// Hands the native timer of that id, opened for the calling thread, to a visitor, which is
+        /// compiled for each timer: no call it makes is dynamic. `None` when no timer is called so.
+        ///
+        /// # Errors
+        /// Says why this machine does not let the timer be read.
+        pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<Result<V::Output, Unavailable>> {
+            $(let visitor = match $table::visit_own(id, visitor) {
+                Ok(visited) => return Some(visited),
+                Err(visitor) => visitor,
+            };)*
+            drop(visitor);
+            (find(id)?.availability)().err().map(Err)
+        }
+    };
+}
+
+tables![
+    x86,
+    arm,
+    arm64,
+    riscv,
+    posix_clocks,
+    seconds,
+    accounts,
+    std_time,
+    quanta_clock,
+    perf_clocks,
+    linux_ptp,
+    windows_timers,
+    apple_timers
 ];
-
-/// Every native timer this build knows, readable here or not.
-#[must_use]
-pub fn catalogue() -> &'static [Entry] {
-    static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-        let counters = only!(arch::OWN, "x86", x86::ALL)
-            .chain(only!(arch::OWN, "64-bit Arm", arm::ALL))
-            .chain(only!(arch::OWN, "RISC-V", riscv::ALL));
-        let systems = only!(os::OWN, "Linux", ptp::ALL)
-            .chain(only!(os::OWN, "Windows", windows::ALL))
-            .chain(only!(os::OWN, "macOS", apple::ALL));
-        counters.chain(OWN.iter().copied()).chain(systems).collect()
-    });
-    &ALL
-}
-
-/// Hands the native timer of that id, opened for the calling thread, to a visitor, which is
-/// compiled for each timer: no call it makes is dynamic. `None` when no timer is called so.
-///
-/// # Errors
-/// Says why this machine does not let the timer be read.
-pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<Result<V::Output, Unavailable>> {
-    let native = arch::visit_own(id, visitor).or_else(|visitor| visit_own(id, visitor));
-    match native.or_else(|visitor| os::visit_own(id, visitor)) {
-        Ok(visited) => Some(visited),
-        Err(_) => (find(id)?.availability)().err().map(Err),
-    }
-}
 
 /// The timer that reads nothing. It is not in the [`catalogue`]: it is never picked as a clock.
 #[must_use]

@@ -309,8 +309,11 @@ mod tests {
     /// A read that does as much as the work itself.
     struct Doubled;
 
-    impl Timer for Doubled {
+    impl crate::Described for Doubled {
         const INFO: crate::Info = Null::INFO;
+    }
+
+    impl Timer for Doubled {
         type Reading = usize;
 
         fn open() -> Result<Self, crate::Unavailable> {

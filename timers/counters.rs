@@ -1,5 +1,5 @@
 //! Counters that one instruction reads. Which there are, and what each is, stands in
-//! `instructions.rs`.
+//! `arch/`, a table an instruction set.
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -9,20 +9,22 @@ use crate::arch::Instruction;
 use crate::deadline::{Deadline, kernel_raw_time};
 use crate::os::attempt::attempt;
 use crate::os::clocks::tsc_permitted;
-use crate::{Info, Ticks, Timer, Unavailable, work};
+use crate::{Described, Ticks, Timer, Unavailable, work};
 
 /// A counter, by the instruction that reads it.
 pub struct Counter<I>(PhantomData<I>);
 
-impl<I: Instruction> Timer for Counter<I> {
-    const INFO: Info = I::INFO;
+impl<I: Instruction> Timer for Counter<I>
+where
+    Self: Described,
+{
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {
         I::present().map_err(Unavailable::because)?;
         tsc_permitted()?;
         if I::TRAPS {
-            attempt(I::INFO.label, I::read)?;
+            attempt(Self::INFO.label, I::read)?;
         }
         Ok(Self(PhantomData))
     }
@@ -45,7 +47,10 @@ impl<I: Instruction> Timer for Counter<I> {
     }
 }
 
-impl<I: Instruction> Counter<I> {
+impl<I: Instruction> Counter<I>
+where
+    Self: Described,
+{
     /// Ticks a second as processor or firmware declare them, whether they are right or not.
     pub(crate) fn declared_rate() -> Option<f64> {
         Self::open().ok()?;

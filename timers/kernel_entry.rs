@@ -8,7 +8,7 @@
 use crate::affinity::Pinned;
 use crate::os::Undistorted;
 use crate::os::clocks::cheapest_call;
-use crate::{ReadsBy, Timer, arch};
+use crate::{Described, ReadsBy, Timer, arch};
 
 /// Costs of the ways out of user mode, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

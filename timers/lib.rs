@@ -23,19 +23,15 @@ pub mod clock_sources;
 mod context;
 mod counters;
 mod deadline;
-mod instructions;
 mod kernel_entry;
 mod native;
 mod null;
 pub mod os;
-mod perf_event;
-mod posix;
 mod properties;
 mod quanta_clock;
 pub mod raw;
 mod std_time;
 mod subject;
-mod systems;
 pub mod timed;
 pub mod waits;
 mod work;
@@ -58,17 +54,13 @@ pub use std_time::date;
 pub use subject::{Advance, Answer, During, Fault, Ordered, Subject};
 pub use work::links;
 
-use instructions::{arm, riscv, x86};
-use systems::{apple, ptp, windows};
-
 // So that a timer reads the same in this crate and in another one.
 extern crate self as timers;
 
 /// Timers by their types, for who compiles a measurement for one of them.
 pub mod clocks {
-    pub use crate::posix::{
-        Monotonic, MonotonicCoarse, MonotonicRaw, ProcessCputime, ThreadCputime,
-    };
+    #[allow(unused_imports, reason = "Windows has none of POSIX")]
+    pub use crate::os::posix::by_type::*;
     pub use crate::std_time::StdInstant;
 }
 
@@ -139,14 +131,18 @@ impl Ticks {
     }
 }
 
-/// What the author of a timer method writes.
+/// Says what a timer method is called and what it declares about itself. Its row in a table of
+/// clocks writes this.
+pub trait Described {
+    /// Name, label, unit, and what it is.
+    const INFO: Info;
+}
+
+/// What the author of a timer method writes, and a row in the table of its file.
 ///
 /// [`read`](Timer::read) is all that ever stands in a timed region: it makes the call and keeps the
 /// result as the call gives it. [`ticks`](Timer::ticks) turns that into a number afterwards.
-pub trait Timer: Sized + Send + Sync + 'static {
-    /// Name, label, unit, and what it is.
-    const INFO: Info;
-
+pub trait Timer: Described + Sized + Send + Sync + 'static {
     /// The result of the call as it comes: a `timespec`, an `Instant`, a register.
     type Reading: Copy + Send;
 
@@ -164,7 +160,7 @@ pub trait Timer: Sized + Send + Sync + 'static {
         Self::open().map(drop)
     }
 
-    /// Nanoseconds in one tick, as declared: by [`INFO`](Timer::INFO), or by the system while it
+    /// Nanoseconds in one tick, as declared: by [`INFO`](Described::INFO), or by the system while it
     /// runs.
     fn ns_per_tick() -> Option<f64> {
         Self::INFO.ns_per_tick

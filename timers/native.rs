@@ -14,7 +14,9 @@ use crate::counters::Counter;
 use crate::deadline::Deadline;
 use crate::os::{Common, Undistorted};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
-use crate::{Context, Counted, Info, Ticks, Timer, Unavailable, Visitor, arch, context, work};
+use crate::{
+    Context, Counted, Described, Info, Ticks, Timer, Unavailable, Visitor, arch, context, work,
+};
 
 /// The counter of the processor, held back by a fence and bare.
 type Fenced = Counter<arch::Fenced>;

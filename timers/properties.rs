@@ -284,13 +284,3 @@ impl Properties {
         }
     }
 }
-
-/// What the clocks of one system are, each by a name, and all of them.
-macro_rules! infos {
-    ($($name:ident, $id:literal, $label:literal, $ns_per_tick:expr, $properties:expr;)*) => {
-        $(pub(crate) const $name: Info =
-            Info { id: $id, label: $label, ns_per_tick: $ns_per_tick, properties: $properties };)*
-        pub(crate) const ALL: &[Info] = &[$($name),*];
-    };
-}
-pub(crate) use infos;

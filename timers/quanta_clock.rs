@@ -15,8 +15,14 @@
 //!
 //! [quanta]: https://docs.rs/quanta/0.13
 
+use crate::catalogue::clocks;
 use crate::os::clocks::vdso_permitted;
-use crate::{Info, Properties, Ticks, Timer, Unavailable};
+use crate::{Properties, Ticks, Timer, Unavailable};
+
+clocks! { "all systems", all();
+    Quanta, "quanta", "quanta::Clock::now()", Some(1.0), Properties::COUNTER;
+    QuantaRaw, "quanta-raw", "quanta::Clock::raw()", None, Properties::COUNTER;
+}
 
 /// `now()`: scaled to nanoseconds.
 pub(crate) struct Quanta {
@@ -26,16 +32,10 @@ pub(crate) struct Quanta {
 }
 
 impl Timer for Quanta {
-    const INFO: Info = Info {
-        id: "quanta",
-        label: "quanta::Clock::now()",
-        ns_per_tick: Some(1.0),
-        properties: Properties::COUNTER,
-    };
     type Reading = quanta::Instant;
 
     fn open() -> Result<Self, Unavailable> {
-        may_count()?;
+        vdso_permitted()?;
         let clock = quanta::Clock::new();
         // Documented to be the zero of all instants as long as quanta's upkeep thread does not run;
         // if it did, it would still be no later than now.
@@ -43,8 +43,11 @@ impl Timer for Quanta {
         Ok(Self { clock, origin })
     }
 
+    /// Whether reading would crash, without the 10 to 200 ms that the calibration takes. What it
+    /// calibrates against is CLOCK_MONOTONIC, so that has to be readable too; where that is, so is the
+    /// counter.
     fn availability() -> Result<(), Unavailable> {
-        may_count()
+        vdso_permitted()
     }
 
     #[inline(always)]
@@ -63,23 +66,17 @@ pub(crate) struct QuantaRaw {
 }
 
 impl Timer for QuantaRaw {
-    const INFO: Info = Info {
-        id: "quanta-raw",
-        label: "quanta::Clock::raw()",
-        ns_per_tick: None,
-        properties: Properties::COUNTER,
-    };
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {
-        may_count()?;
+        vdso_permitted()?;
         Ok(Self {
             clock: quanta::Clock::new(),
         })
     }
 
     fn availability() -> Result<(), Unavailable> {
-        may_count()
+        vdso_permitted()
     }
 
     #[inline(always)]
@@ -90,11 +87,4 @@ impl Timer for QuantaRaw {
     fn ticks(&self, reading: u64) -> Ticks {
         Ticks(reading)
     }
-}
-
-/// Whether reading would crash, without the 10 to 200 ms that the calibration takes. What it
-/// calibrates against is CLOCK_MONOTONIC, so that has to be readable too; where that is, so is the
-/// counter.
-fn may_count() -> Result<(), Unavailable> {
-    vdso_permitted()
 }

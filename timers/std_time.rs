@@ -12,9 +12,21 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::catalogue::clocks;
 use crate::os::Common;
 use crate::os::clocks::vdso_permitted;
-use crate::{Info, Properties, Ticks, Timer, Unavailable};
+use crate::{Described, Properties, Ticks, Timer, Unavailable};
+
+/// As the clock that it reads, which has no name of its own here for the way through the kernel.
+const INSTANT: Properties = Properties {
+    syscall_variant: None,
+    ..Common::INFO.properties
+};
+
+clocks! { "all systems", all();
+    StdInstant, "instant", "std::time::Instant::now()", Some(1.0), INSTANT;
+    StdSystemTime, "system-time", "std::time::SystemTime::now()", Some(1.0), Properties::CALENDAR;
+}
 
 /// The date, as the clock is set: to be written down, and never to measure with.
 #[allow(
@@ -32,15 +44,6 @@ pub struct StdInstant {
 }
 
 impl Timer for StdInstant {
-    const INFO: Info = Info {
-        id: "instant",
-        label: "std::time::Instant::now()",
-        ns_per_tick: Some(1.0),
-        properties: Properties {
-            syscall_variant: None,
-            ..Common::INFO.properties
-        },
-    };
     type Reading = Instant;
 
     #[allow(
@@ -75,12 +78,6 @@ impl Timer for StdInstant {
 pub(crate) struct StdSystemTime;
 
 impl Timer for StdSystemTime {
-    const INFO: Info = Info {
-        id: "system-time",
-        label: "std::time::SystemTime::now()",
-        ns_per_tick: Some(1.0),
-        properties: Properties::CALENDAR,
-    };
     type Reading = SystemTime;
 
     fn open() -> Result<Self, Unavailable> {

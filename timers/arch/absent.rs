@@ -1,41 +1,32 @@
 //! What only x86 has, for the others.
 
-use super::{Hypervisor, Identity, Instruction};
-use crate::{Info, x86};
+use super::{Hypervisor, Identity, Instruction, x86_counters};
+use crate::counters::Counter;
+use crate::{Described, Info};
 
-macro_rules! absent {
-    ($($name:ident, $info:ident;)*) => {$(
-        /// A counter of x86.
-        pub struct $name;
+/// A counter of x86, by its row. Instruction sets with a counter have references of their own.
+pub struct CounterOfX86<const ROW: usize>;
 
-        impl Instruction for $name {
-            const INFO: Info = x86::$info;
+impl<const ROW: usize> Instruction for CounterOfX86<ROW> {
+    fn present() -> Result<(), &'static str> {
+        Err("x86 only")
+    }
 
-            fn present() -> Result<(), &'static str> {
-                Err("x86 only")
-            }
-
-            fn read() -> u64 {
-                unreachable!("never opened here")
-            }
-        }
-    )*};
+    fn read() -> u64 {
+        unreachable!("never opened here")
+    }
 }
 
-#[allow(
-    unused,
-    reason = "instruction sets with a counter have references of their own"
-)]
-mod references {
-    use super::*;
-
-    absent! { Bare, RDTSC; Fenced, RDTSC_LFENCE; }
+impl<const ROW: usize> Described for Counter<CounterOfX86<ROW>> {
+    const INFO: Info = x86_counters::ALL[ROW].info;
 }
-#[allow(
-    unused,
-    reason = "instruction sets with a counter have references of their own"
-)]
-pub use references::{Bare, Fenced};
+
+/// `rdtsc`.
+#[allow(dead_code, reason = "instruction sets with a counter have their own")]
+pub type Bare = CounterOfX86<0>;
+/// `lfence; rdtsc`.
+#[allow(dead_code, reason = "instruction sets with a counter have their own")]
+pub type Fenced = CounterOfX86<1>;
 
 /// Whether there is an instruction that reads the counters of perf events.
 #[allow(dead_code, reason = "read only where the system has perf events")]

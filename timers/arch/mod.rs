@@ -11,6 +11,7 @@ mod aarch64;
 mod absent;
 #[cfg(target_arch = "arm")]
 mod arm;
+pub(crate) mod arm_counters;
 #[allow(unused, reason = "an instruction set without a file has no chain")]
 mod chains;
 #[cfg(any(
@@ -18,7 +19,6 @@ mod chains;
     target_arch = "x86_64",
     target_arch = "aarch64",
     target_arch = "arm",
-    target_arch = "riscv32",
     target_arch = "riscv64"
 ))]
 mod hidden;
@@ -27,28 +27,27 @@ mod hidden;
     target_arch = "x86_64",
     target_arch = "aarch64",
     target_arch = "arm",
-    target_arch = "riscv32",
     target_arch = "riscv64"
 )))]
 #[path = "portable.rs"]
 mod processor;
-#[cfg(any(target_arch = "riscv32", target_arch = "riscv64"))]
+#[cfg(target_arch = "riscv64")]
 mod riscv;
+pub(crate) mod riscv_counters;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod x86;
+pub(crate) mod x86_counters;
 
 #[cfg(target_arch = "aarch64")]
 use aarch64 as processor;
 #[cfg(target_arch = "arm")]
 use arm as processor;
-#[cfg(any(target_arch = "riscv32", target_arch = "riscv64"))]
+#[cfg(target_arch = "riscv64")]
 use riscv as processor;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use x86 as processor;
 
 pub use processor::*;
-
-use crate::Info;
 
 /// The same for a number that may be wider than a register.
 #[inline(always)]
@@ -61,9 +60,6 @@ pub(crate) fn opaque_count(value: u64) -> u64 {
 
 /// An instruction that reads a counter.
 pub trait Instruction: Send + Sync + 'static {
-    /// What is known of it on every machine.
-    const INFO: Info;
-
     /// Whether nothing but an attempt tells that it can be executed: those of x86 are told by CPUID
     /// and prctl(2).
     const TRAPS: bool = false;

@@ -9,8 +9,6 @@ pub(crate) use super::absent::{declared_rate, trap};
 #[allow(unused_imports, reason = "read only where the system has perf events")]
 pub(crate) use super::absent::{has_rdpmc, rdpmc};
 
-crate::catalogue::list![];
-
 /// Keeps the compiler and the memory from reordering, and no more.
 #[inline(always)]
 pub fn fence() {

@@ -37,8 +37,19 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
+// Tables, which are known on all systems; what they hold is compiled on their own.
+#[path = "apple/timers.rs"]
+pub(crate) mod apple_timers;
+#[path = "linux/ptp.rs"]
+pub(crate) mod linux_ptp;
 #[path = "linux/waits/mod.rs"]
 pub(crate) mod linux_waits;
+#[path = "linux/perf_clocks.rs"]
+pub(crate) mod perf_clocks;
+#[path = "unix/posix.rs"]
+pub(crate) mod posix;
+#[path = "windows/timers.rs"]
+pub(crate) mod windows_timers;
 #[path = "windows/waits.rs"]
 pub(crate) mod windows_waits;
 
@@ -48,13 +59,6 @@ use apple as system;
 use freebsd as system;
 #[cfg(target_os = "linux")]
 use linux as system;
-#[cfg(not(any(
-    target_os = "linux",
-    target_os = "macos",
-    target_os = "freebsd",
-    windows
-)))]
-use other as system;
 #[cfg(windows)]
 use windows as system;
 
@@ -66,7 +70,7 @@ use std::time::Duration;
 pub use emulator::{emulator, runner};
 /// The clock that others are timed by; the one that no library in between distorts; and the one
 /// that is not steered. `OWN` are the clocks that this system alone has.
-pub(crate) use system::{Common, OWN, Undistorted, Unsteered, visit_own};
+pub(crate) use system::{Common, Undistorted, Unsteered};
 pub(crate) use system::{affinity, clocks, perf_event};
 pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
 
@@ -285,55 +289,13 @@ impl fmt::Display for Pid {
     }
 }
 
+#[allow(dead_code, reason = "some processors have them on Linux")]
 pub(crate) mod no_perf_event {
-    //! Systems without perf events, and processors for which it is not written down how the kernel
-    //! takes them.
+    //! What there is where the kernel has no perf events, or this program does not know them.
 
-    #![allow(dead_code, reason = "some processors have them on Linux")]
-    #![allow(
-        missing_docs,
-        clippy::missing_errors_doc,
-        reason = "as where there are some"
-    )]
-
-    use crate::Unavailable;
-
-    pub enum Event {}
-    pub enum Page {}
-
-    impl Event {
-        pub fn task_clock() -> Result<Self, Unavailable> {
-            unavailable()
-        }
-
-        pub fn cycles() -> Result<Self, Unavailable> {
-            unavailable()
-        }
-
-        pub fn read(&self) -> u64 {
-            match *self {}
-        }
-    }
-
-    impl Page {
-        pub fn open() -> Result<Self, Unavailable> {
-            unavailable()
-        }
-
-        pub fn read(&self) -> u64 {
-            match *self {}
-        }
-    }
-
-    /// By what the kernel converts the counter is shown by perf events alone.
+    /// Nanoseconds in a tick of the counter: no page of the kernel says.
     pub fn counter_scale() -> Option<f64> {
         None
-    }
-
-    fn unavailable<T>() -> Result<T, Unavailable> {
-        Err(Unavailable::elsewhere(
-            "perf_event_open: not on this system or processor, or not known to this build",
-        ))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::counters::Counter;
 use crate::native::{Native, handoffs_unfenced, pass};
 use crate::os::{Common, Unsteered};
 use crate::subject::{Answer, During, Ordered, Subject};
-use crate::{Timer, Unavailable, arch, os};
+use crate::{Described, Timer, Unavailable, arch, os};
 
 /// This machine.
 pub struct Here {

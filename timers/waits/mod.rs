@@ -13,7 +13,7 @@ mod tokio_time;
 
 use crate::os::Common;
 use crate::subject::{Answer, Fault};
-use crate::{Timer, Unavailable};
+use crate::{Described, Unavailable};
 pub use catalogue::{catalogue, find, floor};
 use method::Method;
 

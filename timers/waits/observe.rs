@@ -12,11 +12,10 @@ use rand::{RngExt, SeedableRng};
 
 use super::method::Method;
 use super::{Expiration, Means, Wait, WaitEntry, WaitRequest, WaitSubject};
-use crate::clocks::ThreadCputime;
 use crate::native::{by_reference, rate_of, spin};
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
-use crate::{Ticks, Timer, Visitor};
+use crate::{Reader, Timer, Visitor, reader};
 
 /// A method that is watched.
 pub(crate) struct Observed {
@@ -122,24 +121,27 @@ impl Visitor for Waits<'_> {
 /// One wait between two reads of the reference.
 #[inline(never)]
 fn watch<R: Timer>(method: &mut dyn Method, reference: &R, meters: &Meters, asked: u64) -> Wait {
-    let (delay, cpu) = (meters.run_delay_ns(), meters.cpu());
+    let (delay, cpu) = (meters.run_delay_ns(), meters.cpu_ns());
     let before = reference.read();
     method.wait(asked);
     let after = reference.read();
-    let (cpu_later, delay_later) = (meters.cpu(), meters.run_delay_ns());
+    let (cpu_later, delay_later) = (meters.cpu_ns(), meters.run_delay_ns());
     Wait {
         before: reference.ticks(before).0 as i64,
         after: reference.ticks(after).0 as i64,
-        cpu_ns: meters.nanoseconds(cpu, cpu_later),
-        run_delay_ns: delay
-            .zip(delay_later)
-            .map(|(before, after)| after.wrapping_sub(before) as i64),
+        cpu_ns: passed(cpu, cpu_later),
+        run_delay_ns: passed(delay, delay_later),
     }
+}
+
+fn passed(before: Option<u64>, after: Option<u64>) -> Option<i64> {
+    Some(after?.wrapping_sub(before?) as i64)
 }
 
 /// What the kernel counts of the calling thread.
 struct Meters {
-    cpu: Option<(ThreadCputime, f64)>,
+    /// CPU time in nanoseconds.
+    cpu: Option<Reader>,
     /// Of one that blocks. Where it computes, a delay before the time has come does not make the
     /// wait longer.
     delay: Option<RunDelay>,
@@ -147,24 +149,15 @@ struct Meters {
 
 impl Meters {
     fn of_this_thread(means: Means) -> Self {
+        let blocks = means == Means::Blocks;
         Self {
-            cpu: ThreadCputime::open().ok().zip(ThreadCputime::ns_per_tick()),
-            delay: if means == Means::Blocks {
-                RunDelay::of_this_thread()
-            } else {
-                None
-            },
+            cpu: reader("thread-cputime").and_then(Result::ok),
+            delay: blocks.then(RunDelay::of_this_thread).flatten(),
         }
     }
 
-    fn cpu(&self) -> Option<Ticks> {
-        let (clock, _) = self.cpu.as_ref()?;
-        Some(clock.ticks(clock.read()))
-    }
-
-    fn nanoseconds(&self, before: Option<Ticks>, after: Option<Ticks>) -> Option<i64> {
-        let (_, unit) = self.cpu.as_ref()?;
-        Some((after?.since(before?) as f64 * unit) as i64)
+    fn cpu_ns(&self) -> Option<u64> {
+        self.cpu.as_ref().map(|read| read())
     }
 
     fn run_delay_ns(&self) -> Option<u64> {

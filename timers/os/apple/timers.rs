@@ -1,83 +1,82 @@
-//! macOS' clocks as timers; `crate::apple` says what they are.
+//! The clocks of macOS that all else is timed by there. Their calls stand in `os/apple/`.
+//!
+//! What ticks: `mach_absolute_time` the counter of the CPU (CNTVCT on Arm at 24 MHz, the TSC on
+//! x86-64 scaled to nanoseconds), in units that `mach_timebase_info` tells while the system
+//! runs; it stands still while the machine sleeps. CLOCK_UPTIME_RAW is the same in nanoseconds.
+//!
+//! At what rate: that of the hardware. Who may read them: any process, in user mode.
+//!
+//! How they lie: none of them was ever read by this program on a Mac: they are type-checked
+//! only. Sources: clock_gettime(3) of macOS, [Mach absolute time units].
+//!
+//! [Mach absolute time units]:
+//! https://developer.apple.com/documentation/kernel/1462446-mach_absolute_time
 
-use std::mem::MaybeUninit;
+use crate::Properties;
+use crate::catalogue::clocks;
 
-use crate::os::unix::clocks::{Route, resolution};
-use crate::os::unix::portable::{Libc, try_clock};
-use crate::posix::nanoseconds;
-use crate::{Info, Ticks, Timer, Unavailable, apple as infos};
+const UPTIME: Properties = Properties {
+    slewed: Some(false),
+    ..Properties::MONOTONIC
+};
 
-/// What `mach_timebase_info` tells: a tick is `numerator` / `denominator` nanoseconds.
-#[repr(C)]
-struct Timebase {
-    numerator: u32,
-    denominator: u32,
+clocks! { "macOS", target_os = "macos";
+    Absolute, "mach-absolute", "mach_absolute_time()", None, UPTIME;
+    UptimeRaw, "uptime-raw", "clock_gettime(CLOCK_UPTIME_RAW)", Some(1.0), UPTIME;
 }
 
-unsafe extern "C" {
-    // No arguments, no preconditions.
-    safe fn mach_absolute_time() -> u64;
-    fn mach_timebase_info(info: *mut Timebase) -> i32;
-}
+#[cfg(target_os = "macos")]
+pub(crate) use here::*;
+#[cfg(target_os = "macos")]
+mod here {
+    use crate::os::clocks::Libc;
+    use crate::os::posix::PosixClock;
+    use crate::{Ticks, Timer, Unavailable};
 
-/// `mach_absolute_time`.
-pub(crate) struct Absolute;
+    /// `clock_gettime(CLOCK_UPTIME_RAW)`.
+    pub(crate) type UptimeRaw = PosixClock<Libc, { libc::CLOCK_UPTIME_RAW }>;
 
-impl Timer for Absolute {
-    const INFO: Info = infos::ABSOLUTE;
-    type Reading = u64;
-
-    fn ns_per_tick() -> Option<f64> {
-        let mut info = Timebase {
-            numerator: 0,
-            denominator: 0,
-        };
-        // SAFETY: the pointer is valid.
-        let status = unsafe { mach_timebase_info(&raw mut info) };
-        (status == 0 && info.numerator > 0 && info.denominator > 0)
-            .then(|| f64::from(info.numerator) / f64::from(info.denominator))
+    /// What `mach_timebase_info` tells: a tick is `numerator` / `denominator` nanoseconds.
+    #[repr(C)]
+    struct Timebase {
+        numerator: u32,
+        denominator: u32,
     }
 
-    fn open() -> Result<Self, Unavailable> {
-        Ok(Self)
+    unsafe extern "C" {
+        // No arguments, no preconditions.
+        safe fn mach_absolute_time() -> u64;
+        fn mach_timebase_info(info: *mut Timebase) -> i32;
     }
 
-    #[inline(always)]
-    fn read(&self) -> u64 {
-        mach_absolute_time()
-    }
+    /// `mach_absolute_time`.
+    pub(crate) struct Absolute;
 
-    fn ticks(&self, reading: u64) -> Ticks {
-        Ticks(reading)
-    }
-}
+    impl Timer for Absolute {
+        type Reading = u64;
 
-/// `clock_gettime(CLOCK_UPTIME_RAW)`.
-pub(crate) struct UptimeRaw;
+        fn ns_per_tick() -> Option<f64> {
+            let mut info = Timebase {
+                numerator: 0,
+                denominator: 0,
+            };
+            // SAFETY: the pointer is valid.
+            let status = unsafe { mach_timebase_info(&raw mut info) };
+            (status == 0 && info.numerator > 0 && info.denominator > 0)
+                .then(|| f64::from(info.numerator) / f64::from(info.denominator))
+        }
 
-impl Timer for UptimeRaw {
-    const INFO: Info = infos::UPTIME_RAW;
-    type Reading = libc::timespec;
+        fn open() -> Result<Self, Unavailable> {
+            Ok(Self)
+        }
 
-    fn declared_resolution() -> Option<f64> {
-        resolution(libc::CLOCK_UPTIME_RAW)
-    }
+        #[inline(always)]
+        fn read(&self) -> u64 {
+            mach_absolute_time()
+        }
 
-    fn open() -> Result<Self, Unavailable> {
-        try_clock::<Libc>(libc::CLOCK_UPTIME_RAW, Self::INFO.label, "").map(|()| Self)
-    }
-
-    #[inline(always)]
-    fn read(&self) -> libc::timespec {
-        let mut time = MaybeUninit::uninit();
-        Libc::clock_gettime(libc::CLOCK_UPTIME_RAW, &mut time);
-        // SAFETY: `open` made the same call and it succeeded, so that it writes both fields.
-        unsafe { time.assume_init() }
-    }
-
-    fn ticks(&self, time: libc::timespec) -> Ticks {
-        nanoseconds(time)
+        fn ticks(&self, reading: u64) -> Ticks {
+            Ticks(reading)
+        }
     }
 }
-
-crate::catalogue::list![Absolute, UptimeRaw];

@@ -16,15 +16,11 @@ pub use libc::{
     CLOCK_PROCESS_CPUTIME_ID, CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI,
     CLOCK_THREAD_CPUTIME_ID, RUSAGE_THREAD,
 };
-use libc::{c_int, c_long};
+use libc::{c_int, c_long, clockid_t, timespec};
 
 use crate::Unavailable;
-pub use crate::os::unix::clocks::*;
-
-/// Nanoseconds in what `clock` counts.
-pub const CLOCK_UNIT_NS: f64 = 1e3;
-/// CLOCK_BOOTTIME does.
-pub const MONOTONIC_RUNS_IN_SUSPEND: bool = false;
+use crate::os::posix::Route;
+pub use crate::os::unix::time;
 
 /// The function of libc, hence the vDSO where there is one.
 pub struct Libc;
@@ -138,20 +134,11 @@ impl Route for Kernel {
     }
 }
 
-/// Whether the clock can be read, which came with that release of Linux.
-pub fn try_clock<R: Route>(clock: clockid_t, label: &str, since: &str) -> Result<(), Unavailable> {
-    R::permitted(clock)?;
-    match R::clock_gettime(clock, &mut MaybeUninit::uninit()) {
-        0 => Ok(()),
-        status => Err(refused(label, &R::error(status), since)),
-    }
-}
-
 /// A call that the system refused, in its own words.
-pub fn refused(call: &str, error: &io::Error, since: &str) -> Unavailable {
+pub fn refused(call: &str, error: &io::Error) -> Unavailable {
     let why = Unavailable::because(format!("{call}: {error}"));
     match error.raw_os_error() {
-        Some(libc::EINVAL) => why.remedy(format!("this clock needs Linux {since} or later")),
+        Some(libc::EINVAL) => why.remedy("this clock needs a later release of Linux"),
         Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => why.remedy(
             "a seccomp filter (of a container, a sandbox) may forbid the call; run outside it",
         ),

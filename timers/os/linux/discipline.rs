@@ -11,7 +11,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use super::clocks::wide;
+use crate::os::posix::wide;
 use crate::os::{Discipline, Trim};
 
 /// Where the tick is declared.

@@ -4,39 +4,19 @@ pub mod affinity;
 pub mod clocks;
 pub mod counters;
 pub mod discipline;
-#[cfg(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_arch = "riscv64",
-    target_arch = "powerpc64",
-    target_arch = "loongarch64",
-    target_arch = "s390x"
-))]
+#[cfg(any(target_pointer_width = "64", target_arch = "x86"))]
 pub(crate) mod perf_event;
 pub mod process;
-mod ptp;
 pub mod scheduling;
 
-#[cfg(not(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_arch = "riscv64",
-    target_arch = "powerpc64",
-    target_arch = "loongarch64",
-    target_arch = "s390x"
-)))]
+#[cfg(not(any(target_pointer_width = "64", target_arch = "x86")))]
 pub(crate) use crate::os::no_perf_event as perf_event;
 
 pub use super::unix::{files, limits, signals};
 
-use ptp::PtpClock;
+pub(crate) use super::posix::{Monotonic as Common, MonotonicRaw as Unsteered};
 
-crate::catalogue::list![PtpClock<0>, PtpClock<1>, PtpClock<2>, PtpClock<3>];
-pub(crate) use crate::posix::{
-    Monotonic as Common, MonotonicRaw as Unsteered, MonotonicSyscall as Undistorted,
-};
+pub(crate) type Undistorted = super::posix::PosixClock<clocks::Kernel, { libc::CLOCK_MONOTONIC }>;
 
 pub mod machine {
     //! The kernel, and where it shows its files.

@@ -17,29 +17,23 @@ use crate::{Unavailable, work};
 
 pub use page::{Page, counter_scale};
 
+/// The kind and the number of an event.
+const CYCLES: (u32, u32) = (PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+const TASK_CLOCK: (u32, u32) = (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+
 /// An event that counts for the calling thread; closed when dropped.
 pub struct Event(File);
 
 impl Event {
-    /// The time that the thread ran.
-    pub fn task_clock() -> Result<Self, Unavailable> {
-        Self::counting(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK.into())
-    }
-
-    /// Cycles of the core.
-    pub fn cycles() -> Result<Self, Unavailable> {
-        Self::counting(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES.into())
-    }
-
-    /// One that was seen to count.
-    fn counting(kind: u32, config: u64) -> Result<Self, Unavailable> {
-        let event = Self::open(kind, config)?;
+    /// Cycles of the core, or the time that the thread ran: an event that was found to count.
+    pub fn counting(cycles: bool) -> Result<Self, Unavailable> {
+        let event = Self::open(if cycles { CYCLES } else { TASK_CLOCK })?;
         event.moves().map(|()| event)
     }
 
     /// With the kernel's cycles where that is permitted, in user mode only where it is not.
-    fn open(kind: u32, config: u64) -> Result<Self, Unavailable> {
-        let mut attributes = plain_count(kind, config);
+    fn open((kind, config): (u32, u32)) -> Result<Self, Unavailable> {
+        let mut attributes = plain_count(kind, config.into());
         if kind == PERF_TYPE_HARDWARE {
             attributes.set_pinned(1);
         }

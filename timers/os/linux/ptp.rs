@@ -1,94 +1,138 @@
-//! Clocks on devices, `/dev/ptp0` and so on: read as timers. `crate::ptp` says what they are.
+//! Clocks on devices of their own, which Linux offers as `/dev/ptp0`, `/dev/ptp1`, … (dynamic
+//! POSIX clocks). The calls that read them stand in `os/linux/`.
 //!
-//! Nothing is changed: devices are opened for reading only.
+//! What ticks: an oscillator on a network card (IEEE 1588, hence the name), on a card with a
+//! GPS receiver, or the clock of the host of a virtual machine (`ptp_kvm`, Hyper-V).
+//! `/sys/class/ptp/ptp0/clock_name` says which. At what rate: nanoseconds, by an oscillator
+//! other than that of the system clock, which `ptp4l`, `phc2sys` or the host trims.
+//!
+//! Who may read them: a process that may open the device, mostly root alone. A read is a system
+//! call that asks the device: a register behind PCI Express, a microsecond and more, or a call
+//! of the hypervisor.
+//!
+//! How they lie: the device may be gone while it is open; the reading is 0 then. Most cards
+//! count TAI once `ptp4l` runs, and from any epoch before. A process that writes to the device
+//! may set it. Only the first four are timers. Sources: [Documentation/driver-api/ptp.rst] of
+//! Linux, clock_getres(2) ("Dynamic clocks").
+//!
+//! [Documentation/driver-api/ptp.rst]: https://docs.kernel.org/driver-api/ptp.html
 
-use std::fs::File;
-use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, RawFd};
-use std::path::Path;
+use crate::catalogue::clocks;
+use crate::{Counted, Family, Properties, ReadsBy};
 
-use super::clocks::{Libc, Route, clockid_t, timespec};
-use crate::os::unix::files::open_at_once;
-use crate::posix::{nanoseconds, word_by_word};
-use crate::{Info, Ticks, Timer, Unavailable, ptp};
+const DEVICE: Properties = Properties {
+    family: Some(Family::DeviceClock),
+    counts: Some(Counted::Wall),
+    settable: Some(true),
+    slewed: Some(true),
+    // It has its own power.
+    runs_in_suspend: None,
+    needs_fence: Some(false),
+    reads_by: Some(ReadsBy::SystemCall),
+    syscall_variant: None,
+};
 
-/// The clock of `/dev/ptpN`. It stays open as long as it is read.
-pub(crate) struct PtpClock<const N: usize> {
-    clock: clockid_t,
-    _device: File,
+clocks! { "Linux", target_os = "linux";
+    PtpClock<0>, "ptp0", "clock_gettime(/dev/ptp0)", Some(1.0), DEVICE;
+    PtpClock<1>, "ptp1", "clock_gettime(/dev/ptp1)", Some(1.0), DEVICE;
+    PtpClock<2>, "ptp2", "clock_gettime(/dev/ptp2)", Some(1.0), DEVICE;
+    PtpClock<3>, "ptp3", "clock_gettime(/dev/ptp3)", Some(1.0), DEVICE;
 }
 
-impl<const N: usize> Timer for PtpClock<N> {
-    const INFO: Info = ptp::ALL[N];
-    type Reading = timespec;
+#[cfg(target_os = "linux")]
+use here::PtpClock;
+#[cfg(target_os = "linux")]
+mod here {
+    use std::fs::File;
+    use std::io;
+    use std::mem::MaybeUninit;
+    use std::os::fd::{AsRawFd, RawFd};
+    use std::path::Path;
 
-    fn open() -> Result<Self, Unavailable> {
-        let path = format!("/dev/ptp{N}");
-        let device = open_at_once(Path::new(&path)).map_err(|error| refused(&path, &error))?;
-        let clock = dynamic(device.as_raw_fd());
-        match Libc::clock_gettime(clock, &mut MaybeUninit::zeroed()) {
-            0 => Ok(Self {
-                clock,
-                _device: device,
-            }),
-            status => {
-                let error = Libc::error(status);
-                Err(Unavailable::because(format!(
-                    "clock_gettime of {path}: {error}; it is no clock, or gone"
-                )))
+    use libc::{clockid_t, timespec};
+
+    use crate::os::clocks::Libc;
+    use crate::os::files::open_at_once;
+    use crate::os::posix::{Route, nanoseconds, word_by_word};
+    use crate::{Ticks, Timer, Unavailable};
+
+    /// The clock of `/dev/ptpN`. It stays open as long as it is read.
+    pub(super) struct PtpClock<const N: usize> {
+        clock: clockid_t,
+        _device: File,
+    }
+
+    impl<const N: usize> Timer for PtpClock<N>
+    where
+        Self: crate::Described,
+    {
+        type Reading = timespec;
+
+        fn open() -> Result<Self, Unavailable> {
+            let path = format!("/dev/ptp{N}");
+            let device = open_at_once(Path::new(&path)).map_err(|error| refused(&path, &error))?;
+            let clock = dynamic(device.as_raw_fd());
+            match Libc::clock_gettime(clock, &mut MaybeUninit::zeroed()) {
+                0 => Ok(Self {
+                    clock,
+                    _device: device,
+                }),
+                status => Err(Unavailable::because(format!(
+                    "clock_gettime of {path}: {}; it is no clock, or gone",
+                    Libc::error(status)
+                ))),
             }
         }
-    }
 
-    #[inline(always)]
-    fn read(&self) -> timespec {
-        // Set to zero, unlike other clocks: this call fails when the device is taken away.
-        let mut time = MaybeUninit::zeroed();
-        Libc::clock_gettime(self.clock, &mut time);
-        // SAFETY: all zeros are a timespec, over which the kernel has written.
-        word_by_word(unsafe { time.assume_init() })
-    }
+        #[inline(always)]
+        fn read(&self) -> timespec {
+            // Set to zero, unlike other clocks: this call fails when the device is taken away.
+            let mut time = MaybeUninit::zeroed();
+            Libc::clock_gettime(self.clock, &mut time);
+            // SAFETY: all zeros are a timespec, over which the kernel has written.
+            word_by_word(unsafe { time.assume_init() })
+        }
 
-    fn ticks(&self, time: timespec) -> Ticks {
-        nanoseconds(time)
-    }
-}
-
-/// FD_TO_CLOCKID of clock_getres(2): the clock that an open device is.
-fn dynamic(descriptor: RawFd) -> clockid_t {
-    const CLOCKFD: clockid_t = 3;
-    (!descriptor << 3) | CLOCKFD
-}
-
-fn refused(path: &str, error: &io::Error) -> Unavailable {
-    let why = format!("{path}: {error}");
-    match error.kind() {
-        io::ErrorKind::NotFound => Unavailable::because("no such device").remedy(
-            "a network card with a clock (`ethtool -T`), or in a virtual machine `modprobe ptp_kvm`; a container has to be given \
-             the device",
-        ),
-        io::ErrorKind::PermissionDenied => Unavailable::because(why)
-            .remedy("run as root, or let a udev rule give it to your group: SUBSYSTEM==\"ptp\", GROUP=\"…\", MODE=\"0640\""),
-        _ => Unavailable::because(why),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clocks_of_descriptors_are_those_of_the_manual() {
-        // clock_getres(2): ((~(clockid_t) (fd) << 3) | CLOCKFD)
-        for (descriptor, clock) in [(0, -5), (3, -29), (1023, -8189)] {
-            assert_eq!(dynamic(descriptor), clock);
+        fn ticks(&self, time: timespec) -> Ticks {
+            nanoseconds(time)
         }
     }
 
-    #[test]
-    fn what_is_no_such_clock_says_so() {
-        let why = refused("/dev/ptp0", &io::ErrorKind::NotFound.into());
-        assert!(why.reason.starts_with("no such device") && why.remedy.is_some());
+    /// FD_TO_CLOCKID of clock_getres(2): the clock that an open device is.
+    fn dynamic(descriptor: RawFd) -> clockid_t {
+        const CLOCKFD: clockid_t = 3;
+        (!descriptor << 3) | CLOCKFD
+    }
+
+    fn refused(path: &str, error: &io::Error) -> Unavailable {
+        let why = format!("{path}: {error}");
+        match error.kind() {
+            io::ErrorKind::NotFound => Unavailable::because("no such device").remedy(
+                "a network card with a clock (`ethtool -T`), or in a virtual machine `modprobe ptp_kvm`; a container has to be given \
+                 the device",
+            ),
+            io::ErrorKind::PermissionDenied => Unavailable::because(why)
+                .remedy("run as root, or let a udev rule give it to your group: SUBSYSTEM==\"ptp\", GROUP=\"…\", MODE=\"0640\""),
+            _ => Unavailable::because(why),
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn clocks_of_descriptors_are_those_of_the_manual() {
+            // clock_getres(2): ((~(clockid_t) (fd) << 3) | CLOCKFD)
+            for (descriptor, clock) in [(0, -5), (3, -29), (1023, -8189)] {
+                assert_eq!(dynamic(descriptor), clock);
+            }
+        }
+
+        #[test]
+        fn what_is_no_such_clock_says_so() {
+            let why = refused("/dev/ptp0", &io::ErrorKind::NotFound.into());
+            assert!(why.reason.starts_with("no such device") && why.remedy.is_some());
+        }
     }
 }

@@ -1,9 +1,15 @@
 //! What systems in the manner of Unix have in common.
 
-pub mod clocks;
 pub mod files;
 pub mod process;
 pub mod signals;
+
+/// `time`, by its result alone.
+#[inline(always)]
+pub fn time() -> i64 {
+    // SAFETY: a null pointer asks for the result alone.
+    crate::os::posix::wide(unsafe { libc::time(std::ptr::null_mut()) })
+}
 
 pub mod limits {
     //! What a process may have of the system (getrlimit(2)).
@@ -84,63 +90,62 @@ pub mod machine {
 
 #[cfg(not(target_os = "linux"))]
 pub mod portable {
-    //! The clocks of systems that are not Linux: by libc, which fails where there is none.
+    //! What macOS and FreeBSD have in common.
 
-    use std::io;
-    use std::mem::MaybeUninit;
+    /// Threads are not bound to CPUs; children have groups.
+    pub mod process {
+        pub use crate::os::other::process::{
+            adopt_descendants, all, end_all_with, ends_with, ends_with_its_starter, hidden, listed,
+        };
+        pub use crate::os::unix::process::*;
+    }
 
-    use super::clocks::{Route, clockid_t};
-    use crate::Unavailable;
+    /// What they tell of the machine by POSIX.
+    pub mod machine {
+        pub use crate::os::other::machine::{files, kernel_log, regain_counter, told};
+        pub use crate::os::unix::machine::kernel;
+    }
 
-    /// The number of no clock.
-    pub const ABSENT: clockid_t = clockid_t::MAX;
+    pub mod clocks {
+        //! The clocks of systems that are not Linux: by libc, which fails where there is none.
 
-    /// The function of libc.
-    pub struct Libc;
+        use std::io;
 
-    impl Route for Libc {
-        fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
-            if clock == ABSENT {
-                Err(Unavailable::elsewhere("this system has no such clock"))
-            } else {
-                Ok(())
+        use libc::clockid_t;
+
+        use crate::Unavailable;
+        pub use crate::os::other::clocks::*;
+        use crate::os::posix::Route;
+        pub use crate::os::unix::time;
+
+        /// The numbers of clocks that a system has not.
+        pub const fn absent(number: clockid_t) -> clockid_t {
+            clockid_t::MAX - number
+        }
+
+        /// The function of libc.
+        pub struct Libc;
+
+        impl Route for Libc {
+            fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
+                if clock > absent(10) {
+                    Err(Unavailable::elsewhere("this system has no such clock"))
+                } else {
+                    Ok(())
+                }
             }
         }
-    }
 
-    /// Whether the clock can be read.
-    pub fn try_clock<R: Route>(
-        clock: clockid_t,
-        label: &str,
-        since: &str,
-    ) -> Result<(), Unavailable> {
-        R::permitted(clock)?;
-        match R::clock_gettime(clock, &mut MaybeUninit::uninit()) {
-            0 => Ok(()),
-            status => Err(refused(label, &R::error(status), since)),
+        /// A call that the system refused, in its own words.
+        pub fn refused(call: &str, error: &io::Error) -> Unavailable {
+            Unavailable::because(format!("{call}: {error}"))
         }
-    }
 
-    /// A call that the system refused, in its own words. The release of Linux that brought it says
-    /// nothing here.
-    pub fn refused(call: &str, error: &io::Error, _since: &str) -> Unavailable {
-        Unavailable::because(format!("{call}: {error}"))
-    }
-
-    /// Nothing forbids reading the counter of the CPU.
-    pub fn tsc_permitted() -> Result<(), Unavailable> {
-        Ok(())
-    }
-
-    /// Nor reading the clocks.
-    pub fn vdso_permitted() -> Result<(), Unavailable> {
-        Ok(())
-    }
-
-    /// The cheapest system call there is: it looks at one word.
-    #[inline(always)]
-    pub fn cheapest_call() -> u64 {
-        // SAFETY: no arguments, no preconditions.
-        unsafe { libc::getppid() as u64 }
+        /// The cheapest system call there is: it looks at one word.
+        #[inline(always)]
+        pub fn cheapest_call() -> u64 {
+            // SAFETY: no arguments, no preconditions.
+            unsafe { libc::getppid() as u64 }
+        }
     }
 }

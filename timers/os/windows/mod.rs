@@ -8,16 +8,17 @@ pub mod machine;
 pub mod process;
 mod settings;
 pub mod signals;
-mod timers;
 
 pub(crate) use super::no_perf_event as perf_event;
 pub use super::other::{counters, scheduling};
-pub(crate) use timers::{NtQpc as Undistorted, OWN, Qpc as Common, Qpc as Unsteered, visit_own};
+pub(crate) use super::windows_timers::here::{
+    NtQpc as Undistorted, Qpc as Common, Qpc as Unsteered,
+};
 
 pub mod clocks {
     //! The calls of POSIX, of which the C runtime has `time`.
 
-    use super::timers::NtQpc;
+    use super::super::windows_timers::here::NtQpc;
     use crate::Timer;
     pub use crate::os::other::clocks::*;
 

@@ -1,360 +1,309 @@
-//! Windows' clocks as timers; `crate::windows` says what they are.
+//! The clocks of Windows.
+//!
+//! What ticks: `QueryPerformanceCounter` the TSC where Windows trusts it, else HPET or the ACPI
+//! timer, scaled to a rate that `QueryPerformanceFrequency` tells while the system runs (10 MHz
+//! since Windows 10 1809); `NtQueryPerformanceCounter` is the same by its system call. The
+//! *interrupt time* and the *system time* are what the timer interrupt left in a page that all
+//! processes share, every 15.625 ms, or more often while a process asks for it
+//! (`timeBeginPeriod`); their *precise* forms add what the performance counter moved since.
+//! `GetTickCount`, `GetTickCount64` and `timeGetTime` give milliseconds of the interrupt time.
+//! Thread and process times are charged at the timer interrupt, cycle times at each switch of
+//! threads, in cycles of the TSC.
+//!
+//! At what rate: the performance counter and the interrupt time run at that of the hardware;
+//! the system time is trimmed and set by the time service. *Unbiased* time stands still while
+//! the machine sleeps, the interrupt time does not.
+//!
+//! Who may read them: any process. `QueryInterruptTime` and the precise forms came with Windows
+//! 10; where a function is missing, as some are in Wine, the timer is listed with that reason.
+//!
+//! How they lie: `GetTickCount` wraps after 49.7 days. Thread times miss whatever runs between
+//! two interrupts. Under Wine all of them are made from clocks of the host, and cycle times may
+//! stand still: then they are not offered. `clock()` of the C runtime is no CPU time here: it
+//! counts real time since the process began. Sources: [Acquiring high-resolution time stamps],
+//! [Interrupt time], [System time], `_ftime64` and `clock` of the CRT.
+//!
+//! [Acquiring high-resolution time stamps]:
+//! https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps
+//! [Interrupt time]: https://learn.microsoft.com/windows/win32/sysinfo/interrupt-time [System
+//! time]: https://learn.microsoft.com/windows/win32/sysinfo/system-time
 
-use std::io;
-use std::mem::MaybeUninit;
+use crate::catalogue::clocks;
+use crate::{Counted, Properties};
 
-use windows_sys::Win32::Foundation::FILETIME;
-use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
-use windows_sys::Win32::System::SystemInformation::{
-    GetSystemTimeAsFileTime, GetSystemTimePreciseAsFileTime, GetTickCount, GetTickCount64,
+/// At the rate of the hardware. What it does in a sleep is not documented.
+const COUNTER: Properties = Properties {
+    slewed: Some(false),
+    runs_in_suspend: None,
+    ..Properties::MONOTONIC
 };
-use windows_sys::Win32::System::Threading::{
-    GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes,
+const UNBIASED: Properties = Properties {
+    runs_in_suspend: Some(false),
+    ..COUNTER
 };
-use windows_sys::Win32::System::WindowsProgramming::{
-    QueryProcessCycleTime, QueryThreadCycleTime, QueryUnbiasedInterruptTime,
+const INTERRUPT: Properties = Properties {
+    runs_in_suspend: Some(true),
+    ..COUNTER
+};
+const CALENDAR: Properties = Properties::CALENDAR;
+const THREAD: Properties = Properties::THREAD;
+const PROCESS: Properties = Properties::PROCESS;
+const CYCLES: Properties = Properties {
+    counts: Some(Counted::ThreadCycles),
+    ..THREAD
 };
 
-use super::{discipline, handle};
-use crate::{Info, Ticks, Timer, Unavailable, windows as infos, work};
+const FILETIME: Option<f64> = Some(100.0);
+const MILLISECOND: Option<f64> = Some(1e6);
 
-/// What a call wrote that returns nothing, or cannot fail.
-#[inline(always)]
-fn written<T>(call: impl FnOnce(*mut T)) -> T {
-    let mut value = MaybeUninit::uninit();
-    call(value.as_mut_ptr());
-    // SAFETY: the calls below are documented to write their result, given a valid pointer, and
-    // `open` tried those that may refuse.
-    unsafe { value.assume_init() }
+clocks! { "Windows", windows;
+    here::Qpc, "qpc", "QueryPerformanceCounter()", None, COUNTER.with_variant("nt-qpc");
+    here::NtQpc, "nt-qpc", "NtQueryPerformanceCounter()", None, COUNTER.by_syscall();
+    here::FileTime, "file-time", "GetSystemTimeAsFileTime()", FILETIME, CALENDAR.unfenced();
+    here::FileTimePrecise, "file-time-precise", "GetSystemTimePreciseAsFileTime()", FILETIME, CALENDAR;
+    here::InterruptTime, "interrupt-time", "QueryInterruptTime()", FILETIME, INTERRUPT.unfenced();
+    here::InterruptTimePrecise, "interrupt-time-precise", "QueryInterruptTimePrecise()", FILETIME, INTERRUPT;
+    here::UnbiasedTime, "unbiased-time", "QueryUnbiasedInterruptTime()", FILETIME, UNBIASED.unfenced();
+    here::UnbiasedTimePrecise, "unbiased-time-precise", "QueryUnbiasedInterruptTimePrecise()", FILETIME, UNBIASED;
+    here::TickCount, "tick-count", "GetTickCount()", MILLISECOND, INTERRUPT.unfenced();
+    here::TickCount64, "tick-count-64", "GetTickCount64()", MILLISECOND, INTERRUPT.unfenced();
+    here::TimeGetTime, "time-get-time", "timeGetTime()", MILLISECOND, COUNTER.unfenced();
+    here::TimeGetTime1Ms, "time-get-time-1ms", "timeGetTime() after timeBeginPeriod(1)", MILLISECOND, COUNTER.unfenced();
+    here::ThreadTimes, "thread-times", "GetThreadTimes()", FILETIME, THREAD;
+    here::ProcessTimes, "process-times", "GetProcessTimes()", FILETIME, PROCESS;
+    here::ThreadCycles, "thread-cycle-time", "QueryThreadCycleTime()", None, CYCLES;
+    here::ProcessCycles, "process-cycle-time", "QueryProcessCycleTime()", None, PROCESS;
+    here::CrtClock, "crt-clock", "clock() of the C runtime", MILLISECOND, CALENDAR;
+    here::Ftime64, "ftime64", "_ftime64()", MILLISECOND, CALENDAR.unfenced();
 }
 
-fn hundreds(time: FILETIME) -> u64 {
-    u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime)
-}
+#[cfg(windows)]
+pub(super) mod here {
+    use std::io;
+    use std::mem::MaybeUninit;
 
-/// How often the timer interrupt moves the coarse clocks, as the system declares it.
-fn tick() -> Option<f64> {
-    discipline::declared_tick_ns().ok().map(|ns| ns as f64)
-}
+    use windows_sys::Win32::Foundation::FILETIME;
+    use windows_sys::Win32::System::Performance::{
+        QueryPerformanceCounter, QueryPerformanceFrequency,
+    };
+    use windows_sys::Win32::System::SystemInformation::{
+        GetSystemTimeAsFileTime, GetSystemTimePreciseAsFileTime, GetTickCount, GetTickCount64,
+    };
+    use windows_sys::Win32::System::Threading::{
+        GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes,
+    };
+    use windows_sys::Win32::System::WindowsProgramming::{
+        QueryProcessCycleTime, QueryThreadCycleTime, QueryUnbiasedInterruptTime,
+    };
 
-unsafe extern "C" {
-    fn _ftime64(time: *mut Timeb);
-    // No arguments, no preconditions.
-    /// Milliseconds of real time since the process began: what POSIX calls so is another one.
-    #[link_name = "clock"]
-    safe fn crt_clock() -> i32;
-}
+    use crate::os::discipline;
+    use crate::os::windows::handle::find_function;
+    use crate::{Ticks, Timer, Unavailable, work};
 
-#[repr(C)]
-struct Timeb {
-    time: i64,
-    millitm: u16,
-    timezone: i16,
-    dstflag: i16,
-}
+    /// Timers by what they keep, how that is opened, what a reading is and how it is made, and its
+    /// ticks. Each reading is made by the block, which calls that function and nothing else.
+    macro_rules! timers {
+        ($($name:ident: $kept:ty = $open:expr, $reading:ty = |$pattern:pat_param| $read:expr, $ticks:expr, [$($unit:expr)?], [$($resolution:expr)?];)*) => {$(
+            pub(crate) struct $name($kept);
 
-/// Seconds and milliseconds of the time of the day.
-#[inline(always)]
-fn ftime64() -> (i64, u16) {
-    // SAFETY: the pointer is valid.
-    let time: Timeb = written(|to| unsafe { _ftime64(to) });
-    (time.time, time.millitm)
-}
+            impl Timer for $name {
+                type Reading = $reading;
 
-/// Timers of functions that every Windows has. Each reading is made by the block, which calls that
-/// function and nothing else.
-macro_rules! imported {
-    ($($name:ident, $info:ident, $reading:ty, $read:expr, $ticks:expr, $unit:expr, $resolution:expr;)*) => {$(
-        pub(crate) struct $name;
+                $(fn ns_per_tick() -> Option<f64> {
+                    $unit
+                })?
 
-        impl Timer for $name {
-            const INFO: Info = infos::$info;
-            type Reading = $reading;
+                $(fn declared_resolution() -> Option<f64> {
+                    $resolution
+                })?
 
-            fn ns_per_tick() -> Option<f64> {
-                $unit
+                fn open() -> Result<Self, Unavailable> {
+                    // SAFETY: the signatures are the documented ones.
+                    #[allow(unused_unsafe, reason = "some have nothing to open")]
+                    unsafe { $open }.map(Self)
+                }
+
+                #[inline(always)]
+                fn read(&self) -> $reading {
+                    let $pattern = &self.0;
+                    // SAFETY: the functions have no preconditions but that pointers are valid.
+                    #[allow(unused_unsafe, reason = "clocks of the C runtime are declared safe")]
+                    unsafe { $read }
+                }
+
+                fn ticks(&self, reading: $reading) -> Ticks {
+                    Ticks($ticks(reading))
+                }
             }
+        )*};
+    }
 
-            fn declared_resolution() -> Option<f64> {
-                $resolution
-            }
+    timers! {
+        Qpc: () = Ok(()), i64 = |()| written(|to| { QueryPerformanceCounter(to); }), |count| count as u64, [qpc_unit()], [qpc_unit()];
+        NtQpc: NtWrites = find_function("ntdll.dll\0", "NtQueryPerformanceCounter\0"), i64 = |call| written(|to| { call(to, std::ptr::null_mut()); }), |count| count as u64, [qpc_unit()], [];
+        FileTime: () = Ok(()), FILETIME = |()| written(|to| GetSystemTimeAsFileTime(to)), hundreds, [], [tick()];
+        FileTimePrecise: () = Ok(()), FILETIME = |()| written(|to| GetSystemTimePreciseAsFileTime(to)), hundreds, [], [];
+        InterruptTime: Writes = find_function("kernelbase.dll\0", "QueryInterruptTime\0"), u64 = |call| written(|to| call(to)), |time| time, [], [];
+        InterruptTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryInterruptTimePrecise\0"), u64 = |call| written(|to| call(to)), |time| time, [], [];
+        UnbiasedTime: () = Ok(()), u64 = |()| written(|to| { QueryUnbiasedInterruptTime(to); }), |time| time, [], [tick()];
+        UnbiasedTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryUnbiasedInterruptTimePrecise\0"), u64 = |call| written(|to| call(to)), |time| time, [], [];
+        TickCount: () = Ok(()), u32 = |()| GetTickCount(), u64::from, [], [tick()];
+        TickCount64: () = Ok(()), u64 = |()| GetTickCount64(), |count| count, [], [tick()];
+        TimeGetTime: Returns = find_function("winmm.dll\0", "timeGetTime\0"), u32 = |call| call(), u64::from, [], [];
+        TimeGetTime1Ms: FastInterrupt = FastInterrupt::begin(), u32 = |fast| (fast.time)(), u64::from, [], [];
+        ThreadTimes: () = accepted(thread_times), [FILETIME; 2] = |()| charged(thread_times), sum, [], [tick()];
+        ProcessTimes: () = accepted(process_times), [FILETIME; 2] = |()| charged(process_times), sum, [], [tick()];
+        ThreadCycles: () = moving(|to| QueryThreadCycleTime(GetCurrentThread(), to)), u64 = |()| written(|to| { QueryThreadCycleTime(GetCurrentThread(), to); }), |cycles| cycles, [], [];
+        ProcessCycles: () = moving(|to| QueryProcessCycleTime(GetCurrentProcess(), to)), u64 = |()| written(|to| { QueryProcessCycleTime(GetCurrentProcess(), to); }), |cycles| cycles, [], [];
+        CrtClock: () = Ok(()), i32 = |()| crt_clock(), |clock: i32| clock as u64, [], [];
+        Ftime64: () = Ok(()), (i64, u16) = |()| ftime64(), |(seconds, milliseconds): (i64, u16)| seconds.wrapping_mul(1000).wrapping_add(milliseconds.into()) as u64, [], [tick()];
+    }
 
-            fn open() -> Result<Self, Unavailable> {
-                Ok(Self)
-            }
+    type Writes = unsafe extern "system" fn(*mut u64);
+    type NtWrites = unsafe extern "system" fn(*mut i64, *mut i64) -> i32;
+    type Returns = unsafe extern "system" fn() -> u32;
+    type Period = unsafe extern "system" fn(u32) -> u32;
 
-            #[inline(always)]
-            fn read(&self) -> $reading {
-                // SAFETY: the functions have no preconditions but that pointers are valid.
-                #[allow(unused_unsafe, reason = "clocks of the C runtime are declared safe")]
-                unsafe { $read }
-            }
+    /// What a call wrote that returns nothing, or cannot fail.
+    #[inline(always)]
+    fn written<T>(call: impl FnOnce(*mut T)) -> T {
+        let mut value = MaybeUninit::uninit();
+        call(value.as_mut_ptr());
+        // SAFETY: the calls above are documented to write their result, given a valid pointer, and
+        // `open` tried those that may refuse.
+        unsafe { value.assume_init() }
+    }
 
-            fn ticks(&self, reading: $reading) -> Ticks {
-                Ticks($ticks(reading))
+    fn hundreds(time: FILETIME) -> u64 {
+        u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime)
+    }
+
+    /// How often the timer interrupt moves the coarse clocks, as the system declares it.
+    fn tick() -> Option<f64> {
+        discipline::declared_tick_ns().ok().map(|ns| ns as f64)
+    }
+
+    /// Nanoseconds in a tick of the performance counter.
+    fn qpc_unit() -> Option<f64> {
+        // SAFETY: the pointer is valid.
+        let hertz = written(|to| unsafe {
+            QueryPerformanceFrequency(to);
+        });
+        (hertz > 0).then(|| 1e9 / hertz as f64)
+    }
+
+    unsafe extern "C" {
+        fn _ftime64(time: *mut Timeb);
+        // No arguments, no preconditions.
+        /// Milliseconds of real time since the process began: what POSIX calls so is another one.
+        #[link_name = "clock"]
+        safe fn crt_clock() -> i32;
+    }
+
+    #[repr(C)]
+    struct Timeb {
+        time: i64,
+        millitm: u16,
+        timezone: i16,
+        dstflag: i16,
+    }
+
+    /// Seconds and milliseconds of the time of the day.
+    #[inline(always)]
+    fn ftime64() -> (i64, u16) {
+        // SAFETY: the pointer is valid.
+        let time: Timeb = written(|to| unsafe { _ftime64(to) });
+        (time.time, time.millitm)
+    }
+
+    /// `timeGetTime` while this asks for a timer interrupt each millisecond.
+    struct FastInterrupt {
+        time: Returns,
+        end: Period,
+    }
+
+    impl FastInterrupt {
+        fn begin() -> Result<Self, Unavailable> {
+            // SAFETY: the signatures are the documented ones, and the period is a plain number.
+            unsafe {
+                let begin: Period = find_function("winmm.dll\0", "timeBeginPeriod\0")?;
+                let fast = Self {
+                    time: find_function("winmm.dll\0", "timeGetTime\0")?,
+                    end: find_function("winmm.dll\0", "timeEndPeriod\0")?,
+                };
+                match begin(1) {
+                    0 => Ok(fast),
+                    _ => Err(Unavailable::because(
+                        "timeBeginPeriod(1): the system grants no period of 1 ms",
+                    )),
+                }
             }
         }
-    )*};
-}
+    }
 
-imported! {
-    Qpc, QPC, i64, written(|to| { QueryPerformanceCounter(to); }), |count| count as u64, qpc_unit(), qpc_unit();
-    FileTime, FILE_TIME, FILETIME, written(|to| GetSystemTimeAsFileTime(to)), hundreds, Self::INFO.ns_per_tick, tick();
-    FileTimePrecise, FILE_TIME_PRECISE, FILETIME, written(|to| GetSystemTimePreciseAsFileTime(to)), hundreds, Self::INFO.ns_per_tick, None;
-    UnbiasedTime, UNBIASED_TIME, u64, written(|to| { QueryUnbiasedInterruptTime(to); }), |time| time, Self::INFO.ns_per_tick, tick();
-    TickCount, TICK_COUNT, u32, GetTickCount(), u64::from, Self::INFO.ns_per_tick, tick();
-    TickCount64, TICK_COUNT_64, u64, GetTickCount64(), |count| count, Self::INFO.ns_per_tick, tick();
-    CrtClock, CRT_CLOCK, i32, crt_clock(), |clock: i32| clock as u64, Self::INFO.ns_per_tick, None;
-    Ftime64, FTIME64, (i64, u16), ftime64(), |(seconds, milliseconds): (i64, u16)| seconds.wrapping_mul(1000).wrapping_add(milliseconds.into()) as u64, Self::INFO.ns_per_tick, tick();
-}
-
-/// Nanoseconds in a tick of the performance counter.
-fn qpc_unit() -> Option<f64> {
-    // SAFETY: the pointer is valid.
-    let hertz = written(|to| unsafe {
-        QueryPerformanceFrequency(to);
-    });
-    (hertz > 0).then(|| 1e9 / hertz as f64)
-}
-
-/// Timers of functions that some lack.
-macro_rules! found {
-    ($($name:ident, $info:ident, $library:literal, $function:literal, $type:ty, $call:expr, $reading:ty, $unit:expr;)*) => {$(
-        pub(crate) struct $name($type);
-
-        impl Timer for $name {
-            const INFO: Info = infos::$info;
-            type Reading = $reading;
-
-            fn ns_per_tick() -> Option<f64> {
-                $unit
-            }
-
-            fn open() -> Result<Self, Unavailable> {
-                // SAFETY: the signature is the documented one.
-                unsafe { handle::find_function($library, $function) }.map(Self)
-            }
-
-            #[inline(always)]
-            fn read(&self) -> $reading {
-                $call(self.0)
-            }
-
-            fn ticks(&self, reading: $reading) -> Ticks {
-                Ticks(reading as u64)
-            }
+    impl Drop for FastInterrupt {
+        fn drop(&mut self) {
+            // SAFETY: a plain number, that of the period that `begin` asked for.
+            unsafe { (self.end)(1) };
         }
-    )*};
-}
+    }
 
-type Writes = unsafe extern "system" fn(*mut u64);
-type NtWrites = unsafe extern "system" fn(*mut i64, *mut i64) -> i32;
+    /// When it began, when it ended, the kernel's time, the user's time.
+    type Times = [FILETIME; 4];
 
-#[inline(always)]
-fn write(call: Writes) -> u64 {
-    // SAFETY: the pointer is valid, which is all that these functions ask for.
-    written(|to| unsafe { call(to) })
-}
-
-#[inline(always)]
-fn nt_write(call: NtWrites) -> i64 {
-    // SAFETY: the pointer is valid; that of the frequency is optional.
-    written(|to| unsafe {
-        call(to, std::ptr::null_mut());
-    })
-}
-
-found! {
-    NtQpc, NT_QPC, "ntdll.dll\0", "NtQueryPerformanceCounter\0", NtWrites, nt_write, i64, qpc_unit();
-    InterruptTime, INTERRUPT_TIME, "kernelbase.dll\0", "QueryInterruptTime\0", Writes, write, u64, Self::INFO.ns_per_tick;
-    InterruptTimePrecise, INTERRUPT_TIME_PRECISE, "kernelbase.dll\0", "QueryInterruptTimePrecise\0", Writes, write, u64, Self::INFO.ns_per_tick;
-    UnbiasedTimePrecise, UNBIASED_TIME_PRECISE, "kernelbase.dll\0", "QueryUnbiasedInterruptTimePrecise\0", Writes, write, u64, Self::INFO.ns_per_tick;
-}
-
-type Returns = unsafe extern "system" fn() -> u32;
-type Period = unsafe extern "system" fn(u32) -> u32;
-
-/// `timeGetTime` as it is.
-pub(crate) struct TimeGetTime(Returns);
-
-impl Timer for TimeGetTime {
-    const INFO: Info = infos::TIME_GET_TIME;
-    type Reading = u32;
-
-    fn open() -> Result<Self, Unavailable> {
-        // SAFETY: the signature is the documented one.
-        unsafe { handle::find_function("winmm.dll\0", "timeGetTime\0") }.map(Self)
+    #[inline(always)]
+    fn thread_times(to: *mut Times) -> i32 {
+        let at = |place| to.cast::<FILETIME>().wrapping_add(place);
+        // SAFETY: all pointers are valid; the handle is a constant of the caller.
+        unsafe { GetThreadTimes(GetCurrentThread(), at(0), at(1), at(2), at(3)) }
     }
 
     #[inline(always)]
-    fn read(&self) -> u32 {
-        // SAFETY: no arguments, no preconditions.
-        unsafe { (self.0)() }
+    fn process_times(to: *mut Times) -> i32 {
+        let at = |place| to.cast::<FILETIME>().wrapping_add(place);
+        // SAFETY: all pointers are valid; the handle is a constant of the caller.
+        unsafe { GetProcessTimes(GetCurrentProcess(), at(0), at(1), at(2), at(3)) }
     }
 
-    fn ticks(&self, reading: u32) -> Ticks {
-        Ticks(reading.into())
-    }
-}
-
-/// `timeGetTime` while this asks for a timer interrupt each millisecond.
-pub(crate) struct TimeGetTime1Ms {
-    clock: TimeGetTime,
-    end: Period,
-}
-
-impl Timer for TimeGetTime1Ms {
-    const INFO: Info = infos::TIME_GET_TIME_1MS;
-    type Reading = u32;
-
-    fn open() -> Result<Self, Unavailable> {
-        // SAFETY: the signatures are the documented ones.
-        let [begin, end]: [Period; 2] = unsafe {
-            [
-                handle::find_function("winmm.dll\0", "timeBeginPeriod\0")?,
-                handle::find_function("winmm.dll\0", "timeEndPeriod\0")?,
-            ]
-        };
-        let clock = TimeGetTime::open()?;
-        // SAFETY: a plain number.
-        match unsafe { begin(1) } {
-            0 => Ok(Self { clock, end }),
-            _ => Err(Unavailable::because(
-                "timeBeginPeriod(1): the system grants no period of 1 ms",
-            )),
+    fn accepted(ask: fn(*mut Times) -> i32) -> Result<(), Unavailable> {
+        let mut times = [FILETIME::default(); 4];
+        match ask(&raw mut times) {
+            0 => Err(refused()),
+            _ => Ok(()),
         }
     }
 
+    /// Times that were charged: kernel's and user's.
     #[inline(always)]
-    fn read(&self) -> u32 {
-        self.clock.read()
+    fn charged(ask: impl FnOnce(*mut Times) -> i32) -> [FILETIME; 2] {
+        let [_, _, kernel, user] = written(|to| {
+            ask(to);
+        });
+        [kernel, user]
     }
 
-    fn ticks(&self, reading: u32) -> Ticks {
-        self.clock.ticks(reading)
+    fn sum([kernel, user]: [FILETIME; 2]) -> u64 {
+        hundreds(kernel).wrapping_add(hundreds(user))
+    }
+
+    /// Cycles that were charged; some emulations answer with a count that stands still.
+    fn moving(ask: impl Fn(*mut u64) -> i32) -> Result<(), Unavailable> {
+        let (mut before, mut after) = (0, 0);
+        if ask(&raw mut before) == 0 {
+            return Err(refused());
+        }
+        work::dependent_additions(100_000);
+        ask(&raw mut after);
+        if after == before {
+            return Err(Unavailable::because("it can be asked but stands still"));
+        }
+        Ok(())
+    }
+
+    fn refused() -> Unavailable {
+        Unavailable::because(format!(
+            "the call is refused: {}",
+            io::Error::last_os_error()
+        ))
     }
 }
-
-impl Drop for TimeGetTime1Ms {
-    fn drop(&mut self) {
-        // SAFETY: a plain number, that of the period that `open` asked for.
-        unsafe { (self.end)(1) };
-    }
-}
-
-/// Times that were charged: kernel's and user's.
-macro_rules! charged {
-    ($($name:ident, $info:ident, $call:ident, $of:ident;)*) => {$(
-        pub(crate) struct $name;
-
-        impl $name {
-            #[inline(always)]
-            fn ask(times: &mut [MaybeUninit<FILETIME>; 4]) -> i32 {
-                let [created, exited, kernel, user] = times.each_mut().map(MaybeUninit::as_mut_ptr);
-                // SAFETY: all pointers are valid; the handle is a constant of the caller.
-                unsafe { $call($of(), created, exited, kernel, user) }
-            }
-        }
-
-        impl Timer for $name {
-            const INFO: Info = infos::$info;
-            type Reading = [FILETIME; 2];
-
-            fn declared_resolution() -> Option<f64> {
-                tick()
-            }
-
-            fn open() -> Result<Self, Unavailable> {
-                match Self::ask(&mut [MaybeUninit::uninit(); 4]) {
-                    0 => Err(refused(Self::INFO.label)),
-                    _ => Ok(Self),
-                }
-            }
-
-            #[inline(always)]
-            fn read(&self) -> [FILETIME; 2] {
-                let mut times = [MaybeUninit::uninit(); 4];
-                Self::ask(&mut times);
-                // SAFETY: `open` saw the call succeed, which then writes all four.
-                unsafe { [times[2].assume_init(), times[3].assume_init()] }
-            }
-
-            fn ticks(&self, [kernel, user]: [FILETIME; 2]) -> Ticks {
-                Ticks(hundreds(kernel).wrapping_add(hundreds(user)))
-            }
-        }
-    )*};
-}
-
-charged! {
-    ThreadTimes, THREAD_TIMES, GetThreadTimes, GetCurrentThread;
-    ProcessTimes, PROCESS_TIMES, GetProcessTimes, GetCurrentProcess;
-}
-
-/// Cycles that were charged; some emulations answer with a count that stands still.
-macro_rules! cycles {
-    ($($name:ident, $info:ident, $call:ident, $of:ident;)*) => {$(
-        pub(crate) struct $name;
-
-        impl Timer for $name {
-            const INFO: Info = infos::$info;
-            type Reading = u64;
-
-            fn open() -> Result<Self, Unavailable> {
-                let mut cycles = 0;
-                // SAFETY: the pointer is valid; the handle is a constant of the caller.
-                if unsafe { $call($of(), &raw mut cycles) } == 0 {
-                    return Err(refused(Self::INFO.label));
-                }
-                let before = Self.read();
-                work::dependent_additions(100_000);
-                if Self.read() == before {
-                    return Err(Unavailable::because("it can be asked but stands still"));
-                }
-                Ok(Self)
-            }
-
-            #[inline(always)]
-            fn read(&self) -> u64 {
-                // SAFETY: as in `open`.
-                written(|to| unsafe {
-                    $call($of(), to);
-                })
-            }
-
-            fn ticks(&self, reading: u64) -> Ticks {
-                Ticks(reading)
-            }
-        }
-    )*};
-}
-
-cycles! {
-    ThreadCycles, THREAD_CYCLES, QueryThreadCycleTime, GetCurrentThread;
-    ProcessCycles, PROCESS_CYCLES, QueryProcessCycleTime, GetCurrentProcess;
-}
-
-fn refused(call: &str) -> Unavailable {
-    Unavailable::because(format!("{call}: {}", io::Error::last_os_error()))
-}
-
-crate::catalogue::list![
-    Qpc,
-    NtQpc,
-    FileTime,
-    FileTimePrecise,
-    InterruptTime,
-    InterruptTimePrecise,
-    UnbiasedTime,
-    UnbiasedTimePrecise,
-    TickCount,
-    TickCount64,
-    TimeGetTime,
-    TimeGetTime1Ms,
-    ThreadTimes,
-    ProcessTimes,
-    ThreadCycles,
-    ProcessCycles,
-    CrtClock,
-    Ftime64,
-];

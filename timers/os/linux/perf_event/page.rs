@@ -6,12 +6,9 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use perf_event_open_sys::bindings::{
-    PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_SW_TASK_CLOCK, PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE,
-    perf_event_mmap_page,
-};
+use perf_event_open_sys::bindings::perf_event_mmap_page;
 
-use super::{Event, refused, setting};
+use super::{CYCLES, Event, TASK_CLOCK, refused, setting};
 use crate::{Unavailable, arch};
 
 const LENGTH: usize = 4096;
@@ -34,10 +31,7 @@ unsafe impl Sync for Page {}
 impl Page {
     pub fn open() -> Result<Self, Unavailable> {
         arch::has_rdpmc().map_err(Unavailable::because)?;
-        let page = Self::of(Event::open(
-            PERF_TYPE_HARDWARE,
-            PERF_COUNT_HW_CPU_CYCLES.into(),
-        )?)?;
+        let page = Self::of(Event::open(CYCLES)?)?;
         page.permitted()?;
         // Not before: of an event that is read and mapped afterwards Linux 6.18 tells an offset
         // that does not fit the sign-extended counter, so that readings are 2⁴⁸ too low until the
@@ -136,8 +130,7 @@ impl Drop for Page {
 /// Nanoseconds in a tick by which the kernel converts the counter that programs read bare into its
 /// own time (perf_event_open(2), `time_mult` and `time_shift`). `None` where it does not show that.
 pub fn counter_scale() -> Option<f64> {
-    let page =
-        Page::of(Event::open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK.into()).ok()?).ok()?;
+    let page = Page::of(Event::open(TASK_CLOCK).ok()?).ok()?;
     // SAFETY: the mapping is longer than the structure, and every pattern of bits is a valid one of
     // it.
     let page = unsafe { ptr::read_volatile(page.page) };

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use libc::{c_int, c_long, clockid_t};
 
 use crate::Unavailable;
-use crate::posix::nanoseconds;
+use crate::os::posix::nanoseconds;
 use crate::waits::method::Method;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -168,7 +168,7 @@ pub(super) const fn number_since_5_1(number: c_long) -> c_long {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::clocks::wide;
+    use crate::os::posix::wide;
 
     #[test]
     fn requests_round_up_and_saturate() {

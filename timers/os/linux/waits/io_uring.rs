@@ -18,13 +18,8 @@ use here::Timeout;
 /// The processors for which the crate `io-uring` has bindings.
 #[cfg(all(
     target_os = "linux",
-    any(
-        target_arch = "x86_64",
-        target_arch = "aarch64",
-        target_arch = "riscv64",
-        target_arch = "loongarch64",
-        target_arch = "powerpc64"
-    )
+    target_pointer_width = "64",
+    not(target_arch = "s390x")
 ))]
 mod here {
     use std::io;
@@ -120,13 +115,7 @@ mod here {
 
 #[cfg(all(
     target_os = "linux",
-    not(any(
-        target_arch = "x86_64",
-        target_arch = "aarch64",
-        target_arch = "riscv64",
-        target_arch = "loongarch64",
-        target_arch = "powerpc64"
-    ))
+    any(target_pointer_width = "32", target_arch = "s390x")
 ))]
 mod here {
     use crate::Unavailable;
