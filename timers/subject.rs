@@ -22,6 +22,11 @@ pub enum Fault {
 
 /// What the calling thread does while [`Subject::advance`] watches the timer move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
 pub enum During {
     /// It computes.
     Spin,

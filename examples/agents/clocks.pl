@@ -60,13 +60,13 @@ sub answer {
     return hello() if $op eq 'hello';
     die "this agent does not know `$op`\n" unless $op =~ /^(intervals|batches|readings)$/;
     my ($read, undef, undef, $ticks) = @{ clock_called($request->{timer}) };
-    return { readings => [map { $ticks->($read->()) } 1 .. $request->{count}] } if $op eq 'readings';
+    return { values => [map { $ticks->($read->()) } 1 .. $request->{count}] } if $op eq 'readings';
     my @turns = 1 .. $request->{repeat};
     if ($op eq 'batches') {
         my ($reference, undef, undef, $reference_ticks) = @{ clock_called($request->{reference}) };
-        return { batches => [map { batch($read, $reference, $reference_ticks, $request->{calls}) } @turns] };
+        return { values => [map { batch($read, $reference, $reference_ticks, $request->{calls}) } @turns] };
     }
-    return { intervals => [map { my $work = $_; [map { intervals($read, $ticks, $work) } @turns] } @{ $request->{work} }] };
+    return { values => [map { my $work = $_; map { intervals($read, $ticks, $work) } @turns } @{ $request->{work} }] };
 }
 
 while (my $line = <STDIN>) {

@@ -20,11 +20,11 @@ def batch(read, reference, calls):
         read()
     return reference() - first
 
-def wait(sleep, reference, length):
+def wait(sleep, reference, at, length):
     cpu = time.thread_time_ns()
     first = reference()
     sleep(length / 1e9)
-    return [first, reference(), time.thread_time_ns() - cpu]
+    return [at, first, reference(), time.thread_time_ns() - cpu, -1]
 
 def hello():
     runtime = {"name": platform.python_implementation(), "version": platform.python_version()}
@@ -39,16 +39,16 @@ def answer(request):
         return hello()
     if request["op"] == "waits":
         sleep, reference = WAITERS[request["timer"]], CLOCKS[request["reference"]]
-        turns = [[wait(sleep, reference, length) for length in request["request_ns"]] for _ in range(request["repeat"])]
-        return {"waits": [[turn[at] for turn in turns] for at in range(len(request["request_ns"]))]}
+        waits = [wait(sleep, reference, at, length) for _ in range(request["repeat"]) for at, length in enumerate(request["request_ns"])]
+        return {"values": [value for one in waits for value in one]}
     read = CLOCKS[request["timer"]]
     if request["op"] == "readings":
-        return {"readings": [read() for _ in range(request["count"])]}
+        return {"values": [read() for _ in range(request["count"])]}
     repeat = range(request["repeat"])
     if request["op"] == "intervals":
-        return {"intervals": [[interval(read, work) for _ in repeat] for work in request["work"]]}
+        return {"values": [interval(read, work) for work in request["work"] for _ in repeat]}
     if request["op"] == "batches":
-        return {"batches": [batch(read, CLOCKS[request["reference"]], request["calls"]) for _ in repeat]}
+        return {"values": [batch(read, CLOCKS[request["reference"]], request["calls"]) for _ in repeat]}
     raise ValueError("this agent does not know " + request["op"])
 
 for line in sys.stdin:

@@ -81,7 +81,8 @@ impl From<io::Error> for StartError {
     }
 }
 
-fn with_remedy(why: &timers::Unavailable) -> String {
+/// A cause and what to do about it.
+pub(super) fn with_remedy(why: &timers::Unavailable) -> String {
     why.remedy.as_ref().map_or_else(
         || why.reason.clone(),
         |remedy| format!("{}; {remedy}", why.reason),

@@ -1,38 +1,28 @@
-//! Whether a program speaks the agent protocol: its introduction, each question that it offers, and
-//! lines that are none.
+//! Checks whether a program speaks the agent protocol: its introduction, each question that it
+//! offers, and lines that are none.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
 use serde::Serialize;
-use timers::waits::{WaitRequest, WaitSubject};
-use timers::{Answer, During, Fault};
+use timers::{Answer, Fault};
 
 use super::connection::Connection;
-use super::hosted::{adds, advances, subject, together};
+use super::hosted::subject;
 use super::process::Command;
-use super::protocol::{Hello, HostedWaiter};
-use super::waits::waiter;
-use crate::hosts::protocol::Question;
-use crate::hosts::protocol::questions::{
-    Adds, Advance, Advances, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals,
-    Order, Periods, Readings, Together, Waits,
-};
-use crate::model::Context;
+use super::protocol::examples::{EXAMPLES, question};
+use super::protocol::{Hello, Op};
 
 /// Questions that every agent answers, to each of its timers.
-const MANDATORY: [&str; 3] = [Intervals::OP, Batches::OP, Readings::OP];
-/// Questions to timers that wait.
-const WAITING: [&str; 3] = [Waits::OP, Arms::OP, Periods::OP];
+const MANDATORY: [Op; 3] = [Op::Intervals, Op::Batches, Op::Readings];
+/// Questions to sleep primitives and periodic timers.
+const OF_WAITERS: [Op; 3] = [Op::Waits, Op::Arms, Op::Periods];
 /// Work that takes long on every machine and in every language, against the cost of a read.
 const MUCH_WORK: u64 = 100_000;
 /// How often it is made eight times as much where the timer did not move: steps of 100 ms are
 /// known.
 const COARSER: u32 = 4;
-/// No wait, and one that is no whole number of milliseconds.
-const LENGTHS_NS: [u64; 2] = [0, 1_400_000];
-const PERIOD_NS: u64 = 2_000_000;
 
 /// Lines that an agent refuses, and goes on.
 const REFUSED: [(&str, &str); 4] = [
@@ -86,8 +76,7 @@ pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
     });
     let marked = hello.timers.iter().find(|timer| timer.reference);
     if let Some(reference) = marked.or(hello.timers.first()) {
-        examination.clocks(&hello, &reference.id);
-        examination.waiters(&hello, &reference.id);
+        examination.questions(&hello, &reference.id);
         examination.lines(&reference.id);
     }
     examination.findings
@@ -101,21 +90,30 @@ fn introduction(hello: &Hello) -> Contradiction {
             "{references} timers are marked with \"reference\":true, not the finest one"
         ));
     }
-    if let Some(op) = MANDATORY.iter().find(|op| !offers(&hello.ops, op)) {
-        return Some(format!("`ops` lacks {op}"));
+    let of_waiters = hello.waiters.iter().flat_map(|waiter| &waiter.ops);
+    let known = OF_WAITERS.map(Op::name);
+    if let Some(op) = of_waiters.clone().find(|op| !known.contains(&op.as_str())) {
+        return Some(format!("a sleep primitive cannot be asked {op}"));
     }
-    let lacking = |waiter: &HostedWaiter| {
-        let op = waiter.ops.iter().find(|op| !offers(&hello.ops, op))?;
-        Some(format!(
-            "`{}` answers {op}, which the `ops` of the agent lacks",
-            waiter.id
-        ))
-    };
-    hello.waiters.iter().find_map(lacking)
+    let mandatory = MANDATORY.map(Op::name);
+    let mut needed = mandatory.into_iter().chain(of_waiters.map(String::as_str));
+    needed
+        .find(|op| !hello.ops.iter().any(|offered| offered == op))
+        .map(|op| format!("`ops` lacks {op}"))
 }
 
-fn offers(ops: &[String], op: &str) -> bool {
-    ops.iter().any(|offered| offered == op)
+/// Time that goes backwards in an answer.
+fn contradiction(op: Op, values: &[i64]) -> Contradiction {
+    let mut pairs: Box<dyn Iterator<Item = [i64; 2]>> = match op {
+        Op::Comparisons => Box::new(values.chunks(3).map(|one| [one[0], one[2]])),
+        Op::Waits => Box::new(values.chunks(5).map(|one| [one[1], one[2]])),
+        Op::Arms => Box::new(values.iter().map(|&took| [0, took])),
+        Op::Periods => Box::new(values.windows(3).step_by(2).map(|one| [one[0], one[2]])),
+        _ => return None,
+    };
+    pairs
+        .find(|[first, second]| second < first)
+        .map(|[first, second]| format!("{second} comes after {first}, and is less"))
 }
 
 struct Examination<'a> {
@@ -127,67 +125,44 @@ struct Examination<'a> {
 }
 
 impl Examination<'_> {
-    fn clocks(&mut self, hello: &Hello, reference: &str) {
-        for timer in &hello.timers {
-            let id = &timer.id;
-            self.ask(&format!("readings of {id}"), &mut |agent| {
-                subject(agent, id).readings(3).map(|_| None)
-            });
-            self.ask(&format!("intervals of {id}"), &mut |agent| {
-                subject(agent, id).intervals(&[0, 10], 4).map(|_| None)
-            });
-            self.ask(&format!("batches of {id}"), &mut |agent| {
-                subject(agent, id).batches(reference, 5, 4).map(|_| None)
-            });
+    fn questions(&mut self, hello: &Hello, reference: &str) {
+        let timers = hello.timers.iter().map(|timer| timer.id.as_str());
+        for (op, example) in EXAMPLES {
+            let waiters = hello.waiters.iter();
+            let answering =
+                waiters.filter(|waiter| waiter.ops.iter().any(|offered| offered == op.name()));
+            let asked: Vec<&str> = if MANDATORY.contains(&op) {
+                timers.clone().collect()
+            } else if OF_WAITERS.contains(&op) {
+                answering.map(|waiter| waiter.id.as_str()).collect()
+            } else {
+                vec![reference]
+            };
+            if hello.offers(op) {
+                for timer in asked {
+                    self.question((op, example), timer, reference);
+                }
+            } else {
+                self.note(op.name(), Verdict::NotOffered);
+            }
         }
         self.ask("more work takes longer", &mut |agent| {
             more_takes_longer(agent, reference)
         });
-        self.offered(Order::OP, hello, &mut |agent| {
-            subject(agent, reference).order(4).map(|_| None)
-        });
-        self.offered(Handoffs::OP, hello, &mut |agent| {
-            subject(agent, reference).handoffs(4).map(|_| None)
-        });
-        let cpus = timers::allowed_cpus().unwrap_or_default();
-        self.offered(HandoffsBetween::OP, hello, &mut |agent| match cpus[..] {
-            [one, other, ..] => subject(agent, reference)
-                .handoffs_between(&[[one, other]], 4)
-                .map(|_| None),
-            _ => Ok(None),
-        });
-        self.offered(Comparisons::OP, hello, &mut |agent| {
-            let all = subject(agent, reference).comparisons(reference, 3, 4)?;
-            Ok(all.iter().find_map(|&[first, _, last]| falls(first, last)))
-        });
-        self.offered(Together::OP, hello, &mut |agent| {
-            together(agent, &[reference], reference, [2, 3], 3).map(|_| None)
-        });
-        self.offered(Adds::OP, hello, &mut |agent| {
-            adds(agent, reference, reference, &[Context::Latency], [4, 3]).map(|_| None)
-        });
-        self.offered(Advance::OP, hello, &mut |agent| {
-            for during in [During::Spin, During::Sleep, During::OtherSpin] {
-                subject(agent, reference).advance(reference, during, 2)?;
-            }
-            Ok(None)
-        });
-        self.offered(Advances::OP, hello, &mut |agent| {
-            advances(agent, &[reference], reference, During::Spin, 2).map(|_| None)
-        });
     }
 
-    fn waiters(&mut self, hello: &Hello, reference: &str) {
-        for op in WAITING.into_iter().filter(|op| !offers(&hello.ops, op)) {
-            self.note(op, Verdict::NotOffered);
-        }
-        for HostedWaiter { id, ops, .. } in &hello.waiters {
-            for op in ops {
-                self.ask(&format!("{op} of {id}"), &mut |agent| {
-                    waits(&mut *waiter(agent, id), op, reference)
-                });
+    fn question(&mut self, (op, example): (Op, &str), timer: &str, reference: &str) {
+        self.ask(&format!("{} of {timer}", op.name()), &mut |agent| {
+            let question = question(example, timer, reference, 10)
+                .map_err(|error| Fault::Refused(error.to_string()))?;
+            match agent.borrow_mut().ask(&question) {
+                // An agent may refuse what its machine does not have.
+                Err(Fault::Refused(_)) if !MANDATORY.contains(&op) && !OF_WAITERS.contains(&op) => {
+                    Ok(None)
+                }
+                answer => answer.map(|reply| contradiction(op, &reply.values)),
             }
-        }
+        });
     }
 
     fn lines(&mut self, reference: &str) {
@@ -199,22 +174,6 @@ impl Examination<'_> {
         }
         self.ask("end of input", &mut |agent| {
             agent.borrow_mut().dismiss().map(|()| None)
-        });
-    }
-
-    /// Asks an optional question; an agent may refuse what its machine does not have.
-    fn offered(
-        &mut self,
-        op: &str,
-        hello: &Hello,
-        ask: &mut dyn FnMut(&Agent) -> Answer<Contradiction>,
-    ) {
-        if !offers(&hello.ops, op) {
-            return self.note(op, Verdict::NotOffered);
-        }
-        self.ask(op, &mut |agent| match ask(agent) {
-            Err(Fault::Refused(_)) => Ok(None),
-            answer => answer,
         });
     }
 
@@ -237,11 +196,8 @@ impl Examination<'_> {
             agent.borrow_mut().allow_anew();
             return Ok(Rc::clone(agent));
         }
-        let agent = Rc::new(RefCell::new(Connection::start(
-            self.command,
-            None,
-            self.timeout,
-        )?));
+        let connection = Connection::start(self.command, None, self.timeout)?;
+        let agent = Rc::new(RefCell::new(connection));
         Ok(Rc::clone(self.agent.insert(agent)))
     }
 
@@ -253,7 +209,7 @@ impl Examination<'_> {
     }
 }
 
-/// Work is made more while the timer, which may be coarse, does not tell it from none.
+/// Work is made more while the timer, which may be coarse, does not move.
 fn more_takes_longer(agent: &Agent, id: &str) -> Answer<Contradiction> {
     let mut work = MUCH_WORK;
     for _ in 0..=COARSER {
@@ -267,41 +223,4 @@ fn more_takes_longer(agent: &Agent, id: &str) -> Answer<Contradiction> {
     Ok(Some(
         "it does not: let each unit of work wait for the one before, and keep the result".into(),
     ))
-}
-
-/// Asks a question of a timer that waits.
-fn waits(timer: &mut dyn WaitSubject, op: &str, reference: &str) -> Answer<Contradiction> {
-    match op {
-        Waits::OP => {
-            let request = WaitRequest {
-                lengths_ns: &LENGTHS_NS,
-                repeat: 4,
-                pause_ns: 100_000,
-                break_ns: None,
-            };
-            let rows = timer.waits(reference, request)?;
-            Ok(rows
-                .iter()
-                .flatten()
-                .find_map(|wait| falls(wait.before, wait.after)))
-        }
-        Arms::OP => Ok(timer
-            .arms(reference, 4)?
-            .iter()
-            .find_map(|&took| falls(0, took))),
-        Periods::OP => {
-            let wakeups = timer.periods(reference, PERIOD_NS, 5, &[1])?;
-            Ok(wakeups
-                .windows(2)
-                .find_map(|pair| falls(pair[0].at, pair[1].at)))
-        }
-        _ => Ok(Some(format!(
-            "a timer that waits is asked {}",
-            WAITING.join(", ")
-        ))),
-    }
-}
-
-fn falls(first: i64, second: i64) -> Contradiction {
-    (second < first).then(|| format!("{second} comes after {first}, and is less"))
 }

@@ -9,19 +9,23 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Placement};
-use super::events::{self, Log, LogSpec, ReportedEvents};
+use super::events::{self, Log, LogSpec};
 use super::lines::printable;
-use super::process::{Command, Output, Process, in_words};
-use super::protocol::questions::{Calls, Introduction};
-use super::protocol::{Around, Hello, Question, Refusal, VERSION};
+use super::process::{Command, Output, Process, exit_description};
+use super::protocol::examples::{EXAMPLES, question};
+use super::protocol::{Around, Hello, Op, Question, Reply, VERSION};
+use super::runtimes::Book;
+use crate::limits::MOST_TIMERS;
 use crate::text::json::{Layout, written};
 use crate::text::{clean_strings, from_bytes};
 
+/// How often each loop of a built-in agent runs before it is asked.
+const WARM_UP: u32 = 10;
+/// The questions about clocks whose loops are warmed.
+const MEASURED: [Op; 4] = [Op::Intervals, Op::Batches, Op::Readings, Op::Comparisons];
 /// How often an agent that is silent is looked after.
 const SLICE: Duration = Duration::from_millis(250);
 /// How long the end of a process may come after the end of its output.
@@ -32,6 +36,8 @@ const EXCERPT: usize = 80;
 const NO_REQUEST: u64 = 64 << 10;
 /// As much of an agent's own explanation is passed on.
 const EXPLANATION: usize = 300;
+/// Quotation marks in an introduction: so its lists are bounded before they are read.
+const MOST_QUOTES: usize = 64 * MOST_TIMERS;
 
 /// An agent that runs and has introduced itself. Dropping it ends the process.
 pub struct Connection {
@@ -92,8 +98,59 @@ impl Connection {
             watches_itself: false,
             around: None,
         };
-        connection.hello = connection.ask(&Introduction { protocol: VERSION })?;
+        connection.hello = connection.introduction(command.book.as_deref())?;
         Ok(connection)
+    }
+
+    fn introduction(&mut self, book: Option<&Book>) -> Answer<Hello> {
+        let question = Question::Hello { protocol: VERSION };
+        let line = self.exchange(&question)?;
+        let quotes = line.iter().filter(|&&byte| byte == b'"').count();
+        let why = match str::from_utf8(&line).map(clean_strings) {
+            Ok(_) if quotes > MOST_QUOTES => {
+                format!("more than {MOST_TIMERS} timers are not taken")
+            }
+            Ok(text) => match from_bytes::<Hello>(text.as_bytes()) {
+                Ok(mut hello) => {
+                    if let Some(book) = book {
+                        book.complete(&mut hello);
+                    }
+                    match hello.objection() {
+                        None => return Ok(hello),
+                        Some(why) => why,
+                    }
+                }
+                Err(error) => error.to_string(),
+            },
+            Err(error) => error.to_string(),
+        };
+        Err(self.malformed(&question, &why, &line))
+    }
+
+    /// Runs the loops of timers with few of everything, for compilers and caches of the runtime.
+    pub(super) fn warm_up(&mut self, ids: &[&str]) -> Answer<()> {
+        let reference = self.hello.timers.iter().find(|timer| timer.reference);
+        let reference = reference.map_or_else(String::new, |timer| timer.id.clone());
+        for timer in ids.iter().copied().chain([timers::FLOOR_ID]) {
+            let is_waiter = self.hello.waiters.iter().any(|waiter| waiter.id == timer);
+            for amount in 0..if is_waiter { 1 } else { WARM_UP } {
+                for (op, example) in EXAMPLES {
+                    let is_loop = if is_waiter {
+                        op == Op::Waits
+                    } else {
+                        MEASURED.contains(&op)
+                    };
+                    let Ok(question) = question(example, timer, &reference, amount) else {
+                        continue;
+                    };
+                    match is_loop.then(|| self.ask(&question)) {
+                        None | Some(Ok(_) | Err(Fault::Refused(_))) => {}
+                        Some(Err(fault)) => return Err(fault),
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// How the agent introduced itself.
@@ -116,27 +173,16 @@ impl Connection {
         self.log = Some(log);
     }
 
-    /// Whether the agent answers that question.
-    #[must_use]
-    pub fn offers(&self, op: &str) -> bool {
-        self.hello.ops.iter().any(|offered| offered == op)
-    }
-
-    /// From now on the host tells what it sees of itself around windows, where it can. Returns
-    /// whether it can.
+    /// From now on the host reports what it observes of itself around windows, where it can.
+    /// Returns whether it can.
     pub fn watch_itself(&mut self) -> bool {
-        self.watches_itself = self.offers(Calls::OP);
+        self.watches_itself = self.hello.offers(Op::Calls);
         self.watches_itself
     }
 
     /// Whether it is asked to.
     pub(super) fn watches_itself(&self) -> bool {
         self.watches_itself
-    }
-
-    /// Keeps what it saw around a window.
-    pub(super) fn saw(&mut self, around: Option<[Around; 2]>) {
-        self.around = around;
     }
 
     /// What it saw around the last window.
@@ -178,44 +224,42 @@ impl Connection {
         true
     }
 
-    /// Sends a question and waits for its answer.
-    pub(super) fn ask<Q: Question>(&mut self, question: &Q) -> Answer<Q::Answer> {
-        #[derive(Serialize)]
-        struct Line<'a, Q> {
-            op: &'static str,
-            #[serde(flatten)]
-            question: &'a Q,
+    /// Sends a question that is no introduction and waits for its answer.
+    ///
+    /// # Errors
+    /// Refused by the agent, or because it does not offer the question; lost when what it answers
+    /// is no answer.
+    pub fn ask(&mut self, question: &Question) -> Answer<Reply> {
+        if !self.hello.offers(question.op()) {
+            let op = question.op().name();
+            return Err(Fault::Refused(format!("this agent does not offer `{op}`")));
         }
-        let op = Q::OP;
-        let line = written(&Line { op, question }, Layout::Compact)
-            .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
-        let line = self.exchange(op, line, question.longest_answer())?;
-        let clean = match str::from_utf8(&line) {
-            Ok(text) => clean_strings(text).into_bytes(),
-            Err(_) => line.clone(),
+        let line = self.exchange(question)?;
+        let reply: Reply = match from_bytes(&line) {
+            Ok(reply) => reply,
+            Err(error) => return Err(self.malformed(question, &error.to_string(), &line)),
         };
-        self.events = value_under::<ReportedEvents>(&clean, "disturbed")
-            .unwrap_or_default()
-            .disturbed;
+        let shown = |text: &String| printable(text.as_bytes(), EXPLANATION);
+        self.events = reply.disturbed.iter().map(shown).collect();
         self.events
             .extend(self.log.as_mut().map(Log::events).unwrap_or_default());
-        if let Some(Refusal { error }) = value_under(&clean, "error") {
-            return Err(Fault::Refused(error));
+        if let Some(why) = &reply.error {
+            return Err(Fault::Refused(shown(why)));
         }
-        // Only introductions hold text; packed observations are strings of any length.
-        let line = if op == Introduction::OP { clean } else { line };
-        let why = match from_bytes::<Q::Answer>(&line) {
-            Ok(answer) => match question.objection(&answer) {
-                None => return Ok(answer),
-                Some(why) => why,
-            },
-            Err(error) => printable(error.to_string().as_bytes(), EXPLANATION),
-        };
-        let excerpt = printable(&line, EXCERPT);
-        Err(self.lose(format!(
-            "malformed reply to `{op}`: {why}; expected {}, got `{excerpt}`",
-            question.expected()
-        )))
+        if let Some(why) = question.objection(&reply) {
+            return Err(self.malformed(question, &why, &line));
+        }
+        self.around = reply.around;
+        Ok(reply)
+    }
+
+    fn malformed(&mut self, question: &Question, why: &str, line: &[u8]) -> Fault {
+        let why = printable(why.as_bytes(), EXPLANATION);
+        let (op, excerpt) = (question.op().name(), printable(line, EXCERPT));
+        let expected = question.expected();
+        self.lose(format!(
+            "malformed reply to `{op}`: {why}; expected {expected}, got `{excerpt}`"
+        ))
     }
 
     /// Sends a line that is no request, which the agent has to refuse.
@@ -223,9 +267,10 @@ impl Connection {
     /// # Errors
     /// Lost when it does anything else.
     pub fn provoke(&mut self, line: &str) -> Answer<()> {
-        let answer = self.exchange("no request", line.into(), NO_REQUEST)?;
-        match value_under(&answer, "error") {
-            Some(Refusal { error }) if !error.trim().is_empty() => Ok(()),
+        let answer = self.send("no request", line.into(), NO_REQUEST)?;
+        let reply = from_bytes::<Reply>(&answer).ok();
+        match reply.and_then(|reply| reply.error) {
+            Some(why) if !why.trim().is_empty() => Ok(()),
             _ => {
                 let excerpt = printable(&answer, EXCERPT);
                 Err(self.lose(format!(
@@ -256,9 +301,8 @@ impl Connection {
         let by_itself = self.process.has_exited();
         match self.process.end().filter(|_| by_itself) {
             Some(status) if status.success() => Ok(()),
-            Some(status) => {
-                Err(self.lose(in_words(status) + " when its input ended, and not with status 0"))
-            }
+            Some(status) => Err(self
+                .lose(exit_description(status) + " when its input ended, and not with status 0")),
             None => Err(self.lose(format!(
                 "still ran {} s after its input",
                 self.timeout.as_secs_f64()
@@ -266,7 +310,13 @@ impl Connection {
         }
     }
 
-    fn exchange(&mut self, op: &str, line: String, longest: u64) -> Answer<Vec<u8>> {
+    fn exchange(&mut self, question: &Question) -> Answer<Vec<u8>> {
+        let line = written(question, Layout::Compact)
+            .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
+        self.send(question.op().name(), line, question.longest_answer())
+    }
+
+    fn send(&mut self, op: &str, line: String, longest: u64) -> Answer<Vec<u8>> {
         if let Some(fault) = &self.over {
             return Err(fault.clone());
         }
@@ -330,9 +380,10 @@ impl Connection {
         }
         let by_itself = self.process.has_exited();
         match self.process.end() {
-            Some(status) if by_itself => {
-                self.lose(format!("{} instead of answering `{op}`", in_words(status)))
-            }
+            Some(status) if by_itself => self.lose(format!(
+                "{} instead of answering `{op}`",
+                exit_description(status)
+            )),
             _ => self.lose(format!(
                 "closed its output instead of answering `{op}`, and was ended"
             )),
@@ -355,19 +406,4 @@ impl Connection {
         self.over = Some(fault.clone());
         fault
     }
-}
-
-/// What a line says under `key`, if anything. Most hold nothing but many numbers, which need not be
-/// read once more to see that.
-fn value_under<T: DeserializeOwned>(line: &[u8], key: &str) -> Option<T> {
-    // With escapes a key can be written in many ways. A number under such a key is a count of the
-    // observations themselves.
-    let tells = |rest: &str| {
-        let value = rest.trim_start().strip_prefix(':').map(str::trim_start);
-        value.is_some_and(|value| !value.starts_with(|first: char| first.is_ascii_digit()))
-    };
-    let may = str::from_utf8(line).is_ok_and(|text| {
-        text.contains('\\') || text.split(&format!("\"{key}\"")).skip(1).any(tells)
-    });
-    may.then(|| from_bytes(line).ok()).flatten()
 }

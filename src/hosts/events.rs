@@ -5,8 +5,6 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use serde::Deserialize;
-
 /// Collected garbage: the window in which it fell is of no use.
 pub const GC: &str = "gc";
 /// Compiled the measured loops anew: what was measured before is of no use either.
@@ -19,13 +17,6 @@ pub const DEOPTIMISATION: &str = "deoptimisation";
 #[must_use]
 pub fn voids_all(event: &str) -> bool {
     event == COMPILATION || event == DEOPTIMISATION
-}
-
-/// The part of an answer that tells events. Optional in the protocol.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct ReportedEvents {
-    #[serde(default)]
-    pub disturbed: Vec<String>,
 }
 
 /// Where a runtime logs what it does, and how a line of that is read.
@@ -86,7 +77,7 @@ impl Log {
 /// What HotSpot tells by `-Xlog:gc,jit+compilation=debug`. The measured loops are those of the
 /// class `Loops`.
 #[must_use]
-pub fn of_hotspot(line: &str) -> Option<&'static str> {
+pub fn hotspot_event(line: &str) -> Option<&'static str> {
     if line.contains("[gc") && line.contains("Pause") {
         return Some(GC);
     }
@@ -107,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_hotspot() {
+    fn lines_hotspot_event() {
         for (line, event) in [
             ("[0.003s][info][gc] Using Serial", None),
             (
@@ -127,7 +118,7 @@ mod tests {
                 None,
             ),
         ] {
-            assert_eq!(of_hotspot(line), event, "{line}");
+            assert_eq!(hotspot_event(line), event, "{line}");
         }
     }
 
@@ -136,7 +127,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let spec = LogSpec {
             path: folder.path().join("%p.log"),
-            event: of_hotspot,
+            event: hotspot_event,
         };
         let mut log = Log::open(&spec, 17);
         assert!(log.events().is_empty(), "there is no log yet");

@@ -61,10 +61,14 @@ pub fn connect(
     timeout: Duration,
 ) -> Answer<Rc<RefCell<Connection>>> {
     let mut command = host.command.clone();
-    if host.takes_ids {
+    let is_known = command.book.is_some();
+    if host.takes_ids && !is_known {
         command.args.extend(ids.iter().map(Into::into));
     }
     let mut connection = Connection::start(&command, placement, timeout)?;
+    if is_known {
+        connection.warm_up(ids)?;
+    }
     if let Some(log) = &host.log {
         connection.watch(log);
     }

@@ -16,5 +16,3 @@ pub mod runtimes;
 pub mod serve;
 pub mod step_search;
 pub mod tool;
-pub mod waits;
-pub mod words;

@@ -3,7 +3,6 @@
 //! Whatever it does, its caller waits no longer than it wants to: threads write its input and read
 //! its output, and nothing waits for the threads.
 
-use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ExitStatus, Stdio};
@@ -18,7 +17,7 @@ use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Placement, Running, StartError};
 use super::lines::{self, Line};
-use super::words::{Dialect, Interpreter};
+use super::runtimes::Book;
 
 /// No agent says more than this before it is asked.
 const UNASKED: u64 = 64 << 10;
@@ -38,32 +37,19 @@ pub struct Command {
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// What it understands.
-    pub dialect: Dialect,
+    /// What is known of its timers before it is started, where it is built into this program.
+    pub book: Option<Arc<Book>>,
 }
 
 impl Command {
-    /// That of an agent that speaks the protocol itself.
+    /// That of an agent of which nothing is known.
     pub fn new(name: impl Into<String>, program: impl Into<OsString>, args: Vec<OsString>) -> Self {
         Self {
             name: name.into(),
             program: program.into(),
             args,
-            dialect: Dialect::Json,
+            book: None,
         }
-    }
-
-    /// The arguments that it is started with, and what stands between it and the protocol.
-    fn interpreted(&self) -> (&[OsString], Option<Interpreter>) {
-        let Dialect::Words { book, arguments } = &self.dialect else {
-            return (&self.args, None);
-        };
-        let (own, ids) = self.args.split_at(self.args.len().min(*arguments));
-        let wanted = ids
-            .iter()
-            .map(|id| id.to_string_lossy().into_owned())
-            .collect();
-        (own, Some(Interpreter::new(book, wanted)))
     }
 }
 
@@ -81,7 +67,6 @@ const STACK: usize = 128 << 10;
 /// An agent that was started and is not yet waited for, its pipes in the hands of threads.
 pub struct Process {
     running: Running,
-    interpreter: RefCell<Option<Interpreter>>,
     input: Option<Sender<Vec<u8>>>,
     /// Bytes of the longest line that is read now.
     longest: Arc<AtomicU64>,
@@ -105,9 +90,8 @@ impl Process {
                     .unwrap_or_else(|| format!("no thread for it: {error}")),
             )
         };
-        let (args, interpreter) = command.interpreted();
         let mut running =
-            children::start(piped(command, args), placement).map_err(|error| match error {
+            children::start(piped(command), placement).map_err(|error| match error {
                 StartError::Interrupted => Fault::Interrupted,
                 StartError::Program(_) if !is_this_program(command) => {
                     lost(format!("{error}; check the command after --agent"))
@@ -123,10 +107,8 @@ impl Process {
         let longest = Arc::new(AtomicU64::new(UNASKED));
         let allowed = Arc::clone(&longest);
         // From here on dropping it ends the child.
-        let interpreter = RefCell::new(interpreter);
         let process = Self {
             running,
-            interpreter,
             input: Some(input),
             longest,
             output,
@@ -166,10 +148,6 @@ impl Process {
     /// the end of the output will tell.
     pub fn send(&self, line: Vec<u8>, longest: u64) {
         self.longest.store(longest, Ordering::SeqCst);
-        let line = match self.interpreter.borrow_mut().as_mut() {
-            Some(interpreter) => interpreter.say(&line),
-            None => line,
-        };
         if let Some(input) = &self.input {
             let _ = input.send(line);
         }
@@ -182,36 +160,12 @@ impl Process {
 
     /// What it writes next. Disconnected once there is nothing more to come.
     pub fn next(&self, wait: Duration) -> Result<Output, RecvTimeoutError> {
-        let deadline = Deadline::after(wait);
-        loop {
-            let left = deadline.remaining().unwrap_or_default();
-            if let Some(output) = self.interpreted(|| self.output.recv_timeout(left))? {
-                return Ok(output);
-            }
-        }
+        self.output.recv_timeout(wait)
     }
 
     /// What it has written already, if anything.
     pub fn pending(&self) -> Option<Output> {
-        self.interpreted(|| self.output.try_recv()).ok().flatten()
-    }
-
-    /// What comes next, as the protocol has it; nothing if that is not wanted.
-    fn interpreted<E>(
-        &self,
-        receive: impl FnOnce() -> Result<Output, E>,
-    ) -> Result<Option<Output>, E> {
-        let mut interpreter = self.interpreter.borrow_mut();
-        let Some(interpreter) = interpreter.as_mut() else {
-            return receive().map(Some);
-        };
-        if let Some(line) = interpreter.ready() {
-            return Ok(Some(Output::Line(line)));
-        }
-        Ok(match receive()? {
-            Output::Line(line) => interpreter.hear(line).map(Output::Line),
-            Output::Endless => Some(Output::Endless),
-        })
+        self.output.try_recv().ok()
     }
 
     /// Whether it is over. It is not waited for, so its process group can still be ended.
@@ -256,9 +210,9 @@ impl Drop for Process {
     }
 }
 
-fn piped(command: &Command, args: &[OsString]) -> std::process::Command {
+fn piped(command: &Command) -> std::process::Command {
     let mut process = std::process::Command::new(&command.program);
-    process.args(args);
+    process.args(&command.args);
     process
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -329,7 +283,7 @@ pub fn make_room_for_files() -> Result<(), String> {
 }
 
 /// How a process ended, as a sentence goes on after its name.
-pub fn in_words(status: ExitStatus) -> String {
+pub fn exit_description(status: ExitStatus) -> String {
     let Some(signal) = timers::os::process::signal(status) else {
         return status.code().map_or_else(
             || "ended".into(),

@@ -2,13 +2,12 @@
 //!
 //! Keys that are not known here are ignored, so that agents may say more than they are asked for.
 
-pub mod answers;
+pub mod examples;
 mod hello;
-pub mod questions;
+mod questions;
 
-pub use self::answers::{Around, PackedRun, Refusal};
 pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
-pub use self::questions::{Question, Request, ops};
+pub use self::questions::{Around, Op, PackedRun, Question, Reply};
 
 /// The version that is spoken here.
 pub const VERSION: u32 = 1;

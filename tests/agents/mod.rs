@@ -89,7 +89,7 @@ fn one_that_dies_between_two_questions() {
 #[test]
 fn idle_time_is_not_counted() {
     let agent = Script::new(
-        "ask; echo \"$HELLO\"; ask; echo '{\"readings\":[1,2,3]}'; ask; echo '{\"readings\":[4,5,6]}'; ask",
+        "ask; echo \"$HELLO\"; ask; echo '{\"values\":[1,2,3]}'; ask; echo '{\"values\":[4,5,6]}'; ask",
     );
     let (first, second) = Script::with_enough_patience(|seconds| {
         let patience = Duration::from_secs(seconds);
@@ -148,11 +148,8 @@ fn one_that_speaks_another_version() {
 fn introductions_that_make_no_sense() {
     for (change, words) in [
         ("s/\"id\":\"b\"/\"id\":\"a\"/", "two timers are called `a`"),
-        ("s/\"id\":\"b\"/\"id\":\"\"/", "a timer has no id"),
-        (
-            "s/\"id\":\"b\"/\"id\":\"\\\\u001b[2J\"/",
-            "a timer has no id",
-        ),
+        ("s/\"id\":\"b\"/\"id\":\"\"/", "is empty"),
+        ("s/\"id\":\"b\"/\"id\":\"\\\\u001b[2J\"/", "is empty"),
         (
             "s/\"ns_per_tick\":1/\"ns_per_tick\":0/",
             "`a` has a tick of 0 ns",
@@ -166,7 +163,7 @@ fn introductions_that_make_no_sense() {
             "s/\"name\":\"sh\"/\"name\":\"\"/",
             "the runtime has no name",
         ),
-        ("s/\"ops\"/\"opts\"/", "missing field `ops`"),
+        ("s/\"protocol\"/\"version\"/", "it speaks protocol 0, not 1"),
     ] {
         let agent = Script::new(&format!("ask; echo \"$HELLO\" | sed '{change}'; ask"));
         assert_lost(
@@ -183,49 +180,47 @@ fn answers_of_the_wrong_shape() {
         |answer: &str| Script::new(&format!("ask; echo \"$HELLO\"; ask; echo '{answer}'; ask"));
     let readings = |answer: &str| answering(answer).later_fault(|timer| timer.readings(3));
     assert_lost(
-        &readings(r#"{"readings":[1,2]}"#),
-        &["there are 2 readings, not 3", "got `{\"readings\":[1,2]}`"],
+        &readings(r#"{"values":[1,2]}"#),
+        &["there are 2 values, not 3", "got `{\"values\":[1,2]}`"],
     );
     assert_lost(
-        &readings(r#"{"readings":[1,2.5,3]}"#),
+        &readings(r#"{"values":[1,2.5,3]}"#),
         &["floating point `2.5`", "with 3 integers"],
     );
     assert_lost(
-        &readings(r#"{"readings":[1,2,9223372036854775808]}"#),
+        &readings(r#"{"values":[1,2,9223372036854775808]}"#),
         &["9223372036854775808"],
     );
     assert_lost(
         &readings(r#"{"intervals":[[1]]}"#),
-        &["missing field `readings`"],
+        &["there are 0 values, not 3"],
     );
-    assert_lost(&readings(r#"{"error":7}"#), &["missing field `readings`"]);
+    assert_lost(&readings(r#"{"error":7}"#), &["invalid type"]);
     assert_lost(&readings(""), &["malformed reply to `readings`"]);
 
     let intervals =
         |answer: &str| answering(answer).later_fault(|timer| timer.intervals(&[0, 9], 2));
     assert_lost(
-        &intervals(r#"{"intervals":[[1,2]]}"#),
-        &["there are 1 rows, not 2"],
+        &intervals(r#"{"values":[1,2,3]}"#),
+        &["there are 3 values, not 4", "with 2 × 2 integers"],
     );
-    assert_lost(
-        &intervals(r#"{"intervals":[[1,2],[3]]}"#),
-        &["there are 1 intervals in a row, not 2"],
-    );
-
+    assert_lost(&intervals(r#"{"values":[[1,2],[3,4]]}"#), &["invalid type"]);
     let batches = |answer: &str| answering(answer).later_fault(|timer| timer.batches("a", 1, 2));
     assert_lost(
-        &batches(r#"{"batches":[1,2,3]}"#),
-        &["there are 3 batches, not 2"],
+        &batches(r#"{"values":[1,2,3]}"#),
+        &["there are 3 values, not 2"],
     );
     let handoffs = |answer: &str| answering(answer).later_fault(|timer| timer.handoffs(1));
-    assert_lost(&handoffs(r#"{"handoffs":[[1,2,3]]}"#), &["malformed"]);
     assert_lost(
-        &handoffs(r#"{"handoffs":[]}"#),
-        &["there are 0 pairs, not 1"],
+        &handoffs(r#"{"values":[1]}"#),
+        &["there are 1 values, not 2", "with 1 × 1 × 2 integers"],
     );
     let advance =
         |answer: &str| answering(answer).later_fault(|timer| timer.advance("a", During::Spin, 1));
-    assert_lost(&advance(r#"{"timer":1}"#), &["missing field `reference`"]);
+    assert_lost(
+        &advance(r#"{"values":[1]}"#),
+        &["there are 1 values, not 2"],
+    );
 }
 
 #[test]
@@ -336,7 +331,7 @@ fn agent_closes_output_and_stays() {
 #[test]
 fn one_that_refuses_stays_usable() {
     let agent = Script::new(
-        "ask; echo \"$HELLO\"; ask; echo '{\"error\":\"not \\u001b[1mtoday\"}'; ask; echo '{\"readings\":[7]}'; ask",
+        "ask; echo \"$HELLO\"; ask; echo '{\"error\":\"not \\u001b[1mtoday\"}'; ask; echo '{\"values\":[7]}'; ask",
     );
     let connection = Rc::new(RefCell::new(
         agent.start(PATIENCE).expect("it introduces itself"),
@@ -351,7 +346,7 @@ fn one_that_refuses_stays_usable() {
 #[test]
 fn unoffered_operations_are_not_asked() {
     let agent = Script::new(
-        "ask; echo \"$HELLO\" | sed 's/,\"handoffs\"//'; ask; echo '{\"readings\":[7]}'; ask",
+        "ask; echo \"$HELLO\" | sed 's/,\"handoffs\"//'; ask; echo '{\"values\":[7]}'; ask",
     );
     let connection = Rc::new(RefCell::new(
         agent.start(PATIENCE).expect("it introduces itself"),
@@ -372,12 +367,11 @@ fn one_that_keeps_to_the_protocol() {
         r#"while read -r request; do
             case "$request" in
                 '{"op":"hello","protocol":1}') echo "$HELLO";;
-                '{"op":"intervals","timer":"a","work":[0,9],"repeat":2}') echo '{"intervals":[[1,2],[3,-4]],"more":1}';;
-                '{"op":"batches","timer":"b","reference":"a","calls":8,"repeat":2}') echo '{"batches":[5,6]}';;
-                '{"op":"readings","timer":"a","count":2}') echo ' { "readings" : [ 9223372036854775807, 0 ] } ';;
-                '{"op":"handoffs","timer":"a","count":1}') echo '{"handoffs":[[1,2]]}';;
-                '{"op":"advance","timer":"b","reference":"a","during":"other-spin","ms":3}')
-                    echo '{"timer":-1,"reference":2}';;
+                '{"op":"intervals","timer":"a","repeat":2,"work":[0,9]}') echo '{"values":[1,2,3,-4],"more":1}';;
+                '{"op":"batches","timer":"b","reference":"a","calls":8,"repeat":2}') echo '{"values":[5,6]}';;
+                '{"op":"readings","timer":"a","count":2}') echo ' { "values" : [ 9223372036854775807, 0 ] } ';;
+                '{"op":"handoffs","timer":"a","cpus":[],"count":1}') echo '{"values":[1,2]}';;
+                '{"op":"advance","timers":["b"],"reference":"a","during":"other-spin","ms":3}') echo '{"values":[-1,2]}';;
                 *) echo "{\"error\":\"what?\"}";;
             esac
         done; echo over >> "$0""#,

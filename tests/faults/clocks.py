@@ -51,7 +51,7 @@ def hello(_):
                "counts": "wall"} for fault in FAULTS]
     timers.append({"id": "reference", "label": "a sound clock", "ns_per_tick": 1.0, "reference": True})
     timers.append({"id": "null", "label": "nothing", "ns_per_tick": None, "reference": False})
-    ops = ["intervals", "batches", "readings", "handoffs", "handoffs-between", "comparisons", "advance"]
+    ops = ["intervals", "batches", "readings", "handoffs", "comparisons", "advance"]
     ops = [op for op in ops if op not in sys.argv[1:]]
     return {"protocol": 1, "runtime": {"name": "faulty", "version": "1"}, "timers": timers, "ops": ops}
 
@@ -82,12 +82,16 @@ def compare(timer, reference, work):
     return triple
 
 def advance(request):
-    timer, reference = read(request["timer"]), read(request["reference"])
+    [id] = request["timers"]
+    timer, reference = read(id), read(request["reference"])
     world.now += request["ms"] * 1e6
-    return {"timer": read(request["timer"]) - timer, "reference": read(request["reference"]) - reference}
+    return {"values": [read(id) - timer, read(request["reference"]) - reference]}
+
+def flat(rows):
+    return {"values": [value for row in rows for value in row]}
 
 def answer(request):
-    op, timer = request["op"], request.get("timer")
+    op, timer = request["op"], request.get("timer") or request.get("timers", [None])[0]
     repeat = range(request.get("repeat", 0))
     count = range(request.get("count", 0))
     if op == "hello":
@@ -95,17 +99,16 @@ def answer(request):
     if timer not in FAULTS + ["reference", "null"]:
         raise ValueError(f"no such timer: {timer}")
     if op == "intervals":
-        return {"intervals": [[interval(timer, work) for _ in repeat] for work in request["work"]]}
+        return flat([interval(timer, work) for _ in repeat] for work in request["work"])
     if op == "batches":
-        return {"batches": [batch(timer, request["reference"], request["calls"]) for _ in repeat]}
+        return {"values": [batch(timer, request["reference"], request["calls"]) for _ in repeat]}
     if op == "readings":
-        return {"readings": [read(timer) for _ in count]}
+        return {"values": [read(timer) for _ in count]}
     if op == "handoffs":
-        return {"handoffs": [handoff(timer, [cpus[0], cpus[-1]], number) for number in count]}
-    if op == "handoffs-between":
-        return {"handoffs": [[handoff(timer, pair, number) for number in count] for pair in request["cpus"]]}
+        pairs = request["cpus"] or [[cpus[0], cpus[-1]]]
+        return flat(handoff(timer, pair, number) for pair in pairs for number in count)
     if op == "comparisons":
-        return {"comparisons": [compare(timer, request["reference"], request["work"]) for _ in count]}
+        return flat(compare(timer, request["reference"], request["work"]) for _ in range(len(count) * len(repeat)))
     if op == "advance":
         return advance(request)
     raise ValueError(f"no such question: {op}")

@@ -7,7 +7,7 @@ TIMER = {"label": "time.perf_counter_ns()", "ns_per_tick": 1.0, "reference": Tru
 def readings(count):
     if ctypes.CDLL(None).prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) != 0:
         raise OSError("the kernel does not let the counter be forbidden")
-    return {"readings": [time.perf_counter_ns() for _ in range(count)]}
+    return {"values": [time.perf_counter_ns() for _ in range(count)]}
 
 for line in sys.stdin:
     request = json.loads(line)
@@ -18,10 +18,9 @@ for line in sys.stdin:
             reply = {"protocol": 1, "runtime": {"name": "test", "version": "1"}, "timers": [
                 {"id": "clock", **TIMER}], "unavailable": [], "ops": ["intervals", "batches", "readings"]}
         elif op == "intervals":
-            reply = {"intervals": [[-(clock() - clock() - amount) for _ in range(request["repeat"])]
-                                   for amount in request["work"]]}
+            reply = {"values": [-(clock() - clock() - amount) for amount in request["work"] for _ in range(request["repeat"])]}
         elif op == "batches":
-            reply = {"batches": [-(clock() - clock()) for _ in range(request["repeat"])]}
+            reply = {"values": [-(clock() - clock()) for _ in range(request["repeat"])]}
         else:
             reply = readings(request["count"])
     except OSError as why:

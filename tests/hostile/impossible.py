@@ -42,7 +42,11 @@ def wait(length):
     last, cpu = clock(), time.thread_time_ns() - cpu
     last = {"ends-first": first - 100_000}.get(LIE, last)
     cpu = {"no-cpu": -5, "much-cpu": 10**12, "more-cpu": 10**7 + 20 * (last - first)}.get(LIE, cpu)
-    return [first, last, cpu]
+    return [first, last, cpu, -1]
+
+
+def flat(rows):
+    return [value for row in rows for value in row]
 
 
 def wakeups(period, count, stalls):
@@ -68,16 +72,16 @@ def answer(request):
         return {"protocol": 1, "runtime": {"name": "odd", "version": "1"}, "timers": timers, "waiters": waiters,
                 "ops": ["intervals", "batches", "readings", "comparisons", "waits", "periods"]}
     if op == "waits":
-        return {"waits": [[wait(length) for _ in range(request["repeat"])] for length in request["request_ns"]]}
+        return {"values": flat([at, *wait(length)] for _ in range(request["repeat"]) for at, length in enumerate(request["request_ns"]))}
     if op == "periods":
-        return {"periods": wakeups(request["period_ns"], request["count"], request["stalls"])}
+        return {"values": flat(wakeups(request["period_ns"], request["count"], request["stalls"]))}
     if op == "intervals":
-        return {"intervals": [[interval(amount) for _ in range(request["repeat"])] for amount in request["work"]]}
+        return {"values": [interval(amount) for amount in request["work"] for _ in range(request["repeat"])]}
     if op == "batches":
-        return {"batches": [batch(request["calls"]) for _ in range(request["repeat"])]}
+        return {"values": [batch(request["calls"]) for _ in range(request["repeat"])]}
     if op == "comparisons":
-        return {"comparisons": [compare(request["work"]) for _ in range(request["count"])]}
-    return {"readings": [clock() for _ in range(request["count"])]}
+        return {"values": flat(compare(request["work"]) for _ in range(request["count"] * request["repeat"]))}
+    return {"values": [clock() for _ in range(request["count"])]}
 
 
 for line in sys.stdin:

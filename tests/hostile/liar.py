@@ -34,10 +34,10 @@ def answer(request):
         return {"protocol": 1, "runtime": {"name": "liar", "version": "1"}, "timers": timers,
                 "ops": ["intervals", "batches", "readings"]}
     if op == "intervals":
-        return {"intervals": [[interval(amount) for _ in range(request["repeat"])] for amount in request["work"]]}
+        return {"values": [interval(amount) for amount in request["work"] for _ in range(request["repeat"])]}
     if op == "batches":
-        return {"batches": [batch(request["calls"]) for _ in range(request["repeat"])]}
-    return {"readings": [SIGN * clock() for _ in range(request["count"])]}
+        return {"values": [batch(request["calls"]) for _ in range(request["repeat"])]}
+    return {"values": [SIGN * clock() for _ in range(request["count"])]}
 
 
 def endless(op, unit):
@@ -50,7 +50,7 @@ def endless(op, unit):
 for line in sys.stdin:
     request = json.loads(line)
     if LIE == "endless" and request["op"] == "intervals":
-        endless("intervals", "[1],")
+        endless("values", "1,")
     if LIE == "wordy" and request["op"] == "intervals":
         endless("disturbed", '"gc",')
     print(json.dumps(answer(request)), flush=True)

@@ -29,7 +29,7 @@ const NODE: &[Source] = sources!("node": "agent.js", "waits.js");
 const CPP: &[Source] = sources!("cpp": "agent.cpp");
 const ERLANG: &[Source] = sources!("erlang": "agent.erl");
 /// Deno and Bun.
-const JS: &[Source] = sources!("js": "main.mjs", "words.js");
+const JS: &[Source] = sources!("js": "main.mjs", "agent.js");
 
 /// A script that its runtime reads as it is.
 const SCRIPT: Recipe = Recipe {
@@ -105,7 +105,7 @@ const fn browser(
     Recipe {
         prefix,
         programs,
-        sources: sources!("js": "words.js"),
+        sources: sources!("js": "agent.js"),
         clocks: clocks!("browser"),
         steps: &[],
         run,

@@ -7,13 +7,9 @@ mod waiting;
 use std::time::Duration;
 
 use partner::{Partner, printable, quoted};
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use timermeter::hosts::process::Command;
-use timermeter::hosts::protocol::answers::{
-    Adds, Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Ordered, Readings,
-};
-use timermeter::hosts::protocol::{Hello, Refusal, VERSION};
+use timermeter::hosts::protocol::{Hello, Question, Reply, VERSION};
 use timermeter::text::from_bytes;
 
 /// Intervals in a row with much work and with none, of which the medians are compared.
@@ -51,6 +47,7 @@ pub struct Finding {
     pub verdict: Verdict,
 }
 
+const VALUES: &str = "answer {\"values\":[…]}: as many 64-bit integers as the question asks for";
 const ERROR: &str = "answer {\"error\":\"why, in one line\"} and go on";
 
 /// Asks a program everything, each answer within `timeout`.
@@ -95,8 +92,7 @@ struct Examination<'a> {
 impl Examination<'_> {
     fn introduction(&mut self) -> Option<Hello> {
         let remedy = "answer {\"protocol\":1,\"runtime\":{\"name\":…,\"version\":…},\"timers\":[…],\"ops\":[…]}, one line, flushed";
-        let hello = self.ask::<Hello>(&hello_request());
-        let hello = hello.and_then(|hello| match hello.objection() {
+        let hello = self.hello().and_then(|hello| match hello.objection() {
             Some(why) => Err(why),
             None => Ok(hello),
         });
@@ -136,60 +132,40 @@ impl Examination<'_> {
         Some(hello)
     }
 
+    fn hello(&mut self) -> Result<Hello, String> {
+        let line = self
+            .partner
+            .say(&json!({"op":"hello","protocol":VERSION}).to_string())?;
+        let mut hello: Hello =
+            from_bytes(&line).map_err(|error| format!("{error} in {}", quoted(&line)))?;
+        if let Some(book) = &self.partner.command.book {
+            book.complete(&mut hello);
+        }
+        Ok(hello)
+    }
+
     fn timer(&mut self, id: &str, reference: &str) {
-        let request = json!({"op":"readings","timer":id,"count":3});
-        let answer = self
-            .ask::<Readings>(&request)
-            .and_then(|answer| counted(answer.readings.len(), 3));
-        self.note(
-            &format!("readings of {id}"),
-            answer,
-            "answer {\"readings\":[…]}: as many 64-bit integers as `count` says",
-        );
-        let request = json!({"op":"intervals","timer":id,"work":[0, 1, 10],"repeat":4});
-        let answer = self.ask::<Intervals>(&request).and_then(|answer| {
-            counted(answer.intervals.len(), 3)?;
-            answer
-                .intervals
-                .iter()
-                .try_for_each(|row| counted(row.len(), 4))
-        });
-        self.note(
-            &format!("intervals of {id}"),
-            answer,
-            "answer {\"intervals\":[[…],…]}: a row for each amount of work, `repeat` integers in each",
-        );
+        let readings = json!({"op":"readings","timer":id,"count":3});
+        let intervals = json!({"op":"intervals","timer":id,"repeat":4,"work":[0, 1, 10]});
+        self.asked(&format!("readings of {id}"), &readings);
+        self.asked(&format!("intervals of {id}"), &intervals);
         for calls in [0, 5] {
-            let request =
+            let batches =
                 json!({"op":"batches","timer":id,"reference":reference,"calls":calls,"repeat":4});
-            let answer = self
-                .ask::<Batches>(&request)
-                .and_then(|answer| counted(answer.batches.len(), 4));
-            let question = format!("batches of {id} by {reference}, {calls} calls");
-            self.note(
-                &question,
-                answer,
-                "answer {\"batches\":[…]}: `repeat` integers, in ticks of the reference",
+            self.asked(
+                &format!("batches of {id} by {reference}, {calls} calls"),
+                &batches,
             );
         }
     }
 
     /// None, many, and whether more work takes longer.
     fn amounts(&mut self, id: &str) {
-        let request = json!({"op":"readings","timer":id,"count":0});
-        let answer = self
-            .ask::<Readings>(&request)
-            .and_then(|answer| counted(answer.readings.len(), 0));
-        self.note("count 0", answer, "answer with an empty list");
-        let request = json!({"op":"intervals","timer":id,"work":[],"repeat":3});
-        let answer = self
-            .ask::<Intervals>(&request)
-            .and_then(|answer| counted(answer.intervals.len(), 0));
-        self.note("no work amounts", answer, "answer with an empty list");
+        self.asked("count 0", &json!({"op":"readings","timer":id,"count":0}));
+        let none = json!({"op":"intervals","timer":id,"repeat":3,"work":[]});
+        self.asked("no work amounts", &none);
         let request = json!({"op":"batches","timer":id,"reference":id,"calls":1,"repeat":LARGE});
-        let answer = self.ask_or_refused::<Batches>(&request, |answer| {
-            counted(answer.batches.len(), LARGE as usize)
-        });
+        let answer = self.ask_or_refused(&request, |_| Ok(()));
         self.note(
             &format!("{LARGE} values"),
             answer,
@@ -208,10 +184,10 @@ impl Examination<'_> {
         let mut work = MUCH_WORK;
         let mut coarser = COARSER;
         loop {
-            let request = json!({"op":"intervals","timer":id,"work":[0, work],"repeat":ROW});
-            let grown = grows(&self.ask::<Intervals>(&request)?.intervals, work);
-            if grown.is_ok() || coarser == 0 {
-                return grown;
+            let request = json!({"op":"intervals","timer":id,"repeat":ROW,"work":[0, work]});
+            let growth = grows(&self.ask(&request)?, work);
+            if growth.is_ok() || coarser == 0 {
+                return growth;
             }
             work *= 8;
             coarser -= 1;
@@ -220,61 +196,42 @@ impl Examination<'_> {
 
     fn optional(&mut self, hello: &Hello, id: &str) {
         let offers = |op: &str| hello.ops.iter().any(|offered| offered == op);
-        self.offered("order", offers("order"), |this| {
-            let answer = this.ask::<Ordered>(&json!({"op":"order","timer":id,"count":4}))?;
-            answer.contradiction(4).map_or(Ok(()), Err)
-        });
-        self.offered("handoffs", offers("handoffs"), |this| {
-            let answer = this.ask::<Handoffs>(&json!({"op":"handoffs","timer":id,"count":4}))?;
-            counted(answer.handoffs.len(), 4)
-        });
+        let order = json!({"op":"order","timer":id,"count":4});
+        self.optional_question("order", offers("order"), &order);
+        let handoffs = json!({"op":"handoffs","timer":id,"cpus":[],"count":4});
+        self.optional_question("handoffs", offers("handoffs"), &handoffs);
         let cpus = timers::allowed_cpus().unwrap_or_default();
-        self.offered(
-            "handoffs-between",
-            offers("handoffs-between") && cpus.len() > 1,
-            |this| {
-                let request =
-                    json!({"op":"handoffs-between","timer":id,"cpus":[&cpus[..2]],"count":4});
-                this.ask_or_refused::<HandoffsBetween>(&request, |answer| {
-                    counted(answer.handoffs.len(), 1)?;
-                    answer
-                        .handoffs
-                        .iter()
-                        .try_for_each(|pair| counted(pair.len(), 4))
-                })
-            },
+        let between = json!({"op":"handoffs","timer":id,"cpus":[cpus.get(..2)],"count":4});
+        self.optional_question(
+            "handoffs between CPUs",
+            offers("handoffs") && cpus.len() > 1,
+            &between,
         );
+        let adds = json!({"op":"adds","timer":id,"reference":id,"contexts":["latency"],"turns":4,"repeat":3});
+        self.optional_question("adds", offers("adds"), &adds);
+        let comparisons =
+            json!({"op":"comparisons","timers":[id],"reference":id,"work":3,"count":2,"repeat":2});
         self.offered("comparisons", offers("comparisons"), |this| {
-            let request = json!({"op":"comparisons","timer":id,"reference":id,"work":3,"count":4});
-            this.ask_or_refused::<Comparisons>(&request, |answer| {
-                counted(answer.comparisons.len(), 4)?;
-                let before = |[first, _, last]: &[i64; 3]| first <= last;
-                if answer.comparisons.iter().all(before) {
-                    Ok(())
-                } else {
-                    Err("the second reading of the reference is below the first".into())
+            this.ask_or_refused(&comparisons, |values| {
+                let mut all = values.chunks(3);
+                match all.find(|one| one[2] < one[0]) {
+                    None => Ok(()),
+                    Some(_) => Err("the second reading of the reference is below the first".into()),
                 }
             })
         });
-        self.offered("adds", offers("adds"), |this| {
-            let request =
-                json!({"op":"adds","timer":id,"reference":id,"contexts":["latency"],"turns":4,"repeat":3});
-            this.ask_or_refused::<Adds>(&request, |answer| {
-                counted(answer.adds.len(), 1)?;
-                answer.adds.iter().try_for_each(|row| counted(row.len(), 3))
-            })
-        });
         for during in ["spin", "sleep", "other-spin"] {
-            self.offered(
-                &format!("advance during {during}"),
-                offers("advance"),
-                |this| {
-                    let request =
-                        json!({"op":"advance","timer":id,"reference":id,"during":during,"ms":2});
-                    this.ask_or_refused::<Advanced>(&request, |_| Ok(()))
-                },
-            );
+            let advance =
+                json!({"op":"advance","timers":[id],"reference":id,"during":during,"ms":2});
+            let name = format!("advance during {during}");
+            self.optional_question(&name, offers("advance"), &advance);
         }
+    }
+
+    fn optional_question(&mut self, name: &str, offers: bool, request: &Value) {
+        self.offered(name, offers, |this| {
+            this.ask_or_refused(request, |_| Ok(()))
+        });
     }
 
     /// Asks an optional question, where the agent offers it.
@@ -335,8 +292,7 @@ impl Examination<'_> {
         );
         let answers = self.partner.say(&two).and_then(|first| {
             let second = self.partner.receive()?;
-            let length =
-                |line: &[u8]| from_bytes::<Readings>(line).map(|answer| answer.readings.len());
+            let length = |line: &[u8]| from_bytes::<Reply>(line).map(|reply| reply.values.len());
             match (length(&first), length(&second)) {
                 (Ok(1), Ok(2)) => Ok(()),
                 _ => Err(format!(
@@ -358,12 +314,14 @@ impl Examination<'_> {
         let refused =
             self.partner
                 .say(line)
-                .and_then(|answer| match from_bytes::<Refusal>(&answer) {
-                    Ok(refusal) if !refusal.error.trim().is_empty() => Ok(()),
+                .and_then(|answer| match from_bytes::<Reply>(&answer) {
+                    Ok(Reply {
+                        error: Some(why), ..
+                    }) if !why.trim().is_empty() => Ok(()),
                     _ => Err(format!("it answered {}", quoted(&answer))),
                 });
         let request = json!({"op":"readings","timer":id,"count":1});
-        let refused = refused.and_then(|()| self.ask::<Readings>(&request).map(|_| ()));
+        let refused = refused.and_then(|()| self.ask(&request).map(|_| ()));
         self.note(question, refused, ERROR);
     }
 
@@ -387,61 +345,59 @@ impl Examination<'_> {
         });
     }
 
-    fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T, String> {
-        let line = self.partner.say(&request.to_string())?;
-        if let Ok(Refusal { error }) = from_bytes(&line) {
-            return Err(format!("it refused: {}", printable(error.as_bytes())));
-        }
-        from_bytes(&line).map_err(|error| {
-            format!(
-                "{} in {}",
-                printable(error.to_string().as_bytes()),
-                quoted(&line)
-            )
-        })
+    /// Asks a question that has to be answered.
+    fn asked(&mut self, name: &str, request: &Value) {
+        let answer = self.ask(request).map(|_| ());
+        self.note(name, answer, VALUES);
     }
 
-    fn ask_or_refused<T: DeserializeOwned>(
+    fn ask(&mut self, request: &Value) -> Result<Vec<i64>, String> {
+        self.values(request)?
+            .map_err(|why| format!("it refused: {}", printable(why.as_bytes())))
+    }
+
+    fn ask_or_refused(
         &mut self,
         request: &Value,
-        judge: impl FnOnce(T) -> Result<(), String>,
+        judge: impl FnOnce(&[i64]) -> Result<(), String>,
     ) -> Result<(), String> {
-        let line = self.partner.say(&request.to_string())?;
-        if from_bytes::<Refusal>(&line).is_ok() {
-            return Ok(());
+        match self.values(request)? {
+            Ok(values) => judge(&values),
+            Err(_) => Ok(()),
         }
-        from_bytes(&line)
-            .map_err(|error| format!("{error} in {}", quoted(&line)))
-            .and_then(judge)
     }
-}
 
-fn hello_request() -> Value {
-    json!({"op":"hello","protocol":VERSION})
-}
-
-fn counted(found: usize, wanted: usize) -> Result<(), String> {
-    if found == wanted {
-        Ok(())
-    } else {
-        Err(format!("there are {found} values, not {wanted}"))
+    /// What a question is answered; or why it is refused.
+    fn values(&mut self, request: &Value) -> Result<Result<Vec<i64>, String>, String> {
+        let question: Question =
+            serde_json::from_value(request.clone()).map_err(|error| error.to_string())?;
+        let line = self.partner.say(&request.to_string())?;
+        let reply: Reply =
+            from_bytes(&line).map_err(|error| format!("{error} in {}", quoted(&line)))?;
+        if let Some(why) = reply.error {
+            return Ok(Err(why));
+        }
+        match question.objection(&reply) {
+            Some(why) => Err(why),
+            None => Ok(Ok(reply.values)),
+        }
     }
 }
 
 /// Whether the median of the second row lies above that of the first.
-fn grows(rows: &[Vec<i64>], work: u64) -> Result<(), String> {
-    let median = |row: &Vec<i64>| {
-        let mut row = row.clone();
+fn grows(values: &[i64], work: u64) -> Result<(), String> {
+    let median = |row: &[i64]| {
+        let mut row = row.to_vec();
         row.sort_unstable();
         row.get(row.len() / 2).copied().unwrap_or_default()
     };
-    match rows {
-        [none, much] if median(much) > median(none) => Ok(()),
-        [none, much] => Err(format!(
-            "{} ticks with no work, {} ticks with {work} units of it",
-            median(none),
-            median(much)
-        )),
-        _ => Err("there are not two rows".into()),
+    let (none, much) = values.split_at(values.len() / 2);
+    if median(much) > median(none) {
+        return Ok(());
     }
+    Err(format!(
+        "{} ticks with no work, {} ticks with {work} units of it",
+        median(none),
+        median(much)
+    ))
 }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use timermeter::hosts::children;
-use timermeter::hosts::process::{Command, Output, Process, in_words};
+use timermeter::hosts::process::{Command, Output, Process, exit_description};
 use timermeter::text::clipped;
 use timers::Deadline;
 
@@ -81,7 +81,7 @@ impl Partner<'_> {
         let ended = process
             .end()
             .filter(|_| by_itself)
-            .map_or_else(|| "closed its output".into(), in_words);
+            .map_or_else(|| "closed its output".into(), exit_description);
         let words = process
             .last_error_output()
             .map_or_else(String::new, |words| {
@@ -112,7 +112,7 @@ impl Partner<'_> {
                 }
                 match process.end() {
                     Some(status) if status.success() => Ok(()),
-                    Some(status) => Err(format!("it {}", in_words(status))),
+                    Some(status) => Err(format!("it {}", exit_description(status))),
                     None => Err("how it ended is not known".into()),
                 }
             })

@@ -1,17 +1,16 @@
 //! The questions to timers that wait: few waits, so that they do not take long.
 
 use serde_json::json;
-use timermeter::hosts::protocol::answers::{Arms, Periods, Waits};
 use timermeter::hosts::protocol::{Hello, HostedWaiter};
 
-use super::{Examination, counted};
+use super::{Examination, VALUES};
 
 const OPS: [&str; 3] = ["waits", "arms", "periods"];
 /// None, and one that is no whole number of milliseconds.
 const LENGTHS_NS: [u64; 2] = [0, 1_400_000];
-const REPEAT: usize = 4;
+const REPEAT: u32 = 4;
 const PERIOD_NS: u64 = 2_000_000;
-const WAKEUPS: usize = 5;
+const WAKEUPS: u32 = 5;
 const UNLIKELY: &str = "no such timer";
 
 impl Examination<'_> {
@@ -43,7 +42,10 @@ impl Examination<'_> {
             self.endings(&waiter.id, reference);
         }
         for (op, rest) in [
-            ("waits", json!({"request_ns":[0],"repeat":1})),
+            (
+                "waits",
+                json!({"break_ns":-1,"pause_ns":0,"repeat":1,"request_ns":[0]}),
+            ),
             ("arms", json!({"repeat":1})),
             (
                 "periods",
@@ -70,26 +72,21 @@ impl Examination<'_> {
     fn waiter(&mut self, waiter: &HostedWaiter, reference: &str, unit: Option<f64>) {
         let id = &waiter.id;
         if answers(waiter, "waits") {
-            let request = json!({"op":"waits","timer":id,"reference":reference,"request_ns":LENGTHS_NS,"repeat":REPEAT,
-                "pause_ns":100_000});
-            let answer = self.ask::<Waits>(&request).and_then(|answer| {
-                counted(answer.waits.len(), LENGTHS_NS.len())?;
-                answer
-                    .waits
-                    .iter()
-                    .try_for_each(|row| counted(row.len(), REPEAT))?;
-                answer
-                    .waits
-                    .iter()
-                    .flatten()
-                    .try_for_each(|wait| sound(wait))?;
-                Ok(answer)
+            let request = json!({"op":"waits","timer":id,"reference":reference,"break_ns":-1,"pause_ns":100_000,
+                "repeat":REPEAT,"request_ns":LENGTHS_NS});
+            let answer = self.ask(&request).and_then(|values| {
+                values.chunks(5).try_for_each(|wait| {
+                    ordered(wait[1], wait[2])?;
+                    ordered(-1, wait[3])?;
+                    ordered(-1, wait[4])
+                })?;
+                Ok(values)
             });
-            let ends_early = |answer: &Waits| {
+            let ends_early = |values: &Vec<i64>| {
                 if id == timers::waits::FLOOR_ID {
                     0
                 } else {
-                    early(answer, unit)
+                    early(values, unit)
                 }
             };
             let early = answer.as_ref().map_or(0, ends_early);
@@ -99,75 +96,34 @@ impl Examination<'_> {
                     "waits of {id} ({early} of {REPEAT} returned before their time, as some timers do)"
                 ),
             };
-            self.note(
-                &question,
-                answer.map(|_| ()),
-                "answer {\"waits\":[[[before,after],…],…]}: a row for each length, `repeat` waits in each; CPU time and run-queue delay \
-                 may follow, in nanoseconds",
-            );
+            self.note(&question, answer.map(|_| ()), VALUES);
         }
         if answers(waiter, "arms") {
             let request = json!({"op":"arms","timer":id,"reference":reference,"repeat":REPEAT});
-            let answer = self.ask::<Arms>(&request).and_then(|answer| {
-                counted(answer.arms.len(), REPEAT)?;
-                answer.arms.iter().try_for_each(|&took| ordered(0, took))
-            });
-            self.note(
-                &format!("arms of {id}"),
-                answer,
-                "answer {\"arms\":[…]}: `repeat` integers, second reading minus first",
-            );
+            let answer = self
+                .ask(&request)
+                .and_then(|values| values.iter().try_for_each(|&took| ordered(0, took)));
+            self.note(&format!("arms of {id}"), answer, VALUES);
         }
         if answers(waiter, "periods") {
             let request = json!({"op":"periods","timer":id,"reference":reference,"period_ns":PERIOD_NS,"count":WAKEUPS,
                 "stalls":[1]});
-            let answer = self.ask::<Periods>(&request).and_then(|answer| {
-                counted(answer.periods.len(), WAKEUPS)?;
-                answer
-                    .periods
-                    .windows(2)
-                    .try_for_each(|pair| ordered(pair[0][0], pair[1][0]))?;
-                match answer
-                    .periods
-                    .iter()
-                    .find(|[_, expirations]| *expirations < 0)
-                {
-                    Some([_, expirations]) => {
-                        Err(format!("a wake-up stands for {expirations} expirations"))
-                    }
-                    None => Ok(()),
-                }
+            let answer = self.ask(&request).and_then(|values| {
+                let mut pairs = values.windows(3).step_by(2);
+                pairs.try_for_each(|one| ordered(one[0], one[2]))
             });
-            self.note(
-                &format!("periods of {id}"),
-                answer,
-                "answer {\"periods\":[[t,expirations],…]}: `count` wake-ups, in order, with 1 for expirations that are unknown",
-            );
+            self.note(&format!("periods of {id}"), answer, VALUES);
         }
     }
 
     /// No waits, and those that end with the first that is late.
     fn endings(&mut self, id: &str, reference: &str) {
-        let request =
-            json!({"op":"waits","timer":id,"reference":reference,"request_ns":[],"repeat":REPEAT});
-        let answer = self
-            .ask::<Waits>(&request)
-            .and_then(|answer| counted(answer.waits.len(), 0));
-        self.note("no lengths to wait", answer, "answer with an empty list");
-        let request = json!({"op":"waits","timer":id,"reference":reference,"request_ns":LENGTHS_NS,"repeat":REPEAT,
-            "break_ns":0});
-        let answer = self.ask::<Waits>(&request).and_then(|answer| {
-            counted(answer.waits.len(), LENGTHS_NS.len())?;
-            match answer.waits.iter().find(|row| row.len() > REPEAT) {
-                Some(row) => counted(row.len(), REPEAT),
-                None => Ok(()),
-            }
-        });
-        self.note(
-            "waits that end with a late one",
-            answer,
-            "answer all rows, with the waits so far; or ignore `break_ns`",
-        );
+        let none = json!({"op":"waits","timer":id,"reference":reference,"break_ns":-1,"pause_ns":0,"repeat":REPEAT,
+            "request_ns":[]});
+        self.asked("no lengths to wait", &none);
+        let late = json!({"op":"waits","timer":id,"reference":reference,"break_ns":0,"pause_ns":0,"repeat":REPEAT,
+            "request_ns":LENGTHS_NS});
+        self.asked("waits that end with a late one", &late);
     }
 }
 
@@ -204,16 +160,6 @@ fn reference_unit(hello: &Hello, reference: &str) -> Option<f64> {
         .ns_per_tick
 }
 
-fn sound(wait: &[i64]) -> Result<(), String> {
-    match wait {
-        [before, after, rest @ ..] if rest.len() <= 2 => {
-            ordered(*before, *after)?;
-            rest.iter().try_for_each(|&time| ordered(0, time))
-        }
-        _ => Err(format!("a wait has {} integers, not 2, 3 or 4", wait.len())),
-    }
-}
-
 fn ordered(first: i64, second: i64) -> Result<(), String> {
     if first <= second {
         Ok(())
@@ -223,13 +169,13 @@ fn ordered(first: i64, second: i64) -> Result<(), String> {
 }
 
 /// How many of the longer waits were early.
-fn early(answer: &Waits, unit: Option<f64>) -> usize {
-    let (Some(unit), [_, longer]) = (unit, &answer.waits[..]) else {
+fn early(values: &[i64], unit: Option<f64>) -> usize {
+    let Some(unit) = unit else {
         return 0;
     };
-    let took = |wait: &[i64]| wait[1].wrapping_sub(wait[0]) as f64 * unit;
-    longer
-        .iter()
-        .filter(|wait| took(wait) < LENGTHS_NS[1] as f64)
+    let took = |wait: &[i64]| wait[2].wrapping_sub(wait[1]) as f64 * unit;
+    values
+        .chunks(5)
+        .filter(|wait| wait[0] == 1 && took(wait) < LENGTHS_NS[1] as f64)
         .count()
 }

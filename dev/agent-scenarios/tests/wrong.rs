@@ -23,7 +23,7 @@ fn three_readings_whatever_is_asked() {
     let findings = checked(
         r#"read -r x
         echo '{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","reference":true}],"ops":["intervals","batches","readings"]}'
-        while read -r x; do echo '{"readings":[1,2,3]}'; done"#,
+        while read -r x; do echo '{"values":[1,2,3]}'; done"#,
     );
     assert!(
         !failed(&findings, "hello") && !failed(&findings, "readings of a"),
@@ -45,8 +45,8 @@ fn waits_by_missing_clock() {
         r#"hello='{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["waits"],"waiters":[{"id":"early","label":"E","ops":["waits"]}]}'
         while read -r request; do case "$request" in
             *hello*) echo "$hello";;
-            *readings*'"a"'*) echo '{"readings":[1]}';;
-            *waits*'"early"'*) echo '{"waits":[[[1,2],[1,2],[1,2],[1,2]],[[1,2],[1,2],[1,2],[1,2]]]}';;
+            *readings*'"a"'*) echo '{"values":[1]}';;
+            *waits*'"early"'*) echo '{"values":[0,1,2,-1,-1,1,1,2,-1,-1,0,1,2,-1,-1,1,1,2,-1,-1,0,1,2,-1,-1,1,1,2,-1,-1,0,1,2,-1,-1,1,1,2,-1,-1]}';;
             *) echo '{"error":"no"}';;
         esac; done"#,
     );

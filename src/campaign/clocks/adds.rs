@@ -9,8 +9,7 @@ use crate::campaign::sampling::Plan;
 use crate::campaign::watch::ProcessWatch;
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted;
-use crate::hosts::protocol::Question;
-use crate::hosts::protocol::questions::Adds;
+use crate::hosts::protocol::Op;
 use crate::model::Context;
 use crate::trace::InContext;
 
@@ -68,7 +67,7 @@ pub(super) fn adds(
     cost_ns: f64,
     plan: &Plan,
 ) -> Answer<Vec<InContext>> {
-    if !connection.borrow().offers(Adds::OP) {
+    if !connection.borrow().hello().offers(Op::Adds) {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();

@@ -21,9 +21,7 @@ use crate::hosts::calls::explore_calls;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, bench, connect};
 use crate::hosts::hosted::calls;
-use crate::hosts::protocol::HostedTimer;
-use crate::hosts::protocol::Question;
-use crate::hosts::protocol::questions::{Calls, Steps};
+use crate::hosts::protocol::{HostedTimer, Op};
 
 use crate::campaign::choose::Settings;
 use crate::campaign::explore::{Shortcuts, search};
@@ -90,7 +88,8 @@ pub(super) fn visit(
                 brief: true,
                 host: connection
                     .borrow()
-                    .offers(Steps::OP)
+                    .hello()
+                    .offers(Op::Steps)
                     .then_some((&connection, id)),
                 slow,
             };
@@ -180,7 +179,7 @@ fn times_calls(
     reference: &Reference,
     floor: &mut Option<Batches>,
 ) -> Result<Run, Fault> {
-    let at_once = connection.borrow().offers(Calls::OP);
+    let at_once = connection.borrow().hello().offers(Op::Calls);
     let (run, seen) = window.around(&mut || {
         if !at_once {
             return explore_calls(bench, reference, floor);

@@ -15,8 +15,7 @@ use crate::campaign::choose::Settings;
 use crate::hosts::bench::Watcher;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, bench, connect};
-use crate::hosts::protocol::Question;
-use crate::hosts::protocol::questions::Calls;
+use crate::hosts::protocol::Op;
 
 use crate::campaign::explore::{Exploration, Shortcuts, explore};
 use crate::campaign::watch::{ProcessWatch, Watch};
@@ -49,7 +48,8 @@ pub(super) fn ask(
                 brief: host.takes_ids,
                 host: connection
                     .borrow()
-                    .offers(Calls::OP)
+                    .hello()
+                    .offers(Op::Calls)
                     .then_some((&connection, &*timer.id)),
                 slow: found_slow,
             };

@@ -5,8 +5,7 @@ use timers::Answer;
 use super::{CHUNK, CampaignFacts, Examined, Session, noted};
 use crate::cost::edges;
 use crate::hosts::calls::is_coarse;
-use crate::hosts::protocol::Question;
-use crate::hosts::protocol::questions::{Comparisons, Readings};
+use crate::hosts::protocol::Op;
 
 /// Edges that are looked at.
 const EDGES: usize = 64;
@@ -29,7 +28,7 @@ impl Session {
     /// longer than to find its order. Of one that does not step often enough in that time nothing
     /// would follow.
     pub(super) fn edges(&mut self, known: &CampaignFacts, one: &mut Examined) -> Answer<()> {
-        if is_coarse(&one.trace.reference) && self.offers(Comparisons::OP) {
+        if is_coarse(&one.trace.reference) && self.offers(Op::Comparisons) {
             return self.far_edges(one);
         }
         if edges::FEWEST as f64 * one.step_ns > known.plan.order_ns {
@@ -43,7 +42,7 @@ impl Session {
             count = count.min(left);
             left -= count;
             let readings = self.timers[one.place].1.readings(count);
-            let Some(readings) = noted(Readings::OP, readings, evidence)? else {
+            let Some(readings) = noted(Op::Readings, readings, evidence)? else {
                 return Ok(());
             };
             let edges = readings
@@ -84,7 +83,7 @@ impl Session {
                     .1
                     .comparisons(&self.reference, work as u64, pieces as u32);
             let evidence = &mut one.trace.evidence;
-            let Some(compared) = noted(Comparisons::OP, compared, evidence)? else {
+            let Some(compared) = noted(Op::Comparisons, compared, evidence)? else {
                 return Ok(());
             };
             let (Some(first), Some(last)) = (compared.first(), compared.last()) else {

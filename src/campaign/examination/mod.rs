@@ -19,9 +19,7 @@ pub(super) use self::rounds::rounds;
 use crate::campaign::sampling::Plan;
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted::{subject, together};
-use crate::hosts::protocol::Hello;
-use crate::hosts::protocol::Question;
-use crate::hosts::protocol::questions::{Advances, Comparisons, Handoffs, Readings, Together};
+use crate::hosts::protocol::Op;
 use crate::rate::tightest;
 use crate::trace::{Evidence, Stored};
 
@@ -67,7 +65,7 @@ impl Session {
     /// With a process that was just started and hosts these timers.
     #[must_use]
     pub fn new(connection: Rc<RefCell<Connection>>, timers: &[&str], reference: &str) -> Self {
-        let joint = answers_for_many(connection.borrow().hello());
+        let joint = connection.borrow().hello().many;
         let timers = timers
             .iter()
             .map(|&id| (id.to_owned(), subject(&connection, id)))
@@ -80,8 +78,8 @@ impl Session {
         }
     }
 
-    fn offers(&self, op: &str) -> bool {
-        self.connection.borrow().offers(op)
+    fn offers(&self, op: Op) -> bool {
+        self.connection.borrow().hello().offers(op)
     }
 
     /// One comparison with the reference of each of these timers: of several the one that took
@@ -126,12 +124,12 @@ impl Session {
     pub fn examine(&mut self, known: &CampaignFacts, examined: &mut [Examined]) -> Answer<()> {
         for one in examined.iter_mut() {
             let order = self.order(known, one);
-            one.trace.evidence.order = noted(Readings::OP, order, &mut one.trace.evidence)?;
+            one.trace.evidence.order = noted(Op::Readings, order, &mut one.trace.evidence)?;
             self.edges(known, one)?;
             let threads = self.threads(known, one.place);
-            one.trace.evidence.threads = noted(Handoffs::OP, threads, &mut one.trace.evidence)?;
+            one.trace.evidence.threads = noted(Op::Handoffs, threads, &mut one.trace.evidence)?;
         }
-        if self.offers(Comparisons::OP) {
+        if self.offers(Op::Comparisons) {
             self.series(known, examined)?;
         }
         self.nature(known, examined)
@@ -160,26 +158,21 @@ impl Session {
                     .1
                     .comparisons(&self.reference, work(one.trace), count);
             one.trace.evidence.series =
-                noted(Comparisons::OP, series, &mut one.trace.evidence)?.unwrap_or_default();
+                noted(Op::Comparisons, series, &mut one.trace.evidence)?.unwrap_or_default();
         }
         Ok(())
     }
 }
 
-/// Whether a host answers for many timers at once.
-#[must_use]
-pub fn answers_for_many(hello: &Hello) -> bool {
-    [Together::OP, Advances::OP]
-        .iter()
-        .all(|op| hello.ops.iter().any(|offered| offered == op))
-}
-
 /// What was answered; a refusal is written down.
-fn noted<T>(question: &str, answer: Answer<T>, evidence: &mut Evidence) -> Answer<Option<T>> {
+fn noted<T>(question: Op, answer: Answer<T>, evidence: &mut Evidence) -> Answer<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(Fault::Refused(why)) => {
-            evidence.refusals.entry(question.into()).or_insert(why);
+            evidence
+                .refusals
+                .entry(question.name().into())
+                .or_insert(why);
             Ok(None)
         }
         Err(fault) => Err(fault),

@@ -5,8 +5,7 @@ use timers::{Answer, During};
 
 use super::{CampaignFacts, Examined, Session, noted};
 use crate::hosts::hosted::advances;
-use crate::hosts::protocol::Question;
-use crate::hosts::protocol::questions::{Advance, Comparisons};
+use crate::hosts::protocol::Op;
 use crate::model::Counted;
 use crate::trace::{Evidence, Meanwhile, Moved};
 
@@ -56,7 +55,7 @@ impl Session {
             .any(|(slept, spun)| slower(slept, spun));
         let busy_ms = if stood { span.max(WITH_BUSY_MS) } else { span };
         self.with_busy_thread(busy_ms, watched.into_iter().zip(spun).collect())?;
-        if self.offers(Comparisons::OP) {
+        if self.offers(Op::Comparisons) {
             return Ok(());
         }
         let wall = |one: &&mut Examined| {
@@ -157,7 +156,7 @@ impl Session {
                         self.timers[one.place]
                             .1
                             .advance(&self.reference, during, milliseconds);
-                    noted(Advance::OP, alone, &mut one.trace.evidence)?
+                    noted(Op::Advance, alone, &mut one.trace.evidence)?
                         .map(|moved| [moved.timer, moved.reference])
                 }
             }

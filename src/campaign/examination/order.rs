@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use timers::{Answer, Deadline, Ordered};
+use timers::{Answer, Deadline, Fault, Ordered, Subject};
 
 use super::cpu_migrator::CpuMigrator;
 use super::rounds::rounds;
 use super::{CHUNK, CampaignFacts, Examined, Session};
-use crate::hosts::protocol::Question;
-use crate::hosts::protocol::questions::HandoffsBetween;
 use crate::trace::{Order, Pair, Threads};
 
 /// Rounds of pairs of CPUs at most. Up to 64 CPUs every pair meets.
@@ -65,11 +63,10 @@ impl Session {
     }
 
     pub(super) fn threads(&mut self, known: &CampaignFacts, place: usize) -> Answer<Threads> {
-        let chooses = self.offers(HandoffsBetween::OP);
         let timer = self.timers[place].1.as_mut();
         let cpus = known.cpus.len() as u32;
         let possible = cpus * cpus.saturating_sub(1) / 2;
-        if !chooses || cpus < 2 {
+        let anywhere = |timer: &mut dyn Subject| {
             let count = if cpus < 2 {
                 FEW_HANDOFFS
             } else {
@@ -77,11 +74,14 @@ impl Session {
             };
             let handoffs = as_time_allows(count, |count| Ok(vec![timer.handoffs(count)?]))?;
             let pairs = handoffs.iter().map(|list| Pair::of(None, list)).collect();
-            return Ok(Threads {
+            Ok(Threads {
                 rounds: 1,
                 possible,
                 pairs,
-            });
+            })
+        };
+        if cpus < 2 {
+            return anywhere(timer);
         }
         let mut threads = Threads {
             possible,
@@ -89,7 +89,12 @@ impl Session {
         };
         for round in rounds(known.cpus, MOST_ROUNDS) {
             let count = a_pair(known.plan.handoffs, cpus);
-            let handoffs = as_time_allows(count, |count| timer.handoffs_between(&round, count))?;
+            let between = as_time_allows(count, |count| timer.handoffs_between(&round, count));
+            let handoffs = match between {
+                // It chooses no CPUs, or cannot be read by two threads at all.
+                Err(Fault::Refused(_)) if threads.rounds == 0 => return anywhere(timer),
+                answer => answer?,
+            };
             threads.rounds += 1;
             threads.pairs.extend(
                 round

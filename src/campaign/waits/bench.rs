@@ -7,9 +7,8 @@ use super::plan::WaitSettings;
 use super::subject::Subject;
 use crate::hosts::children::Placement;
 use crate::hosts::host::{Host, connect};
-use crate::hosts::protocol::Question;
-use crate::hosts::protocol::questions::Arms;
-use crate::hosts::waits::waiter;
+use crate::hosts::hosted::waiter;
+use crate::hosts::protocol::Op;
 use crate::trace::WaitTrace;
 
 /// Starts a process for it.
@@ -35,7 +34,7 @@ pub(super) fn bench(
         timer: waiter(&connection, &subject.waiter.id),
         floor: has_floor.then(|| waiter(&connection, timers::waits::FLOOR_ID)),
         reference,
-        arms: subject.answers(Arms::OP),
+        arms: subject.answers(Op::Arms),
         break_ns: settings.break_ns,
     })
 }

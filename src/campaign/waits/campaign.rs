@@ -19,7 +19,7 @@ use super::side_by_side::{SideBySide, keep};
 pub use super::subject::{Conditions, Subject};
 use super::ticking::tick;
 use crate::hosts::host::{Host, connect};
-use crate::hosts::waits::waiter;
+use crate::hosts::hosted::waiter;
 use crate::model::Means;
 use crate::trace::{PeriodRun, PeriodTrace, WaitRun, WaitTrace};
 

@@ -4,7 +4,7 @@ use timers::os::Policy;
 use timers::{AffinityError, Answer, Busy, Fault, allowed_cpus};
 
 use crate::hosts::children::Placement;
-use crate::hosts::protocol::HostedWaiter;
+use crate::hosts::protocol::{HostedWaiter, Op};
 use crate::model::BackgroundLoad;
 
 /// Under what a timer waits, as far as it is not as the system has it.
@@ -105,7 +105,7 @@ impl<T> Subject<T> {
 
     /// Whether it answers a question.
     #[must_use]
-    pub fn answers(&self, op: &str) -> bool {
-        self.waiter.ops.iter().any(|offered| offered == op)
+    pub fn answers(&self, op: Op) -> bool {
+        self.waiter.ops.iter().any(|offered| offered == op.name())
     }
 }

@@ -4,14 +4,11 @@ use timers::Fault;
 
 use super::HostName;
 use crate::campaign::clocks::{Host, Settings};
-use crate::campaign::examination::answers_for_many;
 use crate::cli::AgentSpec;
 use crate::hosts::connection::Connection;
 use crate::hosts::events::LogSpec;
 use crate::hosts::process::Command;
-use crate::hosts::protocol::Question;
-use crate::hosts::protocol::questions::Comparisons;
-use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
+use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing, Op};
 use crate::model::{Status, TimerRow};
 
 /// A host with all of its timers. The ids of its rows are its own until all hosts are known.
@@ -66,8 +63,8 @@ pub(super) fn offer(
         row
     });
     let rows = rows.collect();
-    let compares = hello.ops.iter().any(|op| op == Comparisons::OP);
-    let answers_for_many = answers_for_many(hello);
+    let compares = hello.offers(Op::Comparisons);
+    let answers_for_many = hello.many;
     let host = Host {
         command,
         takes_ids,

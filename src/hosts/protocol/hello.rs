@@ -1,16 +1,12 @@
 //! How an agent introduces itself: who it is, and what it hosts.
 
-use std::fmt;
-use std::marker::PhantomData;
-
 use std::collections::BTreeSet;
 
-use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use timers::waits::{Answers, WaitEntry};
 use timers::{Entry, Unavailable};
 
-use super::VERSION;
+use super::{Op, VERSION};
 use crate::limits::MOST_TIMERS;
 use crate::model::{Means, Properties};
 
@@ -21,31 +17,22 @@ const LONGEST_ID: usize = 80;
 
 /// The answer to `hello`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Hello {
     /// The version that the agent speaks.
     pub protocol: u32,
     /// What hosts the timers.
     pub runtime: Runtime,
     /// The timers that can be asked for.
-    #[serde(deserialize_with = "not_too_many")]
     pub timers: Vec<HostedTimer>,
     /// The questions that can be asked.
-    #[serde(deserialize_with = "not_too_many")]
     pub ops: Vec<String>,
+    /// Whether questions may name several timers at once.
+    pub many: bool,
     /// The timers that wait; most agents have none.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "not_too_many"
-    )]
     pub waiters: Vec<HostedWaiter>,
     /// Timers the agent knows but cannot read here. Not part of the protocol: most agents leave it
     /// out.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "not_too_many"
-    )]
     pub unavailable: Vec<Missing>,
 }
 
@@ -60,6 +47,7 @@ pub struct Runtime {
 
 /// A timer that an agent hosts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct HostedTimer {
     /// The id by which requests name it.
     pub id: String,
@@ -68,17 +56,14 @@ pub struct HostedTimer {
     /// Nanoseconds in its tick; null for a raw counter, whose rate has to be found.
     pub ns_per_tick: Option<f64>,
     /// Whether the agent recommends it for timing the others.
-    #[serde(default)]
     pub reference: bool,
     /// What its documentation says that it is; nothing that most agents say.
     #[serde(flatten)]
     pub properties: Properties,
     /// The resolution that its platform declares for it, in nanoseconds; nothing that most agents
     /// say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution_ns: Option<f64>,
     /// What a table that others know calls it, as in `NANO`. Optional.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legend: Option<String>,
 }
 
@@ -100,16 +85,15 @@ impl HostedTimer {
 
 /// A timer of an agent that waits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct HostedWaiter {
     /// The id by which requests name it; no timer that is read has the same.
     pub id: String,
     /// The call itself, as its documentation writes it.
     pub label: String,
     /// Which of the questions `waits`, `arms` and `periods` it answers.
-    #[serde(deserialize_with = "not_too_many")]
     pub ops: Vec<String>,
     /// What the calling thread does while it waits.
-    #[serde(default)]
     pub means: Means,
     /// Nanoseconds of the unit that a request is told in; null where it is not declared.
     pub unit_ns: Option<f64>,
@@ -126,14 +110,14 @@ impl HostedWaiter {
             arms,
             periods,
         } = entry.answers;
-        let ops = [("waits", waits), ("arms", arms), ("periods", periods)];
+        let ops = [(Op::Waits, waits), (Op::Arms, arms), (Op::Periods, periods)];
         Self {
             id: entry.info.id.into(),
             label: entry.info.label.into(),
             ops: ops
                 .into_iter()
                 .filter(|(_, has)| *has)
-                .map(|(op, _)| op.into())
+                .map(|(op, _)| op.name().into())
                 .collect(),
             means: entry.info.means,
             unit_ns: Some(entry.info.unit_ns as f64),
@@ -143,7 +127,8 @@ impl HostedWaiter {
 }
 
 /// A timer that an agent knows but cannot read on this machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Missing {
     /// The id by which requests would name it.
     pub id: String,
@@ -154,15 +139,22 @@ pub struct Missing {
     /// What the user can do about it, if anything.
     pub remedy: Option<String>,
     /// Which of the questions to timers that wait it would answer; none of them if it is a clock.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "not_too_many"
-    )]
     pub ops: Vec<String>,
 }
 
 impl Missing {
+    /// A clock of this program.
+    #[must_use]
+    pub fn clock(entry: &Entry, why: Unavailable) -> Self {
+        Self {
+            id: entry.info.id.into(),
+            label: entry.info.label.into(),
+            reason: why.reason,
+            remedy: why.remedy,
+            ops: Vec::new(),
+        }
+    }
+
     /// A timer of this program that waits.
     #[must_use]
     pub fn waiter(entry: &WaitEntry, why: Unavailable) -> Self {
@@ -174,38 +166,6 @@ impl Missing {
             ops: HostedWaiter::native(entry).ops,
         }
     }
-}
-
-/// As many elements as an introduction may have, and not one more: the rest is not even read.
-fn not_too_many<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    struct AFew<T>(PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for AFew<T> {
-        type Value = Vec<T>;
-
-        fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-            write!(formatter, "a list of at most {MOST_TIMERS}")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Vec<T>, A::Error> {
-            let mut all = Vec::new();
-            while let Some(next) = sequence.next_element()? {
-                if all.len() == MOST_TIMERS {
-                    return Err(A::Error::custom(format!(
-                        "more than {MOST_TIMERS} timers are not taken"
-                    )));
-                }
-                all.push(next);
-            }
-            Ok(all)
-        }
-    }
-
-    deserializer.deserialize_seq(AFew(PhantomData))
 }
 
 impl Hello {
@@ -221,38 +181,31 @@ impl Hello {
         if self.runtime.name.trim().is_empty() {
             return Some("the runtime has no name".into());
         }
-        let mut ids = BTreeSet::new();
-        for timer in &self.timers {
-            let id = &timer.id;
-            if timer.id.is_empty() {
-                return Some("a timer has no id".into());
-            }
-            if id.chars().count() > LONGEST_ID {
-                return Some(format!(
-                    "the id `{id}` is longer than {LONGEST_ID} characters"
-                ));
-            }
-            if !ids.insert(&timer.id) {
-                return Some(format!("two timers are called `{id}`"));
-            }
-            if let Some(ns) = timer
-                .ns_per_tick
-                .filter(|ns| !(ns.is_normal() && *ns > 0.0 && *ns <= LONGEST_TICK))
-            {
-                return Some(format!("`{id}` has a tick of {ns} ns"));
-            }
+        if self.timers.len().max(self.waiters.len()) > MOST_TIMERS {
+            return Some(format!("more than {MOST_TIMERS} timers are not taken"));
         }
-        for waiter in &self.waiters {
-            let id = &waiter.id;
+        let ids = self.timers.iter().map(|timer| &timer.id);
+        let mut taken = BTreeSet::new();
+        for id in ids.chain(self.waiters.iter().map(|waiter| &waiter.id)) {
             if id.is_empty() || id.chars().count() > LONGEST_ID {
                 return Some(format!(
-                    "the id `{id}` of a sleep primitive is empty or longer than {LONGEST_ID} characters"
+                    "the id `{id}` of a timer is empty or longer than {LONGEST_ID} characters"
                 ));
             }
-            if !ids.insert(&waiter.id) {
+            if !taken.insert(id) {
                 return Some(format!("two timers are called `{id}`"));
             }
         }
-        None
+        self.timers.iter().find_map(|timer| {
+            let ns = timer.ns_per_tick?;
+            let is_valid = ns.is_normal() && ns > 0.0 && ns <= LONGEST_TICK;
+            (!is_valid).then(|| format!("`{}` has a tick of {ns} ns", timer.id))
+        })
+    }
+
+    /// Whether the agent answers that question.
+    #[must_use]
+    pub fn offers(&self, op: Op) -> bool {
+        self.ops.iter().any(|offered| offered == op.name())
     }
 }

@@ -1,164 +1,102 @@
-//! Defines the questions of the protocol: what is sent, what is answered, and what a right answer
-//! is.
+//! Defines the questions of the protocol in one table, and the answer that all but the introduction
+//! have in common: a list of integers.
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use timers::During;
 
-use super::answers;
-use super::hello::Hello;
 use crate::hosts::step_search::StepQuestion;
 use crate::limits::MOST_TIMERS;
 use crate::model::Context;
+use crate::trace::Run;
 
-/// A question of the protocol.
-pub trait Question: Serialize + DeserializeOwned {
-    /// Its name on the wire.
-    const OP: &'static str;
-    /// What is answered.
-    type Answer: Serialize + DeserializeOwned;
-
-    /// How many integers the answer holds at most, or values as large.
-    fn values(&self) -> u64;
-
-    /// A picture of the answer, for messages.
-    fn expected(&self) -> String;
-
-    /// What is wrong with an answer that can be read.
-    fn objection(&self, answer: &Self::Answer) -> Option<String>;
-
-    /// The most bytes that an answer needs.
-    fn longest_answer(&self) -> u64 {
-        self.values()
-            .saturating_mul(BYTES_A_VALUE)
-            .saturating_add(BYTES_AROUND)
-    }
-}
-
-/// An integer as JSON writes the longest one, with what parts it from the next, and room for
-/// blanks.
+/// Bytes of an integer in JSON, with what parts it from the next, and room for blanks.
 const BYTES_A_VALUE: u64 = 24;
-/// What stands around the integers, among it what disturbed them.
+/// Bytes of what stands around the integers, among it what disturbed them.
 const BYTES_AROUND: u64 = 64 << 10;
-/// More integers than a process reports at once of calls, or of intervals.
-const MOST_CALLED: u64 = 20_000;
-/// For the introduction: four kilobytes a timer.
+/// More values than a packed answer has.
+const MOST_PACKED: u64 = 20_000;
+/// Bytes of the longest introduction: four kilobytes a timer.
 const LONGEST_HELLO: u64 = MOST_TIMERS as u64 * (4 << 10);
+/// No answer holds more integers than this.
+const MOST_VALUES: u64 = 10_000_000;
+/// No question starts more pairs of threads than this.
+const MOST_PAIRS: usize = 4_096;
+/// No question takes longer, in nanoseconds: an hour.
+const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// Defines a struct for each question, and all that is derived from their list.
+/// Defines the questions, each with its name on the wire, its keys, and the numbers whose product
+/// is how many integers the answer holds.
 macro_rules! questions {
     ($(
         $(#[$doc:meta])*
-        $op:literal $name:ident -> $answer:ty {
-            $($(#[$about:meta])* $field:ident: $type:ty,)*
-        }
-        values $values:expr;
-        expected $expected:expr;
-        objection $objection:expr;
-        $(longest $longest:expr;)?
+        $op:literal $name:ident { $($(#[$about:meta])* $field:ident: $type:ty,)* } => $shape:expr;
     )*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-            pub struct $name {
-                $($(#[$about])* pub $field: $type,)*
-            }
-
-            impl Question for $name {
-                const OP: &'static str = $op;
-                type Answer = $answer;
-
-                fn values(&self) -> u64 {
-                    let values: fn(&Self) -> u64 = $values;
-                    values(self)
-                }
-
-                fn expected(&self) -> String {
-                    let expected: fn(&Self) -> String = $expected;
-                    expected(self)
-                }
-
-                fn objection(&self, answer: &Self::Answer) -> Option<String> {
-                    let objection: fn(&Self, &$answer) -> Option<String> = $objection;
-                    objection(self, answer)
-                }
-
-                $(fn longest_answer(&self) -> u64 {
-                    $longest
-                })?
-            }
-        )*
-
-        /// What a runner sends.
+        /// What a runner asks. Lists of numbers stand last, so that an agent can read a line as
+        /// words.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "op")]
-        #[expect(missing_docs, reason = "each variant is what its content is")]
-        pub enum Request {
-            $(#[serde(rename = $op)] $name($name),)*
+        pub enum Question {
+            $($(#[$doc])* #[serde(rename = $op)] $name { $($(#[$about])* $field: $type,)* },)*
         }
 
-        impl Request {
-            /// Its name on the wire.
+        /// The name of a question.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Op { $($(#[$doc])* $name,)* }
+
+        impl Op {
+            /// All of them; the introduction comes first.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// As on the wire.
             #[must_use]
-            pub fn op(&self) -> &'static str {
-                match self { $(Self::$name(_) => $op,)* }
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$name => $op,)* }
+            }
+        }
+
+        impl Question {
+            /// What is asked.
+            #[must_use]
+            pub fn op(&self) -> Op {
+                match self { $(Self::$name { .. } => Op::$name,)* }
             }
 
-            /// How many integers the answer holds at most, or values as large.
-            #[must_use]
-            pub fn values(&self) -> u64 {
-                match self { $(Self::$name(question) => question.values(),)* }
+            fn shape(&self) -> Vec<usize> {
+                match self {
+                    $(Self::$name { $($field),* } => {
+                        let _ = ($($field,)*);
+                        $shape.into()
+                    })*
+                }
             }
         }
-
-        /// All questions, by their names on the wire.
-        const ALL: &[&str] = &[$($op),*];
-
-        /// Calls a macro with the names of all questions.
-        macro_rules! each_question {
-            ($call:ident) => { $call! { $($name)* } };
-        }
-        pub(in crate::hosts) use each_question;
     };
 }
 
-/// The names of what may be asked after the introduction.
-#[must_use]
-pub fn ops() -> &'static [&'static str] {
-    &ALL[1..]
-}
-
 questions! {
-    /// Who are you, and what do you host?
-    "hello" Introduction -> Hello {
+    /// Who the agent is, and what it hosts.
+    "hello" Hello {
         /// The version that the runner speaks.
         protocol: u32,
-    }
-    values |_| 0;
-    expected |_| r#"{"protocol":1,"runtime":{"name":…,"version":…},"timers":[…],"ops":[…]}"#.into();
-    objection |_, hello| hello.objection();
-    longest LONGEST_HELLO;
+    } => [0];
 
-    /// For each amount of work, `repeat` times: read, work, read.
-    "intervals" Intervals -> answers::Intervals {
+    /// For each amount of work, `repeat` times: read, work, read; the second reading minus the
+    /// first, in ticks of the timer.
+    "intervals" Intervals {
         /// The id of the timer.
         timer: String,
-        /// Units of work, a row of the answer for each.
-        work: Vec<u64>,
         /// Intervals in a row.
         repeat: u32,
-    }
-    // A row without integers still takes its brackets.
-    values |asked| (asked.work.len() as u64).saturating_mul(asked.repeat.max(1).into());
-    expected |asked| format!(
-        r#"{{"intervals":[…]}} with {} rows of {} integers each"#, asked.work.len(), asked.repeat
-    );
-    objection |asked, answer| off_rows(
-        &answer.intervals, asked.work.len(), asked.repeat, ["rows", "intervals in a row"]
-    );
+        /// Units of work, a row for each.
+        work: Vec<u64>,
+    } => [work.len(), *repeat as usize];
 
-    /// `repeat` times: read the reference, call the timer `calls` times, read the reference.
-    "batches" Batches -> answers::Batches {
+    /// `repeat` times: read the reference, call the timer `calls` times, read the reference; in
+    /// ticks of the reference.
+    "batches" Batches {
         /// The id of the timer.
         timer: String,
         /// The id of the reference.
@@ -170,13 +108,10 @@ questions! {
         /// Whether to report what the host observes of itself around them; agents may ignore it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         watched: bool,
-    }
-    values |asked| asked.repeat.into();
-    expected |asked| format!(r#"{{"batches":[…]}} with {} integers"#, asked.repeat);
-    objection |asked, answer| off(answer.batches.len(), asked.repeat as usize, "batches");
+    } => [*repeat as usize];
 
     /// Successive readings.
-    "readings" Readings -> answers::Readings {
+    "readings" Readings {
         /// The id of the timer.
         timer: String,
         /// How many.
@@ -184,86 +119,58 @@ questions! {
         /// As of batches.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         watched: bool,
-    }
-    values |asked| asked.count.into();
-    expected |asked| format!(r#"{{"readings":[…]}} with {} integers"#, asked.count);
-    objection |asked, answer| off(answer.readings.len(), asked.count as usize, "readings");
+    } => [*count as usize];
 
-    /// Successive readings, of which only the order is reported.
-    "order" Order -> answers::Ordered {
+    /// Successive readings, of which only the order is reported: how often one was smaller than the
+    /// one before it, by how much at most, the first and the last one.
+    "order" Order {
         /// The id of the timer.
         timer: String,
-        /// How many.
+        /// How many; not none.
         count: u32,
-    }
-    values |_| 4;
-    expected |_| r#"{"backward":…,"largest":…,"ends":[…,…]} with integers"#.into();
-    objection |asked, answer| answer.contradiction(asked.count);
+    } => [4];
 
-    /// Readings of two threads that take turns.
-    "handoffs" Handoffs -> answers::Handoffs {
+    /// Readings of two threads that take turns, of several pairs at once: a pair of readings for
+    /// each time that one thread hands over to the other.
+    "handoffs" Handoffs {
         /// The id of the timer.
         timer: String,
-        /// How many pairs.
-        count: u32,
-    }
-    values |asked| 2 * u64::from(asked.count);
-    expected |asked| format!(r#"{{"handoffs":[…]}} with {} pairs of integers"#, asked.count);
-    objection |asked, answer| off(answer.handoffs.len(), asked.count as usize, "pairs");
-
-    /// Readings of two threads that take turns, on chosen CPUs, of several pairs at once.
-    "handoffs-between" HandoffsBetween -> answers::HandoffsBetween {
-        /// The id of the timer.
-        timer: String,
-        /// The CPUs of each pair.
+        /// The CPUs of each pair; empty for one pair on any.
         cpus: Vec<[u32; 2]>,
-        /// How many handoffs a pair.
+        /// Pairs of readings a pair of threads.
         count: u32,
-    }
-    values |asked| {
-        2 * u64::from(asked.count.max(1)).saturating_mul(asked.cpus.len() as u64)
-    };
-    expected |asked| format!(
-        r#"{{"handoffs":[…]}} with {} lists of {} pairs"#, asked.cpus.len(), asked.count
-    );
-    objection |asked, answer| off_rows(
-        &answer.handoffs, asked.cpus.len(), asked.count, ["lists", "pairs in a list"]
-    );
+    } => [cpus.len().max(1), *count as usize, 2];
 
-    /// Readings of the timer between two of the reference.
-    "comparisons" Comparisons -> answers::Comparisons {
-        /// The id of the timer.
-        timer: String,
+    /// Rounds with `repeat` comparisons of each timer: the reference, the timer, the reference, each
+    /// in its own ticks. Three times [`Reply::REFUSED`] stand for a timer that refuses.
+    "comparisons" Comparisons {
+        /// The ids of the timers.
+        timers: Vec<String>,
         /// The id of the reference.
         reference: String,
-        /// Units of work between one comparison and the next.
+        /// Units of work between one round and the next.
         work: u64,
-        /// How many.
+        /// Rounds.
         count: u32,
-    }
-    values |asked| 3 * u64::from(asked.count);
-    expected |asked| format!(r#"{{"comparisons":[…]}} with {} triples of integers"#, asked.count);
-    objection |asked, answer| off(answer.comparisons.len(), asked.count as usize, "comparisons");
+        /// Comparisons of a timer in a round.
+        repeat: u32,
+    } => [*count as usize, timers.len(), *repeat as usize, 3];
 
-    /// How far the timer and the reference move together.
-    "advance" Advance -> answers::Advanced {
-        /// The id of the timer.
-        timer: String,
+    /// How far each timer and the reference move in one span of time: ticks of the timer, ticks of
+    /// the reference. Two times [`Reply::REFUSED`] stand for a timer that refuses.
+    "advance" Advance {
+        /// The ids of the timers.
+        timers: Vec<String>,
         /// The id of the reference.
         reference: String,
         /// What the calling thread does meanwhile.
-        #[serde(with = "DuringName")]
         during: During,
         /// For how many milliseconds.
         ms: u32,
-    }
-    values |_| 2;
-    expected |_| r#"{"timer":…,"reference":…} with two integers"#.into();
-    objection |_, _| None;
+    } => [timers.len(), 2];
 
-    /// All that a process is asked of the calls of a timer, and what the host observes of itself
-    /// around that.
-    "calls" Calls -> answers::Called {
+    /// All that a process is asked of the calls of a timer, packed.
+    "calls" Calls {
         /// The id of the timer.
         timer: String,
         /// The id of the reference.
@@ -274,193 +181,246 @@ questions! {
         step: f64,
         /// Whether the timer that reads nothing is called as well.
         floor: bool,
-    }
-    values |_| MOST_CALLED;
-    expected |_| r#"{"calls":"…","around":…}"#.into();
-    objection |_, answer| {
-        let run = &answer.calls.0;
-        let windows = [&run.bracket, &run.singles, &run.batches];
-        (windows.iter().any(|window| window.deltas.is_empty())
-            || run.readings.values.is_empty()
-            || run.batches.calls == 0)
-            .then(|| "something is missing".into())
-    };
+    } => [0];
 
-    /// All intervals by which a process looks for the step of a timer.
-    "steps" Steps -> answers::Steps {
+    /// All intervals by which a process looks for the step of a timer, packed; and 1 where the
+    /// timer steps too seldom for a process like this one, else 0.
+    "steps" Steps {
         /// The id of the timer.
         timer: String,
         /// What is known of it, and how far to look.
         #[serde(flatten)]
         question: StepQuestion,
-    }
-    values |_| MOST_CALLED;
-    expected |_| r#"{"steps":"…","slow":…}"#.into();
-    objection |_, answer| {
-        let intervals = &answer.steps.0.intervals;
-        let short = intervals.is_empty() || intervals.iter().any(|row| row.deltas.is_empty());
-        short.then(|| "something is missing".into())
-    };
-
-    /// Comparisons of several timers in turn, in rounds: of several readings of each the one that
-    /// took least.
-    "together" Together -> answers::Together {
-        /// The ids of the timers.
-        timers: Vec<String>,
-        /// The id of the reference.
-        reference: String,
-        /// Readings of a timer in a round, of which the tightest is reported.
-        repeat: u32,
-        /// Units of work between one round and the next.
-        work: u64,
-        /// How many rounds.
-        count: u32,
-    }
-    values |asked| {
-        3 * u64::from(asked.count.max(1)).saturating_mul(asked.timers.len() as u64)
-    };
-    expected |asked| format!(
-        r#"{{"together":[…]}} with {} rows of {} triples each"#, asked.count, asked.timers.len()
-    );
-    objection |asked, answer| off_rows(
-        &answer.together, asked.count as usize, asked.timers.len() as u32, ["rows", "timers in a row"]
-    );
-
-    /// How far several timers and the reference move, in one span of time.
-    "advances" Advances -> answers::Advances {
-        /// The ids of the timers.
-        timers: Vec<String>,
-        /// The id of the reference.
-        reference: String,
-        /// What the calling thread does meanwhile.
-        #[serde(with = "DuringName")]
-        during: During,
-        /// For how many milliseconds.
-        ms: u32,
-    }
-    values |asked| 2 * asked.timers.len() as u64;
-    expected |asked| format!(r#"{{"advances":[…]}} with {} pairs of integers"#, asked.timers.len());
-    objection |asked, answer| off(answer.advances.len(), asked.timers.len(), "timers");
+    } => [1];
 
     /// For each kind of code, `repeat` times: how long a row of it takes without reads, and with
-    /// them.
-    "adds" Adds -> answers::Adds {
+    /// them, in ticks of the reference.
+    "adds" Adds {
         /// The id of the timer.
         timer: String,
         /// The id of the reference.
         reference: String,
-        /// What code, a row of the answer for each.
+        /// What code, a row for each.
         contexts: Vec<Context>,
         /// Pieces of it in a row, with one read each.
         turns: u32,
         /// Pairs of rows.
         repeat: u32,
-    }
-    values |asked| {
-        2 * u64::from(asked.repeat.max(1)).saturating_mul(asked.contexts.len() as u64)
-    };
-    expected |asked| format!(
-        r#"{{"adds":[…]}} with {} rows of {} pairs of integers each"#,
-        asked.contexts.len(), asked.repeat
-    );
-    objection |asked, answer| off_rows(
-        &answer.adds, asked.contexts.len(), asked.repeat, ["rows", "pairs in a row"]
-    );
+    } => [contexts.len(), *repeat as usize, 2];
 
-    /// For each length, `repeat` waits.
-    "waits" Waits -> answers::Waits {
+    /// `repeat` waits of each length: the place of the length in the list, the reference before and
+    /// after, the CPU time in nanoseconds, and how long the thread was ready to run and had no CPU;
+    /// the last two are -1 where they are unknown.
+    "waits" Waits {
         /// The id of the sleep primitive.
         timer: String,
         /// The id of the reference.
         reference: String,
-        /// How long to wait, in nanoseconds, a row of the answer for each.
-        request_ns: Vec<u64>,
-        /// Waits in a row.
-        repeat: u32,
+        /// The answer ends with the first wait that is later than this, in nanoseconds, unless it
+        /// is -1; agents may ignore it.
+        break_ns: i64,
         /// A random time of at most this many nanoseconds passes before each wait; agents may
         /// ignore it.
-        #[serde(default)]
         pause_ns: u64,
-        /// The answer ends with the first wait that is later than this, in nanoseconds; agents may
-        /// ignore it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        break_ns: Option<u64>,
-    }
-    values |asked| {
-        4 * u64::from(asked.repeat.max(1)).saturating_mul(asked.request_ns.len() as u64)
-    };
-    expected |asked| format!(
-        r#"{{"waits":[…]}} with {} rows of {} lists [before, after, CPU time, run-queue delay], of which the last two may be left out"#,
-        asked.request_ns.len(), asked.repeat
-    );
-    objection |asked, answer| {
-        let rows = &answer.waits;
-        // The thread that was to stop may have stopped.
-        let miscounted = rows
-            .iter()
-            .find_map(|row| off(row.len(), asked.repeat as usize, "waits in a row"))
-            .filter(|_| asked.break_ns.is_none());
-        off(rows.len(), asked.request_ns.len(), "rows").or(miscounted).or_else(|| {
-            let mut waits = rows.iter().flatten();
-            let wrong = waits.find(|wait| !(2..=4).contains(&wait.len()))?;
-            Some(format!("there are {} integers for a wait, not 2, 3 or 4", wrong.len()))
-        })
-    };
+        /// Waits of each length.
+        repeat: u32,
+        /// How long to wait, in nanoseconds.
+        request_ns: Vec<u64>,
+    } => [*repeat as usize, request_ns.len(), 5];
 
     /// `repeat` times: read the reference, arm the timer, cancel it, read the reference.
-    "arms" Arms -> answers::Arms {
+    "arms" Arms {
         /// The id of the sleep primitive.
         timer: String,
         /// The id of the reference.
         reference: String,
         /// Pairs of arming and cancelling.
         repeat: u32,
-    }
-    values |asked| asked.repeat.into();
-    expected |asked| format!(r#"{{"arms":[…]}} with {} integers"#, asked.repeat);
-    objection |asked, answer| off(answer.arms.len(), asked.repeat as usize, "pairs");
+    } => [*repeat as usize];
 
-    /// Wake-ups of a periodic timer.
-    "periods" Periods -> answers::Periods {
+    /// Wake-ups of a periodic timer: the reference, and how many expirations it stands for.
+    "periods" Periods {
         /// The id of the periodic timer.
         timer: String,
         /// The id of the reference.
         reference: String,
         /// The period, in nanoseconds.
         period_ns: u64,
-        /// How many wake-ups.
+        /// Wake-ups.
         count: u32,
         /// The wake-ups, counted from 0, after which the thread computes for 3.5 periods.
         stalls: Vec<u32>,
+    } => [*count as usize, 2];
+}
+
+impl Question {
+    fn values(&self) -> u64 {
+        let factors = self.shape().into_iter().map(|factor| factor as u64);
+        factors.fold(1, u64::saturating_mul)
     }
-    values |asked| 2 * u64::from(asked.count);
-    expected |asked| format!(r#"{{"periods":[…]}} with {} pairs of integers"#, asked.count);
-    objection |asked, answer| {
-        off(answer.periods.len(), asked.count as usize, "wake-ups").or_else(|| {
-            let negative = answer.periods.iter().find(|[_, expirations]| *expirations < 0)?;
-            Some(format!("a wake-up stands for {} expirations", negative[1]))
-        })
-    };
+
+    /// The most bytes that an answer needs.
+    #[must_use]
+    pub fn longest_answer(&self) -> u64 {
+        let values = match self {
+            Self::Hello { .. } => return LONGEST_HELLO,
+            Self::Calls { .. } | Self::Steps { .. } => MOST_PACKED,
+            _ => self.values(),
+        };
+        values
+            .saturating_mul(BYTES_A_VALUE)
+            .saturating_add(BYTES_AROUND)
+    }
+
+    /// A picture of the answer, for messages.
+    #[must_use]
+    pub fn expected(&self) -> String {
+        match self {
+            Self::Hello { .. } => {
+                r#"{"protocol":1,"runtime":{"name":…,"version":…},"timers":[…],"ops":[…]}"#.into()
+            }
+            Self::Calls { .. } | Self::Steps { .. } => r#"{"packed":"…"}"#.into(),
+            _ => {
+                let shape: Vec<String> = self.shape().iter().map(usize::to_string).collect();
+                format!(r#"{{"values":[…]}} with {} integers"#, shape.join(" × "))
+            }
+        }
+    }
+
+    /// Why no host should answer this: it takes all memory, or all day.
+    #[must_use]
+    pub fn excess(&self) -> Option<String> {
+        let values = self.values();
+        let ns = match self {
+            Self::Advance { ms, .. } => u64::from(*ms) * 1_000_000,
+            Self::Waits {
+                pause_ns,
+                repeat,
+                request_ns,
+                ..
+            } => request_ns
+                .iter()
+                .fold(0_u64, |sum, ns| {
+                    sum.saturating_add(ns.saturating_add(*pause_ns))
+                })
+                .saturating_mul((*repeat).into()),
+            Self::Periods {
+                period_ns,
+                count,
+                stalls,
+                ..
+            } => period_ns.saturating_mul(u64::from(*count) + 4 * stalls.len() as u64),
+            _ => 0,
+        };
+        if values > MOST_VALUES {
+            Some(format!(
+                "{values} values are too many: at most {MOST_VALUES}"
+            ))
+        } else if ns > LONGEST_NS {
+            Some(format!("{ns} ns are too many: at most {LONGEST_NS}"))
+        } else if matches!(self, Self::Handoffs { cpus, .. } if cpus.len() > MOST_PAIRS) {
+            Some(format!("there are too many pairs: at most {MOST_PAIRS}"))
+        } else {
+            None
+        }
+    }
+
+    /// What is wrong with an answer that can be read.
+    #[must_use]
+    pub fn objection(&self, reply: &Reply) -> Option<String> {
+        let (values, wanted) = (&reply.values, self.values());
+        let found = values.len() as u64;
+        // The thread that was to stop may have stopped.
+        let is_part = matches!(self, Self::Waits { break_ns, .. } if *break_ns >= 0)
+            && found.is_multiple_of(5);
+        if found > wanted || (found < wanted && !is_part) {
+            return Some(format!("there are {found} values, not {wanted}"));
+        }
+        let packed = reply.packed.as_ref().map(|packed| &packed.0);
+        let is_sound = match self {
+            Self::Order { count, .. } => {
+                let (backward, largest) = (values[0], values[1]);
+                (0..i64::from(*count)).contains(&backward)
+                    && largest >= 0
+                    && (backward == 0) == (largest == 0)
+                    && (values[2] <= values[3] || backward > 0)
+            }
+            Self::Waits { request_ns, .. } => values
+                .iter()
+                .step_by(5)
+                .all(|&at| usize::try_from(at).is_ok_and(|at| at < request_ns.len())),
+            Self::Periods { .. } => values.iter().skip(1).step_by(2).all(|&count| count >= 0),
+            Self::Calls { .. } => packed.is_some_and(|run| {
+                let windows = [&run.bracket, &run.singles, &run.batches];
+                windows.iter().all(|window| !window.deltas.is_empty())
+                    && !run.readings.values.is_empty()
+                    && run.batches.calls > 0
+            }),
+            Self::Steps { .. } => packed.is_some_and(|run| {
+                let mut rows = run.intervals.iter();
+                rows.len() > 0 && rows.all(|row| !row.deltas.is_empty())
+            }),
+            _ => true,
+        };
+        (!is_sound).then(|| "its values contradict each other, or some are missing".into())
+    }
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "During", rename_all = "kebab-case")]
-enum DuringName {
-    Spin,
-    Sleep,
-    OtherSpin,
+/// The answer to all questions but the introduction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    /// The integers that the question defines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<i64>,
+    /// Thousands of numbers that take longer in decimal than their measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packed: Option<PackedRun>,
+    /// What a host that watches itself observed right before and right after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<[Around; 2]>,
+    /// What the runtime did to itself meanwhile, in one word each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbed: Vec<String>,
+    /// Why the question is refused, in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
-/// What is wrong where `found` differs from `wanted`.
-fn off(found: usize, wanted: usize, what: &str) -> Option<String> {
-    (found != wanted).then(|| format!("there are {found} {what}, not {wanted}"))
+impl Reply {
+    /// A value of a timer that refuses while others answer.
+    pub const REFUSED: i64 = i64::MIN;
 }
 
-/// What is wrong with rows that are all to have one length.
-fn off_rows<T>(rows: &[Vec<T>], count: usize, length: u32, what: [&str; 2]) -> Option<String> {
-    let short = || {
-        rows.iter()
-            .find_map(|row| off(row.len(), length as usize, what[1]))
-    };
-    off(rows.len(), count, what[0]).or_else(short)
+/// The state of a thread and its core at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Around {
+    /// Times that its thread had to give way to another one though it could have gone on.
+    pub switches: u64,
+    /// Page faults that waited for a disk.
+    pub major_faults: u64,
+    /// The CPU that it ran on.
+    pub cpu: u32,
+    /// Dependent additions a second and independent ones a cycle; null where no chain of
+    /// instructions tells.
+    pub core: Option<[f64; 2]>,
+}
+
+/// What a host of this program observed, as bytes in Base64.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackedRun(pub Run);
+
+impl Serialize for PackedRun {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&BASE64_STANDARD.encode(self.0.clone().into_bytes()))
+    }
+}
+
+impl<'de> Deserialize<'de> for PackedRun {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = BASE64_STANDARD.decode(text).map_err(D::Error::custom)?;
+        Run::from_bytes(&bytes)
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("no packed run of this program"))
+    }
 }

@@ -1,59 +1,49 @@
 use timers::During;
 
-use super::answers::Readings;
 use super::*;
 
-fn on_the_wire(request: &Request) -> String {
-    let text = serde_json::to_string(request).expect("requests can be written");
+fn on_the_wire(question: &Question) -> String {
+    let text = serde_json::to_string(question).expect("questions can be written");
     assert_eq!(
-        &serde_json::from_str::<Request>(&text).expect("and read again"),
-        request
+        &serde_json::from_str::<Question>(&text).expect("and read again"),
+        question
     );
     text
 }
 
 #[test]
-fn requests_have_documented_form() {
+fn questions_have_documented_form() {
     let timer = || "t".to_owned();
     let reference = || "r".to_owned();
     assert_eq!(
-        on_the_wire(&Request::Introduction(questions::Introduction {
-            protocol: 1
-        })),
+        on_the_wire(&Question::Hello { protocol: 1 }),
         r#"{"op":"hello","protocol":1}"#
     );
     assert_eq!(
-        on_the_wire(&Request::Intervals(questions::Intervals {
+        on_the_wire(&Question::Intervals {
             timer: timer(),
+            repeat: 3,
             work: vec![0, 7],
-            repeat: 3
-        })),
-        r#"{"op":"intervals","timer":"t","work":[0,7],"repeat":3}"#
+        }),
+        r#"{"op":"intervals","timer":"t","repeat":3,"work":[0,7]}"#
     );
     assert_eq!(
-        on_the_wire(&Request::Batches(questions::Batches {
+        on_the_wire(&Question::Batches {
             timer: timer(),
             reference: reference(),
             calls: 0,
             repeat: 2,
             watched: false
-        })),
+        }),
         r#"{"op":"batches","timer":"t","reference":"r","calls":0,"repeat":2}"#
     );
     assert_eq!(
-        on_the_wire(&Request::Readings(questions::Readings {
+        on_the_wire(&Question::Readings {
             timer: timer(),
             count: 5,
             watched: true
-        })),
+        }),
         r#"{"op":"readings","timer":"t","count":5,"watched":true}"#
-    );
-    assert_eq!(
-        on_the_wire(&Request::Handoffs(questions::Handoffs {
-            timer: timer(),
-            count: 5
-        })),
-        r#"{"op":"handoffs","timer":"t","count":5}"#
     );
     for (during, name) in [
         (During::Spin, "spin"),
@@ -61,15 +51,65 @@ fn requests_have_documented_form() {
         (During::OtherSpin, "other-spin"),
     ] {
         assert_eq!(
-            on_the_wire(&Request::Advance(questions::Advance {
-                timer: timer(),
+            on_the_wire(&Question::Advance {
+                timers: vec![timer()],
                 reference: reference(),
                 during,
                 ms: 9
-            })),
-            format!(r#"{{"op":"advance","timer":"t","reference":"r","during":"{name}","ms":9}}"#)
+            }),
+            format!(
+                r#"{{"op":"advance","timers":["t"],"reference":"r","during":"{name}","ms":9}}"#
+            )
         );
     }
+}
+
+#[test]
+fn examples_are_questions_of_their_kind() {
+    for (op, example) in examples::EXAMPLES {
+        let question = examples::question(example, "a \"timer\"", "r", 3).expect("a question");
+        assert_eq!(question.op(), op, "{example}");
+        assert_eq!(question.excess(), None, "{example}");
+        let line = on_the_wire(&question);
+        assert!(
+            line.starts_with(&format!("{{\"op\":\"{}\",", op.name())),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn refuses_contradictory_values() {
+    let objection = |example: usize, values: &[i64]| {
+        let (_, example) = examples::EXAMPLES[example];
+        let question = examples::question(example, "t", "r", 3).expect("a question");
+        let reply = Reply {
+            values: values.into(),
+            ..Reply::default()
+        };
+        question.objection(&reply)
+    };
+    let at = |op: Op| {
+        let place = examples::EXAMPLES.iter().position(|one| one.0 == op);
+        place.expect("it has an example")
+    };
+    assert_eq!(objection(at(Op::Order), &[0, 0, 1, 9]), None);
+    for order in [
+        [4, 1, 9, 1],
+        [-1, 1, 9, 1],
+        [0, 3, 1, 9],
+        [1, 0, 1, 9],
+        [0, 0, 9, 1],
+    ] {
+        assert!(objection(at(Op::Order), &order).is_some(), "{order:?}");
+    }
+    assert!(objection(at(Op::Order), &[0, 0, 1]).is_some());
+    let waits = |place: i64| [[place, 1, 2, -1, -1]; 8].concat();
+    assert_eq!(objection(at(Op::Waits), &waits(1)), None);
+    assert!(objection(at(Op::Waits), &waits(2)).is_some());
+    assert!(objection(at(Op::Waits), &waits(-1)).is_some());
+    assert!(objection(at(Op::Waits), &waits(1)[5..]).is_some());
+    assert!(objection(at(Op::Periods), &[1, 1, 2, 1, 3, -1, 4, 1, 5, 1]).is_some());
 }
 
 #[test]
@@ -96,14 +136,14 @@ fn rejects_values_beyond_64_bits() {
         "\"1\"",
         "true",
     ] {
-        let text = format!(r#"{{"readings":[{invalid}]}}"#);
-        assert!(serde_json::from_str::<Readings>(&text).is_err(), "{text}");
+        let text = format!(r#"{{"values":[{invalid}]}}"#);
+        assert!(serde_json::from_str::<Reply>(&text).is_err(), "{text}");
     }
-    let extremes = r#"{"readings":[9223372036854775807,-9223372036854775808]}"#;
+    let extremes = r#"{"values":[9223372036854775807,-9223372036854775808]}"#;
     assert_eq!(
-        serde_json::from_str::<Readings>(extremes)
+        serde_json::from_str::<Reply>(extremes)
             .expect("they fit")
-            .readings,
+            .values,
         [i64::MAX, i64::MIN]
     );
 }

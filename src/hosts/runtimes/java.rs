@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use timers::agents::Source;
 
 use super::{Ready, command, plain, write};
-use crate::hosts::events::{LogSpec, of_hotspot};
+use crate::hosts::events::{LogSpec, hotspot_event};
 use crate::hosts::tool;
 
 const EXPORT: &str = "java.base/jdk.internal.perf=ALL-UNNAMED";
@@ -43,7 +43,7 @@ pub(super) fn prepare(sources: &'static [Source], folder: &Path) -> Result<Ready
     args.extend([folder.clone().into(), log, "Agent".into()]);
     let log = LogSpec {
         path: folder.join("%p.log"),
-        event: of_hotspot,
+        event: hotspot_event,
     };
     Ok(Ready {
         prefix: "java",

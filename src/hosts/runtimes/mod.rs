@@ -5,9 +5,12 @@
 //! written to a private folder, compiled there where the runtime does not read source, and
 //! forgotten with the folder.
 
+mod book;
 mod dotnet;
 mod java;
 mod recipe;
+
+pub use book::Book;
 
 use std::ffi::OsString;
 use std::fs;
@@ -93,3 +96,6 @@ fn plain(sources: &'static [Source]) -> impl Iterator<Item = (&'static Source, S
 fn command(name: &str, program: &Path, args: Vec<OsString>) -> Command {
     Command::new(name, program, args)
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use timers::agents::{Recipe, Source};
 
-use super::{Ready, command, write};
+use super::{Book, Ready, command, write};
 use crate::hosts::children;
 use crate::hosts::tool;
-use crate::hosts::words::{Book, Dialect};
 
 /// What stands for the settings that the user wants, each after its flag.
 const SETTINGS: &str = "$settings";
@@ -123,17 +122,12 @@ fn make(
     let program = line
         .next()
         .ok_or("its recipe does not say how it is started")?;
-    let args: Vec<OsString> = line.collect();
-    let dialect = book.map(|book| Dialect::Words {
-        book: Arc::new(book),
-        arguments: args.len(),
-    });
     let mut command = command(
         &format!("{} host", recipe.prefix),
         Path::new(&program),
-        args,
+        line.collect(),
     );
-    command.dialect = dialect.unwrap_or_default();
+    command.book = book.map(Arc::new);
     Ok(Ready {
         prefix: recipe.prefix,
         command,

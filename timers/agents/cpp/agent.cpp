@@ -1,4 +1,4 @@
-// The clocks of C and C++, in words: each line of standard input is a question, each line of standard output its answer.
+// The clocks of C and C++ over the agent protocol, version 1.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ctime>
 #include <iostream>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <sstream>
@@ -65,6 +66,7 @@ template <> struct Clock<«n»> {
 #endif
 // end each
 using Reference = Clock<0>;
+const char *const REFERENCE = "steady_clock";
 template <int> struct Waiter;
 // each waiter:
 template <> struct Waiter<«n»> { static void wait([[maybe_unused]] std::int64_t ns) { «wait»; } };
@@ -98,9 +100,9 @@ template <class Clock> Ticks intervals(std::uint64_t units, std::size_t repeat) 
         second[at] = Clock::read();
     }
     kept_work = state;
-    Ticks told(repeat);
-    for (std::size_t at = 0; at < repeat; at++) told[at] = Clock::ticks(second[at]) - Clock::ticks(first[at]);
-    return told;
+    Ticks values(repeat);
+    for (std::size_t at = 0; at < repeat; at++) values[at] = Clock::ticks(second[at]) - Clock::ticks(first[at]);
+    return values;
 }
 
 template <class Clock> Ticks batches(std::uint64_t calls, std::size_t repeat) {
@@ -113,17 +115,17 @@ template <class Clock> Ticks batches(std::uint64_t calls, std::size_t repeat) {
         }
         second[at] = Reference::read();
     }
-    Ticks told(repeat);
-    for (std::size_t at = 0; at < repeat; at++) told[at] = Reference::ticks(second[at]) - Reference::ticks(first[at]);
-    return told;
+    Ticks values(repeat);
+    for (std::size_t at = 0; at < repeat; at++) values[at] = Reference::ticks(second[at]) - Reference::ticks(first[at]);
+    return values;
 }
 
 template <class Clock> Ticks readings(std::size_t count) {
     std::vector<typename Clock::Value> first(count);
     for (auto &value : first) value = Clock::read();
-    Ticks told;
-    for (auto value : first) told.push_back(Clock::ticks(value));
-    return told;
+    Ticks values;
+    for (auto value : first) values.push_back(Clock::ticks(value));
+    return values;
 }
 
 template <class Clock> Ticks comparisons(std::uint64_t units, std::size_t count) {
@@ -137,10 +139,10 @@ template <class Clock> Ticks comparisons(std::uint64_t units, std::size_t count)
         state = work(state, units);
     }
     kept_work = state;
-    Ticks told;
+    Ticks values;
     for (std::size_t at = 0; at < count; at++)
-        told.insert(told.end(), {Reference::ticks(before[at]), Clock::ticks(first[at]), Reference::ticks(after[at])});
-    return told;
+        values.insert(values.end(), {Reference::ticks(before[at]), Clock::ticks(first[at]), Reference::ticks(after[at])});
+    return values;
 }
 
 static std::int64_t now() { return Reference::ticks(Reference::read()); }
@@ -179,9 +181,9 @@ template <class Clock> Ticks handoffs(std::size_t count) {
     std::thread other(take, 1);
     take(0);
     other.join();
-    Ticks told;
-    for (auto value : places) told.push_back(Clock::ticks(value));
-    return told;
+    Ticks values;
+    for (auto value : places) values.push_back(Clock::ticks(value));
+    return values;
 }
 
 static std::int64_t cpu_ns() {
@@ -203,7 +205,7 @@ static void pause_for(std::int64_t ns) {
 
 template <class Waiter> Ticks waits(std::int64_t late, std::int64_t pause, std::size_t repeat, const Ticks &lengths) {
     static std::mt19937_64 random{std::random_device{}()};
-    Ticks told;
+    Ticks values;
     for (std::size_t turn = 0; turn < repeat * lengths.size(); turn++) {
         std::int64_t ns = lengths[turn % lengths.size()];
         pause_for(pause == 0 ? 0 : random() % pause);
@@ -212,69 +214,68 @@ template <class Waiter> Ticks waits(std::int64_t late, std::int64_t pause, std::
         Waiter::wait(ns);
         auto after = Reference::read();
         cpu = cpu_ns() - cpu;
-        told.insert(told.end(), {Reference::ticks(before), Reference::ticks(after), cpu});
+        values.insert(values.end(), {std::int64_t(turn % lengths.size()), Reference::ticks(before), Reference::ticks(after), cpu, -1});
         if (late >= 0 && Reference::ticks(after) - Reference::ticks(before) > ns + late) break;
     }
-    return told;
+    return values;
 }
 
 template <class Waiter> Ticks periods(std::int64_t period, std::size_t count, const Ticks &stalls) {
-    Ticks told;
+    Ticks values;
     std::size_t stalled = 0;
     for (std::size_t at = 0; at < count; at++) {
         Waiter::wait(period);
-        told.push_back(now());
+        values.insert(values.end(), {now(), 1});
         if (stalled < stalls.size() && std::size_t(stalls[stalled]) == at) {
             stalled++;
             compute(period * 7 / 2);
         }
     }
-    return told;
+    return values;
 }
 
 template <class Clock> Ticks answer(const std::string &op, const Ticks &amounts) {
     auto at = [&amounts](std::size_t which) { return amounts.at(which); };
     if (op == "intervals") {
-        Ticks told;
+        Ticks values;
         for (std::size_t row = 1; row < amounts.size(); row++)
-            for (auto value : intervals<Clock>(at(row), at(0))) told.push_back(value);
-        return told;
+            for (auto value : intervals<Clock>(at(row), at(0))) values.push_back(value);
+        return values;
     }
     if (op == "batches") return batches<Clock>(at(0), at(1));
     if (op == "readings") return readings<Clock>(at(0));
-    if (op == "comparisons") return comparisons<Clock>(at(0), at(1));
+    if (op == "comparisons") return comparisons<Clock>(at(0), at(1) * at(2));
     if (op == "advance") return advance<Clock>(at(0), at(1));
-    if (op == "handoffs") return handoffs<Clock>(at(0));
+    if (op == "handoffs") {
+        if (amounts.size() > 1) throw Refusal{"C++ chooses no CPUs for its threads"};
+        return handoffs<Clock>(at(0));
+    }
     throw Refusal{"this agent does not know that"};
 }
 
-static Ticks dispatch(const std::string &op, int which, const Ticks &amounts) {
+static Ticks dispatch(const std::string &op, const std::string &id, const Ticks &amounts) {
     bool is_waits = op == "waits";
-    if (is_waits || op == "periods") switch (which) {
 // each waiter:
-    case «n»: return is_waits
-        ? waits<Waiter<«n»>>(amounts.at(0), amounts.at(1), amounts.at(2), Ticks(amounts.begin() + 3, amounts.end()))
-        : periods<Waiter<«n»>>(amounts.at(0), amounts.at(1), Ticks(amounts.begin() + 2, amounts.end()));
+    if (id == "«id»" && (is_waits || op == "periods"))
+        return is_waits ? waits<Waiter<«n»>>(amounts.at(0), amounts.at(1), amounts.at(2), Ticks(amounts.begin() + 3, amounts.end()))
+                        : periods<Waiter<«n»>>(amounts.at(0), amounts.at(1), Ticks(amounts.begin() + 2, amounts.end()));
 // end each
-    default: throw Refusal{"there is no such timer"};
-    }
-    switch (which) {
 // each clock:
 #if «if»
-    case «n»: return answer<Clock<«n»>>(op, amounts);
+    if (id == "«id»") return answer<Clock<«n»>>(op, amounts);
 #endif
 // end each
-    default: throw Refusal{"it cannot be read here"};
-    }
+    throw Refusal{"there is no such timer here"};
 }
 
 static void hello() {
+    std::cout << "{\"protocol\":1,\"ops\":[],\"runtime\":{";
 #ifdef __clang__
-    std::cout << "Clang\t" << __clang_version__;
+    std::cout << "\"name\":\"Clang\",\"version\":\"" << __clang_version__;
 #elif defined(__GNUC__)
-    std::cout << "GCC\t" << __VERSION__;
+    std::cout << "\"name\":\"GCC\",\"version\":\"" << __VERSION__;
 #else
-    std::cout << "C++\t" << __cplusplus;
+    std::cout << "\"name\":\"C++\",\"version\":\"" << __cplusplus;
 #endif
 #ifdef __GLIBCXX__
     std::cout << ", libstdc++ " << __GLIBCXX__;
@@ -290,37 +291,49 @@ static void hello() {
     if (MPI_Get_library_version(library, &length) == MPI_SUCCESS)
         std::cout << ", " << std::string(library, length).substr(0, std::string(library, length).find(','));
 #endif
+    std::string timers, missing;
 // each clock:
 #if «if»
-    if (double(«resolution») > 0) std::cout << "\t«id»=" << double(«resolution»);
+    timers += ",{\"id\":\"«id»\",\"resolution_ns\":" + (double(«resolution») > 0 ? std::to_string(double(«resolution»)) : "null") + "}";
 #else
-    std::cout << "\t«id»!«lacks»";
+    missing += ",{\"id\":\"«id»\",\"reason\":\"«lacks»\",\"remedy\":\"«remedy»\"}";
 #endif
 // end each
-    std::cout << std::endl;
+    std::cout << "\"},\"timers\":[" << timers.substr(1) << "],\"unavailable\":[" << (missing.empty() ? "" : missing.substr(1)) << "]}";
+}
+
+// The words of a line of JSON: its keys and values in their order.
+static std::vector<std::string> words_of(std::string line) {
+    for (std::size_t at = 0; (at = line.find("\":")) != std::string::npos;) line.replace(at, 2, "  ");
+    for (char &c : line) if (std::string("{}[]\",").find(c) != std::string::npos) c = ' ';
+    std::istringstream words(line);
+    return {std::istream_iterator<std::string>(words), {}};
+}
+
+static void reply(const std::string &line) {
+    auto words = words_of(line);
+    std::string op = words.at(1);
+    if (op == "hello") return hello();
+    Ticks amounts;
+    for (std::size_t at = 4; at < words.size(); at++) {
+        const std::string &word = words[at];
+        if (word == "reference" && words.at(at + 1) != REFERENCE) throw Refusal{"this agent times by one clock only"};
+        if (word == "during") amounts.push_back(words.at(at + 1) == "spin" ? 0 : words[at + 1] == "sleep" ? 1 : 2);
+        if (std::isdigit(word[0]) || word[0] == '-') amounts.push_back(std::stoll(word));
+    }
+    std::string values;
+    for (auto value : dispatch(op, words.at(3), amounts)) values += ',' + std::to_string(value);
+    std::cout << "{\"values\":[" << values.substr(!values.empty()) << "]}";
 }
 
 int main() {
-    for (std::string line; std::getline(std::cin, line);) {
-        std::istringstream words(line);
-        std::string op;
-        int which = 0;
-        Ticks amounts;
-        words >> op;
-        if (op == "hello") {
-            hello();
-            continue;
-        }
-        words >> which;
-        for (std::int64_t amount; words >> amount;) amounts.push_back(amount);
+    for (std::string line; std::getline(std::cin, line); std::cout << std::endl) {
         try {
-            std::string told;
-            for (auto value : dispatch(op, which, amounts)) told += std::to_string(value) + ' ';
-            std::cout << told << std::endl;
+            reply(line);
         } catch (const Refusal &refusal) {
-            std::cout << '!' << refusal.why << std::endl;
+            std::cout << "{\"error\":\"" << refusal.why << "\"}";
         } catch (const std::exception &why) {
-            std::cout << '!' << why.what() << std::endl;
+            std::cout << "{\"error\":\"it cannot be answered: " << why.what() << "\"}";
         }
     }
 }

@@ -37,7 +37,7 @@ static class Agent
             int before = GC.CollectionCount(0);
             try
             {
-                answer = Answer(Json.Object(line), served, () => GC.CollectionCount(0) != before);
+                answer = Answer(Json.Words(line), served, () => GC.CollectionCount(0) != before);
             }
             catch (Exception why)
             {
@@ -50,11 +50,19 @@ static class Agent
         return 0;
     }
 
-    static string Answer(Dictionary<string, object> request, HashSet<string> served, Func<bool> collected)
+    static string Answer(Dictionary<string, List<string>> request, HashSet<string> served, Func<bool> collected)
     {
         string op = Text(request, "op");
         if (op == "hello") return Hello(Number(request, "protocol"), served);
-        // What a question needs is made before it is asked, so that its garbage is not that of the loops.
+        var values = Values(op, request);
+        // What loops need is made before them, so that its garbage is not theirs.
+        string disturbed = collected() && (op == "intervals" || op == "batches" || op == "readings") ? ",\"disturbed\":[\"gc\"]" : "";
+        return "{\"values\":[" + string.Join(",", values) + "]" + disturbed + "}";
+    }
+
+    static IEnumerable<long> Values(string op, Dictionary<string, List<string>> request)
+    {
+        string timedBy = request.ContainsKey("reference") ? Text(request, "reference") : Entry.Reference;
         if (op == "intervals")
         {
             var loops = Questions.Of(Text(request, "timer"));
@@ -62,66 +70,48 @@ static class Agent
             int repeat = Several(work.Length, request, "repeat");
             long[][] rows = work.Select(_ => new long[repeat]).ToArray();
             for (int at = 0; at < rows.Length; at++) loops.Intervals(work[at], rows[at]);
-            string disturbed = Disturbed(collected());
-            return "{\"intervals\":[" + string.Join(",", rows.Select(row => List(row))) + "]" + disturbed + "}";
+            return rows.SelectMany(row => row);
         }
         if (op == "batches")
         {
-            var loops = Questions.Of(Text(request, "timer"), Text(request, "reference"));
+            var loops = Questions.Of(Text(request, "timer"), timedBy);
             long calls = Number(request, "calls");
             var batches = new long[Count(request, "repeat")];
             loops.Batches(calls, batches);
-            string disturbed = Disturbed(collected());
-            return "{\"batches\":" + List(batches) + disturbed + "}";
+            return batches;
         }
         if (op == "readings")
         {
             var loops = Questions.Of(Text(request, "timer"));
             var readings = new long[Count(request, "count")];
             loops.Readings(readings);
-            string disturbed = Disturbed(collected());
-            return "{\"readings\":" + List(readings) + disturbed + "}";
+            return readings;
         }
         if (op == "handoffs")
         {
-            long[] flat = Questions.Of(Text(request, "timer")).Handoffs(Count(request, "count"));
-            return "{\"handoffs\":" + Lists(2, flat) + "}";
+            if (Amounts(request, "cpus").Length > 0) throw new Refusal(".NET chooses no CPUs for its threads");
+            return Questions.Of(Text(request, "timer")).Handoffs(Count(request, "count"));
         }
         if (op == "comparisons")
         {
-            var loops = Questions.Of(Text(request, "timer"), Text(request, "reference"));
+            var loops = Questions.Of(Text(request, "timers"), timedBy);
             long work = Number(request, "work");
-            var flat = new long[3 * Several(3, request, "count")];
+            var flat = new long[3 * Count(request, "repeat") * Several(3 * Count(request, "repeat"), request, "count")];
             loops.Comparisons(work, flat);
-            return "{\"comparisons\":" + Lists(3, flat) + "}";
+            return flat;
         }
         if (op == "advance")
-        {
-            var loops = Questions.Of(Text(request, "timer"), Text(request, "reference"));
-            long[] moved = loops.Advance(Text(request, "during"), Count(request, "ms"));
-            return "{\"timer\":" + moved[0] + ",\"reference\":" + moved[1] + "}";
-        }
-        if (op == "waits" || op == "arms" || op == "periods")
-        {
-            var waiter = Waiter.Of(Text(request, "timer"), op);
-            string timedBy = Text(request, "reference");
-            var reference = Questions.Of(timedBy);
-            if (op == "arms") return "{\"arms\":" + List(Waits.Arms(waiter, reference, Count(request, "repeat"))) + "}";
-            if (op == "periods")
-                return "{\"periods\":" + Lists(2, Waits.Periods(
-                    waiter, reference, Number(request, "period_ns"), Several(2, request, "count"), Amounts(request, "stalls"))) + "}";
-            long[] lengths = Amounts(request, "request_ns");
-            long pause = request.ContainsKey("pause_ns") ? Number(request, "pause_ns") : 0;
-            double late = request.ContainsKey("break_ns") ? Number(request, "break_ns") : double.PositiveInfinity;
-            return Waits.Countdown(
-                waiter, reference, Entry.Of(timedBy).NsPerTick, lengths, Several(4 * lengths.Length, request, "repeat"), pause, late);
-        }
-        throw new Refusal("this agent does not know `" + op + "`");
-    }
-
-    static string Disturbed(bool collected)
-    {
-        return collected ? ",\"disturbed\":[\"gc\"]" : "";
+            return Questions.Of(Text(request, "timers"), timedBy).Advance(Text(request, "during"), Count(request, "ms"));
+        if (op != "waits" && op != "arms" && op != "periods") throw new Refusal("this agent does not know `" + op + "`");
+        var waiter = Waiter.Of(Text(request, "timer"), op);
+        var reference = Questions.Of(timedBy);
+        if (op == "arms") return Waits.Arms(waiter, reference, Count(request, "repeat"));
+        if (op == "periods")
+            return Waits.Periods(waiter, reference, Number(request, "period_ns"), Several(2, request, "count"), Amounts(request, "stalls"));
+        long[] lengths = Amounts(request, "request_ns");
+        double late = Text(request, "break_ns") == "-1" ? double.PositiveInfinity : Number(request, "break_ns");
+        return Waits.Countdown(waiter, reference, Entry.Of(timedBy).NsPerTick, lengths, Several(5 * lengths.Length, request, "repeat"),
+            Number(request, "pause_ns"), late);
     }
 
     static string Hello(long protocol, HashSet<string> served)
@@ -153,67 +143,43 @@ static class Agent
         return "{\"name\":\"Mono\",\"version\":" + Json.Quoted(name.Split(' ')[0]) + "}";
     }
 
-    static string Text(Dictionary<string, object> request, string key)
+    /// <summary>The only word of a key.</summary>
+    static string Text(Dictionary<string, List<string>> request, string key)
     {
-        object value;
-        request.TryGetValue(key, out value);
-        if (value is string) return (string)value;
-        throw new Refusal("the request has no text `" + key + "`");
+        List<string> words;
+        if (request.TryGetValue(key, out words) && words.Count == 1) return words[0];
+        throw new Refusal("the request needs one `" + key + "`");
     }
 
-    static long Number(Dictionary<string, object> request, string key)
+    static long Number(Dictionary<string, List<string>> request, string key)
     {
-        object value;
-        if (request.TryGetValue(key, out value)) return Amount(value);
-        throw new Refusal("the request has no number `" + key + "`");
+        return Amount(Text(request, key));
     }
 
-    static int Count(Dictionary<string, object> request, string key)
+    static int Count(Dictionary<string, List<string>> request, string key)
     {
         return Several(1, request, key);
     }
 
     /// <summary>So many, if an answer may hold so many times as many values.</summary>
-    static int Several(int times, Dictionary<string, object> request, string key)
+    static int Several(int times, Dictionary<string, List<string>> request, string key)
     {
         long count = Number(request, key);
         if (count > MostValues / Math.Max(times, 1)) throw new Refusal("at most " + MostValues + " values fit an answer");
         return (int)count;
     }
 
-    static long[] Amounts(Dictionary<string, object> request, string key)
+    static long[] Amounts(Dictionary<string, List<string>> request, string key)
     {
-        var list = request.ContainsKey(key) ? request[key] as List<object> : null;
-        if (list == null) throw new Refusal("the request has no list `" + key + "`");
-        return list.Select(Amount).ToArray();
+        List<string> words;
+        if (!request.TryGetValue(key, out words)) throw new Refusal("the request has no list `" + key + "`");
+        return words.Select(Amount).ToArray();
     }
 
-    static long Amount(object number)
+    static long Amount(string word)
     {
-        if (number is long && (long)number >= 0) return (long)number;
-        throw new Refusal("`" + number + "` is no amount");
-    }
-
-    /// <summary>Lists of so many values each.</summary>
-    static string Lists(int length, long[] values)
-    {
-        var lists = Enumerable.Range(0, values.Length / length).Select(at =>
-        {
-            var list = new long[length];
-            Array.Copy(values, at * length, list, 0, length);
-            return List(list);
-        });
-        return "[" + string.Join(",", lists) + "]";
-    }
-
-    static StringBuilder List(long[] values)
-    {
-        var list = new StringBuilder("[");
-        for (int at = 0; at < values.Length; at++)
-        {
-            if (at > 0) list.Append(',');
-            list.Append(values[at]);
-        }
-        return list.Append(']');
+        long number;
+        if (long.TryParse(word, NumberStyles.None, CultureInfo.InvariantCulture, out number)) return number;
+        throw new Refusal("`" + word + "` is no amount");
     }
 }

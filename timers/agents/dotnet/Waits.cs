@@ -189,11 +189,11 @@ static class Waits
         if (waiter.Ops.Contains("periods")) Periods(waiter, reference, Ms, 20, new long[] { 0 });
     }
 
-    /// <summary>A row of waits for each length. One later than `breakNs` is the last.</summary>
-    public static string Countdown(Waiter waiter, Questions reference, double nsPerTick, long[] lengths, int repeat, long pauseNs, double breakNs)
+    /// <summary>Five values for each wait. One later than `breakNs` is the last.</summary>
+    public static List<long> Countdown(Waiter waiter, Questions reference, double nsPerTick, long[] lengths, int repeat, long pauseNs, double breakNs)
     {
         Soon(repeat * lengths.Sum(length => (double)length + pauseNs));
-        var rows = lengths.Select(_ => new List<string>()).ToArray();
+        var values = new List<long>(5 * repeat * lengths.Length);
         var over = new AutoResetEvent(false);
         long after = 0, cpu = 0;
         Action done = () =>
@@ -210,10 +210,10 @@ static class Waits
             long start = waiter.Cpu(), before = reference.Read();
             waiter.After(ms, done);
             over.WaitOne();
-            rows[row].Add("[" + before + "," + after + (start < 0 ? "" : "," + (cpu - start)) + "]");
+            values.AddRange(new[] { row, before, after, start < 0 ? -1 : cpu - start, -1 });
             if ((after - before) * nsPerTick - lengths[row] > breakNs) break;
         }
-        return "{\"waits\":[" + string.Join(",", rows.Select(row => "[" + string.Join(",", row) + "]")) + "]}";
+        return values;
     }
 
     public static long[] Arms(Waiter waiter, Questions reference, int repeat)

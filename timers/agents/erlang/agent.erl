@@ -1,4 +1,4 @@
-%% The clocks of Erlang, in words: each line of standard input is a question, each line of standard output its answer.
+%% The clocks of Erlang over the agent protocol, version 1.
 %% Time that is read is consed to a list, as nothing else can be kept in a loop; each question has a process of its own with room for it,
 %% so that nothing is collected meanwhile.
 -module(agent).
@@ -43,18 +43,19 @@ wait_«n»(Ns) -> _ = Ns, «wait».
 %% end each
 
 %% each clock:
-answer("intervals", [«n», Repeat | Work]) -> lists:append([intervals_«n»(Units, Repeat, [], 1) || Units <- Work]);
-answer("batches", [«n», Calls, Repeat]) -> batches_«n»(Calls, Repeat, []);
-answer("readings", [«n», Count]) -> readings_«n»(Count, []);
-answer("comparisons", [«n», Units, Count]) -> comparisons_«n»(Units, Count, [], 1);
-answer("advance", [«n», During, Ms]) -> advance(fun read_«n»/0, During, Ms);
+answer("intervals", "«id»", [Repeat | Work]) -> lists:append([intervals_«n»(Units, Repeat, [], 1) || Units <- Work]);
+answer("batches", "«id»", [Calls, Repeat]) -> batches_«n»(Calls, Repeat, []);
+answer("readings", "«id»", [Count]) -> readings_«n»(Count, []);
+answer("comparisons", "«id»", [Units, Count, Repeat]) -> comparisons_«n»(Units, Count * Repeat, [], 1);
+answer("advance", "«id»", [During, Ms]) -> advance(fun read_«n»/0, During, Ms);
 %% end each
 %% each waiter:
-answer("waits", [«n», Late, Most, Repeat | Lengths]) ->
-    waits(fun wait_«n»/1, Late, Most, lists:append(lists:duplicate(Repeat, Lengths)), []);
-answer("periods", [«n», Period, Count | Stalls]) -> periods(fun wait_«n»/1, Period, 0, Count, Stalls, []);
+answer("waits", "«id»", [Late, Most, Repeat | Lengths]) ->
+    Each = lists:zip(lists:seq(0, length(Lengths) - 1), Lengths),
+    waits(fun wait_«n»/1, Late, Most, lists:append(lists:duplicate(Repeat, Each)), []);
+answer("periods", "«id»", [Period, Count | Stalls]) -> periods(fun wait_«n»/1, Period, 0, Count, Stalls, []);
 %% end each
-answer(_, _) -> error('this agent does not know that').
+answer(_, _, _) -> error('this agent does not know that').
 
 compute(Ns) -> compute_until(now_ns() + Ns).
 compute_until(End) ->
@@ -84,37 +85,37 @@ advance(Read, During, Ms) ->
     [End - Start, EndReference - StartReference].
 
 waits(_, _, _, [], Told) -> lists:append(lists:reverse(Told));
-waits(Wait, Late, Most, [Ns | Rest], Told) ->
+waits(Wait, Late, Most, [{At, Ns} | Rest], Told) ->
     pause(case Most of 0 -> 0; _ -> rand:uniform(Most) end),
     Before = now_ns(),
     Wait(Ns),
     After = now_ns(),
     Left = if Late >= 0, After - Before > Ns + Late -> []; true -> Rest end,
-    waits(Wait, Late, Most, Left, [[Before, After] | Told]).
+    waits(Wait, Late, Most, Left, [[At, Before, After, -1, -1] | Told]).
 
 periods(_, _, Count, Count, _, Told) -> lists:reverse(Told);
 periods(Wait, Period, At, Count, Stalls, Told) ->
     Wait(Period),
     Now = now_ns(),
     lists:member(At, Stalls) andalso compute(Period * 7 div 2),
-    periods(Wait, Period, At + 1, Count, Stalls, [Now | Told]).
+    periods(Wait, Period, At + 1, Count, Stalls, [1, Now | Told]).
 
 %% Words that an answer takes at most, with what is made of it; clocks that tell more than 59 bits make something with each call.
 room("intervals", [Repeat | Work]) -> 40 * Repeat * length(Work);
 room("batches", [Calls, Repeat]) -> (40 + 8 * Calls) * Repeat;
 room("readings", [Count]) -> 40 * Count;
-room("comparisons", [_, Count]) -> 80 * Count;
+room("comparisons", [_, Count, Repeat]) -> 80 * Count * Repeat;
 room(_, _) -> 0.
 %% No process has more than so many to begin with.
 -define(MOST_WORDS, 20000000).
 
 %% In a process of its own, that can hold what it answers without a collection.
-asked(Op, [_ | Rest] = Amounts) ->
-    Words = 10000 + min(room(Op, Rest), ?MOST_WORDS),
+asked(Op, Id, Amounts) ->
+    Words = 10000 + min(room(Op, Amounts), ?MOST_WORDS),
     Self = self(),
     Ask = fun() ->
         Result =
-            try {told, answer(Op, Amounts)}
+            try {told, answer(Op, Id, Amounts)}
             catch _:Why -> {failed, Why}
             end,
         {garbage_collection, Told} = process_info(self(), garbage_collection),
@@ -124,12 +125,13 @@ asked(Op, [_ | Rest] = Amounts) ->
     receive
         {{told, Told}, Collections} ->
             demonitor(Monitor, [flush]),
-            Line = lists:join(" ", [integer_to_list(Value) || Value <- Told]),
-            [Line, case Collections of 0 -> ""; _ -> " | gc" end];
+            Line = lists:join(",", [integer_to_list(Value) || Value <- Told]),
+            Disturbed = case Collections of 0 -> ""; _ -> ",\"disturbed\":[\"gc\"]" end,
+            ["{\"values\":[", Line, "]", Disturbed, "}"];
         {{failed, Why}, _} ->
             demonitor(Monitor, [flush]),
-            io_lib:format("!~0p", [Why]);
-        {'DOWN', Monitor, _, _, Why} -> io_lib:format("!~0p", [Why])
+            refusal(Why);
+        {'DOWN', Monitor, _, _, Why} -> refusal(Why)
     end.
 
 hello() ->
@@ -138,23 +140,42 @@ hello() ->
     Native = fun(Source) -> 1.0e9 / proplists:get_value(resolution, Source) end,
     Monotonic = Native(erlang:system_info(os_monotonic_time_source)),
     System = Native(erlang:system_info(os_system_time_source)),
-    io_lib:format("Erlang\t~ts, ~s\tmonotonic_time=~p\tos:system_time=~p", [string:trim(Version), Warp, Monotonic, System]).
+    Timer = fun(Id, Ns) -> io_lib:format("{\"id\":\"~s\",\"resolution_ns\":~p}", [Id, Ns]) end,
+    io_lib:format("{\"protocol\":1,\"ops\":[],\"runtime\":{\"name\":\"Erlang\",\"version\":\"~ts, ~s\"},\"timers\":[~s,~s]}",
+        [string:trim(Version), Warp, Timer("monotonic_time", Monotonic), Timer("os:system_time", System)]).
+
+refusal(Why) ->
+    Text = lists:flatten(io_lib:format("~0p", [Why])),
+    ["{\"error\":\"", [case lists:member(C, "\"\\\n") of true -> $'; false -> C end || C <- Text], "\"}"].
+
+%% What numbers stand among the words of a question, after the id of its timer; what is done meanwhile is one of them.
+amounts(["reference", "monotonic_time" | Rest]) -> amounts(Rest);
+amounts(["reference" | _]) -> error('this agent times by one clock only');
+amounts(["other-spin" | _]) -> error('this agent has no second thread');
+amounts(["spin" | Rest]) -> [0 | amounts(Rest)];
+amounts(["sleep" | Rest]) -> [1 | amounts(Rest)];
+amounts([Word | Rest]) ->
+    case string:to_integer(Word) of
+        {Number, ""} when is_integer(Number) -> [Number | amounts(Rest)];
+        _ -> amounts(Rest)
+    end;
+amounts([]) -> [].
+
+%% The answer to a line of JSON, whose keys and values are read as words.
+reply(Line) ->
+    case string:lexemes(lists:flatten(string:replace(Line, "\":", " ", all)), "{}[]\", \n") of
+        [_, "hello" | _] -> hello();
+        [_, Op, _, Id | Rest] -> asked(Op, Id, amounts(Rest));
+        _ -> refusal('this agent does not know that')
+    end.
 
 serve() ->
     case io:get_line("") of
         eof -> halt(0);
         {error, _} -> halt(1);
         Line ->
-            Told =
-                case string:lexemes(Line, " \n") of
-                    ["hello" | _] -> hello();
-                    [Op | Words = [_ | _]] ->
-                        try asked(Op, [list_to_integer(Word) || Word <- Words])
-                        catch _:Why -> io_lib:format("!~0p", [Why])
-                        end;
-                    _ -> "!this agent does not know that"
-                end,
-            io:put_chars([Told, "\n"]),
+            Reply = try reply(Line) catch _:Why -> refusal(Why) end,
+            io:put_chars([Reply, "\n"]),
             serve()
     end.
 

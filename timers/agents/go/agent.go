@@ -1,4 +1,4 @@
-// The clocks of Go, in words: each line of standard input is a question, each line of standard output its answer.
+// The clocks of Go over the agent protocol, version 1.
 package main
 
 import (
@@ -154,15 +154,15 @@ func handoffs«n»(count int64) []int64 {
 }
 
 // end each
-var clocks = []clock{
+var clocks = map[string]*clock{
 	// each clock:
-	{intervals«n», batches«n», readings«n», comparisons«n», handoffs«n», func() int64 { return ticks«n»(read«n»()) }},
+	"«id»": {intervals«n», batches«n», readings«n», comparisons«n», handoffs«n», func() int64 { return ticks«n»(read«n»()) }},
 	// end each
 }
 
-var waiters = []func(ns int64){
+var waiters = map[string]func(ns int64){
 	// each waiter:
-	func(ns int64) { «wait» },
+	"«id»": func(ns int64) { «wait» },
 	// end each
 }
 
@@ -181,7 +181,7 @@ func pause(ns int64) {
 	compute(end - nanotime())
 }
 
-func advance(asked clock, during, ms int64) []int64 {
+func advance(asked *clock, during, ms int64) []int64 {
 	var over atomic.Bool
 	if during == 2 {
 		go func() {
@@ -203,7 +203,7 @@ func advance(asked clock, during, ms int64) []int64 {
 	return []int64{end - start, endReference - startReference}
 }
 
-func waits(wait func(int64), late, most, repeat int64, lengths []int64) (told []int64) {
+func waits(wait func(int64), late, most, repeat int64, lengths []int64) (values []int64) {
 	for turn := 0; turn < int(repeat)*len(lengths); turn++ {
 		ns := lengths[turn%len(lengths)]
 		if most > 0 {
@@ -214,7 +214,8 @@ func waits(wait func(int64), late, most, repeat int64, lengths []int64) (told []
 		wait(ns)
 		after := nanotime()
 		used := usage()
-		told = append(told, before, after, 1e3*(micros(used.Utime)+micros(used.Stime)-micros(cpu.Utime)-micros(cpu.Stime)))
+		took := 1e3 * (micros(used.Utime) + micros(used.Stime) - micros(cpu.Utime) - micros(cpu.Stime))
+		values = append(values, int64(turn%len(lengths)), before, after, took, -1)
 		if late >= 0 && after-before > ns+late {
 			break
 		}
@@ -222,10 +223,10 @@ func waits(wait func(int64), late, most, repeat int64, lengths []int64) (told []
 	return
 }
 
-func periods(wait func(int64), period, count int64, stalls []int64) (told []int64) {
+func periods(wait func(int64), period, count int64, stalls []int64) (values []int64) {
 	for at := int64(0); at < count; at++ {
 		wait(period)
-		told = append(told, nanotime())
+		values = append(values, nanotime(), 1)
 		if len(stalls) > 0 && stalls[0] == at {
 			stalls = stalls[1:]
 			compute(period * 7 / 2)
@@ -234,69 +235,78 @@ func periods(wait func(int64), period, count int64, stalls []int64) (told []int6
 	return
 }
 
-func answer(op string, amounts []int64) ([]int64, error) {
-	// Requests are whole, as the program that asks wrote them; others end in the recovery of `serve`.
-	which, rest := amounts[0], amounts[1:]
+func answer(op, id string, amounts []int64) ([]int64, error) {
+	// What lacks amounts ends in the recovery of `reply`.
+	if wait := waiters[id]; wait != nil && op == "waits" {
+		return waits(wait, amounts[0], amounts[1], amounts[2], amounts[3:]), nil
+	} else if wait != nil && op == "periods" {
+		return periods(wait, amounts[0], amounts[1], amounts[2:]), nil
+	}
+	asked := clocks[id]
+	if asked == nil {
+		return nil, errors.New("there is no such timer here")
+	}
 	switch op {
 	case "intervals":
-		var told []int64
-		for _, units := range rest[1:] {
-			told = append(told, clocks[which].intervals(units, rest[0])...)
+		var values []int64
+		for _, units := range amounts[1:] {
+			values = append(values, asked.intervals(units, amounts[0])...)
 		}
-		return told, nil
+		return values, nil
 	case "batches":
-		return clocks[which].batches(rest[0], rest[1]), nil
+		return asked.batches(amounts[0], amounts[1]), nil
 	case "readings":
-		return clocks[which].readings(rest[0]), nil
+		return asked.readings(amounts[0]), nil
 	case "comparisons":
-		return clocks[which].comparisons(rest[0], rest[1]), nil
+		return asked.comparisons(amounts[0], amounts[1]*amounts[2]), nil
 	case "handoffs":
-		return clocks[which].handoffs(rest[0]), nil
+		if len(amounts) > 1 {
+			return nil, errors.New("Go chooses no CPUs for its threads")
+		}
+		return asked.handoffs(amounts[0]), nil
 	case "advance":
-		return advance(clocks[which], rest[0], rest[1]), nil
-	case "waits":
-		return waits(waiters[which], rest[0], rest[1], rest[2], rest[3:]), nil
-	case "periods":
-		return periods(waiters[which], rest[0], rest[1], rest[2:]), nil
+		return advance(asked, amounts[0], amounts[1]), nil
 	}
 	return nil, errors.New("this agent does not know that")
 }
 
-func serve(line string) (reply string) {
+// The answer to a line of JSON, whose keys and values are read as words.
+func reply(line string) (text string) {
+	refuse := func(why any) string { return fmt.Sprintf("{\"error\":%q}", fmt.Sprint(why)) }
 	defer func() {
 		if why := recover(); why != nil {
-			reply = fmt.Sprint("!", why)
+			text = refuse(why)
 		}
 	}()
-	words := strings.Fields(line)
-	if words[0] == "hello" {
-		return "Go\t" + strings.TrimPrefix(runtime.Version(), "go")
+	words := strings.FieldsFunc(strings.ReplaceAll(line, "\":", " "), func(one rune) bool { return strings.ContainsRune("{}[]\", \n", one) })
+	if words[1] == "hello" {
+		version := strings.TrimPrefix(runtime.Version(), "go")
+		return fmt.Sprintf("{\"protocol\":1,\"ops\":[],\"timers\":[],\"runtime\":{\"name\":\"Go\",\"version\":%q}}", version)
 	}
 	var amounts []int64
-	for _, word := range words[1:] {
-		amount, why := strconv.ParseInt(word, 10, 64)
-		if why != nil {
-			return "!" + why.Error()
+	for at, word := range words[4:] {
+		during := map[string]int64{"spin": 0, "sleep": 1, "other-spin": 2}
+		if number, known := during[word]; known {
+			amounts = append(amounts, number)
+		} else if number, why := strconv.ParseInt(word, 10, 64); why == nil {
+			amounts = append(amounts, number)
+		} else if word == "reference" && words[at+5] != "nanotime" {
+			return refuse("this agent times by one clock only")
 		}
-		amounts = append(amounts, amount)
 	}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	told, why := answer(words[0], amounts)
+	values, why := answer(words[1], words[3], amounts)
 	runtime.ReadMemStats(&after)
 	if why != nil {
-		return "!" + why.Error()
+		return refuse(why)
 	}
-	var text strings.Builder
-	for _, value := range told {
-		text.WriteString(strconv.FormatInt(value, 10))
-		text.WriteByte(' ')
-	}
+	list := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(values), "[]")), ",")
 	if after.NumGC != before.NumGC {
-		text.WriteString("| gc")
+		return fmt.Sprintf("{\"values\":[%s],\"disturbed\":[\"gc\"]}", list)
 	}
-	return text.String()
+	return fmt.Sprintf("{\"values\":[%s]}", list)
 }
 
 func main() {
@@ -306,6 +316,6 @@ func main() {
 		if why != nil {
 			return
 		}
-		fmt.Println(serve(line))
+		fmt.Println(reply(line))
 	}
 }

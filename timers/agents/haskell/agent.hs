@@ -1,4 +1,4 @@
--- The clocks of Haskell, in words: each line of standard input is a question, each line of standard output its answer.
+-- The clocks of Haskell over the agent protocol, version 1.
 {-# LANGUAGE BangPatterns #-}
 module Main (main) where
 
@@ -88,19 +88,19 @@ forM' count act = go count []
       go (left - 1) (v : told)
 {-# INLINE forM' #-}
 
-clocks :: [Clock]
+clocks :: [(String, Clock)]
 clocks = drop 1
   [ undefined
   -- each clock:
-  , clock«n»
+  , ("«id»", clock«n»)
   -- end each
   ]
 
-waiters :: [Integer -> IO ()]
+waiters :: [(String, Integer -> IO ())]
 waiters = drop 1
   [ undefined
   -- each waiter:
-  , \ns -> ns `seq` «wait»
+  , ("«id»", \ns -> ns `seq` «wait»)
   -- end each
   ]
 
@@ -135,11 +135,11 @@ advance clock during ms = do
   end <- reading clock >>= evaluate
   pure [end - start, endReference - startReference]
 
-waits :: IORef Word64 -> (Integer -> IO ()) -> Integer -> Integer -> [Integer] -> IO [Integer]
+waits :: IORef Word64 -> (Integer -> IO ()) -> Integer -> Integer -> [(Integer, Integer)] -> IO [Integer]
 waits kept wait late most lengths = go lengths []
   where
     go [] told = pure (concat (reverse told))
-    go (ns : rest) told = do
+    go ((at, ns) : rest) told = do
       modifyIORef' kept (`work` 1)
       state <- readIORef kept
       when (most > 0) $ pause (toInteger (state `div` 65536) `mod` most)
@@ -148,39 +148,58 @@ waits kept wait late most lengths = go lengths []
       wait ns
       !after <- getMonotonicTimeNSec
       used <- subtract cpu <$> getCPUTime
-      let row = [toInteger before, toInteger after, used `div` 1000]
+      let row = [at, toInteger before, toInteger after, used `div` 1000, -1]
       go (if late >= 0 && toInteger (after - before) > ns + late then [] else rest) (row : told)
 
 periods :: (Integer -> IO ()) -> Integer -> Integer -> [Integer] -> IO [Integer]
-periods wait period count stalls = forM [0 .. count - 1] $ \at -> do
+periods wait period count stalls = fmap concat $ forM [0 .. count - 1] $ \at -> do
   wait period
   told <- now >>= evaluate
   when (at `elem` stalls) $ compute (period * 7 `div` 2)
-  pure told
+  pure [told, 1]
 
-answer :: IORef Word64 -> String -> Int -> [Integer] -> IO [Integer]
-answer kept op which amounts = case (op, amounts) of
+answer :: IORef Word64 -> String -> String -> [Integer] -> IO [Integer]
+answer kept op name amounts = case (op, amounts) of
   ("intervals", repeats : units) -> concat <$> mapM (\one -> intervals clock kept one (fromInteger repeats)) units
   ("batches", [calls, repeats]) -> batches clock calls (fromInteger repeats)
   ("readings", [count]) -> readings clock (fromInteger count)
-  ("comparisons", [units, count]) -> comparisons clock kept units (fromInteger count)
+  ("comparisons", [units, count, repeats]) -> comparisons clock kept units (fromInteger (count * repeats))
   ("advance", [during, ms]) -> advance clock during ms
-  ("waits", late : most : repeats : lengths) -> waits kept waiter late most (concat (replicate (fromInteger repeats) lengths))
+  ("waits", late : most : repeats : lengths) -> waits kept waiter late most (concat (replicate (fromInteger repeats) (zip [0 ..] lengths)))
   ("periods", period : count : stalls) -> periods waiter period count stalls
   _ -> ioError (userError "this agent does not know that")
   where
-    clock = clocks !! which
-    waiter = waiters !! which
+    find = maybe (error "there is no such timer here") id . lookup name
+    clock = find clocks
+    waiter = find waiters
 
-serve :: IORef Word64 -> String -> IO String
-serve kept line = case words line of
-  ["hello"] -> pure ("GHC\t" ++ showVersion compilerVersion ++ "\tgetCPUTime=" ++ show (fromInteger cpuTimePrecision / 1000 :: Double))
-  op : which : amounts -> do
+-- What numbers stand among the words of a question, after the id of its timer; what is done meanwhile is one of them.
+amountsOf :: [String] -> [Integer]
+amountsOf ("reference" : timedBy : rest)
+  | timedBy == "getMonotonicTimeNSec" = amountsOf rest
+  | otherwise = error "this agent times by one clock only"
+amountsOf (word : rest) = case word of
+  "spin" -> 0 : amountsOf rest
+  "sleep" -> 1 : amountsOf rest
+  "other-spin" -> error "this agent has no second thread"
+  _ -> [number | (number, "") <- reads word] ++ amountsOf rest
+amountsOf [] = []
+
+-- The answer to a line of JSON, whose keys and values are read as words.
+reply :: IORef Word64 -> String -> IO String
+reply kept line = case words (blank line) of
+  _ : "hello" : _ -> pure ("{\"protocol\":1,\"ops\":[],\"runtime\":{\"name\":\"GHC\",\"version\":\"" ++ showVersion compilerVersion
+    ++ "\"},\"timers\":[{\"id\":\"getCPUTime\",\"resolution_ns\":" ++ show (fromInteger cpuTimePrecision / 1000 :: Double) ++ "}]}")
+  _ : op : _ : name : rest -> do
     -- So that a collection seldom falls into what comes: the young generation holds more than an answer needs.
     performMinorGC
-    told <- answer kept op (read which) (map read amounts)
-    pure (unwords (map show told))
-  _ -> pure "!this agent does not know that"
+    values <- answer kept op name (amountsOf rest)
+    pure ("{\"values\":" ++ show values ++ "}")
+  _ -> ioError (userError "this agent does not know that")
+  where
+    blank ('"' : ':' : rest) = ' ' : blank rest
+    blank (c : rest) = (if c `elem` "{}[]\"," then ' ' else c) : blank rest
+    blank [] = []
 
 main :: IO ()
 main = do
@@ -190,8 +209,9 @@ main = do
         over <- isEOF
         if over then pure () else do
           line <- getLine
-          told <- try (serve kept line >>= \text -> length text `seq` pure text) :: IO (Either SomeException String)
-          putStrLn (either (\why -> '!' : map (\c -> if c == '\n' then ' ' else c) (show why)) id told)
+          text <- try (reply kept line >>= \text -> length text `seq` pure text) :: IO (Either SomeException String)
+          let refusal why = "{\"error\":\"" ++ map (\c -> if c `elem` "\n\"\\" then ' ' else c) (show why) ++ "\"}"
+          putStrLn (either refusal id text)
           hFlush stdout
           go
   go

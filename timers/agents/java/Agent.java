@@ -45,7 +45,7 @@ public final class Agent {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String answer;
             try {
-                answer = answer(Json.object(line));
+                answer = answer(Json.words(line));
             } catch (Exception | Error why) {
                 boolean told = why instanceof IllegalArgumentException && !(why instanceof NumberFormatException);
                 answer = "{\"error\":" + Json.quoted(told ? why.getMessage() : why.toString()) + '}';
@@ -69,57 +69,47 @@ public final class Agent {
         }
     }
 
-    private static String answer(Map<?, ?> request) throws Exception {
-        Object op = request.get("op");
-        if ("hello".equals(op)) {
+    private static String answer(Map<String, List<String>> request) throws Exception {
+        String op = text(request, "op");
+        if (op.equals("hello")) {
             return hello(number(request, "protocol"));
         }
         Clock reference = clock(Clocks.REFERENCE);
-        if ("intervals".equals(op)) {
-            return intervals(Pairs.of(timer(request), reference), amounts(request, "work"), count(request, "repeat"));
-        }
-        if ("batches".equals(op)) {
-            long calls = number(request, "calls");
-            long[] batches = new long[count(request, "repeat")];
-            Pairs.of(timer(request), clock(text(request, "reference"))).batches(calls, batches);
-            return "{\"batches\":" + list(batches) + '}';
-        }
-        if ("readings".equals(op)) {
-            long[] readings = new long[count(request, "count")];
-            Pairs.of(timer(request), reference).readings(readings);
-            return "{\"readings\":" + list(readings) + '}';
-        }
-        if ("handoffs".equals(op)) {
-            return handoffs(timer(request), count(request, "count"));
-        }
-        if ("comparisons".equals(op)) {
-            long work = number(request, "work");
-            long[] flat = new long[several(3, count(request, "count"))];
-            Pairs.of(timer(request), clock(text(request, "reference"))).comparisons(work, flat);
-            return "{\"comparisons\":" + lists(3, flat) + '}';
-        }
-        if ("advance".equals(op)) {
-            long[] moved = Together.advance(
-                timer(request), clock(text(request, "reference")), text(request, "during"), count(request, "ms"));
-            return "{\"timer\":" + moved[0] + ",\"reference\":" + moved[1] + '}';
-        }
-        if ("waits".equals(op)) {
-            long[] lengths = amounts(request, "request_ns");
-            int repeat = count(request, "repeat");
-            several(4 * lengths.length, repeat);
-            long pause = request.containsKey("pause_ns") ? number(request, "pause_ns") : 0;
-            double late = request.get("break_ns") == null ? Double.POSITIVE_INFINITY : number(request, "break_ns");
-            return Waits.waits(waiter(text(request, "timer")), clock(text(request, "reference")), lengths, repeat, pause, late);
-        }
-        if ("arms".equals(op)) {
-            return "{\"arms\":" + list(Waits.arms(waiter(text(request, "timer")), clock(text(request, "reference")), count(request, "repeat"))) + '}';
-        }
-        if ("periods".equals(op)) {
-            long[] told = Waits.periods(waiter(text(request, "timer")), clock(text(request, "reference")), number(request, "period_ns"),
+        return "{\"values\":" + list(values(op, request, request.containsKey("reference") ? clock(text(request, "reference")) : reference)) + '}';
+    }
+
+    private static long[] values(String op, Map<String, List<String>> request, Clock reference) throws Exception {
+        switch (op) {
+            case "intervals": return intervals(Pairs.of(timer(request), reference), amounts(request, "work"), count(request, "repeat"));
+            case "batches": {
+                long[] batches = new long[count(request, "repeat")];
+                Pairs.of(timer(request), reference).batches(number(request, "calls"), batches);
+                return batches;
+            }
+            case "readings": {
+                long[] readings = new long[count(request, "count")];
+                Pairs.of(timer(request), reference).readings(readings);
+                return readings;
+            }
+            case "handoffs": return handoffs(timer(request), amounts(request, "cpus"), count(request, "count"));
+            case "comparisons": {
+                long[] flat = new long[several(3 * count(request, "repeat"), count(request, "count"))];
+                Pairs.of(clock(text(request, "timers")), reference).comparisons(number(request, "work"), flat);
+                return flat;
+            }
+            case "advance": return Together.advance(clock(text(request, "timers")), reference, text(request, "during"), count(request, "ms"));
+            case "waits": {
+                long[] lengths = amounts(request, "request_ns");
+                int repeat = count(request, "repeat");
+                several(5 * lengths.length, repeat);
+                double late = text(request, "break_ns").equals("-1") ? Double.POSITIVE_INFINITY : number(request, "break_ns");
+                return Waits.waits(waiter(text(request, "timer")), reference, lengths, repeat, number(request, "pause_ns"), late);
+            }
+            case "arms": return Waits.arms(waiter(text(request, "timer")), reference, count(request, "repeat"));
+            case "periods": return Waits.periods(waiter(text(request, "timer")), reference, number(request, "period_ns"),
                 several(2, number(request, "count")) / 2, amounts(request, "stalls"));
-            return "{\"periods\":" + lists(2, told) + '}';
+            default: throw new IllegalArgumentException("this agent does not know `" + op + '`');
         }
-        throw new IllegalArgumentException("this agent does not know `" + op + '`');
     }
 
     private static String hello(long protocol) {
@@ -159,24 +149,26 @@ public final class Agent {
             + ",\"remedy\":" + (remedy == null ? "null" : Json.quoted(remedy)) + '}';
     }
 
-    private static String intervals(Questions loops, long[] work, int repeat) {
-        several(work.length, repeat);
+    private static long[] intervals(Questions loops, long[] work, int repeat) {
+        long[] all = new long[several(work.length, repeat)];
         long[][] rows = new long[work.length][repeat];
         for (int at = 0; at < rows.length; at++) {
             loops.intervals(work[at], rows[at]);
         }
-        StringBuilder answer = new StringBuilder("{\"intervals\":[");
         for (int at = 0; at < rows.length; at++) {
-            answer.append(at == 0 ? "" : ",").append(list(rows[at]));
+            System.arraycopy(rows[at], 0, all, at * repeat, repeat);
         }
-        return answer.append("]}").toString();
+        return all;
     }
 
-    private static String handoffs(Clock timer, int count) throws InterruptedException {
+    private static long[] handoffs(Clock timer, long[] cpus, int count) throws InterruptedException {
         if (timer.isPerThread()) {
             throw new IllegalArgumentException(timer.label + " counts for one thread only");
         }
-        return "{\"handoffs\":" + lists(2, Together.handoffs(timer, count)) + '}';
+        if (cpus.length > 0) {
+            throw new IllegalArgumentException("Java chooses no CPUs for its threads");
+        }
+        return Together.handoffs(timer, count);
     }
 
     /** Warm. */
@@ -191,7 +183,7 @@ public final class Agent {
         return waiter;
     }
 
-    private static Clock timer(Map<?, ?> request) throws Exception {
+    private static Clock timer(Map<String, List<String>> request) throws Exception {
         return clock(text(request, "timer"));
     }
 
@@ -208,21 +200,20 @@ public final class Agent {
         return clock;
     }
 
-    private static String text(Map<?, ?> request, String key) {
-        if (!(request.get(key) instanceof String)) {
-            throw new IllegalArgumentException("the request has no text `" + key + '`');
+    /** The only word of a key. */
+    private static String text(Map<String, List<String>> request, String key) {
+        List<String> words = request.get(key);
+        if (words == null || words.size() != 1) {
+            throw new IllegalArgumentException("the request needs one `" + key + '`');
         }
-        return (String) request.get(key);
+        return words.get(0);
     }
 
-    private static long number(Map<?, ?> request, String key) {
-        if (!request.containsKey(key)) {
-            throw new IllegalArgumentException("the request has no number `" + key + '`');
-        }
-        return amount(request.get(key));
+    private static long number(Map<String, List<String>> request, String key) {
+        return amount(text(request, key));
     }
 
-    private static int count(Map<?, ?> request, String key) {
+    private static int count(Map<String, List<String>> request, String key) {
         return several(1, number(request, key));
     }
 
@@ -234,27 +225,24 @@ public final class Agent {
         return times * (int) count;
     }
 
-    private static long[] amounts(Map<?, ?> request, String key) {
-        if (!(request.get(key) instanceof List)) {
+    private static long[] amounts(Map<String, List<String>> request, String key) {
+        if (!request.containsKey(key)) {
             throw new IllegalArgumentException("the request has no list `" + key + '`');
         }
-        return ((List<?>) request.get(key)).stream().mapToLong(Agent::amount).toArray();
+        return request.get(key).stream().mapToLong(Agent::amount).toArray();
     }
 
-    private static long amount(Object number) {
-        if (!(number instanceof Long) || (Long) number < 0) {
-            throw new IllegalArgumentException("`" + number + "` is no amount");
+    private static long amount(String word) {
+        long number = -1;
+        try {
+            number = Long.parseLong(word);
+        } catch (NumberFormatException why) {
+            // It is none.
         }
-        return (Long) number;
-    }
-
-    /** Lists of so many values each. */
-    private static StringBuilder lists(int length, long[] values) {
-        StringBuilder lists = new StringBuilder("[");
-        for (int at = 0; at < values.length; at += length) {
-            lists.append(at == 0 ? "" : ",").append(list(Arrays.copyOfRange(values, at, at + length)));
+        if (number < 0) {
+            throw new IllegalArgumentException("`" + word + "` is no amount");
         }
-        return lists.append(']');
+        return number;
     }
 
     private static StringBuilder list(long[] values) {

@@ -60,28 +60,26 @@ final class Waits {
         }
     }
 
-    /** A row of JSON for each length. A wait later than `breakNs` is the last one. */
-    static String waits(Waiter waiter, Clock reference, long[] lengths, int repeat, long pauseNs, double breakNs) throws InterruptedException {
+    /** Five values for each wait. One later than `breakNs` is the last one. */
+    static long[] waits(Waiter waiter, Clock reference, long[] lengths, int repeat, long pauseNs, double breakNs) throws InterruptedException {
         double all = 0;
         for (long length : lengths) {
             all += (double) length + pauseNs;
         }
         soon(all * repeat);
         Watch watch = new Watch(waiter, reference);
-        StringBuilder[] rows = new StringBuilder[lengths.length];
-        for (int row = 0; row < rows.length; row++) {
-            rows[row] = new StringBuilder();
-        }
-        boolean late = false;
-        for (int at = 0; at < repeat * lengths.length && !late; at++) {
+        long[] values = new long[5 * repeat * lengths.length];
+        for (int at = 0; at < repeat * lengths.length; at++) {
             int row = at % lengths.length;
             pause((long) (RANDOM.nextDouble() * pauseNs));
             watch.once(lengths[row]);
-            rows[row].append(at < lengths.length ? "" : ",").append('[').append(watch.before).append(',').append(watch.after)
-                .append(waiter.cpu() < 0 ? "" : "," + watch.cpu).append(']');
-            late = (watch.after - watch.before) * reference.nsPerTick - lengths[row] > breakNs;
+            long[] wait = {row, watch.before, watch.after, waiter.cpu() < 0 ? -1 : watch.cpu, -1};
+            System.arraycopy(wait, 0, values, 5 * at, 5);
+            if ((watch.after - watch.before) * reference.nsPerTick - lengths[row] > breakNs) {
+                return Arrays.copyOf(values, 5 * at + 5);
+            }
         }
-        return "{\"waits\":[" + (rows.length == 0 ? "" : "[" + String.join("],[", rows) + "]") + "]}";
+        return values;
     }
 
     static long[] arms(Waiter waiter, Clock reference, int repeat) {

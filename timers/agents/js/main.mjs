@@ -1,6 +1,6 @@
 // Questions on standard input, answers on standard output, for engines that have both.
 import process from 'node:process';
 import { createInterface } from 'node:readline';
-import './words.js';
+import './agent.js';
 
 for await (const line of createInterface({ input: process.stdin })) process.stdout.write(`${await globalThis.answer(line)}\n`);

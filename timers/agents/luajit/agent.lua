@@ -1,4 +1,4 @@
--- The clocks of LuaJIT, in words: each line of standard input is a question, each line of standard output its answer.
+-- The clocks of LuaJIT over the agent protocol, version 1.
 local ffi = require("ffi")
 ffi.cdef [[
   typedef struct { long tv_sec; long tv_nsec; } timespec;
@@ -41,7 +41,7 @@ end
 
 local clocks, waiters = {}, {}
 -- each clock:
-clocks[«n»] = {
+clocks["«id»"] = {
   intervals = function(units, first, second)
     local state = 1
     for at = 1, #first do
@@ -78,7 +78,7 @@ clocks[«n»] = {
 }
 -- end each
 -- each waiter:
-waiters[«n»] = function(ns) «wait» end
+waiters["«id»"] = function(ns) «wait» end
 -- end each
 
 local function compute(ns)
@@ -104,63 +104,65 @@ local function advance(clock, during, ms)
 end
 
 local function waits(wait, amounts)
-  local late, most, turns, told = amounts[2], amounts[3], amounts[4], {}
-  local lengths = #amounts - 4
+  local late, most, turns, values = amounts[1], amounts[2], amounts[3], {}
+  local lengths = #amounts - 3
   for turn = 0, turns * lengths - 1 do
-    local ns = amounts[5 + turn % lengths]
+    local ns = amounts[4 + turn % lengths]
     pause(math.random() * most)
     local cpu = cpu_ns()
     local before = monotonic()
     wait(ns)
     local after = monotonic()
     cpu = cpu_ns() - cpu
-    for _, value in ipairs { before, after, cpu } do told[#told + 1] = value end
+    for _, value in ipairs { turn % lengths, before, after, cpu, -1 } do values[#values + 1] = value end
     if late >= 0 and after - before > ns + late then break end
   end
-  return told
+  return values
 end
 
 local function periods(wait, amounts)
-  local period, told, stalled = amounts[2], {}, 4
-  for at = 0, amounts[3] - 1 do
+  local period, values, stalled = amounts[1], {}, 3
+  for at = 0, amounts[2] - 1 do
     wait(period)
-    told[#told + 1] = monotonic()
+    values[#values + 1] = monotonic()
+    values[#values + 1] = 1
     if amounts[stalled] == at then
       stalled = stalled + 1
       compute(3.5 * period)
     end
   end
-  return told
+  return values
 end
 
-local function answer(op, amounts)
-  if op == "waits" then return waits(waiters[amounts[1]], amounts) end
-  if op == "periods" then return periods(waiters[amounts[1]], amounts) end
-  local clock, told = clocks[amounts[1]] or error("there is no such timer", 0), {}
+local function answer(op, id, amounts)
+  if op == "waits" and waiters[id] then return waits(waiters[id], amounts) end
+  if op == "periods" and waiters[id] then return periods(waiters[id], amounts) end
+  local clock, values = clocks[id] or error("there is no such timer", 0), {}
   local ticks = clock.ticks
-  if op == "advance" then return advance(clock, amounts[2], amounts[3]) end
-  local count = amounts[(op == "intervals" or op == "readings") and 2 or 3]
+  if op == "advance" then return advance(clock, amounts[1], amounts[2]) end
+  local count = amounts[(op == "intervals" or op == "readings") and 1 or 2] or error("an amount is missing", 0)
+  if op == "comparisons" then count = count * amounts[3] end
   local first, second, third = blank(count), blank(count), blank(count)
   if op == "intervals" then
-    for row = 3, #amounts do
+    for row = 2, #amounts do
       clock.intervals(amounts[row], first, second)
-      for at = 1, count do told[#told + 1] = ticks(second[at]) - ticks(first[at]) end
+      for at = 1, count do values[#values + 1] = ticks(second[at]) - ticks(first[at]) end
     end
   elseif op == "batches" then
-    clock.batches(amounts[2], first, second)
-    for at = 1, count do told[at] = second[at] - first[at] end
+    clock.batches(amounts[1], first, second)
+    for at = 1, count do values[at] = second[at] - first[at] end
   elseif op == "readings" then
     clock.readings(first)
-    for at = 1, count do told[at] = ticks(first[at]) end
+    for at = 1, count do values[at] = ticks(first[at]) end
   elseif op == "comparisons" then
-    clock.comparisons(amounts[2], first, second, third)
+    clock.comparisons(amounts[1], first, second, third)
     for at = 1, count do
-      for _, value in ipairs { first[at], ticks(second[at]), third[at] } do told[#told + 1] = value end
+      for _, value in ipairs { first[at], ticks(second[at]), third[at] } do values[#values + 1] = value end
     end
   else
     error("this agent does not know that", 0)
   end
-  return told
+  return values
 end
 
 -- Integers of both kinds, as decimal digits.
@@ -169,24 +171,30 @@ local function written(value)
   return ("%.0f"):format(value)
 end
 
-for line in io.lines() do
-  local op, rest = line:match("^(%S+)%s*(.*)$")
-  if op == "hello" then
-    print(("LuaJIT\t%s"):format(jit.version:match("%S+$")))
-  else
-    local amounts = {}
-    for word in rest:gmatch("%S+") do amounts[#amounts + 1] = tonumber(word) end
-    -- So that no collection falls into what comes, but for one that is large.
-    collectgarbage()
-    collectgarbage("stop")
-    local done, told = pcall(answer, op, amounts)
-    collectgarbage("restart")
-    if done then
-      for at, value in ipairs(told) do told[at] = written(value) end
-      print(table.concat(told, " "))
-    else
-      print("!" .. tostring(told))
-    end
+-- The answer to a line of JSON, whose keys and values are read as words.
+local function reply(line)
+  local words, amounts = {}, {}
+  for word in line:gsub('":', " "):gmatch('[^%s{}%[%]",]+') do words[#words + 1] = word end
+  if words[2] == "hello" then
+    return ('{"protocol":1,"ops":[],"timers":[],"runtime":{"name":"LuaJIT","version":"%s"}}'):format(jit.version:match("%S+$"))
   end
+  for at = 5, #words do
+    local word = words[at]
+    if word == "other-spin" then error("this agent has no second thread", 0) end
+    if word == "reference" and words[at + 1] ~= "clock_gettime" then error("this agent times by one clock only", 0) end
+    amounts[#amounts + 1] = word == "spin" and 0 or word == "sleep" and 1 or tonumber(word)
+  end
+  local values = answer(words[2], words[4], amounts)
+  for at, value in ipairs(values) do values[at] = written(value) end
+  return '{"values":[' .. table.concat(values, ",") .. "]}"
+end
+
+for line in io.lines() do
+  -- So that no collection falls into what comes, but for one that is large.
+  collectgarbage()
+  collectgarbage("stop")
+  local done, text = pcall(reply, line)
+  collectgarbage("restart")
+  print(done and text or '{"error":"' .. tostring(text):gsub('[%c"\\]', " ") .. '"}')
   io.flush()
 end

@@ -167,7 +167,7 @@ function intervals(request, disturbed) {
     measure(loops, 'intervals', disturbed, work, first, second);
     return [first, second];
   });
-  return { intervals: rows.map(([first, second]) => differences(ticks, first, second)) };
+  return { values: rows.flatMap(([first, second]) => differences(ticks, first, second)) };
 }
 
 function batches(request, disturbed) {
@@ -176,24 +176,25 @@ function batches(request, disturbed) {
   const loops = pair(request.timer, request.reference);
   const [first, second] = [blank(repeat), blank(repeat)];
   measure(loops, 'batches', disturbed, calls, first, second);
-  return { batches: differences(ticks, first, second) };
+  return { values: differences(ticks, first, second) };
 }
 
 function readings(request, disturbed) {
   const { ticks } = clock(request.timer);
   const first = blank(affordable(amount(request, 'count')));
   measure(pair(request.timer), 'readings', disturbed, first);
-  return { readings: first.map(ticks) };
+  return { values: first.map(ticks) };
 }
 
 // Not compiled beforehand: both readings of the reference tell how long the one between them took.
 function comparisons(request) {
-  const [timer, reference] = [clock(request.timer), clock(request.reference)];
-  const [work, count] = [amount(request, 'work'), amount(request, 'count')];
+  const id = only(request);
+  const [timer, reference] = [clock(id), clock(request.reference)];
+  const [work, count] = [amount(request, 'work'), amount(request, 'count') * amount(request, 'repeat')];
   affordable(3 * count);
   const [before, first, after] = [blank(count), blank(count), blank(count)];
-  pair(request.timer, request.reference).comparisons(work, before, first, after);
-  return { comparisons: first.map((value, at) => [reference.ticks(before[at]), timer.ticks(value), reference.ticks(after[at])]) };
+  pair(id, request.reference).comparisons(work, before, first, after);
+  return { values: first.flatMap((value, at) => [reference.ticks(before[at]), timer.ticks(value), reference.ticks(after[at])]) };
 }
 
 // Two threads take turns: one reads and hands over, the other one reads. The roles alternate: thread 0 takes the turns 0, 3, 4, 7 …
@@ -214,13 +215,14 @@ const TAKE = `({ turn, places }, thread) => {
 function handoffs(request) {
   const { call, ticks, ofThread } = clock(request.timer);
   if (ofThread) throw new Refusal(`${call} counts from the start of its thread: readings of two cannot be compared`);
+  if (amounts(request, 'cpus').length > 0) throw new Refusal('Node chooses no CPUs for its threads');
   const count = affordable(amount(request, 'count'));
   const shared = { turn: new Int32Array(new SharedArrayBuffer(4)), places: new BigInt64Array(new SharedArrayBuffer(16 * count)) };
   const take = TAKE.replace('CALL', call).replace('TICKS', String(ticks));
   thread(`(${take})(workerData, 1)`, shared);
   new Function(`return ${take}`)()(shared, 0);
   for (let seen; (seen = Atomics.load(shared.turn, 0)) < shared.places.length;) Atomics.wait(shared.turn, 0, seen, 1);
-  return { handoffs: Array.from({ length: count }, (_, at) => [shared.places[2 * at], shared.places[2 * at + 1]]) };
+  return { values: Array.from(shared.places) };
 }
 
 function thread(text, workerData) {
@@ -240,7 +242,7 @@ function reader(id) {
 }
 
 function advance(request) {
-  const [timer, reference] = [request.timer, request.reference].map((id) => {
+  const [timer, reference] = [only(request), request.reference].map((id) => {
     const read = reader(id);
     return () => clock(id).ticks(read());
   });
@@ -257,7 +259,7 @@ function advance(request) {
   }
   const [endReference, end] = [reference(), timer()];
   busy.end();
-  return { timer: end - start, reference: endReference - startReference };
+  return { values: [end - start, endReference - startReference] };
 }
 
 function differences(ticks, first, second) {
@@ -270,6 +272,11 @@ function hello(request) {
     { id, label: id === FLOOR ? 'reads nothing' : CLOCKS[id].call, ns_per_tick: CLOCKS[id].ns, reference: id === REFERENCE,
       ...CLOCKS[id].is }));
   return { protocol: 1, runtime: { name: 'Node.js', version: process.versions.node }, timers, ops: OPS, ...waiting.hello(waiters) };
+}
+
+function only({ timers }) {
+  if (!Array.isArray(timers) || timers.length !== 1) throw new Refusal('this agent answers for one timer at once');
+  return timers[0];
 }
 
 function amounts(request, key) {

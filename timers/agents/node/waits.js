@@ -44,37 +44,37 @@ async function pause(ms) {
   await promises.setImmediate();
 }
 
-// A row for each length. `isLate` is told each wait and its length.
+// The place of its length, and when it began and ended, of each wait. `isLate` gets each wait and its length.
 async function waitEach({ wait }, read, lengths, repeat, pauseNs, isLate) {
-  const rows = lengths.map(() => []);
+  const waits = [];
   for (let turn = 0; turn < repeat * lengths.length; turn++) {
     const length = lengths[turn % lengths.length];
     await pause(Math.random() * pauseNs / 1e6);
-    const told = await new Promise((resolve) => {
+    const one = await new Promise((resolve) => {
       const start = process.cpuUsage();
       const before = read();
       wait(() => {
         const after = read();
         const { user, system } = process.cpuUsage(start);
-        resolve([before, after, (user + system) * 1000]);
+        resolve([turn % lengths.length, before, after, (user + system) * 1000]);
       }, length / 1e6);
     });
-    rows[turn % lengths.length].push(told);
-    if (isLate(told, length)) break;
+    waits.push(one);
+    if (isLate(one, length)) break;
   }
-  return rows;
+  return waits;
 }
 
 function tick(read, periodNs, count, stalls) {
-  const [told, stalled] = [[], new Set(stalls)];
+  const [wakeups, stalled] = [[], new Set(stalls)];
   return new Promise((resolve) => {
-    if (count === 0) return resolve(told);
+    if (count === 0) return resolve(wakeups);
     const timer = setInterval(() => {
-      told.push(read());
-      if (told.length === count) {
+      wakeups.push(read());
+      if (wakeups.length === count) {
         clearInterval(timer);
-        resolve(told);
-      } else if (stalled.has(told.length - 1)) compute(3.5 * periodNs / 1e6);
+        resolve(wakeups);
+      } else if (stalled.has(wakeups.length - 1)) compute(3.5 * periodNs / 1e6);
     }, periodNs / 1e6);
   });
 }
@@ -118,26 +118,26 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
     async waits(request) {
       const [found, { ticks, ns }, read] = [await waiter(request.timer, request.op), clock(request.reference), reader(request.reference)];
       const [lengths, repeat] = [amounts(request, 'request_ns'), amount(request, 'repeat')];
-      const pauseNs = request.pause_ns === undefined ? 0 : amount(request, 'pause_ns');
-      const mostNs = request.break_ns === undefined || ns === null ? Infinity : amount(request, 'break_ns');
-      affordable(4 * lengths.length * repeat);
+      const pauseNs = amount(request, 'pause_ns');
+      const mostNs = request.break_ns < 0 || ns === null ? Infinity : amount(request, 'break_ns');
+      affordable(5 * lengths.length * repeat);
       soon(repeat * lengths.reduce((sum, length) => sum + length + pauseNs, 0));
-      const isLate = ([before, after], length) => Number(ticks(after) - ticks(before)) * ns - length > mostNs;
-      const rows = await waitEach(found, read, lengths, repeat, pauseNs, isLate);
-      return { waits: rows.map((row) => row.map(([before, after, cpu]) => [ticks(before), ticks(after), cpu])) };
+      const isLate = ([, before, after], length) => Number(ticks(after) - ticks(before)) * ns - length > mostNs;
+      const waits = await waitEach(found, read, lengths, repeat, pauseNs, isLate);
+      return { values: waits.flatMap(([at, before, after, cpu]) => [at, ticks(before), ticks(after), cpu, -1]) };
     },
 
     async arms(request) {
       await waiter(request.timer, request.op);
       const [read, { ticks }] = [reader(request.reference), clock(request.reference)];
-      const told = new Array(affordable(amount(request, 'repeat'))).fill(0n);
-      for (let at = 0; at < told.length; at++) {
+      const values = new Array(affordable(amount(request, 'repeat'))).fill(0n);
+      for (let at = 0; at < values.length; at++) {
         const before = read();
         clearTimeout(setTimeout(() => {}, LONGEST_NS / 1e6));
         const after = read();
-        told[at] = ticks(after) - ticks(before);
+        values[at] = ticks(after) - ticks(before);
       }
-      return { arms: told };
+      return { values };
     },
 
     async periods(request) {
@@ -146,8 +146,8 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
       const count = affordable(amount(request, 'count'));
       if (period === 0) throw new Refusal('a period of 0 is none');
       soon(period * (count + 4 * stalls.length));
-      const told = await tick(reader(request.reference), period, count, stalls);
-      return { periods: told.map((at) => [clock(request.reference).ticks(at), 1]) };
+      const wakeups = await tick(reader(request.reference), period, count, stalls);
+      return { values: wakeups.flatMap((at) => [clock(request.reference).ticks(at), 1]) };
     },
   };
 }

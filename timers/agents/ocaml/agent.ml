@@ -1,4 +1,4 @@
-(* The clocks of OCaml, in words: each line of standard input is a question, each line of standard output its answer. *)
+(* The clocks of OCaml over the agent protocol, version 1. *)
 
 (* Seconds of a float that were microseconds before: the float nearest to a whole number of them gives them back. *)
 let of_micros seconds = int_of_float (Float.round (seconds *. 1e6))
@@ -69,16 +69,16 @@ let clock«n» =
   and read () = ticks («call») in
   { intervals; batches; readings; comparisons; read }
 (* end each *)
-let clocks = [|
+let clocks = [
   (* each clock:*)
-  clock«n»;
+  ("«id»", clock«n»);
   (* end each *)
-|]
-let waiters = [|
+]
+let waiters = [
   (* each waiter:*)
-  (fun (ns : int) -> ignore ns; «wait»);
+  ("«id»", fun (ns : int) -> ignore ns; «wait»);
   (* end each *)
-|]
+]
 
 let compute ns =
   let stop = reference () +. (float_of_int ns /. 1e9) in
@@ -115,7 +115,8 @@ let waits wait late most repeat lengths =
       wait ns;
       let after = reference () in
       let cpu = of_micros (Sys.time () -. cpu) * 1000 in
-      let told = cpu :: of_micros after :: of_micros before :: told in
+      let at = turn mod Array.length lengths in
+      let told = -1 :: cpu :: of_micros after :: of_micros before :: at :: told in
       if late >= 0 && (of_micros after - of_micros before) * 1000 > ns + late then told else go (turn + 1) told
     end
   in
@@ -126,47 +127,63 @@ let periods wait period count stalls =
     wait period;
     let told = now () in
     if List.mem at stalls then compute (period * 7 / 2);
-    told
+    [ told; 1 ]
   in
-  List.init count tick
+  List.concat (List.init count tick)
 
-let answer op which amounts =
+let answer op id amounts =
+  let waiter () = List.assoc id waiters and clock () = List.assoc id clocks in
   match (op, amounts) with
-  | "waits", late :: most :: repeat :: lengths -> waits waiters.(which) late most repeat lengths
-  | "periods", period :: count :: stalls -> periods waiters.(which) period count stalls
-  | "intervals", repeat :: work -> List.concat_map (fun units -> clocks.(which).intervals units repeat) work
-  | "batches", [ calls; repeat ] -> clocks.(which).batches calls repeat
-  | "readings", [ count ] -> clocks.(which).readings count
-  | "comparisons", [ units; count ] -> clocks.(which).comparisons units count
-  | "advance", [ during; ms ] -> advance clocks.(which) during ms
+  | "waits", late :: most :: repeat :: lengths -> waits (waiter ()) late most repeat lengths
+  | "periods", period :: count :: stalls -> periods (waiter ()) period count stalls
+  | "intervals", repeat :: work -> List.concat_map (fun units -> (clock ()).intervals units repeat) work
+  | "batches", [ calls; repeat ] -> (clock ()).batches calls repeat
+  | "readings", [ count ] -> (clock ()).readings count
+  | "comparisons", [ units; count; repeat ] -> (clock ()).comparisons units (count * repeat)
+  | "advance", [ during; ms ] -> advance (clock ()) during ms
   | _ -> failwith "this agent does not know that"
 
 let collections () =
   let told = Gc.quick_stat () in
   told.Gc.minor_collections + told.Gc.major_collections
 
-let serve line =
-  match String.split_on_char ' ' (String.trim line) with
-  | "hello" :: _ -> "OCaml\t" ^ Sys.ocaml_version
-  | op :: words -> (
-      match List.map int_of_string (List.filter (fun word -> word <> "") words) with
-      | which :: amounts ->
-          (* So that a collection seldom falls into what comes. *)
-          Gc.minor ();
-          let before = collections () in
-          let told = answer op which amounts in
-          let disturbed = if collections () = before then "" else " | gc" in
-          String.concat " " (List.map string_of_int told) ^ disturbed
-      | [] -> failwith "this agent does not know that")
-  | [] -> ""
+(* What numbers stand among the words of a question, after the id of its timer; what is done meanwhile is one of them. *)
+let rec amounts = function
+  | "reference" :: "Unix.gettimeofday" :: rest -> amounts rest
+  | "reference" :: _ -> failwith "this agent times by one clock only"
+  | "other-spin" :: _ -> failwith "this agent has no second thread"
+  | "spin" :: rest -> 0 :: amounts rest
+  | "sleep" :: rest -> 1 :: amounts rest
+  | word :: rest -> ( match int_of_string_opt word with Some number -> number :: amounts rest | None -> amounts rest)
+  | [] -> []
+
+(* The keys and values of a line of JSON. *)
+let words line =
+  let blank = String.map (fun c -> if String.contains "{}[]\",:" c then ' ' else c) line in
+  List.filter (fun word -> word <> "") (String.split_on_char ' ' (String.trim blank))
+
+let reply line =
+  match words line with
+  | _ :: "hello" :: _ ->
+      Printf.sprintf "{\"protocol\":1,\"ops\":[],\"timers\":[],\"runtime\":{\"name\":\"OCaml\",\"version\":\"%s\"}}" Sys.ocaml_version
+  | _ :: op :: _ :: id :: rest ->
+      let amounts = amounts rest in
+      (* So that a collection seldom falls into what comes. *)
+      Gc.minor ();
+      let before = collections () in
+      let values = answer op id amounts in
+      let disturbed = if collections () = before then "" else ",\"disturbed\":[\"gc\"]" in
+      Printf.sprintf "{\"values\":[%s]%s}" (String.concat "," (List.map string_of_int values)) disturbed
+  | _ -> failwith "this agent does not know that"
 
 let () =
   (* Room for as much as an answer needs, so that none is collected meanwhile. *)
   Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22 };
   Random.self_init ();
+  let refusal why = Printf.sprintf "{\"error\":%S}" (Printexc.to_string why) in
   try
     while true do
       let line = input_line stdin in
-      print_endline (try serve line with why -> "!" ^ String.map (fun c -> if c = '\n' then ' ' else c) (Printexc.to_string why))
+      print_endline (try reply line with why -> refusal why)
     done
   with End_of_file -> ()

@@ -1,4 +1,4 @@
-# The clocks of Perl, in words: each line of standard input is a question, each line of standard output its answer.
+# The clocks of Perl over the agent protocol, version 1.
 use strict;
 use warnings;
 no warnings 'void';
@@ -23,10 +23,10 @@ sub mantissa {
     return sprintf('%d', $ticks);
 }
 
-my (@clocks, @waiters, %declared);
+my (%clocks, %waiters, %declared);
 # each clock:
 {
-    $clocks[«n»] = {
+    $clocks{'«id»'} = {
         intervals => sub {
             my ($units, $first, $second) = @_;
             my $state = 1;
@@ -68,7 +68,7 @@ my (@clocks, @waiters, %declared);
 }
 # end each
 # each waiter:
-$waiters[«n»] = sub { my ($ns) = @_; «wait» };
+$waiters{'«id»'} = sub { my ($ns) = @_; «wait» };
 # end each
 
 sub now { return nanoseconds(clock_gettime(CLOCK_MONOTONIC)) }
@@ -101,7 +101,7 @@ sub advance {
 
 sub waits {
     my ($wait, $late, $most, $repeat, @lengths) = @_;
-    my @told;
+    my @values;
     for my $turn (0 .. $repeat * @lengths - 1) {
         my $ns = $lengths[$turn % @lengths];
         pause(int(rand() * $most));
@@ -110,32 +110,33 @@ sub waits {
         $wait->($ns);
         my $after = clock_gettime(CLOCK_MONOTONIC);
         $cpu = cpu_ns() - $cpu;
-        push @told, nanoseconds($before), nanoseconds($after), $cpu;
+        push @values, $turn % @lengths, nanoseconds($before), nanoseconds($after), $cpu, -1;
         last if $late >= 0 && 1e9 * ($after - $before) > $ns + $late;
     }
-    return @told;
+    return @values;
 }
 
 sub periods {
     my ($wait, $period, $count, @stalls) = @_;
-    my @told;
+    my @values;
     for my $at (0 .. $count - 1) {
         $wait->($period);
-        push @told, now();
+        push @values, now(), 1;
         if (@stalls && $stalls[0] == $at) {
             shift @stalls;
             compute(3.5 * $period);
         }
     }
-    return @told;
+    return @values;
 }
 
 sub answer {
-    my ($op, $which, @amounts) = @_;
-    die "this agent does not know that\n" if !defined $which || !defined $amounts[0];
-    return waits($waiters[$which], @amounts) if $op eq 'waits';
-    return periods($waiters[$which], @amounts) if $op eq 'periods';
-    my $clock = $clocks[$which] or die "there is no such timer\n";
+    my ($op, $id, @amounts) = @_;
+    die "this agent does not know that\n" if !defined $id || !defined $amounts[0];
+    my $waiter = $waiters{$id};
+    return waits($waiter, @amounts) if $waiter && $op eq 'waits';
+    return periods($waiter, @amounts) if $waiter && $op eq 'periods';
+    my $clock = $clocks{$id} or die "there is no such timer\n";
     my $ticks = $clock->{ticks};
     if ($op eq 'intervals') {
         my ($repeat, @work) = @amounts;
@@ -148,7 +149,8 @@ sub answer {
         } @work;
     }
     return advance($clock, @amounts) if $op eq 'advance';
-    my $count = $amounts[$op eq 'readings' ? 0 : 1];
+    die "this agent does not know that\n" if $op !~ /^(batches|readings|comparisons)$/;
+    my $count = $op eq 'comparisons' ? $amounts[1] * $amounts[2] : $amounts[$op eq 'readings' ? 0 : 1];
     my @first = blank($count);
     my @second = blank($count);
     my @third = blank($count);
@@ -160,24 +162,41 @@ sub answer {
         $clock->{readings}->(\@first);
         return map { $ticks->($_) } @first;
     }
-    die "this agent does not know that\n" if $op ne 'comparisons';
     $clock->{comparisons}->($amounts[0], \@first, \@second, \@third);
     return map { nanoseconds($first[$_]), $ticks->($second[$_]), nanoseconds($third[$_]) } 0 .. $count - 1;
 }
 
+sub hello {
+    my @timers = map { qq({"id":"$_","ns_per_tick":$unit}) } qw(clock_gettime clock_gettime.process);
+    push @timers, map { qq({"id":"$_","resolution_ns":) . 1e9 * clock_getres($declared{$_}) . '}' } sort keys %declared;
+    my $version = sprintf('%vd, Time::HiRes %s', $^V, $Time::HiRes::VERSION);
+    return qq({"protocol":1,"ops":[],"runtime":{"name":"Perl","version":"$version"},"timers":[) . join(',', @timers) . ']}';
+}
+
+# The answer to a line of JSON, whose keys and values are read as words.
+sub reply {
+    my ($line) = @_;
+    $line =~ s/":/ /g;
+    $line =~ tr/{}[]",/ /;
+    my (undef, $op, undef, $id, @rest) = split ' ', $line;
+    die "this agent does not know that\n" if !defined $op;
+    return hello() if $op eq 'hello';
+    my @amounts = grep { /^-?\d/ } @rest;
+    my %words = (@rest, ('') x (@rest % 2));
+    die "this agent times by one clock only\n" if ($words{reference} // 'clock_gettime') ne 'clock_gettime';
+    if ($op eq 'advance') {
+        die "this agent has no second thread\n" if $words{during} eq 'other-spin';
+        unshift @amounts, $words{during} eq 'spin' ? 0 : 1;
+    }
+    return '{"values":[' . join(',', answer($op, $id, @amounts)) . ']}';
+}
+
 $| = 1;
 while (my $line = <STDIN>) {
-    my ($op, @amounts) = split ' ', $line;
-    if ($op eq 'hello') {
-        my @said = ((map { "$_\@$unit" } qw(clock_gettime clock_gettime.process)), map { "$_=" . 1e9 * clock_getres($declared{$_}) } sort keys %declared);
-        print join("\t", 'Perl', sprintf('%vd, Time::HiRes %s', $^V, $Time::HiRes::VERSION), @said), "\n";
-        next;
+    my $reply = eval { no warnings; reply($line) };
+    if (!defined $reply) {
+        my $why = $@ =~ s/[\s"\\]+/ /gr;
+        $reply = qq({"error":"$why"});
     }
-    my @told = eval { answer($op, @amounts) };
-    if (my $why = $@) {
-        $why =~ s/\s+/ /g;
-        print "!$why\n";
-    } else {
-        print "@told\n";
-    }
+    print "$reply\n";
 }

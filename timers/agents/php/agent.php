@@ -1,5 +1,5 @@
 <?php
-// The clocks of PHP, in words: each line of standard input is a question, each line of standard output its answer.
+// The clocks of PHP over the agent protocol, version 1.
 set_error_handler(function ($code, $why) {
     throw new ErrorException($why);
 });
@@ -77,12 +77,12 @@ final class Clock«n»
 // end each
 $clocks = [
     // each clock:
-    new Clock«n»(),
+    '«id»' => new Clock«n»(),
     // end each
 ];
 $waiters = [
     // each waiter:
-    function (int $ns): void { «wait» },
+    '«id»' => function (int $ns): void { «wait» },
     // end each
 ];
 
@@ -123,7 +123,7 @@ function advance(object $clock, int $during, int $ms): array
 
 function waits(callable $wait, int $late, int $most, int $repeat, array $lengths): array
 {
-    $told = [];
+    $values = [];
     for ($turn = 0; $turn < $repeat * count($lengths); $turn++) {
         $ns = $lengths[$turn % count($lengths)];
         pause(random_int(0, $most));
@@ -131,51 +131,50 @@ function waits(callable $wait, int $late, int $most, int $repeat, array $lengths
         $before = hrtime(true);
         $wait($ns);
         $after = hrtime(true);
-        array_push($told, $before, $after, 1000 * (cpu_us(getrusage()) - $cpu));
+        array_push($values, $turn % count($lengths), $before, $after, 1000 * (cpu_us(getrusage()) - $cpu), -1);
         if ($late >= 0 && $after - $before > $ns + $late) {
             break;
         }
     }
-    return $told;
+    return $values;
 }
 
 function periods(callable $wait, int $period, int $count, array $stalls): array
 {
-    $told = [];
+    $values = [];
     for ($at = 0; $at < $count; $at++) {
         $wait($period);
-        $told[] = hrtime(true);
+        array_push($values, hrtime(true), 1);
         if (in_array($at, $stalls, true)) {
             compute(3.5 * $period);
         }
     }
-    return $told;
+    return $values;
 }
 
-function answer(string $op, array $amounts): array
+function answer(string $op, string $id, array $amounts): array
 {
     global $clocks, $waiters;
-    $which = array_shift($amounts);
-    if ($op === 'waits') {
-        return waits($waiters[$which], $amounts[0], $amounts[1], $amounts[2], array_slice($amounts, 3));
+    if ($op === 'waits' && isset($waiters[$id])) {
+        return waits($waiters[$id], $amounts[0], $amounts[1], $amounts[2], array_slice($amounts, 3));
     }
-    if ($op === 'periods') {
-        return periods($waiters[$which], $amounts[0], $amounts[1], array_slice($amounts, 2));
+    if ($op === 'periods' && isset($waiters[$id])) {
+        return periods($waiters[$id], $amounts[0], $amounts[1], array_slice($amounts, 2));
     }
-    $clock = $clocks[$which];
+    $clock = $clocks[$id];
     if ($op === 'advance') {
         return advance($clock, $amounts[0], $amounts[1]);
     }
-    $count = $amounts[$op === 'intervals' || $op === 'readings' ? 0 : 1];
-    [$first, $second, $third, $told] = [blank($count), blank($count), blank($count), []];
+    $count = $amounts[$op === 'intervals' || $op === 'readings' ? 0 : 1] * ($op === 'comparisons' ? $amounts[2] : 1);
+    [$first, $second, $third, $values] = [blank($count), blank($count), blank($count), []];
     if ($op === 'intervals') {
         foreach (array_slice($amounts, 1) as $units) {
             $clock->intervals($units, $first, $second);
             foreach ($first as $at => $start) {
-                $told[] = $clock->ticks($second[$at]) - $clock->ticks($start);
+                $values[] = $clock->ticks($second[$at]) - $clock->ticks($start);
             }
         }
-        return $told;
+        return $values;
     }
     if ($op === 'batches') {
         $clock->batches($amounts[0], $first, $second);
@@ -190,27 +189,45 @@ function answer(string $op, array $amounts): array
     }
     $clock->comparisons($amounts[0], $first, $second, $third);
     foreach ($second as $at => $value) {
-        array_push($told, $first[$at], $clock->ticks($value), $third[$at]);
+        array_push($values, $first[$at], $clock->ticks($value), $third[$at]);
     }
-    return $told;
+    return $values;
+}
+
+function hello(): array
+{
+    return ['protocol' => 1, 'runtime' => ['name' => 'PHP', 'version' => PHP_VERSION], 'timers' => [], 'ops' => []];
+}
+
+function reply(string $line): array
+{
+    $asked = json_decode($line, true, 8, JSON_THROW_ON_ERROR);
+    if ($asked['op'] === 'hello') {
+        return hello();
+    }
+    $during = ['spin' => 0, 'sleep' => 1];
+    $amounts = [];
+    foreach (array_slice($asked, 2) as $key => $value) {
+        if ($key === 'reference' && $value !== 'hrtime') {
+            throw new Exception('this agent times by one clock only');
+        }
+        if ($key !== 'reference') {
+            array_push($amounts, ...(array) ($key === 'during' ? $during[$value] : $value));
+        }
+    }
+    // So that a collection seldom falls into what comes.
+    gc_collect_cycles();
+    $before = gc_status()['runs'];
+    $values = answer($asked['op'], ((array) array_values($asked)[1])[0], $amounts);
+    return ['values' => $values] + (gc_status()['runs'] === $before ? [] : ['disturbed' => ['gc']]);
 }
 
 while (($line = fgets(STDIN)) !== false) {
-    $words = explode(' ', trim($line));
-    $op = array_shift($words);
-    if ($op === 'hello') {
-        $told = "PHP\t" . PHP_VERSION;
-    } else {
-        try {
-            // So that a collection seldom falls into what comes.
-            gc_collect_cycles();
-            $before = gc_status()['runs'];
-            $told = implode(' ', answer($op, array_map('intval', $words)));
-            $told .= gc_status()['runs'] === $before ? '' : ' | gc';
-        } catch (Throwable $why) {
-            $told = '!' . str_replace("\n", ' ', $why->getMessage());
-        }
+    try {
+        $reply = reply($line);
+    } catch (Throwable $why) {
+        $reply = ['error' => $why->getMessage()];
     }
-    echo $told, "\n";
+    echo json_encode($reply), "\n";
     flush();
 }

@@ -202,8 +202,7 @@ def handoffs(asked, count):
     other.start()
     take(0)
     other.join()
-    ticks = fitting([asked.ticks(reading) for reading in places])
-    return {"handoffs": [ticks[at : at + 2] for at in range(0, len(ticks), 2)]}
+    return {"values": fitting([asked.ticks(reading) for reading in places])}
 
 
 def spin(is_over):
@@ -230,8 +229,7 @@ def advance(asked, timed_by, during, ms):
     over.set()
     if during == "other-spin":
         other.join()
-    return {"timer": asked.ticks(end) - asked.ticks(start),
-            "reference": timed_by.ticks(end_reference) - timed_by.ticks(start_reference)}
+    return {"values": [asked.ticks(end) - asked.ticks(start), timed_by.ticks(end_reference) - timed_by.ticks(start_reference)]}
 
 
 def resolution(name):
@@ -263,6 +261,12 @@ def amount(number):
     return number
 
 
+def only(names):
+    if len(names) != 1:
+        raise ValueError("this agent answers for one timer at once")
+    return names[0]
+
+
 def affordable(values):
     if values > MOST_VALUES:
         raise ValueError(f"{values} values are too many for one answer: at most {MOST_VALUES}")
@@ -275,13 +279,11 @@ def answer(request):
         return hello(request["protocol"])
     if op not in OPS:
         raise ValueError(f"this agent does not know `{op}`")
-    name = request["timer"]
+    name = only(request["timers"]) if op in ("comparisons", "advance") else request["timer"]
     if op == "waits":
         lengths, count = [amount(length) for length in request["request_ns"]], amount(request["repeat"])
-        affordable(4 * len(lengths) * count)
-        break_ns = request.get("break_ns")
-        return waits.waits(name, clock(request["reference"]), lengths, count, amount(request.get("pause_ns", 0)),
-                           break_ns if break_ns is None else amount(break_ns))
+        affordable(5 * len(lengths) * count)
+        return waits.waits(name, clock(request["reference"]), lengths, count, amount(request["pause_ns"]), request["break_ns"])
     if op == "periods":
         count, stalls = affordable(amount(request["count"])), [amount(at) for at in request["stalls"]]
         return waits.periods(name, clock(request["reference"]), amount(request["period_ns"]), count, stalls)
@@ -292,28 +294,30 @@ def answer(request):
         # Lists are made before and after, so that a collection they cause falls between the loops.
         rows = [(units, [0] * count, [0] * count) for units in work]
         disturbed = measure(pair(name)["intervals"], rows)
-        return {"intervals": [differences(asked.ticks, first, second) for _, first, second in rows], **disturbed}
+        return {"values": [d for _, first, second in rows for d in differences(asked.ticks, first, second)], **disturbed}
     if op == "batches":
         count = affordable(amount(request["repeat"]))
         first, second = [0] * count, [0] * count
         timed_by = clock(request["reference"])
         batches = pair(name, request["reference"])["batches"]
         disturbed = measure(batches, [(amount(request["calls"]), first, second)])
-        return {"batches": differences(timed_by.ticks, first, second), **disturbed}
+        return {"values": differences(timed_by.ticks, first, second), **disturbed}
     if op == "readings":
         first = [0] * affordable(amount(request["count"]))
         disturbed = measure(pair(name)["readings"], [(first,)])
-        return {"readings": fitting([asked.ticks(reading) for reading in first]), **disturbed}
+        return {"values": fitting([asked.ticks(reading) for reading in first]), **disturbed}
     if op == "handoffs":
+        if request["cpus"]:
+            raise ValueError("Python chooses no CPUs for its threads")
         return handoffs(asked, affordable(amount(request["count"])))
     timed_by = clock(request["reference"])
     if op == "comparisons":
-        count = amount(request["count"])
+        count = amount(request["count"]) * amount(request["repeat"])
         affordable(3 * count)
         before, first, after = [0] * count, [0] * count, [0] * count
         pair(name, request["reference"])["comparisons"](amount(request["work"]), before, first, after)
-        rows = [map(timed_by.ticks, before), map(asked.ticks, first), map(timed_by.ticks, after)]
-        return {"comparisons": [fitting(row) for row in zip(*rows)]}
+        rows = zip(map(timed_by.ticks, before), map(asked.ticks, first), map(timed_by.ticks, after))
+        return {"values": fitting([reading for row in rows for reading in row])}
     return advance(asked, timed_by, request["during"], amount(request["ms"]))
 
 

@@ -5,29 +5,28 @@ import time
 # The loops around a wait, written out for each. All are coroutines, so that one text serves: a wait that blocks, blocks the event
 # loop as well.
 LOOPS = """
-from itertools import cycle
 from random import random
 
-async def waits(lengths, rows, pause_ns, is_late, reference, cpu_time):
-    for row, length in zip(cycle(rows), lengths):
+async def waits(lengths, kept, pause_ns, is_late, reference, cpu_time):
+    for length in lengths:
         pause(random() * pause_ns)
         seconds = length / 1e9
         cpu = cpu_time()
         before = reference()
         WAIT
         after = reference()
-        row.append((before, after, cpu_time() - cpu))
+        kept.append((before, after, cpu_time() - cpu))
         if is_late(before, after, length):
             return
 
 async def periods(period_ns, count, stalls, reference):
-    seconds, told = period_ns / 1e9, []
+    seconds, wakeups = period_ns / 1e9, []
     for at in range(count):
         WAIT
-        told.append(reference())
+        wakeups.append(reference())
         if at in stalls:
             compute(3.5 * period_ns)
-    return told
+    return wakeups
 """
 # What is around a wait.
 FLOOR = "nothing"
@@ -68,7 +67,7 @@ def loop(name):
         _, prepare, wait = WAITERS[name]
         loops[name] = {"pause": pause, "compute": compute}
         exec(prepare + LOOPS.replace("WAIT", wait), loops[name])
-        run(loops[name]["waits"]([0, 1] * 10, [[], []], 0, lambda *_: False, time.perf_counter_ns, time.perf_counter_ns))
+        run(loops[name]["waits"]([0, 1] * 10, [], 0, lambda *_: False, time.perf_counter_ns, time.perf_counter_ns))
     return loops[name]
 
 
@@ -80,17 +79,18 @@ def cpu_clock():
 
 def waits(name, reference, lengths, count, pause_ns, break_ns):
     soon((sum(lengths) + len(lengths) * pause_ns) * count)
-    cpu, rows = cpu_clock(), [[] for _ in lengths]
+    cpu, kept = cpu_clock(), []
 
     def is_late(before, after, length):
-        if break_ns is None or reference.ns_per_tick is None:
+        if break_ns < 0 or reference.ns_per_tick is None:
             return False
         return (reference.ticks(after) - reference.ticks(before)) * reference.ns_per_tick > length + break_ns
 
-    run(loop(name)["waits"](lengths * count, rows, pause_ns, is_late, reference.call, cpu or reference.call))
-    told = 3 if cpu else 2
-    return {"waits": [[[reference.ticks(before), reference.ticks(after), used][:told] for before, after, used in row]
-                      for row in rows]}
+    run(loop(name)["waits"](lengths * count, kept, pause_ns, is_late, reference.call, cpu or reference.call))
+    values = []
+    for turn, (before, after, used) in enumerate(kept):
+        values += [turn % len(lengths), reference.ticks(before), reference.ticks(after), used if cpu else -1, -1]
+    return {"values": values}
 
 
 def periods(name, reference, period_ns, count, stalls):
@@ -99,8 +99,8 @@ def periods(name, reference, period_ns, count, stalls):
     if period_ns == 0:
         raise ValueError("a period of 0 is none")
     soon(period_ns * (count + 4 * len(stalls)))
-    told = run(loop(name)["periods"](period_ns, count, set(stalls), reference.call))
-    return {"periods": [[reference.ticks(at), 1] for at in told]}
+    wakeups = run(loop(name)["periods"](period_ns, count, set(stalls), reference.call))
+    return {"values": [value for at in wakeups for value in (reference.ticks(at), 1)]}
 
 
 def run(coroutine):

@@ -1,4 +1,4 @@
-# The clocks of R, in words: each line of standard input is a question, each line of standard output its answer.
+# The clocks of R over the agent protocol, version 1.
 
 # Steps of the mantissa of a double of seconds since 1970, which has 22 digits behind the point until 2038.
 mantissa <- function(seconds) {
@@ -11,7 +11,7 @@ clocks <- list()
 waiters <- list()
 lacks <- c()
 # each clock:
-clocks[[«n» + 1]] <- list(
+clocks[["«id»"]] <- list(
   intervals = function(units, first, second) {
     state <- 1
     for (at in seq_along(first)) {
@@ -59,11 +59,11 @@ clocks[[«n» + 1]] <- list(
   ticks = function(v) «ticks»
 )
 if (nzchar("«lacks»") && !requireNamespace("«lacks»", quietly = TRUE)) {
-  lacks <- c(lacks, "\t«id»!there is no package `«lacks»`; install.packages(\"«lacks»\") in R")
+  lacks <- c(lacks, '{"id":"«id»","reason":"there is no package `«lacks»`","remedy":"install it in R, by install.packages"}')
 }
 # end each
 # each waiter:
-waiters[[«n» + 1]] <- function(ns) «wait»
+waiters[["«id»"]] <- function(ns) «wait»
 # end each
 
 ticks_of <- function(clock, values) vapply(values, function(v) as.numeric(clock$ticks(v)), 0)
@@ -93,35 +93,35 @@ advance <- function(clock, during, ms) {
 }
 
 waits <- function(wait, late, most, times, lengths) {
-  told <- c()
-  for (ns in rep(lengths, times)) {
+  values <- c()
+  for (at in seq_len(times * length(lengths)) - 1) {
+    ns <- lengths[at %% length(lengths) + 1]
     pause(runif(1, 0, most))
     before <- Sys.time()
     wait(ns)
     after <- Sys.time()
-    told <- c(told, mantissa(as.numeric(before)), mantissa(as.numeric(after)))
+    values <- c(values, at %% length(lengths), mantissa(as.numeric(before)), mantissa(as.numeric(after)), -1, -1)
     if (late >= 0 && as.numeric(after - before, units = "secs") * 1e9 > ns + late) break
   }
-  told
+  values
 }
 
 periods <- function(wait, period, count, stalls) {
-  told <- numeric(count)
+  wakeups <- numeric(count)
   for (at in seq_len(count)) {
     wait(period)
-    told[at] <- now()
+    wakeups[at] <- now()
     if ((at - 1) %in% stalls) compute(3.5 * period)
   }
-  told
+  as.vector(rbind(wakeups, rep(1, count)))
 }
 
-answer <- function(op, amounts) {
-  which <- amounts[1] + 1
-  rest <- amounts[-1]
+answer <- function(op, id, rest) {
   if (length(rest) == 0) stop("this agent does not know that")
-  if (op == "waits") return(waits(waiters[[which]], rest[1], rest[2], rest[3], rest[-(1:3)]))
-  if (op == "periods") return(periods(waiters[[which]], rest[1], rest[2], rest[-(1:2)]))
-  clock <- clocks[[which]]
+  if (op == "waits" && !is.null(waiters[[id]])) return(waits(waiters[[id]], rest[1], rest[2], rest[3], rest[-(1:3)]))
+  if (op == "periods" && !is.null(waiters[[id]])) return(periods(waiters[[id]], rest[1], rest[2], rest[-(1:2)]))
+  clock <- clocks[[id]]
+  if (is.null(clock)) stop("there is no such timer here")
   if (op == "intervals") {
     values <- vector("list", rest[1])
     return(unlist(lapply(rest[-1], function(units) {
@@ -135,7 +135,7 @@ answer <- function(op, amounts) {
   }
   if (op == "readings") return(ticks_of(clock, clock$readings(vector("list", rest[1]))))
   if (op == "comparisons") {
-    count <- rest[2]
+    count <- rest[2] * rest[3]
     told <- clock$comparisons(rest[1], numeric(count), vector("list", count), numeric(count))
     return(as.vector(rbind(mantissa(told[[1]]), ticks_of(clock, told[[2]]), mantissa(told[[3]]))))
   }
@@ -143,8 +143,8 @@ answer <- function(op, amounts) {
   stop("this agent does not know that")
 }
 
-# A large integer of a double, digit by digit.
-written <- function(values) paste(sprintf("%.0f", values), collapse = " ")
+# Large integers of doubles, digit by digit.
+written <- function(values) paste(sprintf("%.0f", values), collapse = ",")
 
 # How often R collected garbage: nothing else in it is told when it does.
 collections <- 0
@@ -154,20 +154,32 @@ watch <- function() reg.finalizer(new.env(), function(gone) {
 })
 invisible(watch())
 invisible(compiler::enableJIT(3))
+
+hello <- function() {
+  paste0('{"protocol":1,"ops":[],"timers":[],"runtime":{"name":"R","version":"', R.version$major, ".", R.version$minor,
+    '"},"unavailable":[', paste(lacks, collapse = ","), "]}")
+}
+
+# The answer to a line of JSON, whose keys and values are read as words.
+reply <- function(line) {
+  words <- strsplit(gsub('[][{}",]+', " ", gsub('":', " ", line, fixed = TRUE)), " +")[[1]]
+  words <- words[words != ""]
+  if (words[2] == "hello") return(hello())
+  rest <- words[-(1:4)]
+  if ("other-spin" %in% rest) stop("this agent has no second thread")
+  timed_by <- match("reference", rest)
+  if (!is.na(timed_by) && rest[timed_by + 1] != "Sys.time") stop("this agent times by one clock only")
+  amounts <- as.numeric(rest[grepl("^-?[0-9]", rest)])
+  if (words[2] == "advance") amounts <- c(if ("spin" %in% rest) 0 else 1, amounts)
+  gc(full = FALSE)
+  before <- collections
+  values <- answer(words[2], words[4], amounts)
+  paste0('{"values":[', written(values), "]", if (collections != before) ',"disturbed":["gc"]', "}")
+}
+
 input <- file("stdin", "r")
 while (length(line <- readLines(input, 1)) > 0) {
-  words <- strsplit(line, " ", fixed = TRUE)[[1]]
-  told <- if (words[1] == "hello") {
-    paste0("R\t", R.version$major, ".", R.version$minor, paste(lacks, collapse = ""))
-  } else {
-    tryCatch({
-      amounts <- as.numeric(words[-1])
-      gc(full = FALSE)
-      before <- collections
-      values <- answer(words[1], amounts)
-      if (collections == before) written(values) else paste(written(values), "| gc")
-    }, error = function(why) paste0("!", gsub("\n", " ", conditionMessage(why))))
-  }
-  cat(told, "\n", sep = "")
+  text <- tryCatch(reply(line), error = function(why) paste0('{"error":"', gsub('[\n"\\\\]', " ", conditionMessage(why)), '"}'))
+  cat(text, "\n", sep = "")
   flush(stdout())
 }

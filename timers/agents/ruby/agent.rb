@@ -1,4 +1,4 @@
-# The clocks of Ruby, in words: each line of standard input is a question, each line of standard output its answer.
+# The clocks of Ruby over the agent protocol, version 1.
 MUTEX, NEVER = Mutex.new, ConditionVariable.new
 
 # Seconds of a Float that were nanoseconds before: the one nearest to a whole number of them gives them back.
@@ -72,22 +72,24 @@ class Clock«n»
   def ticks(v) = «ticks»
 end
 # end each
-CLOCKS = [
+CLOCKS = {
   # each clock:
-  Clock«n».new,
+  "«id»" => Clock«n».new,
   # end each
-]
+}
 # What the system says of their resolution.
 DECLARED = {
   # each clock:
   "«id»" => «clock»,
   # end each
 }
-WAITERS = [
+WAITERS = {
   # each waiter:
-  ->(ns) { «wait» },
+  "«id»" => ->(ns) { «wait» },
   # end each
-]
+}
+
+REFERENCE = "clock_gettime.nanosecond"
 
 def blank(count) = Array.new(count, 0)
 
@@ -118,7 +120,7 @@ def advance(clock, during, ms)
 end
 
 def waits(wait, late, most, repeat, lengths)
-  told = []
+  values = []
   (repeat * lengths.size).times do |turn|
     ns = lengths[turn % lengths.size]
     pause(rand * most)
@@ -126,25 +128,26 @@ def waits(wait, late, most, repeat, lengths)
     before = now
     wait.(ns)
     after = now
-    told.push(before, after, cpu_ns - cpu)
+    values.push(turn % lengths.size, before, after, cpu_ns - cpu, -1)
     break if late >= 0 && after - before > ns + late
   end
-  told
+  values
 end
 
 def periods(wait, period, count, stalls)
-  (0...count).map do |at|
+  (0...count).flat_map do |at|
     wait.(period)
-    told = now
+    wakeup = now
     compute(period * 7 / 2) if stalls.include?(at)
-    told
+    [wakeup, 1]
   end
 end
 
-def answer(op, which, amounts)
-  return waits(WAITERS.fetch(which), *amounts[0, 3], amounts[3..]) if op == "waits"
-  return periods(WAITERS.fetch(which), *amounts[0, 2], amounts[2..]) if op == "periods"
-  clock, count = CLOCKS.fetch(which), amounts.fetch(op == "intervals" || op == "readings" ? 0 : 1)
+def answer(op, id, amounts)
+  amounts[1] *= amounts[2] if op == "comparisons"
+  return waits(WAITERS.fetch(id), *amounts[0, 3], amounts[3..]) if op == "waits"
+  return periods(WAITERS.fetch(id), *amounts[0, 2], amounts[2..]) if op == "periods"
+  clock, count = CLOCKS.fetch(id), amounts.fetch(op == "intervals" || op == "readings" ? 0 : 1)
   first, second, third = blank(count), blank(count), blank(count) unless op == "advance"
   case op
   when "intervals"
@@ -167,26 +170,34 @@ def answer(op, which, amounts)
 end
 
 def hello
-  said = DECLARED.compact.map { |id, clock| "#{id}=#{Process.clock_getres(clock, :float_second) * 1e9}" }
-  [RUBY_ENGINE == "ruby" ? "Ruby" : RUBY_ENGINE, RUBY_VERSION, *said].join("\t")
+  timers = DECLARED.compact.map do |id, clock|
+    %({"id":"#{id}","resolution_ns":#{Process.clock_getres(clock, :float_second) * 1e9}})
+  end
+  name = RUBY_ENGINE == "ruby" ? "Ruby" : RUBY_ENGINE
+  %({"protocol":1,"ops":[],"runtime":{"name":"#{name}","version":"#{RUBY_VERSION}"},"timers":[#{timers.join(",")}]})
+end
+
+# The answer to a line of JSON, whose keys and values are read as words.
+def reply(line)
+  _, op, _, id, *rest = line.gsub('":', " ").tr('{}[]",', " ").split
+  return hello if op == "hello"
+  timed_by = rest.index("reference")
+  raise "this agent times by one clock only" if timed_by && rest[timed_by + 1] != REFERENCE
+  raise "this agent has no second thread" if rest.include?("other-spin")
+  amounts = rest.filter_map { |word| Integer(word) if word.match?(/\A-?\d/) }
+  amounts.unshift(rest.include?("spin") ? 0 : 1) if op == "advance"
+  # So that a collection seldom falls into what comes.
+  GC.start(full_mark: false)
+  before = GC.count
+  values = answer(op, id, amounts)
+  %({"values":[#{values.join(",")}]#{',"disturbed":["gc"]' if GC.count != before}})
 end
 
 $stdout.sync = true
 while (line = $stdin.gets)
-  op, *amounts = line.split
   begin
-    if op == "hello"
-      told = hello
-    else
-      which, *amounts = amounts.map { |word| Integer(word) }
-      # So that a collection seldom falls into what comes.
-      GC.start(full_mark: false)
-      before = GC.count
-      told = answer(op, which, amounts)
-      told = told.join(" ") + (GC.count == before ? "" : " | gc")
-    end
-    puts told
+    puts reply(line)
   rescue StandardError => why
-    puts "!#{why.message.tr("\n", " ")}"
+    puts %({"error":"#{why.message.tr("\n\"\\", " ''")}"})
   end
 end

@@ -1,4 +1,4 @@
-;;; The clocks of Common Lisp as SBCL has them, in words: each line of standard input is a question, each line of standard output its answer.
+;;; The clocks of Common Lisp as SBCL has them over the agent protocol, version 1.
 (declaim (optimize (speed 2) (safety 1) (debug 0)) (sb-ext:muffle-conditions warning sb-ext:compiler-note))
 
 ;; 1 is CLOCK_MONOTONIC, which SBCL has no public name for.
@@ -11,8 +11,8 @@
   (multiple-value-bind (s us) (sb-ext:get-time-of-day) (+ (* s 1000000) us)))
 
 (defvar *kept* 1)
-(defvar *clocks* (make-array 64))
-(defvar *waiters* (make-array 64))
+(defvar *clocks* (make-hash-table :test #'equal))
+(defvar *waiters* (make-hash-table :test #'equal))
 (defun blank (count) (make-array count :initial-element 0))
 
 (declaim (inline work))
@@ -24,7 +24,7 @@
 ;; A function a question: a list of what it answers.
 ;; each clock:
 (defun ticks-«n» (v) «ticks»)
-(setf (svref *clocks* «n»)
+(setf (gethash "«id»" *clocks*)
       (list
        :intervals
        (lambda (units repeat)
@@ -71,7 +71,7 @@
        :read (lambda () (ticks-«n» «call»))))
 ;; end each
 ;; each waiter:
-(setf (svref *waiters* «n») (lambda (ns) (declare (ignorable ns)) «wait»))
+(setf (gethash "«id»" *waiters*) (lambda (ns) (declare (ignorable ns)) «wait»))
 ;; end each
 
 (defun compute (ns)
@@ -102,53 +102,69 @@
                   (before (monotonic))
                   (after (progn (funcall wait ns) (monotonic)))
                   (used (* (- (get-internal-run-time) cpu) (/ 1000000000 internal-time-units-per-second))))
-             (setf told (list* used after before told))
+             (setf told (list* -1 used after before (mod turn (length lengths)) told))
              (when (and (>= late 0) (> (- after before) (+ ns late))) (return (nreverse told))))
         finally (return (nreverse told))))
 
 (defun periods (wait period count &rest stalls)
   (loop for at below count
-        collect (progn (funcall wait period) (monotonic))
+        append (progn (funcall wait period) (list (monotonic) 1))
         do (when (member at stalls) (compute (floor (* period 7) 2)))))
 
-(defun answer (op which amounts)
-  (flet ((ask (question) (apply (getf (svref *clocks* which) question) amounts)))
+(defun answer (op id amounts)
+  (flet ((ask (question &optional (amounts amounts)) (apply (getf (gethash id *clocks*) question) amounts)))
     (cond ((string= op "intervals")
            (loop for units in (rest amounts)
-                 append (funcall (getf (svref *clocks* which) :intervals) units (first amounts))))
+                 append (funcall (getf (gethash id *clocks*) :intervals) units (first amounts))))
           ((string= op "batches") (ask :batches))
           ((string= op "readings") (ask :readings))
-          ((string= op "comparisons") (ask :comparisons))
-          ((string= op "advance") (apply #'advance (svref *clocks* which) amounts))
-          ((string= op "waits") (apply #'waits (svref *waiters* which) amounts))
-          ((string= op "periods") (apply #'periods (svref *waiters* which) amounts))
+          ((string= op "comparisons")
+           (destructuring-bind (units count repeat) amounts (ask :comparisons (list units (* count repeat)))))
+          ((string= op "advance") (apply #'advance (gethash id *clocks*) amounts))
+          ((string= op "waits") (apply #'waits (gethash id *waiters*) amounts))
+          ((string= op "periods") (apply #'periods (gethash id *waiters*) amounts))
           (t (error "this agent does not know that")))))
 
 (defvar *collections* 0)
 (push (lambda () (incf *collections*)) sb-ext:*after-gc-hooks*)
 
+;; The keys and values of a line of JSON.
 (defun words (line)
+  (loop for at = (search "\":" line) while at do (setf line (replace (copy-seq line) "  " :start1 at)))
   (loop with from = 0
-        for to = (position #\Space line :start from)
-        for word = (string-trim '(#\Space #\Return) (subseq line from to))
+        for to = (position-if (lambda (c) (find c "{}[]\", ")) line :start from)
+        for word = (subseq line from to)
         unless (string= word "") collect word
         while to do (setf from (1+ to))))
 
-(defun serve (line)
-  (destructuring-bind (op &rest words) (words line)
-    (if (string= op "hello")
-        (format t "SBCL~C~A~C~A=~D~%" #\Tab (lisp-implementation-version) #\Tab "get-internal-real-time"
-                (/ 1000000000 internal-time-units-per-second))
-        (let* ((amounts (mapcar #'parse-integer words))
-               (before (progn (sb-ext:gc) *collections*))
-               (told (answer op (first amounts) (rest amounts))))
-          (format t "~{~D ~}~:[| gc~;~]~%" told (= before *collections*))))))
+;; What numbers stand among the words of a question, after the id of its timer; what is done meanwhile is one of them.
+(defun amounts (words)
+  (let ((timed-by (member "reference" words :test #'string=)))
+    (when (and timed-by (string/= (second timed-by) "clock-gettime")) (error "this agent times by one clock only")))
+  (loop for word in words
+        when (string= word "other-spin") do (error "this agent has no second thread")
+        when (string= word "spin") collect 0
+        when (string= word "sleep") collect 1
+        when (or (digit-char-p (char word 0)) (char= (char word 0) #\-)) collect (parse-integer word)))
+
+(defun reply (line)
+  (destructuring-bind (&optional first op key id &rest rest) (words line)
+    (declare (ignore first key))
+    (cond ((null op) (error "this agent does not know that"))
+          ((string= op "hello")
+           (format t "{\"protocol\":1,\"ops\":[],\"runtime\":{\"name\":\"SBCL\",\"version\":\"~A\"},\"timers\":[{\"id\":\"~A\",\"resolution_ns\":~D}]}~%"
+                   (lisp-implementation-version) "get-internal-real-time" (/ 1000000000 internal-time-units-per-second)))
+          (t (let* ((amounts (amounts rest))
+                    (before (progn (sb-ext:gc) *collections*))
+                    (values (answer op id amounts)))
+               (format t "{\"values\":[~{~D~^,~}]~:[,\"disturbed\":[\"gc\"]~;~]}~%" values (= before *collections*)))))))
 
 (defun main ()
   (setf (sb-ext:bytes-consed-between-gcs) (* 256 1024 1024) *random-state* (make-random-state t))
   (loop for line = (read-line *standard-input* nil)
         while line
-        do (handler-case (serve line)
-             (error (why) (format t "!~A~%" (substitute #\Space #\Newline (princ-to-string why)))))
+        do (handler-case (reply line)
+             (error (why)
+               (format t "{\"error\":\"~A\"}~%" (substitute-if #\Space (lambda (c) (find c '(#\Newline #\" #\\))) (princ-to-string why)))))
            (finish-output)))
 (main)

@@ -1,4 +1,4 @@
-// Runs the loops of agent.wasm by Node, in words: each line of standard input is a question, each line of standard output its answer.
+// Runs the loops of agent.wasm by Node over the agent protocol, version 1.
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
@@ -11,6 +11,11 @@ wasi.initialize(instance);
 const loops = instance.exports;
 const ids = [
 // each clock:
+  '«id»',
+// end each
+];
+const waiters = [
+// each waiter:
   '«id»',
 // end each
 ];
@@ -47,7 +52,7 @@ function waits(which, late, most, repeat, lengths) {
     sleep(Math.random() * most);
     loops[`wait${which}`](BigInt(ns));
     const [before, after] = told(2);
-    all.push(before, after);
+    all.push(turn % lengths.length, before, after, -1, -1);
     if (late >= 0 && Number(after - before) > ns + late) break;
   }
   return all;
@@ -57,13 +62,13 @@ function periods(which, period, count, stalls) {
   const all = [];
   for (let at = 0; at < count; at++) {
     loops[`wait${which}`](BigInt(period));
-    all.push(loops.read0());
+    all.push(loops.read0(), 1);
     if (stalls.includes(at)) compute(3.5 * period);
   }
   return all;
 }
 
-function answer(op, [which, ...amounts]) {
+function answer(op, which, amounts) {
   switch (op) {
     case 'intervals':
       return amounts.slice(1).flatMap((work) => {
@@ -77,8 +82,8 @@ function answer(op, [which, ...amounts]) {
       loops[`readings${which}`](amounts[0]);
       return told(amounts[0]);
     case 'comparisons':
-      loops[`comparisons${which}`](BigInt(amounts[0]), amounts[1]);
-      return told(3 * amounts[1]);
+      loops[`comparisons${which}`](BigInt(amounts[0]), amounts[1] * amounts[2]);
+      return told(3 * amounts[1] * amounts[2]);
     case 'advance': return advance(which, ...amounts);
     case 'waits': return waits(which, amounts[0], amounts[1], amounts[2], amounts.slice(3));
     case 'periods': return periods(which, amounts[0], amounts[1], amounts.slice(2));
@@ -87,24 +92,35 @@ function answer(op, [which, ...amounts]) {
 }
 
 function hello() {
-  const said = ids.map((id, at) => {
+  const [timers, unavailable] = [[], []];
+  ids.forEach((id, at) => {
     const wasi = loops[`id${at}`]();
-    if (wasi < 0) return '';
+    if (wasi < 0) return;
     const error = loops.error(wasi);
-    if (error !== 0) return `${id}!clock_time_get fails with error ${error} of WASI`;
-    return loops.resolution(wasi) === 0 ? `${id}=${told(1, 0)[0]}` : '';
+    if (error !== 0) unavailable.push({ id, reason: `clock_time_get fails with error ${error} of WASI` });
+    else if (loops.resolution(wasi) === 0) timers.push({ id, resolution_ns: Number(told(1, 0)[0]) });
   });
-  const runtime = `${process.versions.node}, uvwasi ${process.versions.uvwasi ?? '?'}`;
-  return ['WASI of Node', runtime, ...said.filter((one) => one !== '')].join('\t');
+  const version = `${process.versions.node}, uvwasi ${process.versions.uvwasi ?? '?'}`;
+  return JSON.stringify({ protocol: 1, runtime: { name: 'WASI of Node', version }, timers, unavailable, ops: [] });
+}
+
+function reply(line) {
+  const { op, timer, timers = [timer], reference, during, ...rest } = JSON.parse(line);
+  if (op === 'hello') return hello();
+  if (reference && reference !== ids[0]) throw new Error('this agent times by one clock only');
+  if (during === 'other-spin') throw new Error('this agent has no second thread');
+  const which = (op === 'waits' || op === 'periods' ? waiters : ids).indexOf(timers[0]);
+  if (which < 0) throw new Error('there is no such timer here');
+  const amounts = Object.values(rest).flat();
+  return `{"values":[${answer(op, which, during ? [during === 'spin' ? 0 : 1, ...amounts] : amounts)}]}`;
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
   let text;
   try {
-    const [op, ...words] = line.trim().split(' ');
-    text = op === 'hello' ? hello() : answer(op, words.filter((word) => word !== '').map(Number)).join(' ');
+    text = reply(line);
   } catch (why) {
-    text = `!${String(why.message || why).replaceAll('\n', ' ')}`;
+    text = JSON.stringify({ error: String(why.message || why) });
   }
   process.stdout.write(`${text}\n`);
 }

@@ -1,4 +1,5 @@
-"""Runs the loops of agent.wat by wasmtime, in words: each line of standard input is a question, each line of standard output its answer."""
+"""Runs the loops of agent.wat by wasmtime over the agent protocol, version 1."""
+import json
 import random
 import struct
 import sys
@@ -17,6 +18,11 @@ exports = instance.exports(store)
 memory = exports["memory"]
 IDS = [
     # each clock:
+    "«id»",
+    # end each
+]
+WAITERS = [
+    # each waiter:
     "«id»",
     # end each
 ]
@@ -67,7 +73,7 @@ def waits(which, late, most, repeat, *lengths):
         sleep(random.random() * most)
         run(f"wait{which}", ns)
         before, after = told(2)
-        all_told += [before, after]
+        all_told += [turn % len(lengths), before, after, -1, -1]
         if late >= 0 and after - before > ns + late:
             break
     return all_told
@@ -77,7 +83,7 @@ def periods(which, period, count, *stalls):
     all_told = []
     for at in range(count):
         run(f"wait{which}", period)
-        all_told.append(now())
+        all_told += [now(), 1]
         if at in stalls:
             compute(3.5 * period)
     return all_told
@@ -97,8 +103,8 @@ def answer(op, which, *amounts):
         run(f"readings{which}", amounts[0])
         return told(amounts[0])
     if op == "comparisons":
-        run(f"comparisons{which}", amounts[0], amounts[1])
-        return told(3 * amounts[1])
+        run(f"comparisons{which}", amounts[0], amounts[1] * amounts[2])
+        return told(3 * amounts[1] * amounts[2])
     others = {"advance": advance, "waits": waits, "periods": periods}
     if op in others:
         return others[op](which, *amounts)
@@ -106,7 +112,7 @@ def answer(op, which, *amounts):
 
 
 def hello():
-    said = ["WASI of wasmtime", f"{version('wasmtime')}, by Python {sys.version.split()[0]}"]
+    timers, unavailable = [], []
     for at, name in enumerate(IDS):
         clock = run(f"id{at}")
         if clock < 0:
@@ -117,19 +123,32 @@ def hello():
         except Exception as trap:  # What a host traps at it cannot do.
             error, why = 1, str(trap).strip().splitlines()[-1].strip()
         if error:
-            said.append(f"{name}!{why}")
+            unavailable.append({"id": name, "reason": why})
         elif run("resolution", clock) == 0:
-            said.append(f"{name}={told(1, 0)[0]}")
-    return "\t".join(said)
+            timers.append({"id": name, "resolution_ns": told(1, 0)[0]})
+    runtime = {"name": "WASI of wasmtime", "version": f"{version('wasmtime')}, by Python {sys.version.split()[0]}"}
+    return {"protocol": 1, "runtime": runtime, "timers": timers, "unavailable": unavailable, "ops": []}
+
+
+def reply(asked):
+    op = asked.pop("op")
+    if op == "hello":
+        return hello()
+    timer = asked.pop("timer", None) or asked.pop("timers")[0]
+    if asked.pop("reference", IDS[0]) != IDS[0]:
+        raise ValueError("this agent times by one clock only")
+    if "during" in asked:
+        asked = {"during": {"spin": 0, "sleep": 1}[asked.pop("during")], **asked}
+    amounts = []
+    for value in asked.values():
+        amounts += value if isinstance(value, list) else [value]
+    which = (WAITERS if op in ("waits", "periods") else IDS).index(timer)
+    return {"values": list(answer(op, which, *amounts))}
 
 
 for line in sys.stdin:
-    words = line.split()
     try:
-        if words[:1] == ["hello"]:
-            text = hello()
-        else:
-            text = " ".join(map(str, answer(words[0], *map(int, words[1:]))))
+        text = json.dumps(reply(json.loads(line)))
     except Exception as why:  # Whatever it is, the next question is answered.
-        text = "!" + " ".join(str(why).split())
+        text = json.dumps({"error": repr(why)})
     print(text, flush=True)

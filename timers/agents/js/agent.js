@@ -1,8 +1,9 @@
-// The clocks of engines of JavaScript, in words: `answer` takes a question, a line, and promises its answer, a line too.
+// The clocks of engines of JavaScript over the agent protocol, version 1: `answer` takes a question, a line, and promises its answer, a
+// line too.
 // Deno, Bun and browsers share this text; each has a list of clocks of its own.
 'use strict';
 const clocks = [];
-const waiters = [];
+const waiters = {};
 
 // How a double of milliseconds is carried: as a whole number of nanoseconds where it is meant to be one and differs by no more than doubles
 // do, else in steps of its mantissa.
@@ -68,7 +69,7 @@ clocks[«n»] = (() => {
 })();
 // end each
 // each waiter:
-waiters[«n»] = (ms, done) => { «wait»; };
+waiters['«id»'] = (ms, done) => { «wait»; };
 // end each
 
 const reference = clocks[0];
@@ -81,7 +82,7 @@ function compute(ns) {
 }
 
 const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
-const wait = (which, ns) => new Promise((resolve) => { waiters[which](ns / 1e6, resolve); });
+const wait = (id, ns) => new Promise((resolve) => { waiters[id](ns / 1e6, resolve); });
 
 // Sleeps, but for the end, as sleeping ends late; and in a new turn of the event loop, whose time is fresh.
 async function pause(ns) {
@@ -101,38 +102,39 @@ async function advance(clock, during, ms) {
   return [clock.ticks(end) - clock.ticks(start), reference.ticks(endReference) - reference.ticks(startReference)];
 }
 
-async function waits(which, late, most, repeat, lengths) {
-  const told = [];
+async function waits(id, late, most, repeat, lengths) {
+  const values = [];
   for (let turn = 0; turn < repeat * lengths.length; turn++) {
     const ns = lengths[turn % lengths.length];
     await pause(Math.random() * most);
     const [before, after] = await new Promise((resolve) => {
       const before = reference.read();
-      waiters[which](ns / 1e6, () => { resolve([before, reference.read()]); });
+      waiters[id](ns / 1e6, () => { resolve([before, reference.read()]); });
     });
-    told.push(reference.ticks(before), reference.ticks(after));
+    values.push(turn % lengths.length, reference.ticks(before), reference.ticks(after), -1, -1);
     if (late >= 0 && (reference.ticks(after) - reference.ticks(before)) * reference.ns > ns + late) break;
   }
-  return told;
+  return values;
 }
 
-async function periods(which, period, count, stalls) {
-  const told = [];
+async function periods(id, period, count, stalls) {
+  const values = [];
   for (let at = 0; at < count; at++) {
-    await wait(which, period);
-    told.push(reference.ticks(reference.read()));
+    await wait(id, period);
+    values.push(reference.ticks(reference.read()), 1);
     if (stalls.includes(at)) compute(3.5 * period);
   }
-  return told;
+  return values;
 }
 
-async function told(op, [which, ...amounts]) {
-  if (op === 'waits') return waits(which, amounts[0], amounts[1], amounts[2], amounts.slice(3));
-  if (op === 'periods') return periods(which, amounts[0], amounts[1], amounts.slice(2));
-  const clock = clocks[which];
+async function values(op, id, amounts) {
+  const known = Object.hasOwn(waiters, id);
+  if (known && op === 'waits') return waits(id, amounts[0], amounts[1], amounts[2], amounts.slice(3));
+  if (known && op === 'periods') return periods(id, amounts[0], amounts[1], amounts.slice(2));
+  const clock = clocks.find((one) => one.id === id);
   if (!clock || amounts.length === 0) throw new Error('this agent does not know that');
   if (op === 'advance') return advance(clock, ...amounts);
-  const count = amounts[op === 'intervals' || op === 'readings' ? 0 : 1];
+  const count = op === 'comparisons' ? amounts[1] * amounts[2] : amounts[op === 'intervals' || op === 'readings' ? 0 : 1];
   const [first, second, third] = [blank(count), blank(count), blank(count)];
   switch (op) {
     case 'intervals':
@@ -156,20 +158,28 @@ async function told(op, [which, ...amounts]) {
 // Who carries this out, and the units of the clocks whose doubles are carried in their own steps.
 function hello() {
   const browser = typeof navigator === 'object' && /(Firefox|Chrome)\/([\d.]+)/.exec(navigator.userAgent);
-  const who = typeof Deno === 'object' ? ['Deno', Deno.version.deno]
+  const [name, version] = typeof Deno === 'object' ? ['Deno', Deno.version.deno]
     : typeof Bun === 'object' ? ['Bun', Bun.version]
     : browser ? [browser[1] === 'Chrome' ? 'Chromium' : browser[1], browser[2]] : ['JavaScript', '?'];
+  const timers = clocks.map(({ id, ns }) => ({ id, ns_per_tick: ns }));
   // What the specification gives a page, and one that is isolated (High Resolution Time, *coarsen time*).
-  const declared = browser ? [`performance.now=${globalThis.crossOriginIsolated ? 5000 : 100000}`] : [];
-  return [...who, ...declared, ...clocks.filter(({ ns }) => ns !== null).map(({ id, ns }) => `${id}@${ns}`)].join('\t');
+  if (browser) timers[0].resolution_ns = globalThis.crossOriginIsolated ? 5000 : 100000;
+  return { protocol: 1, runtime: { name, version }, timers, ops: [] };
+}
+
+async function reply(question) {
+  if (question.op === 'hello') return hello();
+  if (question.reference && question.reference !== reference.id) throw new Error('this agent times by one clock only');
+  if (question.during === 'other-spin') throw new Error('this agent has no second thread');
+  const { op, timer, timers = [timer], reference: _, during, ...amounts } = question;
+  const all = Object.values(amounts).flat();
+  return { values: await values(op, timers[0], during ? [during === 'spin' ? 0 : 1, ...all] : all) };
 }
 
 globalThis.answer = async (line) => {
   try {
-    const [op, ...words] = line.trim().split(' ');
-    if (op === 'hello') return hello();
-    return (await told(op, words.filter((word) => word !== '').map(Number))).join(' ');
+    return JSON.stringify(await reply(JSON.parse(line)));
   } catch (why) {
-    return `!${String(why.message || why).replaceAll('\n', ' ')}`;
+    return JSON.stringify({ error: String(why.message || why) });
   }
 };

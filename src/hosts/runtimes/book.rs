@@ -1,13 +1,11 @@
-//! What is known of an agent written in words before it is started: its clocks, the code of their
-//! calls, and what they declare.
+//! What is known of a built-in agent before it is started (`clocks.json`): its clocks, the code of
+//! their calls, and what they declare.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::hosts::protocol::Question;
-use crate::hosts::protocol::questions::Waits;
-use crate::hosts::protocol::{HostedTimer, HostedWaiter};
+use crate::hosts::protocol::{Hello, HostedTimer, HostedWaiter, Op};
 use crate::model::{Counted, Family, Properties, ReadsBy};
 
 /// What a comment in a source says where the lines up to [`END`] are repeated for each clock.
@@ -24,13 +22,9 @@ type Code = BTreeMap<String, String>;
 #[serde(deny_unknown_fields)]
 pub struct Book {
     /// The id of the clock that times all others.
-    pub(super) reference: String,
-    /// Questions that it answers beyond those of all agents.
-    #[serde(default)]
-    pub(super) ops: Vec<String>,
-    /// Whether its waits tell the CPU time that they took.
-    #[serde(default)]
-    pub(super) cpu_time: bool,
+    reference: String,
+    /// The questions that it answers.
+    ops: Vec<String>,
     /// Code of clocks that have none of their own under that name.
     #[serde(default)]
     defaults: Code,
@@ -99,7 +93,7 @@ impl Book {
             let nothing = HostedWaiter {
                 id: timers::waits::FLOOR_ID.into(),
                 label: "waits for nothing".into(),
-                ops: vec![Waits::OP.into()],
+                ops: vec![Op::Waits.name().into()],
                 ..HostedWaiter::default()
             };
             book.waiters.push(Waiter {
@@ -121,6 +115,34 @@ impl Book {
             add(code, &book.defaults);
         }
         Ok(book)
+    }
+
+    /// Adds what is known here to an introduction. Of its timers that says only what is known once
+    /// the agent runs: units, resolutions, and which of them cannot be used.
+    pub fn complete(&self, hello: &mut Hello) {
+        let reported = std::mem::take(&mut hello.timers);
+        for missing in &mut hello.unavailable {
+            let waiter = self.waiters.iter().find(|one| one.waiter.id == missing.id);
+            let clock = self.clocks.iter().find(|one| one.timer.id == missing.id);
+            if let Some(Waiter { waiter, .. }) = waiter {
+                (missing.label, missing.ops) = (waiter.label.clone(), waiter.ops.clone());
+            } else if let Some(Clock { timer, .. }) = clock {
+                missing.label.clone_from(&timer.label);
+            }
+        }
+        let unavailable = &hello.unavailable;
+        let is_here = |id: &str| unavailable.iter().all(|missing| missing.id != id);
+        for Clock { timer, .. } in self.clocks.iter().filter(|one| is_here(&one.timer.id)) {
+            let mut timer = timer.clone();
+            for said in reported.iter().filter(|said| said.id == timer.id) {
+                timer.ns_per_tick = said.ns_per_tick.or(timer.ns_per_tick);
+                timer.resolution_ns = said.resolution_ns.or(timer.resolution_ns);
+            }
+            hello.timers.push(timer);
+        }
+        let waiters = self.waiters.iter().map(|one| one.waiter.clone());
+        hello.waiters = waiters.filter(|one| is_here(&one.id)).collect();
+        hello.ops.clone_from(&self.ops);
     }
 
     /// A source of the agent, with what it repeats for each clock and each timer that waits.

@@ -1,0 +1,400 @@
+//! Hosts the clocks of a browser: a process that stands between the runner and a page, so that the
+//! browser ends with it.
+//!
+//! A browser has a profile of its own, in the folder of its host, and loads a page from this process
+//! only. The page fetches each question from here and posts the answer.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use timers::Deadline;
+
+use super::children::{self, Running};
+use super::lines::{self, Line, printable};
+use super::protocol::{Hello, Question};
+use super::tool;
+use crate::scratch::{self, ScratchFolder};
+use crate::text::from_bytes;
+use crate::text::json::{Layout, written};
+
+/// Bytes of the longest request.
+const LONGEST_REQUEST: u64 = 1 << 20;
+/// Bytes of the longest message of a page.
+const LONGEST_MESSAGE: u64 = 256 << 20;
+/// How long the request in hand may take once the input has ended.
+const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
+/// What it takes to start a browser, on a machine that does much else.
+const START: Duration = Duration::from_secs(60);
+/// How often a browser that is silent is looked after.
+const SLICE: Duration = Duration::from_millis(250);
+/// How long a page waits for a question before it asks again, as browsers give up after minutes.
+const LONGEST_POLL: Duration = Duration::from_secs(30);
+/// As much of what a browser complained of is reported.
+const COMPLAINT: usize = 200;
+
+/// Nothing is loaded, nothing asked at first start, and timers are those of a page that is visible.
+const CHROMIUM_FLAGS: &[&str] = &[
+    "--headless=new",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-proxy-server",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--disable-background-networking",
+    "--disable-background-timer-throttling",
+    "--disable-breakpad",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",
+    "--disable-extensions",
+    "--disable-gpu",
+    "--disable-renderer-backgrounding",
+    "--disable-sync",
+    "--mute-audio",
+];
+
+/// Nothing is loaded, and nothing asked at first start.
+const FIREFOX_SETTINGS: &str = r#"
+user_pref("app.normandy.enabled", false);
+user_pref("app.update.disabledForTesting", true);
+user_pref("browser.aboutwelcome.enabled", false);
+user_pref("browser.safebrowsing.downloads.enabled", false);
+user_pref("browser.safebrowsing.malware.enabled", false);
+user_pref("browser.safebrowsing.phishing.enabled", false);
+user_pref("browser.shell.checkDefaultBrowser", false);
+user_pref("browser.startup.page", 0);
+user_pref("datareporting.healthreport.uploadEnabled", false);
+user_pref("datareporting.policy.dataSubmissionEnabled", false);
+user_pref("dom.max_script_run_time", 0);
+user_pref("dom.timeout.enable_budget_timer_throttling", false);
+user_pref("extensions.getAddons.cache.enabled", false);
+user_pref("network.captive-portal-service.enabled", false);
+user_pref("network.connectivity-service.enabled", false);
+user_pref("network.proxy.type", 0);
+user_pref("services.settings.server", "data:,#remote-settings-dummy/v1");
+user_pref("toolkit.telemetry.enabled", false);
+"#;
+
+const PAGE: &str = r#"<!doctype html><title>timermeter</title><script src="agent.js"></script><script src="serve.js"></script>"#;
+const PAGE_OF_WORKER: &str =
+    "<!doctype html><title>timermeter</title><script>new Worker('worker.js')</script>";
+const WORKER: &str = "importScripts('agent.js', 'serve.js');";
+/// Posts the last answer and gets the next question; nothing where there is none yet.
+const SERVE: &str = "(async () => {
+  for (let body = '';;) {
+    const question = await (await fetch('next', { method: 'POST', body })).text();
+    body = question === '' ? '' : await globalThis.answer(question);
+  }
+})();";
+/// What isolates a page from others, for which it is given finer clocks (HTML, *cross-origin
+/// isolation*).
+const ISOLATION: &str =
+    "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n";
+
+/// A kind of browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum BrowserKind {
+    /// Chromium and what is made of it.
+    Chromium,
+    /// Firefox.
+    Firefox,
+}
+
+/// Where in a browser clocks are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Page {
+    /// A page.
+    Plain,
+    /// A page that is isolated from those of other origins.
+    Isolated,
+    /// A worker of a page that is not isolated.
+    Worker,
+}
+
+/// What is to be started.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The kind of browser.
+    pub kind: BrowserKind,
+    /// Where in it the clocks are read.
+    pub page: Page,
+    /// The browser.
+    pub program: PathBuf,
+    /// Where `agent.js` is, and where the profile will be.
+    pub folder: PathBuf,
+    /// Settings of Firefox, each a name and a value in JSON.
+    pub settings: Vec<(String, String)>,
+}
+
+/// Serves until the input ends; then whatever is still at work is ended.
+///
+/// # Errors
+/// Says why the browser cannot be used or went away.
+pub fn serve(
+    wanted: &Wanted,
+    mut input: Box<dyn BufRead + Send>,
+    output: &mut dyn Write,
+) -> Result<(), String> {
+    let profile = ScratchFolder::within(&wanted.folder, 0o700)
+        .map_err(|error| format!("no folder for its profile: {error}; set TMPDIR"))?;
+    let (lines, requests) = mpsc::channel();
+    let (ended, is_over) = mpsc::channel::<()>();
+    let listen = move || {
+        while let Ok(Line::Whole(line)) = lines::read(&mut *input, LONGEST_REQUEST) {
+            if lines.send(line).is_err() {
+                return;
+            }
+        }
+        drop(lines);
+        if is_over.recv_timeout(SHUTDOWN_TIME) == Err(RecvTimeoutError::Timeout) {
+            children::interrupt();
+            scratch::abandon();
+            children::finish();
+            std::process::exit(0);
+        }
+    };
+    thread::Builder::new()
+        .spawn(listen)
+        .map_err(|error| format!("no thread to listen: {error}"))?;
+    let (questions, asked) = mpsc::channel();
+    let (replies, answers) = mpsc::channel();
+    // Its name is random: nobody else knows the address.
+    let name = profile.path().file_name().unwrap_or_default();
+    let folder = format!("/{}/", name.to_string_lossy());
+    let site = Arc::new(Site {
+        agent: std::fs::read_to_string(wanted.folder.join("agent.js"))
+            .map_err(|error| format!("cannot read its agent.js: {error}"))?,
+        folder: folder.clone(),
+        page: wanted.page,
+        questions: Mutex::new(asked),
+        replies,
+    });
+    let port =
+        serve_page(&site).map_err(|error| format!("no socket to serve its page from: {error}"))?;
+    let url = format!("http://127.0.0.1:{port}{folder}");
+    let (browser, version) = start(wanted, profile.path(), &url, &answers)?;
+    for line in requests {
+        let is_introduction = matches!(from_bytes(&line), Ok(Question::Hello { .. }));
+        let _ = questions.send(line);
+        let mut answer = loop {
+            match answers.recv_timeout(SLICE) {
+                Ok(answer) if answer.is_empty() => {}
+                Ok(answer) => break answer,
+                Err(_) if browser.has_exited() => return Err(last_error_output(profile.path())),
+                Err(_) => {}
+            }
+        };
+        if let Ok(mut hello) = from_bytes::<Hello>(&answer)
+            && is_introduction
+        {
+            // Pages are told only a part of it.
+            hello.runtime.version.clone_from(&version);
+            answer = written(&hello, Layout::Compact)
+                .map_err(|error| error.to_string())?
+                .into();
+        }
+        answer.push(b'\n');
+        if output
+            .write_all(&answer)
+            .and_then(|()| output.flush())
+            .is_err()
+        {
+            break;
+        }
+    }
+    drop(browser);
+    drop(profile);
+    drop(ended);
+    Ok(())
+}
+
+/// Starts it and waits for its page; returns its version, and what there is to be said of it.
+fn start(
+    wanted: &Wanted,
+    profile: &Path,
+    url: &str,
+    answers: &Receiver<Vec<u8>>,
+) -> Result<(Running, String), String> {
+    let said = tool::run(&wanted.program, &["--version"])?;
+    let mut words = said.split_whitespace();
+    let version = words.find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
+    let version = version.unwrap_or("of unknown version").to_owned();
+    match wanted.kind {
+        BrowserKind::Chromium => {
+            let mut data = std::ffi::OsString::from("--user-data-dir=");
+            data.push(profile);
+            let start = |flag: Option<&str>| {
+                let mut command = command(&wanted.program, profile)?;
+                command.args(CHROMIUM_FLAGS).args(flag).arg(&data).arg(url);
+                started(command, profile, answers)
+            };
+            match start(None) {
+                Ok(browser) => Ok((browser, version)),
+                Err(why) if children::interrupted() => Err(why),
+                // The super-user gets no sandbox.
+                Err(_) => start(Some("--no-sandbox"))
+                    .map(|browser| (browser, format!("{version}, without its sandbox"))),
+            }
+        }
+        BrowserKind::Firefox => {
+            let settings = wanted.settings.iter();
+            let own = settings
+                .clone()
+                .map(|(name, value)| format!("user_pref({name:?}, {value});\n"));
+            let all = FIREFOX_SETTINGS.to_owned() + &own.collect::<String>();
+            std::fs::write(profile.join("user.js"), all)
+                .map_err(|error| format!("its profile: {error}"))?;
+            let mut command = command(&wanted.program, profile)?;
+            command
+                .args(["--headless", "--no-remote", "--profile"])
+                .arg(profile)
+                .arg(url);
+            // What is measured is not what others get.
+            let changed = settings.map(|(name, value)| format!(", {name}={value}"));
+            let version = version + &changed.collect::<String>();
+            started(command, profile, answers).map(|browser| (browser, version))
+        }
+    }
+}
+
+/// A command whose temporary files and settings are all in the profile, and whose complaints are
+/// too.
+fn command(program: &Path, profile: &Path) -> Result<Command, String> {
+    let complaints =
+        File::create(complaints(profile)).map_err(|error| format!("its profile: {error}"))?;
+    let mut command = Command::new(program);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(complaints);
+    for name in [
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_CACHE_HOME",
+        "XDG_RUNTIME_DIR",
+    ] {
+        command.env(name, profile);
+    }
+    // Browsers make sockets there, whose paths have to be short (`unix(7)`).
+    command.env("TMPDIR", profile.parent().unwrap_or(profile));
+    Ok(command)
+}
+
+fn started(
+    command: Command,
+    profile: &Path,
+    answers: &Receiver<Vec<u8>>,
+) -> Result<Running, String> {
+    let running = children::start(command, None).map_err(|error| error.to_string())?;
+    let deadline = Deadline::after(START);
+    while answers.recv_timeout(SLICE).is_err() {
+        if running.has_exited() {
+            return Err(last_error_output(profile));
+        }
+        if deadline.remaining().is_none() {
+            let seconds = START.as_secs();
+            return Err(format!("its page was not there within {seconds} s"));
+        }
+    }
+    Ok(running)
+}
+
+fn complaints(profile: &Path) -> PathBuf {
+    profile.join("complaints")
+}
+
+/// Why it went away, as far as it said so.
+fn last_error_output(profile: &Path) -> String {
+    let said = std::fs::read(complaints(profile)).unwrap_or_default();
+    let mut lines = said
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty());
+    let last = lines.next_back().unwrap_or(b"it reported nothing");
+    format!("the browser went away: {}", printable(last, COMPLAINT))
+}
+
+/// What the page is made of, and what passes through it.
+struct Site {
+    agent: String,
+    folder: String,
+    page: Page,
+    questions: Mutex<Receiver<Vec<u8>>>,
+    replies: Sender<Vec<u8>>,
+}
+
+/// Serves the page on the port that is returned, for as long as this process is there.
+fn serve_page(site: &Arc<Site>) -> io::Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let port = listener.local_addr()?.port();
+    let site = Arc::clone(site);
+    let listen = move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let site = Arc::clone(&site);
+            // A connection that is broken off is not answered.
+            let _ = thread::Builder::new().spawn(move || site.answer(stream));
+        }
+    };
+    thread::Builder::new().spawn(listen)?;
+    Ok(port)
+}
+
+impl Site {
+    fn answer(&self, mut stream: TcpStream) -> io::Result<()> {
+        const SCRIPT: &str = "text/javascript";
+        let mut input = BufReader::new(stream.try_clone()?.take(LONGEST_MESSAGE));
+        let (mut first, mut length) = (String::new(), 0);
+        input.read_line(&mut first)?;
+        loop {
+            let mut header = String::new();
+            input.read_line(&mut header)?;
+            let header = header.trim().to_ascii_lowercase();
+            if header.is_empty() {
+                break;
+            }
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap_or(0);
+            }
+        }
+        let path = first.split(' ').nth(1).unwrap_or_default();
+        let mut question = Vec::new();
+        let (status, kind, text): (_, _, &[u8]) = match path.strip_prefix(&self.folder) {
+            Some("") if self.page == Page::Worker => {
+                ("200 OK", "text/html", PAGE_OF_WORKER.as_bytes())
+            }
+            Some("") => ("200 OK", "text/html", PAGE.as_bytes()),
+            Some("agent.js") => ("200 OK", SCRIPT, self.agent.as_bytes()),
+            Some("serve.js") => ("200 OK", SCRIPT, SERVE.as_bytes()),
+            Some("worker.js") => ("200 OK", SCRIPT, WORKER.as_bytes()),
+            Some("next") => {
+                let mut reply = Vec::new();
+                input.take(length).read_to_end(&mut reply)?;
+                let _ = self.replies.send(reply);
+                let questions = self
+                    .questions
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                question.extend(questions.recv_timeout(LONGEST_POLL).unwrap_or_default());
+                ("200 OK", "text/plain", &question)
+            }
+            _ => ("404 Not Found", "text/plain", &[]),
+        };
+        let isolation = if self.page == Page::Isolated {
+            ISOLATION
+        } else {
+            ""
+        };
+        let length = text.len();
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {length}\r\n{isolation}Connection: close\r\n\r\n"
+        )?;
+        stream.write_all(text)?;
+        stream.flush()
+    }
+}

@@ -1,0 +1,111 @@
+use timers::agents::{Hosts, RUNTIMES, Recipe};
+
+use super::Book;
+use crate::hosts::protocol::{Hello, Op};
+
+const BOOK: &str = r#"{
+    "reference": "a", "ops": ["intervals", "batches", "readings", "handoffs", "waits"], "defaults": {"ticks": "v"}, "floor": {"call": "0"},
+    "clocks": [
+        {"id": "a", "label": "A()", "is": "steady", "ns_per_tick": 1, "code": {"call": "a()"}},
+        {"id": "b", "label": "B()", "is": "process", "ns_per_tick": 1000, "settable": true, "code": {"call": "b()", "ticks": "t(v, «n»)"}}
+    ],
+    "waiters": [{"id": "nap", "label": "nap(ns)", "ops": ["waits"], "means": "blocks", "code": {"wait": "nap(ns)"}}]
+}"#;
+
+fn recipes() -> impl Iterator<Item = &'static Recipe> {
+    let made = RUNTIMES.iter().filter_map(|runtime| match runtime.hosts {
+        Hosts::Made(hosts) => Some(hosts),
+        _ => None,
+    });
+    made.flatten().copied().flatten()
+}
+
+#[test]
+fn sources_are_repeated_for_each_timer() {
+    let book = Book::parse(BOOK).expect("it is one");
+    let source = "begin\n# each clock:\n«n» «id»: «call» → «ticks»\n# end each\n# each waiter:\n«id»\n# end each\nend\n";
+    assert_eq!(
+        book.expand(source),
+        "begin\n0 a: a() → v\n1 b: b() → t(v, 1)\n2 null: 0 → v\nnap\nnothing\nend\n"
+    );
+    let properties = &book.clocks[1].timer.properties;
+    assert_eq!(
+        properties.settable,
+        Some(true),
+        "what is declared of one clock counts more than what is of its kind"
+    );
+    assert_eq!(properties.counts, Some(crate::model::Counted::ProcessCpu));
+}
+
+#[test]
+fn built_in_books_match_sources() {
+    let mut clocks = 0;
+    for recipe in recipes() {
+        let Some(text) = recipe.clocks else { continue };
+        let book = Book::parse(text).unwrap_or_else(|why| panic!("{}: {why}", recipe.prefix));
+        assert_eq!(
+            book.clocks
+                .iter()
+                .filter(|clock| clock.timer.reference)
+                .count(),
+            1,
+            "{}",
+            recipe.prefix
+        );
+        let expanded: String = recipe
+            .sources
+            .iter()
+            .map(|source| book.expand(source.text))
+            .collect();
+        assert!(
+            !expanded.contains('«'),
+            "{}: {:?}",
+            recipe.prefix,
+            expanded.split('«').nth(1).map(|rest| &rest[..20])
+        );
+        clocks += book.clocks.len() - 1;
+    }
+    assert!(clocks >= 40, "there are {clocks}");
+}
+
+#[test]
+fn names_of_runtimes_are_unambiguous() {
+    let mut names: Vec<&str> = RUNTIMES
+        .iter()
+        .flat_map(|runtime| runtime.called.iter().chain([&runtime.name]))
+        .copied()
+        .collect();
+    names.sort_unstable();
+    let all = names.len();
+    names.dedup();
+    assert_eq!(names.len(), all);
+}
+
+#[test]
+fn book_completes_introductions() {
+    let book = Book::parse(BOOK).expect("it is one");
+    let mut hello: Hello = serde_json::from_str(
+        r#"{"protocol":1,"runtime":{"name":"Lang","version":"1.2"},"ops":[],
+            "timers":[{"id":"b","resolution_ns":2.5},{"id":"b","ns_per_tick":500}],
+            "unavailable":[{"id":"a","reason":"not here","remedy":"install it"},{"id":"nap","reason":"no"}]}"#,
+    )
+    .expect("it is an introduction");
+    book.complete(&mut hello);
+    let ids: Vec<&str> = hello.timers.iter().map(|timer| timer.id.as_str()).collect();
+    assert_eq!(ids, ["b", "null"]);
+    assert_eq!(hello.timers[0].label, "B()");
+    assert_eq!(
+        (hello.timers[0].resolution_ns, hello.timers[0].ns_per_tick),
+        (Some(2.5), Some(500.0))
+    );
+    assert_eq!(hello.unavailable[0].label, "A()");
+    assert_eq!(hello.unavailable[1].ops, ["waits"]);
+    let waiters: Vec<&str> = hello
+        .waiters
+        .iter()
+        .map(|waiter| waiter.id.as_str())
+        .collect();
+    assert_eq!(waiters, ["nothing"]);
+    assert!(hello.offers(Op::Handoffs) && !hello.offers(Op::Arms));
+    assert_eq!(hello.objection(), None);
+}
