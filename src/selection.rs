@@ -1,22 +1,19 @@
 //! Which timers are meant: ids and globs against the ids that there are.
 
 use crate::glob::Glob;
-use crate::text::clipped;
+use crate::text::in_short;
 
 /// Why a word on the command line stands for no timer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownTimer {
-    /// No timer has this id.
-    #[error("no timer is called `{id}`; {}", advice(nearest))]
+    /// No timer has this id, or matches this glob.
+    #[error("no timer {} `{id}`; {}", if is_glob(id) { "matches" } else { "is called" }, advice(nearest))]
     Id {
         /// What was asked for.
         id: String,
         /// The ids that look like it, the nearest first.
         nearest: Vec<String>,
     },
-    /// No id matches this glob.
-    #[error("no timer matches `{0}`; {all}", all = advice(&[]))]
-    Glob(String),
     /// It is neither an id nor a glob.
     #[error("`{glob}` is no glob: {reason}")]
     NoGlob {
@@ -28,26 +25,14 @@ pub enum UnknownTimer {
 }
 
 impl UnknownTimer {
-    /// The same, where `ids` are all there are: they are named where none looks like what was asked
+    /// The same, where `ids` are all there are: some are named where none looks like what was asked
     /// for.
     #[must_use]
     pub fn among(&self, ids: &[&str]) -> String {
-        /// The most that are named.
-        const MOST: usize = 40;
-        let named = |what: String| {
-            let some: Vec<String> = ids.iter().take(MOST).map(|id| clipped(id, 80)).collect();
-            let more = ids.len().saturating_sub(MOST);
-            match (some.as_slice(), more) {
-                ([], _) => format!("{what}; it has no timers"),
-                (some, 0) => format!("{what}; it has {}", some.join(", ")),
-                (some, more) => format!("{what}; it has {} and {more} more", some.join(", ")),
-            }
-        };
         match self {
             Self::Id { id, nearest } if nearest.is_empty() => {
-                named(format!("no timer in it is called `{id}`"))
+                format!("no timer in it is called `{id}`; it has {}", in_short(ids))
             }
-            Self::Glob(glob) => named(format!("no timer in it matches `{glob}`")),
             other => other.to_string(),
         }
     }
@@ -84,7 +69,7 @@ impl<'p> Pattern<'p> {
         if ids.contains(&text) {
             return Ok(Self::Id(text));
         }
-        if !text.contains(['*', '?', '[', '{']) {
+        if !is_glob(text) {
             return Err(UnknownTimer::Id {
                 id: text.into(),
                 nearest: nearest(text, ids),
@@ -99,7 +84,10 @@ impl<'p> Pattern<'p> {
         if ids.iter().any(|id| pattern.means(id)) {
             Ok(pattern)
         } else {
-            Err(UnknownTimer::Glob(text.into()))
+            Err(UnknownTimer::Id {
+                id: text.into(),
+                nearest: Vec::new(),
+            })
         }
     }
 
@@ -138,6 +126,10 @@ pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
         .take(MOST)
         .map(|(_, id)| id.to_owned())
         .collect()
+}
+
+fn is_glob(text: &str) -> bool {
+    text.contains(['*', '?', '[', '{'])
 }
 
 fn advice(nearest: &[String]) -> String {
@@ -216,7 +208,7 @@ mod tests {
         let text = unknown.among(&IDS);
         assert_eq!(
             text,
-            format!("no timer in it is called `zzz`; it has {}", IDS.join(", "))
+            "no timer in it is called `zzz`; it has 6 timers (rdtsc, rdtscp, …)"
         );
         let unknown = select(&["monotonc".to_owned()], &IDS).expect_err("there is no such timer");
         assert!(

@@ -38,7 +38,6 @@ use serde::Serialize;
 use crate::model::Severity;
 use crate::plot::Plot;
 use crate::table::{Format, Style, Table};
-use crate::text::json::{self, Layout};
 
 pub use terminal::{listed, machine};
 
@@ -217,7 +216,7 @@ impl<T: Serialize> Render for Document<'_, T> {
             Format::Table => output.write_all(terminal::render(&self.sections, style).as_bytes()),
             Format::Markdown => output.write_all(markdown::render(&self.sections).as_bytes()),
             Format::Json => {
-                json::write(&self.data, Layout::Indented, output)?;
+                serde_json::to_writer_pretty(&mut *output, &self.data)?;
                 output.write_all(b"\n")
             }
             other => {

@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 
 use super::{Table, Value};
-use crate::text::json::{self, Layout};
 use crate::text::plain;
 
 pub(super) fn write_csv(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
@@ -99,7 +98,7 @@ pub(super) fn write_json(table: &Table<'_>, output: &mut dyn Write) -> io::Resul
     let mut next = "[\n  ";
     for row in &table.rows {
         output.write_all(next.as_bytes())?;
-        json::write(&JsonRow { table, row }, Layout::Compact, output)?;
+        serde_json::to_writer(&mut *output, &JsonRow { table, row })?;
         next = ",\n  ";
     }
     let end = if table.rows.is_empty() {

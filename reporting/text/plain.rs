@@ -162,59 +162,34 @@ const PHONE: usize = 60;
 const BESIDE: usize = 26;
 
 /// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after
-/// `next`; below `first` where it is so long that beside it nothing could be read.
+/// `next`; below `first` where it is so long that next to it nothing could be read.
 pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
     let margin = columns(next).max(columns(first));
     if width < margin + BESIDE && margin > 8 {
-        return below(out, first, next, text, width);
+        let comment = if first.starts_with("# ") { "# " } else { "" };
+        let head = first[comment.len()..].trim();
+        let indent = format!("{comment}    ");
+        if head.contains(char::is_alphanumeric) {
+            *out += &format!("{comment}{head}\n");
+            return hang(out, &indent, &indent, text, width);
+        }
+        let mark = format!("{indent}{head} ");
+        return hang(out, &mark, &format!("{indent}  "), text, width);
     }
     let room = width.saturating_sub(margin).max(20);
     // Where hardly anything fits, calls do not, either.
-    let folded = |line: String| {
+    let lines = wrap(text, room).into_iter().map(|line| {
         if width < PHONE {
             fold_name(&line, room)
         } else {
             line
         }
-    };
-    let lines: Vec<String> = wrap(text, room).into_iter().map(folded).collect();
+    });
+    let lines: Vec<String> = lines.collect();
     for (number, line) in lines.iter().flat_map(|line| line.lines()).enumerate() {
         out.push_str(if number == 0 { first } else { next });
         out.push_str(line);
         out.push('\n');
-    }
-}
-
-/// The heading in lines of its own, and the text indented a little. A heading that is but a sign
-/// stays before the text.
-fn below(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
-    let comment = if first.starts_with("# ") { "# " } else { "" };
-    let head = first[comment.len()..].trim();
-    let sign = head.chars().count() <= 2 && !head.contains(char::is_alphanumeric);
-    let mut indent = format!("{comment}    ");
-    if sign {
-        let lead = if head.is_empty() {
-            indent.clone()
-        } else {
-            format!("{indent}{head} ")
-        };
-        indent += if next.chars().count() > first.trim_end().chars().count() {
-            "  "
-        } else {
-            ""
-        };
-        return hang(out, &lead, &indent, text, width);
-    }
-    let blanks = first[comment.len()..].len() - first[comment.len()..].trim_start().len();
-    let lead = format!("{comment}{}", " ".repeat(blanks.min(2)));
-    for (number, line) in wrap(head, width.saturating_sub(lead.len()).max(20))
-        .iter()
-        .enumerate()
-    {
-        *out += &format!("{lead}{}{line}\n", if number == 0 { "" } else { "  " });
-    }
-    if !text.is_empty() {
-        hang(out, &indent, &indent, text, width);
     }
 }
 
@@ -246,20 +221,6 @@ pub fn fold_name(name: &str, width: usize) -> String {
 #[must_use]
 pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-/// Names, of which `all` there are: "a, b", or "a, b and 7 more" where not all are told.
-#[must_use]
-pub fn and_more(names: &[impl AsRef<str>], all: usize) -> String {
-    let told = names
-        .iter()
-        .map(AsRef::as_ref)
-        .collect::<Vec<_>>()
-        .join(", ");
-    match all.saturating_sub(names.len()) {
-        0 => told,
-        more => format!("{told} and {more} more"),
-    }
 }
 
 /// Names in which those that differ in a number at their end, each by one more, are told by the
@@ -462,11 +423,5 @@ mod tests {
             ["ptp0 … ptp2", "a1", "a2", "b", "x9", "x11"]
         );
         assert_eq!(runs_of(&[]), Vec::<String>::new());
-    }
-
-    #[test]
-    fn what_is_not_told_is_counted() {
-        assert_eq!(and_more(&["a", "b"], 2), "a, b");
-        assert_eq!(and_more(&["a".to_owned()], 8), "a and 7 more");
     }
 }

@@ -24,11 +24,11 @@ pub struct CheckArgs {
     /// remedies of problems only
     #[arg(long, short)]
     pub verbose: bool,
-    /// Measure every clock source that this kernel offers, one after the other, as root: the whole
-    /// machine uses each for some seconds, and then the present one again, even if the run fails
+    /// List the clock sources that this kernel offers
     #[arg(long)]
     pub sources: bool,
-    /// Do not ask first
+    /// Measure them, one after the other, as root: the whole machine uses each for some seconds, and
+    /// then the present one again, even if the run fails
     #[arg(long, requires = "sources")]
     pub yes: bool,
     /// Look below this folder for proc, sys and run (for tests)

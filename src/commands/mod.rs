@@ -43,7 +43,6 @@ use crate::page::PrintedReport;
 use crate::report::Detail;
 use crate::report::{OutputError, ReadError, WholeFile};
 use crate::table::{Format, Style};
-use crate::text::json::{Layout, written};
 use crate::text::{plain, shortened};
 
 /// Longer than it takes to end all children.
@@ -173,7 +172,7 @@ fn usable(cpu: u32) -> Result<(), CommandError> {
 
 /// Indented JSON.
 fn pretty(value: &impl serde::Serialize) -> Result<String, CommandError> {
-    written(value, Layout::Indented).map_err(failed)
+    serde_json::to_string_pretty(value).map_err(failed)
 }
 
 fn failed(error: impl std::fmt::Display) -> CommandError {

@@ -2,7 +2,7 @@
 //! sets the present one back whatever happens.
 
 use std::fs::OpenOptions;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,7 +21,6 @@ use crate::table::{Notation, Table, TableColumn};
 /// The schema of the document.
 const SCHEMA: &str = "timermeter.sources.v1";
 const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-const AS_ROOT: &str = "run it as root, on the machine itself, where containers may not";
 /// What is measured of each: the clock that most programs read, and the same past the vDSO.
 const TIMERS: [&str; 2] = ["monotonic", "monotonic-syscall"];
 /// The kernel's log is short.
@@ -68,18 +67,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
                 "the clock sources of this kernel are not shown ({CURRENT})"
             ))
         })?;
-    let opened = file(&root).and_then(|file| OpenOptions::new().write(true).open(file));
-    let measures = match (opened, args.yes) {
-        (Err(error), true) => {
-            return Err(failed(format!(
-                "nothing was changed: '{CURRENT}': {error}; {AS_ROOT}"
-            )));
-        }
-        (Err(_), false) => false,
-        (Ok(_), true) => true,
-        (Ok(_), false) => agreed(offered.available.len())?,
-    };
-    let sources = if measures {
+    let sources = if args.yes {
         measured(&root, &current, &offered.available)?
     } else {
         let names = offered.available.iter();
@@ -90,7 +78,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         cost_ns: value_of(found.cost_ns),
         step_ns: value_of(found.resolution_ns),
     });
-    let advice = if measures {
+    let advice = if args.yes {
         advice(&current, &figures.collect::<Vec<_>>())
     } else {
         "as root, `timermeter check --sources --yes` measures each of them, some five seconds each, and sets the present one back".into()
@@ -105,24 +93,6 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     };
     emit(&document(&found), outputs, output)?;
     Ok(found.sources.iter().all(|source| source.reason.is_none()))
-}
-
-/// Asks the user, which needs a terminal.
-fn agreed(count: usize) -> Result<bool, CommandError> {
-    if !io::stdin().is_terminal() {
-        return Err(CommandError::Usage(
-            "the clock source of the whole machine would be changed: say --yes".into(),
-        ));
-    }
-    let mut error = io::stderr();
-    write!(
-        error,
-        "All programs of this machine will use each of {count} clock sources for some five seconds. Measure them? [y/N] "
-    )?;
-    error.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(answer.trim().eq_ignore_ascii_case("y"))
 }
 
 /// Sets the source back when it is dropped, however that comes.
@@ -171,6 +141,11 @@ fn measured(
     all: &[String],
 ) -> Result<Vec<MeasuredSource>, CommandError> {
     let place = file(root).map_err(failed)?;
+    if let Err(error) = OpenOptions::new().write(true).open(&place) {
+        return Err(failed(format!(
+            "nothing was changed: '{CURRENT}': {error}; run it as root, on the machine itself, where containers may not"
+        )));
+    }
     let set_back = SetBack { root, to: current };
     // The guard does it where this process is killed.
     children::keep_setting(&place, current).map_err(|error| {

@@ -15,7 +15,6 @@ use crate::method::clock_figures::DRIFT;
 use crate::method::{ClockFigures, Requirement, usual_choice};
 use crate::model::{Nanos, Report};
 use crate::report::read;
-use crate::text::json::{Layout, write, written};
 
 /// What starting a process, and the samples under way when the limit passes, may take beyond it.
 const GRACE: Duration = Duration::from_secs(10);
@@ -84,7 +83,7 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
 pub fn run(request: &Request) -> Result<Vec<MeasurementOutcome>, CommandError> {
     let came_to_nothing = |reason: String| Ok(vec![MeasurementOutcome::Failed { reason }]);
     let failed = |why: String| CommandError::Failed(format!("the process that measures: {why}"));
-    let text = written(request, Layout::Compact).map_err(|error| failed(error.to_string()))?;
+    let text = serde_json::to_string(request).map_err(|error| failed(error.to_string()))?;
     let (program, words) = children::this_program().map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(program);
     command
@@ -154,6 +153,6 @@ pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), Comma
             std::process::exit(1);
         }
     });
-    write(&answer(&request), Layout::Compact, output).map_err(failed)?;
+    serde_json::to_writer(&mut *output, &answer(&request)).map_err(failed)?;
     Ok(output.flush()?)
 }

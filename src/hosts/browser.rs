@@ -22,7 +22,6 @@ use super::protocol::{Hello, Question};
 use super::tool;
 use crate::scratch::{self, ScratchFolder};
 use crate::text::from_bytes;
-use crate::text::json::{Layout, written};
 
 /// Bytes of the longest request.
 const LONGEST_REQUEST: u64 = 1 << 20;
@@ -195,7 +194,7 @@ pub fn serve(
         {
             // Pages are told only a part of it.
             hello.runtime.version.clone_from(&version);
-            answer = written(&hello, Layout::Compact)
+            answer = serde_json::to_string(&hello)
                 .map_err(|error| error.to_string())?
                 .into();
         }

@@ -19,7 +19,6 @@ use super::protocol::examples::{EXAMPLES, question};
 use super::protocol::{Around, Hello, Op, Question, Reply, VERSION};
 use super::runtimes::Book;
 use crate::limits::MOST_TIMERS;
-use crate::text::json::{Layout, written};
 use crate::text::{clean_strings, from_bytes};
 
 /// How often each loop of a built-in agent runs before it is asked.
@@ -311,7 +310,7 @@ impl Connection {
     }
 
     fn exchange(&mut self, question: &Question) -> Answer<Vec<u8>> {
-        let line = written(question, Layout::Compact)
+        let line = serde_json::to_string(question)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
         self.send(question.op().name(), line, question.longest_answer())
     }

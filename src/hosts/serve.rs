@@ -19,7 +19,6 @@ use super::protocol::{
 };
 use crate::hosts::step_search::find_step;
 use crate::text::from_bytes;
-use crate::text::json::{Layout, write};
 use crate::trace::{Reference, Run};
 
 /// No request needs to be as long as this.
@@ -52,7 +51,7 @@ pub fn serve(
                 while let Line::TooLong(_) = lines::read(input, LONGEST_REQUEST)? {}
                 let most = LONGEST_REQUEST >> 20;
                 let error = format!("the request is longer than {most} MiB");
-                write(&refusal(error), Layout::Compact, &mut answer)?;
+                serde_json::to_writer(&mut answer, &refusal(error))?;
             }
             Line::End => return Ok(()),
         }
@@ -97,7 +96,7 @@ impl Host {
     fn reply(&mut self, line: &[u8], output: &mut Vec<u8>) -> io::Result<()> {
         let reply = match from_bytes(line) {
             Ok(Question::Hello { protocol: VERSION }) => {
-                return Ok(write(&self.hello(), Layout::Compact, output)?);
+                return Ok(serde_json::to_writer(output, &self.hello())?);
             }
             Ok(question) => match question.excess() {
                 Some(excess) => refusal(excess),
@@ -107,7 +106,7 @@ impl Host {
             },
             Err(error) => refusal(format!("this is no request of protocol {VERSION}: {error}")),
         };
-        Ok(write(&reply, Layout::Compact, output)?)
+        Ok(serde_json::to_writer(output, &reply)?)
     }
 
     fn answer(&mut self, question: Question) -> Answer<Reply> {

@@ -12,7 +12,6 @@ use flate2::write::GzEncoder;
 use serde::Deserialize;
 
 use super::{Recording, SCHEMA};
-use crate::text::json::{Layout, write};
 use crate::text::{CleanStrings, json_error};
 
 /// Why a recording could not be read.
@@ -89,7 +88,7 @@ impl Recording {
         // Millions of integers and commas: each write to the packer itself clears a buffer of its
         // own.
         let mut packer = BufWriter::with_capacity(PIECE, packer());
-        write(self, Layout::Compact, &mut packer)?;
+        serde_json::to_writer(&mut packer, self)?;
         packer
             .into_inner()
             .map_err(io::IntoInnerError::into_error)?

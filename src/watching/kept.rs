@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Event, Stability};
-use crate::text::json::{Layout, written};
 
 /// The schema of each line.
 pub const SCHEMA: &str = "timermeter.watch.v1";
@@ -69,13 +68,10 @@ struct Document {
 /// # Errors
 /// Never, but that is for the serializer to say.
 pub fn line(of: &Line) -> serde_json::Result<String> {
-    written(
-        &Document {
-            schema: SCHEMA.to_owned(),
-            line: of.clone(),
-        },
-        Layout::Compact,
-    )
+    serde_json::to_string(&Document {
+        schema: SCHEMA.to_owned(),
+        line: of.clone(),
+    })
 }
 
 /// What was kept: of the last watch, and of all.

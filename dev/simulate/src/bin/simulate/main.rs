@@ -13,8 +13,8 @@ use clap::{Parser, ValueEnum, value_parser};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use timermeter::commands::CommandError;
-use timermeter::table::{Table, TableColumn};
-use timermeter::text::json::{Layout, written};
+use timermeter::document::{Document, Render};
+use timermeter::table::{Style, Table, TableColumn};
 
 /// Simulated timers, unless specified otherwise.
 const COUNT: u32 = 200;
@@ -83,14 +83,11 @@ fn print<T: Serialize>(
     output: &mut dyn Write,
 ) -> Result<(), CommandError> {
     match format {
-        Format::Json => {
-            let text = written(outcome, Layout::Indented);
-            writeln!(
-                output,
-                "{}",
-                text.map_err(|error| CommandError::Failed(error.to_string()))?
-            )?;
-        }
+        Format::Json => Document::new(outcome).write(
+            timermeter::table::Format::Json,
+            Style::default(),
+            output,
+        )?,
         Format::Table => as_table(outcome, output)?,
     }
     output.flush()?;
