@@ -1,13 +1,14 @@
-//! What runs say of a figure: its difference, how uncertain that is, and how unlikely by chance.
+//! The difference of a figure between the runs of two sides: how large it is, how uncertain, and
+//! how unlikely by chance.
 
+use super::Quantity;
 use super::scatter::{DEGREES, Read};
-use super::{Difference, Interval, Quantity, Unit};
+use super::{Change, Interval, Unit};
 use crate::fields::Scatter;
-use crate::statistics::CONFIDENCE;
 use crate::statistics::hypotheses::{Variance, critical, shrunk, two_sided};
-use crate::statistics::mean;
+use crate::statistics::{CONFIDENCE, mean};
 
-/// The two-sided probability that belongs to a change being seen nine times in ten.
+/// The two-sided probability that belongs to a change being detected nine times in ten.
 /// *Definition*: convention.
 const MISSED: f64 = 0.2;
 
@@ -28,212 +29,221 @@ pub(super) struct Run {
 pub(super) struct Sides {
     pub unit: Option<Unit>,
     pub runs: [Vec<Run>; 2],
-    /// Others of the machine, which tell what runs differ by and nothing else.
+    /// Others of the machine, which add to what is known of the variance between runs.
     pub history: Vec<Run>,
 }
 
-/// What follows from them.
+/// The scale on which figures are compared: variances are alike on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scale {
+    Linear,
+    Logarithmic,
+}
+
+/// An estimated difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Evidence {
-    /// Whether effect and errors are of logarithms.
-    relative: bool,
+    scale: Scale,
     sides: [Interval; 2],
     effect: f64,
     /// Standard errors of the effect downwards and upwards.
     errors: [f64; 2],
     degrees: f64,
-    /// Whether another unit has it to the other side.
+    /// Whether the figure changed in the other direction in another unit.
     opposed: bool,
 }
 
+impl Scale {
+    fn apply(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Logarithmic => value.ln(),
+        }
+    }
+
+    fn invert(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Logarithmic => value.exp(),
+        }
+    }
+}
+
 impl Sides {
-    fn is_relative(&self, quantity: Quantity) -> bool {
-        let runs = self.unchanged().flatten();
-        quantity.is_relative() && runs.into_iter().all(|run| run.figure.value > 0.0)
+    fn scale(&self, quantity: Quantity) -> Scale {
+        let mut runs = self.unchanged().flatten();
+        if quantity.is_relative() && runs.all(|run| run.figure.value > 0.0) {
+            Scale::Logarithmic
+        } else {
+            Scale::Linear
+        }
     }
 
-    /// Runs between which nothing changed.
-    pub(super) fn unchanged(&self) -> impl Iterator<Item = &Vec<Run>> {
-        self.runs
-            .iter()
-            .chain([&self.history])
-            .filter(|runs| !runs.is_empty())
+    /// Groups of runs between which nothing changed.
+    fn unchanged(&self) -> impl Iterator<Item = &Vec<Run>> {
+        let groups = self.runs.iter().chain([&self.history]);
+        groups.filter(|runs| !runs.is_empty())
     }
 
-    fn degrees(&self) -> usize {
-        self.unchanged().map(|runs| runs.len() - 1).sum()
+    /// The difference where its uncertainty is unknown.
+    pub(super) fn bare_change(&self, quantity: Quantity) -> Option<Change> {
+        let [old, new] = [self.runs[0].first()?.figure, self.runs[1].first()?.figure];
+        let percent = 100.0 * (new.value / old.value - 1.0);
+        let has_ratio = quantity.is_relative() && old.value > 0.0 && new.value > 0.0;
+        Some(Change {
+            old,
+            new,
+            difference: Interval::unbounded(new.value - old.value),
+            percent: (has_ratio && percent.is_finite()).then(|| Interval::unbounded(percent)),
+        })
     }
 
-    /// The difference as it is, where nothing tells how uncertain that is.
-    pub(super) fn bare(&self, quantity: Quantity) -> Option<Difference> {
-        let first = |side: &Vec<Run>| Some(side.first()?.figure);
-        Some(Difference::between(
-            first(&self.runs[0])?,
-            first(&self.runs[1])?,
-            quantity.is_relative(),
-        ))
-    }
-
-    /// One run a side: what processes of each differ by, and what such timers are known to do from
-    /// run to run.
-    fn single(&self, quantity: Quantity, read: Read) -> Option<Evidence> {
+    /// Evidence of one run a side: the variance between its processes, and what runs of such timers
+    /// are known to vary by.
+    fn of_single_runs(&self, quantity: Quantity, read: Read) -> Option<Evidence> {
         let [[old], [new]] = [self.runs[0].as_slice(), self.runs[1].as_slice()] else {
             return None;
         };
-        let relative = self.is_relative(quantity);
-        let at = |value: f64| if relative { value.ln() } else { value };
+        let scale = self.scale(quantity);
         let ([old_below, old_above], [new_below, new_above]) =
-            (old.errors(relative)?, new.errors(relative)?);
-        let shared_core = old.shared_core || new.shared_core;
-        let spread = f64::midpoint(old.spread, new.spread);
-        let value = f64::midpoint(old.figure.value, new.figure.value);
-        let between = 2.0 * read.variance(quantity, value, spread, shared_core, relative);
-        let error = |old: f64, new: f64| (old * old + new * new + between).sqrt();
-        // Welch and Satterthwaite; of both directions the one that is known with fewer.
-        let degrees = |old_error: f64, new_error: f64| {
+            (old.errors(scale)?, new.errors(scale)?);
+        let between = 2.0
+            * read.variance(
+                quantity,
+                f64::midpoint(old.figure.value, new.figure.value),
+                f64::midpoint(old.spread, new.spread),
+                old.shared_core || new.shared_core,
+                scale == Scale::Logarithmic,
+            );
+        // The standard error, and its degrees of freedom (Welch and Satterthwaite).
+        let error = |old_error: f64, new_error: f64| {
             let parts = [
                 (old_error.powi(2), old.degrees),
                 (new_error.powi(2), new.degrees),
                 (between, DEGREES),
             ];
             let whole: f64 = parts.iter().map(|(part, _)| part).sum();
-            let by: f64 = parts
-                .iter()
-                .map(|(part, degrees)| part * part / degrees)
-                .sum();
-            if by > 0.0 {
+            let by: f64 = parts.iter().map(|(part, of)| part * part / of).sum();
+            let degrees = if by > 0.0 {
                 whole * whole / by
             } else {
                 DEGREES
-            }
+            };
+            (whole.sqrt(), degrees)
         };
+        let (down, up) = (error(old_above, new_below), error(old_below, new_above));
         Some(Evidence {
-            relative,
+            scale,
             sides: [old.figure, new.figure],
-            effect: at(new.figure.value) - at(old.figure.value),
-            errors: [error(old_above, new_below), error(old_below, new_above)],
-            degrees: degrees(old_above, new_below).min(degrees(old_below, new_above)),
+            effect: scale.apply(new.figure.value) - scale.apply(old.figure.value),
+            errors: [down.0, up.0],
+            degrees: down.1.min(up.1),
             opposed: false,
         })
     }
 
-    /// What several runs differ by: the variance of one of them, both sides and the history
-    /// together, and as a hint what processes of a run differ by.
-    fn between(&self, quantity: Quantity, read: Read) -> Option<Variance> {
-        let (relative, degrees) = (self.is_relative(quantity), self.degrees());
+    /// The variance between runs: that of a run around the mean of its group, all groups together,
+    /// and as a hint the variance between the processes of a run.
+    fn variance(&self, quantity: Quantity, read: Read) -> Option<Variance> {
+        let scale = self.scale(quantity);
+        let degrees: usize = self.unchanged().map(|runs| runs.len() - 1).sum();
         let mut squares = 0.0;
         for runs in self.unchanged() {
-            let scaled = scaled(runs, relative);
-            let centre = mean(&scaled)?;
-            squares += scaled
-                .iter()
-                .map(|value| (value - centre).powi(2))
-                .sum::<f64>();
+            let values = scaled(runs, scale);
+            let centre = mean(&values)?;
+            let group = values.iter().map(|value| (value - centre).powi(2));
+            squares += group.sum::<f64>();
         }
-        let errors = self
-            .unchanged()
-            .flatten()
-            .filter_map(|run| run.errors(relative));
-        let within: Vec<f64> = errors
+        let runs = self.unchanged().flatten();
+        let within: Vec<f64> = runs
+            .filter_map(|run| run.errors(scale))
             .map(|[below, above]| f64::midpoint(below, above).powi(2))
             .collect();
-        let hint = mean(&within).map_or(f64::NAN, f64::ln);
         (degrees > 0).then(|| Variance {
             value: squares / degrees as f64,
             degrees: degrees as f64,
             kind: read as usize,
-            hint,
+            hint: mean(&within).map_or(f64::NAN, f64::ln),
         })
     }
 
-    fn several(&self, quantity: Quantity, variance: (f64, f64)) -> Option<Evidence> {
-        let (relative, (variance, degrees)) = (self.is_relative(quantity), variance);
-        let centre = |side: &Vec<Run>| mean(&scaled(side, relative));
-        let centres = [centre(&self.runs[0])?, centre(&self.runs[1])?];
-        let errors = [0, 1].map(|side: usize| (variance / self.runs[side].len() as f64).sqrt());
-        let back = |value: f64| if relative { value.exp() } else { value };
+    /// Evidence of several runs, whose variance and its degrees of freedom are known.
+    fn of_several_runs(
+        &self,
+        quantity: Quantity,
+        (variance, degrees): (f64, f64),
+    ) -> Option<Evidence> {
+        let scale = self.scale(quantity);
         let half = critical(1.0 - CONFIDENCE, degrees);
-        let sides = [0, 1].map(|side: usize| {
-            let (at, half) = (centres[side], half * errors[side]);
-            Interval::with_ends(back(at), Some((back(at - half), back(at + half))))
-        });
-        let error = errors[0].hypot(errors[1]);
+        let side = |runs: &Vec<Run>| {
+            let (centre, error) = (
+                mean(&scaled(runs, scale))?,
+                (variance / runs.len() as f64).sqrt(),
+            );
+            let [low, high] = [-1.0, 1.0].map(|sign| scale.invert(centre + sign * half * error));
+            let interval = Interval::with_ends(scale.invert(centre), Some((low, high)));
+            Some((centre, error, interval))
+        };
+        let (old, new) = (side(&self.runs[0])?, side(&self.runs[1])?);
         Some(Evidence {
-            relative,
-            sides,
-            effect: centres[1] - centres[0],
-            errors: [error; 2],
+            scale,
+            sides: [old.2, new.2],
+            effect: new.0 - old.0,
+            errors: [old.1.hypot(new.1); 2],
             degrees,
             opposed: false,
         })
     }
 }
 
-fn scaled(side: &[Run], relative: bool) -> Vec<f64> {
+fn scaled(side: &[Run], scale: Scale) -> Vec<f64> {
     side.iter()
-        .map(|run| {
-            if relative {
-                run.figure.value.ln()
-            } else {
-                run.figure.value
-            }
-        })
+        .map(|run| scale.apply(run.figure.value))
         .collect()
 }
 
 impl Run {
     /// Standard errors below and above.
-    fn errors(&self, relative: bool) -> Option<[f64; 2]> {
+    fn errors(&self, scale: Scale) -> Option<[f64; 2]> {
         let (value, (low, high)) = (self.figure.value, self.figure.ends()?);
         let half = critical(1.0 - CONFIDENCE, self.degrees);
-        // An end at zero has no logarithm: then the share tells.
-        let below = if relative && low > 0.0 {
-            (value / low).ln()
-        } else {
-            value - low
-        };
-        let below = if relative && low <= 0.0 {
-            below / value
-        } else {
-            below
-        };
-        let above = if relative {
-            (high / value).ln()
-        } else {
-            high - value
+        let [below, above] = match scale {
+            Scale::Linear => [value - low, high - value],
+            Scale::Logarithmic if low > 0.0 => [(value / low).ln(), (high / value).ln()],
+            // An end at zero has no logarithm: then its share of the figure stands for it.
+            Scale::Logarithmic => [(value - low) / value, (high / value).ln()],
         };
         Some([below / half, above / half])
     }
 }
 
-/// The evidence of all timers for one figure in one unit. Variances between runs of figures that
-/// follow what the machine does are drawn towards those of their kind.
+/// The evidence of all timers for one figure in one unit. Variances of figures that scatter as
+/// costs or latenesses do are shrunk towards those of their kind of read.
 pub(super) fn evidence(quantity: Quantity, all: &[(Read, &Sides)]) -> Vec<Option<Evidence>> {
     let known: Vec<Option<Variance>> = all
         .iter()
-        .map(|(read, sides)| sides.between(quantity, *read))
+        .map(|(read, sides)| sides.variance(quantity, *read))
         .collect();
     let present: Vec<Variance> = known.iter().flatten().copied().collect();
-    let alike = matches!(quantity.scatter(), Scatter::Cost | Scatter::Lateness);
-    let variances = if alike {
+    let variances = if matches!(quantity.scatter(), Scatter::Cost | Scatter::Lateness) {
         shrunk(&present)
     } else {
         present
             .iter()
-            .map(|variance| (variance.value, variance.degrees))
+            .map(|known| (known.value, known.degrees))
             .collect()
     };
     let mut variances = variances.into_iter();
     let one = |((read, sides), known): (&(Read, &Sides), &Option<Variance>)| match known {
-        Some(_) => sides.several(quantity, variances.next()?),
-        None => sides.single(quantity, *read),
+        Some(_) => sides.of_several_runs(quantity, variances.next()?),
+        None => sides.of_single_runs(quantity, *read),
     };
     all.iter().zip(&known).map(one).collect()
 }
 
 impl Evidence {
-    /// That in which a difference is least sure; where a change in one unit is one to the other
-    /// side in another, that which is less of one.
+    /// The evidence in the unit in which a difference is least certain; `opposed` where the figure
+    /// changed in the other direction in another unit.
     pub(super) fn weakest(ways: &[Self]) -> Option<Self> {
         let least = ways
             .iter()
@@ -243,59 +253,95 @@ impl Evidence {
         Some(Self { opposed, ..least })
     }
 
-    /// How likely chance alone makes so large a difference, or a larger one.
+    /// The probability that chance alone makes so large a difference, or a larger one.
     pub(super) fn probability(&self) -> f64 {
-        let error = self.errors[usize::from(self.effect < 0.0)];
-        let none = self.effect == 0.0 || self.opposed;
-        if none {
-            1.0
-        } else {
-            two_sided(self.effect / error, self.degrees)
+        if self.effect == 0.0 || self.opposed {
+            return 1.0;
         }
+        let error = self.errors[usize::from(self.effect < 0.0)];
+        two_sided(self.effect / error, self.degrees)
     }
 
-    /// The smallest change that is found nine times in ten where what is as unlikely as
-    /// `probability` counts: in percent where it is relative, else in the unit of the figure.
+    /// The smallest change that is detected nine times in ten where a difference as improbable as
+    /// `probability` counts: in percent on the logarithmic scale, else in the unit of the figure.
     pub(super) fn detectable(&self, probability: f64) -> f64 {
         let deviations = critical(probability, self.degrees) + critical(MISSED, self.degrees);
         let change = deviations * self.errors[0].max(self.errors[1]);
-        if self.relative {
-            100.0 * change.exp_m1()
-        } else {
-            change
+        match self.scale {
+            Scale::Linear => change,
+            Scale::Logarithmic => 100.0 * change.exp_m1(),
         }
     }
 
-    /// The difference with its own 95 % interval.
-    pub(super) fn difference(&self) -> Difference {
+    /// The difference with its 95 % interval.
+    pub(super) fn change(&self) -> Change {
         let half = critical(1.0 - CONFIDENCE, self.degrees);
-        let (low, high) = (
-            self.effect - half * self.errors[0],
-            self.effect + half * self.errors[1],
-        );
         let [old, new] = self.sides;
-        let shift = |effect: f64| {
-            if self.relative {
-                old.value * effect.exp_m1()
-            } else {
-                effect
-            }
+        let effect = Interval {
+            value: self.effect,
+            low: self.effect - half * self.errors[0],
+            high: self.effect + half * self.errors[1],
         };
-        let percent = |effect: f64| 100.0 * effect.exp_m1();
-        let finite =
-            |(low, high): (f64, f64)| (low.is_finite() && high.is_finite()).then_some((low, high));
-        Difference {
+        let shares = effect.map(f64::exp_m1);
+        let differences = match self.scale {
+            Scale::Linear => effect,
+            Scale::Logarithmic => shares.scaled(old.value),
+        };
+        let difference = Interval::with_ends(new.value - old.value, differences.ends());
+        let percent = shares.scaled(100.0);
+        let is_relative = self.scale == Scale::Logarithmic && percent.value.is_finite();
+        Change {
             old,
             new,
-            absolute: new.value - old.value,
-            interval: finite((shift(low), shift(high))),
-            percent: self
-                .relative
-                .then(|| percent(self.effect))
-                .filter(|percent| percent.is_finite()),
-            percent_interval: Some((percent(low), percent(high)))
-                .filter(|_| self.relative)
-                .and_then(finite),
+            difference,
+            percent: is_relative.then(|| Interval::with_ends(percent.value, percent.ends())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Change, Interval, Quantity, Read, Run, Sides, evidence};
+
+    /// The change of one run a side, whose intervals are `half` wide on either side.
+    fn change(old: (f64, f64), new: (f64, f64)) -> Change {
+        let run = |(value, half): (f64, f64)| Run {
+            figure: Interval::with_ends(value, Some((value - half, value + half))),
+            degrees: 1e6,
+            shared_core: false,
+            spread: 0.9,
+        };
+        let sides = Sides {
+            unit: None,
+            runs: [vec![run(old)], vec![run(new)]],
+            history: Vec::new(),
+        };
+        let mut all = Quantity::all();
+        let rate = all.find(|quantity| quantity.name() == "rate").unwrap();
+        let found = evidence(rate, &[(Read::Waiting, &sides)]);
+        found[0].expect("both have intervals").change()
+    }
+
+    #[test]
+    fn errors_add_up_as_squares() {
+        let change = change((10.0, 4.0), (30.0, 3.0));
+        let (low, high) = change.difference.ends().expect("both have intervals");
+        assert_eq!(change.difference.value, 20.0);
+        assert!((high - low - 10.0).abs() < 1e-3, "{change:?}");
+        assert_eq!(change.percent, None, "a rate is no time");
+    }
+
+    proptest! {
+        #[test]
+        fn swapped_sides_mirror_the_interval(
+            old in 0.1f64..1e3, new in 0.1f64..1e3, a in 0.0f64..10.0, b in 0.0f64..10.0,
+        ) {
+            let (there, back) = (change((old, a), (new, b)), change((new, b), (old, a)));
+            let ends = [there, back].map(|change| change.difference.ends().unwrap());
+            prop_assert!((ends[0].0 + ends[1].1).abs() < 1e-9 && (ends[0].1 + ends[1].0).abs() < 1e-9);
+            prop_assert!(ends[0].0 <= there.difference.value && there.difference.value <= ends[0].1);
         }
     }
 }

@@ -1,14 +1,15 @@
-//! All figures of a comparison together: of what did not change, something is called changed in one
-//! comparison of a hundred only.
+//! Judges all figures of a comparison together, so that of what did not change something is called
+//! changed in one comparison of a hundred only.
 
+use super::Quantity;
 use super::evidence::{Evidence, Sides, evidence};
 use super::scatter::Read;
-use super::{Compared, Difference, Quantity, Unit, Verdict};
+use super::{Compared, Unit, Verdict};
 use crate::statistics::hypotheses::holm;
 
 /// The probability that anything is called changed where nothing did.
 /// *Definition*: the aim that was set.
-pub const FAMILY_ERROR: f64 = 0.01;
+pub(super) const FAMILY_ERROR: f64 = 0.01;
 /// How much more of it a cost is given than another figure: it is what was asked for.
 /// *Judgement*.
 const OF_COSTS: f64 = 8.0;
@@ -18,58 +19,49 @@ pub(super) struct Candidate {
     pub timer: String,
     pub quantity: Quantity,
     pub read: Read,
-    /// In each unit that it may be the same in: a change has to show in all of them.
+    /// In each unit in which it may be unchanged: a change has to show in all of them.
     pub ways: Vec<Sides>,
     /// Whether a report rests the timer on a single process.
     pub single_process: bool,
 }
 
-/// What single runs were taken to differ by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Assumed {
-    pub read: Read,
-    pub shared_core: bool,
-}
-
-/// What became of each.
+/// The verdict on each.
 pub(super) fn judged(candidates: &[Candidate]) -> Vec<Compared> {
     let found = found(candidates);
-    let asked = |at: &usize| found[*at].is_some() && candidates[*at].quantity != Quantity::QUALITY;
-    let family: Vec<usize> = (0..candidates.len()).filter(asked).collect();
-    let weight = |at: usize| {
-        if candidates[at].quantity == Quantity::COST {
-            OF_COSTS
-        } else {
-            1.0
-        }
-    };
-    let all: f64 = family.iter().map(|at| weight(*at)).sum();
-    let probabilities: Vec<(f64, f64)> = family
+    // A Quality follows from other figures, so that it is no part of the family.
+    let weights: Vec<f64> = candidates
         .iter()
-        .map(|at| {
-            (
-                found[*at].as_ref().map_or(1.0, Evidence::probability),
-                weight(*at),
-            )
+        .zip(&found)
+        .map(|(candidate, evidence)| match candidate.quantity {
+            _ if evidence.is_none() => 0.0,
+            quantity if quantity == Quantity::QUALITY => 0.0,
+            quantity if quantity == Quantity::COST => OF_COSTS,
+            _ => 1.0,
         })
         .collect();
-    let mut adjusted = vec![None; candidates.len()];
-    family
+    let all: f64 = weights.iter().sum();
+    let family: Vec<usize> = (0..weights.len()).filter(|at| weights[*at] > 0.0).collect();
+    let asked: Vec<(f64, f64)> = family
         .iter()
-        .zip(holm(&probabilities))
-        .for_each(|(at, probability)| adjusted[*at] = Some(probability));
-    let mut compared: Vec<Compared> = (0..candidates.len())
-        .filter_map(|at| {
-            one(
-                &candidates[at],
-                found[at].as_ref(),
-                adjusted[at],
-                FAMILY_ERROR * weight(at) / all,
-            )
-        })
+        .filter_map(|at| Some((found[*at].as_ref()?.probability(), weights[*at])))
         .collect();
-    follow(&mut compared);
-    compared
+    let mut probabilities: Vec<Option<f64>> = found
+        .iter()
+        .map(|evidence| evidence.as_ref().map(Evidence::probability))
+        .collect();
+    for (at, adjusted) in family.into_iter().zip(holm(&asked)) {
+        probabilities[at] = Some(adjusted);
+    }
+    let judged = candidates.iter().enumerate().filter_map(|(at, candidate)| {
+        let level = match weights[at] {
+            0.0 => FAMILY_ERROR,
+            weight => FAMILY_ERROR * weight / all,
+        };
+        candidate.judged(found[at].as_ref(), probabilities[at], level)
+    });
+    let mut judged = judged.collect();
+    judge_qualities(&mut judged);
+    judged
 }
 
 /// The evidence of each, in the unit in which it is weakest; none where a unit lacks it.
@@ -77,128 +69,90 @@ fn found(candidates: &[Candidate]) -> Vec<Option<Evidence>> {
     let mut found: Vec<Vec<Evidence>> = vec![Vec::new(); candidates.len()];
     for quantity in Quantity::all() {
         for unit in [None, Some(Unit::Cycles), Some(Unit::Time)] {
-            let ways = candidates
-                .iter()
-                .enumerate()
-                .filter(|(_, candidate)| candidate.quantity == quantity);
-            let ways: Vec<(usize, Read, &Sides)> = ways
-                .flat_map(|(at, candidate)| {
-                    candidate
-                        .ways
-                        .iter()
-                        .map(move |way| (at, candidate.read, way))
-                })
-                .filter(|(_, _, way)| way.unit == unit)
-                .collect();
-            let sides: Vec<(Read, &Sides)> =
-                ways.iter().map(|(_, read, way)| (*read, *way)).collect();
-            for ((at, ..), evidence) in ways.iter().zip(evidence(quantity, &sides)) {
-                found[*at].extend(evidence);
+            let mut places = Vec::new();
+            let mut sides = Vec::new();
+            for (at, candidate) in candidates.iter().enumerate() {
+                let mut ways = candidate.ways.iter();
+                if let Some(way) = ways.find(|way| way.unit == unit)
+                    && candidate.quantity == quantity
+                {
+                    places.push(at);
+                    sides.push((candidate.read, way));
+                }
+            }
+            for (at, evidence) in places.into_iter().zip(evidence(quantity, &sides)) {
+                found[at].extend(evidence);
             }
         }
     }
     let weakest = |(candidate, ways): (&Candidate, Vec<Evidence>)| {
-        (ways.len() == candidate.ways.len())
-            .then(|| Evidence::weakest(&ways))
-            .flatten()
+        let is_complete = ways.len() == candidate.ways.len();
+        is_complete.then(|| Evidence::weakest(&ways)).flatten()
     };
     candidates.iter().zip(found).map(weakest).collect()
 }
 
-fn one(
-    candidate: &Candidate,
-    evidence: Option<&Evidence>,
-    adjusted: Option<f64>,
-    level: f64,
-) -> Option<Compared> {
-    let quantity = candidate.quantity;
-    let difference = match evidence {
-        Some(evidence) => evidence.difference(),
-        None => candidate.ways.first()?.bare(quantity)?,
-    };
-    let matters = quantity.matters(&difference);
-    let level = if quantity == Quantity::QUALITY {
-        FAMILY_ERROR
-    } else {
-        level
-    };
-    let probability = adjusted.or(evidence.map(Evidence::probability));
-    let verdict = match probability {
-        None => Verdict::Unjudged,
-        Some(probability) if matters && probability <= FAMILY_ERROR => {
-            quantity.direction(&difference)
-        }
-        Some(_) => Verdict::Noise,
-    };
-    let units: Vec<Unit> = candidate.ways.iter().filter_map(|way| way.unit).collect();
-    Some(Compared {
-        timer: candidate.timer.clone(),
-        quantity,
-        difference,
-        verdict,
-        matters,
-        single_process: candidate.single_process,
-        unit: if units.len() > 1 {
-            Some(Unit::Both)
-        } else {
-            units.first().copied()
-        },
-        probability,
-        detectable: evidence
-            .map(|evidence| evidence.detectable(level))
-            .filter(|change| change.is_finite()),
-    })
+impl Candidate {
+    /// `level` is the probability below which it would count, were it alone.
+    fn judged(
+        &self,
+        evidence: Option<&Evidence>,
+        probability: Option<f64>,
+        level: f64,
+    ) -> Option<Compared> {
+        let quantity = self.quantity;
+        let change = match evidence {
+            Some(evidence) => evidence.change(),
+            None => self.ways.first()?.bare_change(quantity)?,
+        };
+        let smallest = quantity.smallest_difference(change.old.value);
+        let matters = change.difference.value.abs() >= smallest;
+        let verdict = match probability {
+            None => Verdict::Unjudged,
+            Some(probability) if !matters || probability > FAMILY_ERROR => Verdict::Noise,
+            Some(_) if quantity.is_better(change.old.value, change.new.value) => Verdict::Better,
+            Some(_) => Verdict::Worse,
+        };
+        Some(Compared {
+            timer: self.timer.clone(),
+            quantity,
+            change,
+            verdict,
+            matters,
+            single_process: self.single_process,
+            unit: match self.ways.as_slice() {
+                [way] => way.unit,
+                _ => Some(Unit::Both),
+            },
+            probability,
+            detectable: evidence
+                .map(|evidence| evidence.detectable(level))
+                .filter(|change| change.is_finite()),
+        })
+    }
 }
 
-/// A Quality follows from cost, resolution and spread: it is no finding of its own, and has changed
-/// only where one of these has. One that was taken away, or given back, is as sure as the verdict
-/// that it goes by.
-fn follow(compared: &mut [Compared]) {
-    let is_told = |verdict: Verdict| matches!(verdict, Verdict::Better | Verdict::Worse);
-    let of_parts: Vec<String> = compared
-        .iter()
-        .filter(|compared| compared.quantity != Quantity::QUALITY && is_told(compared.verdict))
-        .map(|compared| compared.timer.clone())
+/// A Quality follows from cost, resolution and spread, and has changed only where one of these has.
+/// One that was taken away, or given back, is as certain as the verdict that it goes by.
+fn judge_qualities(compared: &mut Vec<Compared>) {
+    let changed = compared.iter().filter(|part| part.is_changed());
+    let of_parts: Vec<String> = changed
+        .filter(|part| part.quantity != Quantity::QUALITY)
+        .map(|part| part.timer.clone())
         .collect();
-    for quality in compared
-        .iter_mut()
-        .filter(|compared| compared.quantity == Quantity::QUALITY)
-    {
-        let Difference { old, new, .. } = quality.difference;
-        if (old.value == 0.0) != (new.value == 0.0) && old.ends().is_some() && new.ends().is_some()
-        {
+    for quality in compared.iter_mut() {
+        let [old, new] = [quality.change.old, quality.change.new];
+        if quality.quantity != Quantity::QUALITY {
+            continue;
+        }
+        if (old.value == 0.0) != (new.value == 0.0) && old.is_bounded() && new.is_bounded() {
             quality.verdict = if new.value == 0.0 {
                 Verdict::Worse
             } else {
                 Verdict::Better
             };
-        } else if is_told(quality.verdict) && !of_parts.contains(&quality.timer) {
+        } else if quality.is_changed() && !of_parts.contains(&quality.timer) {
             quality.verdict = Verdict::Noise;
         }
     }
-}
-
-/// What single runs of these were taken to differ by.
-pub(super) fn assumed(candidates: &[Candidate]) -> Vec<Assumed> {
-    let single = |sides: &&Sides| sides.unchanged().all(|runs| runs.len() == 1);
-    let of = |candidate: &Candidate| {
-        let sides = candidate.ways.first().filter(single)?;
-        let shared_core = sides.runs.iter().flatten().any(|run| run.shared_core);
-        let has_intervals = sides
-            .runs
-            .iter()
-            .flatten()
-            .all(|run| run.figure.ends().is_some());
-        let read = candidate.read;
-        (has_intervals
-            && [Quantity::COST, Quantity::LATENESS, Quantity::FLOOR].contains(&candidate.quantity))
-        .then_some(Assumed {
-            read,
-            shared_core: shared_core && read != Read::Waiting,
-        })
-    };
-    let mut assumed: Vec<Assumed> = candidates.iter().filter_map(of).collect();
-    assumed.sort_unstable();
-    assumed.dedup();
-    assumed
 }

@@ -1,277 +1,281 @@
-//! What changed, as tables and sentences: the terminal and the Markdown page differ in how they set
-//! them only.
+//! The rows of reports as they are compared: clocks, waits and periods alike, those of different
+//! runs matched by id and conditions.
 
 use indexmap::IndexMap;
 
-use super::family::Assumed;
-use super::quantity::Measure;
-use super::{
-    ChangedAnswer, Compared, Comparison, FAMILY_ERROR, Fate, Quantity, SMALLEST, SMALLEST_QUALITY,
-    Unit, Verdict,
-};
-use crate::table::{Table, TableColumn};
-use crate::text::numbers::{NOTHING, significant};
+use super::evidence::{Run, Sides};
+use super::family::Candidate;
+use super::scatter::Read;
+use super::units::{Hertz, run_at, units};
+use super::{Fate, OneSided, Quantity, Unit};
+use crate::fields::{self, Kind};
+use crate::model::{Following, Interval, Report, Status, TimerRow, WaitConditions};
+use crate::text::numbers::short_time;
 
-/// The figures to be shown, the worst first: those that differ by more than noise, or could not be
-/// judged and differ by what matters; or `all` of them. A spread without an interval is shown with
-/// all others only: older reports have none, and Quality, which is judged, holds it.
-pub(super) fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
-    let differs = |compared: &&Compared| match compared.verdict {
-        Verdict::Better | Verdict::Worse => true,
-        Verdict::Unjudged => {
-            compared.quantity != Quantity::SPREAD
-                && compared.matters
-                && compared.difference.absolute != 0.0
+/// The degrees of freedom that intervals of waits are taken to have, as reports do not say: those
+/// of five processes. *Judgement*.
+const DEGREES: f64 = 4.0;
+
+/// What rows of different runs have in common. Only clocks have no conditions, and timers that could
+/// not be measured.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Key<'a> {
+    is_clock: bool,
+    id: &'a str,
+    period_ns: Option<u64>,
+    conditions: Option<WaitConditions>,
+}
+
+/// A row of a report with its figures.
+pub(super) struct Row<'a> {
+    row: fields::Row<'a>,
+    pub hertz: Hertz,
+    /// Each figure, with the length of the wait that it is of.
+    figures: Vec<(Quantity, Option<u64>, Interval)>,
+}
+
+/// The rows of a side, a run each.
+type Groups<'a, 'b> = IndexMap<Key<'a>, Vec<&'b Row<'a>>>;
+
+/// What is on both sides, and what on one of them.
+#[derive(Default)]
+pub(super) struct Matched<'a, 'b> {
+    /// Old rows, new ones, and those of a history, with their name.
+    pub pairs: Vec<(String, [Vec<&'b Row<'a>>; 3])>,
+    pub one_sided: Vec<OneSided>,
+    /// The names of all.
+    pub names: Vec<String>,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn all_of(report: &'a Report) -> Vec<Self> {
+        let hertz = Hertz::of_run(report);
+        let rows = Kind::ALL.map(|kind| fields::rows(report, kind));
+        let rows = rows.into_iter().flatten();
+        rows.map(|row| Self::new(row, hertz)).collect()
+    }
+
+    fn new(row: fields::Row<'a>, hertz: Hertz) -> Self {
+        let quantities = Quantity::of_kind(row.kind());
+        let mut figures = Vec::new();
+        let mut of_length = Vec::new();
+        for quantity in quantities {
+            match quantity.figure(row) {
+                Some(figure) => figures.push((quantity, None, figure)),
+                None => of_length.push(quantity),
+            }
         }
-        Verdict::Noise => false,
-    };
-    let mut shown: Vec<&Compared> = comparison
-        .figures
-        .iter()
-        .filter(|c| all || differs(c))
-        .collect();
-    // Stable: within a verdict, the timers keep the order of the report, and each its figures.
-    shown.sort_by_key(|compared| class(compared));
-    shown
-}
-
-/// The worst first.
-pub(super) fn class(compared: &Compared) -> u8 {
-    match compared.verdict {
-        Verdict::Worse => 0,
-        Verdict::Better => 1,
-        Verdict::Unjudged => 2,
-        Verdict::Noise => 3,
-    }
-}
-
-/// A row a figure. Units differ from row to row, so that figures are text.
-pub(super) fn figures(shown: &[&Compared]) -> Table<'static> {
-    let right = |heading| TableColumn {
-        right: true,
-        ..TableColumn::left(heading)
-    };
-    let mut table = Table::new(vec![
-        TableColumn {
-            longest: Some(60),
-            folds: true,
-            ..TableColumn::left("timer")
-        },
-        TableColumn::left("figure"),
-        right("old"),
-        right("new"),
-        TableColumn {
-            folds: true,
-            ..TableColumn::left("difference [95 % interval]")
-        },
-        TableColumn::left("verdict"),
-    ]);
-    for compared in shown {
-        table.push(vec![
-            compared.timer.as_str().into(),
-            in_unit(compared).into(),
-            compared
-                .quantity
-                .written(compared.difference.old.value)
-                .into(),
-            compared
-                .quantity
-                .written(compared.difference.new.value)
-                .into(),
-            change(compared).into(),
-            verdict(compared.verdict).into(),
-        ]);
-    }
-    table
-}
-
-/// A figure, and what it was compared in where that is not the unit that it is told in.
-fn in_unit(compared: &Compared) -> String {
-    let name = compared.quantity.name();
-    match compared.unit {
-        Some(Unit::Cycles) => format!("{name} (cycles)"),
-        Some(Unit::Time) | None => name.to_owned(),
-        Some(Unit::Both) => format!("{name} (both)"),
-    }
-}
-
-/// A row an answer that changed.
-pub(super) fn answers(comparison: &Comparison) -> Table<'static> {
-    let mut table = Table::new(
-        ["timer", "question", "answer", "verdict", "finding"]
-            .map(TableColumn::left)
-            .to_vec(),
-    );
-    for answer in &comparison.answers {
-        table.push(vec![
-            answer.timer.as_str().into(),
-            answer.question.name().into(),
-            in_words(answer).into(),
-            verdict(answer.verdict).into(),
-            answer.finding.as_str().into(),
-        ]);
-    }
-    table
-}
-
-/// An answer that changed.
-pub(super) fn in_words(answer: &ChangedAnswer) -> String {
-    format!("{} → {}", answer.old.name(), answer.new.name())
-}
-
-fn change(compared: &Compared) -> String {
-    let difference = &compared.difference;
-    let (value, interval, decimals, unit) = match compared.quantity.measure() {
-        Measure::Points => (difference.absolute, difference.interval, 2, " points"),
-        Measure::Share => (difference.absolute, difference.interval, 3, ""),
-        Measure::Ppm => (difference.absolute, difference.interval, 1, " ppm"),
-        Measure::Time => match difference.percent {
-            Some(percent) => (percent, difference.percent_interval, 1, " %"),
-            None => return format!("{} ns", significant(difference.absolute, 4)),
-        },
-    };
-    match interval {
-        Some((low, high)) => {
-            format!("{value:+.decimals$}{unit} [{low:+.decimals$}, {high:+.decimals$}]")
+        let lengths = row.wait().map(|_| row.by_length()).unwrap_or_default();
+        for part in lengths {
+            let found = of_length.iter().filter_map(|quantity| {
+                Some((*quantity, part.request_ns(), quantity.figure(part)?))
+            });
+            figures.extend(found);
         }
-        None => format!("{value:+.decimals$}{unit}"),
+        Self {
+            row,
+            hertz,
+            figures,
+        }
+    }
+
+    fn key(&self) -> Key<'a> {
+        Key {
+            is_clock: self.clock().is_some(),
+            id: self.row.id(),
+            period_ns: self.row.request_ns(),
+            conditions: self.row.conditions().cloned(),
+        }
+    }
+
+    /// Its name, with the conditions by which it differs from others of its report.
+    fn name(&self) -> String {
+        match self.row.request_ns() {
+            Some(ns) => format!("{} every {}", self.row.name(), short_time(ns as f64)),
+            None => self.row.name(),
+        }
+    }
+
+    /// The row itself, where it is of a clock.
+    pub(super) fn clock(&self) -> Option<&'a TimerRow> {
+        self.row.clock()
+    }
+
+    fn read(&self) -> Read {
+        self.clock().map_or(Read::Waiting, Read::by)
+    }
+
+    pub(super) fn figure(&self, quantity: Quantity, length: Option<u64>) -> Option<Interval> {
+        let mut figures = self.figures.iter();
+        let found = figures.find(|(other, at, _)| (*other, *at) == (quantity, length));
+        found.map(|(_, _, figure)| *figure)
+    }
+
+    /// A figure of it as one of a run.
+    pub(super) fn run(&self, figure: Interval) -> Run {
+        let processes = self.clock().map(|row| {
+            let observations = row.observations.as_ref();
+            observations.map_or(0, |found| found.processes)
+        });
+        let spread = self.clock().and_then(|row| row.spread);
+        Run {
+            figure,
+            degrees: processes.map_or(DEGREES, |processes| {
+                f64::from(processes.saturating_sub(1)).max(1.0)
+            }),
+            shared_core: self.has_warning("restless-core"),
+            spread: spread.map_or(0.5, |spread| spread.value),
+        }
+    }
+
+    pub(super) fn follows(&self) -> Option<Following> {
+        self.clock()?.cost.as_ref()?.follows
+    }
+
+    /// Whether a single process is all that a figure rests on. Clocks say so; published figures have
+    /// no intervals either.
+    fn is_of_single_process(&self, figure: Interval) -> bool {
+        match self.clock() {
+            Some(_) => self.has_warning("single-process"),
+            None => !figure.is_bounded(),
+        }
+    }
+
+    fn has_warning(&self, code: &str) -> bool {
+        let mut warnings = self.row.warnings().iter();
+        warnings.any(|warning| warning.code == code)
     }
 }
 
-pub(super) fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Noise => "noise",
-        Verdict::Unjudged => NOTHING,
+impl Key<'_> {
+    fn without_conditions(&self) -> Self {
+        Self {
+            conditions: None,
+            ..self.clone()
+        }
     }
 }
 
-/// Timers of one report only: how they are called, and who they are with the reason, where there is
-/// one.
-pub(super) fn one_sided(comparison: &Comparison) -> Vec<(&'static str, Vec<String>)> {
-    let fates = [
-        (Fate::Lost, "lost their figures"),
-        (Fate::Gone, "only in the old report"),
-        (Fate::Added, "only in the new report"),
-        (Fate::Gained, "gained figures"),
-    ];
-    let of = |fate: Fate| -> Vec<String> {
-        let timers = comparison
-            .one_sided
+/// Matches the rows of the old runs, the new ones and those of a history.
+pub(super) fn matched<'a, 'b>(sides: [&'b [Row<'a>]; 3]) -> Matched<'a, 'b> {
+    // The CPU on which it waited does not matter where each side has one only.
+    let has_several_cpus = |rows: &[Row]| {
+        let mut cpus = rows
             .iter()
-            .filter(|timer| timer.fate == fate);
-        if fate != Fate::Lost {
-            return timers.map(|timer| timer.timer.clone()).collect();
+            .filter_map(|row| Some(row.row.conditions()?.cpu));
+        let first = cpus.next();
+        cpus.any(|cpu| Some(cpu) != first)
+    };
+    let by_cpu = has_several_cpus(sides[0]) || has_several_cpus(sides[1]);
+    let [old, new, history] = sides.map(|side| grouped(side, by_cpu));
+    let mut matched = Matched::default();
+    for (key, after) in &new {
+        let name = after[0].name();
+        let before = counterpart(&old, key);
+        matched
+            .one_sided
+            .extend(one_sided(before, Some(after), &name));
+        matched.names.push(name.clone());
+        if let Some(before) = before {
+            let others = history.get(key).cloned().unwrap_or_default();
+            let sides = [before.clone(), after.clone(), others];
+            matched.pairs.push((name, sides));
         }
-        let mut reasons: IndexMap<&str, Vec<&str>> = IndexMap::new();
-        for timer in timers {
-            reasons
-                .entry(timer.reason.as_deref().unwrap_or("no reason given"))
-                .or_default()
-                .push(&timer.timer);
-        }
-        reasons
-            .into_iter()
-            .map(|(reason, timers)| format!("{} ({reason})", timers.join(", ")))
-            .collect()
-    };
-    fates
-        .into_iter()
-        .map(|(fate, name)| (name, of(fate)))
-        .filter(|(_, timers)| !timers.is_empty())
-        .collect()
-}
-
-/// The smallest differences that matter, for the head.
-pub(super) fn smallest() -> String {
-    format!(
-        "differences below {} % of a cost or a resolution, or {} % of a Quality, do not matter",
-        100.0 * SMALLEST,
-        100.0 * SMALLEST_QUALITY
-    )
-}
-
-/// How it all comes out, counted.
-pub(super) fn summary(comparison: &Comparison) -> String {
-    let counted = |count: usize, what: &str| format!("{count} {what}");
-    let unjudged = comparison.count(Verdict::Unjudged);
-    let all = comparison.figures.len() - unjudged;
-    let rest = if unjudged > 0 {
-        format!("; {unjudged} without one are not judged")
-    } else {
-        String::new()
-    };
-    format!(
-        "{}, {}, {} of {all} figures with intervals{rest}",
-        counted(comparison.count(Verdict::Worse), "worse"),
-        counted(comparison.count(Verdict::Better), "better"),
-        counted(comparison.count(Verdict::Noise), "no more than noise"),
-    )
-}
-
-/// What single runs of a kind were taken to differ by.
-pub(super) fn assumed(assumed: &Assumed) -> String {
-    let Assumed { read, shared_core } = *assumed;
-    let shared = if shared_core {
-        " beside others on the core"
-    } else {
-        ""
-    };
-    format!(
-        "{}{shared} {} %",
-        read.in_words(),
-        significant(100.0 * read.share(shared_core), 2)
-    )
-}
-
-/// How it was compared: at what risk, in what unit, and what runs were taken to differ by.
-pub(super) fn how(comparison: &Comparison) -> Vec<String> {
-    let mut told = vec![format!(
-        "where nothing changed, 1 comparison in {:.0} names anything; {}",
-        1.0 / FAMILY_ERROR,
-        smallest()
-    )];
-    if let Some([old, new]) = comparison.core_hz {
-        let ghz = |hz: f64| format!("{:.3} GHz", hz / 1e9);
-        told.push(format!(
-            "costs that follow the core are compared in cycles, others in ns, in both where that is unknown; all are told at the {} of the old \
-             runs (the new ones: {})",
-            ghz(old),
-            ghz(new)
-        ));
     }
-    if !comparison.assumed.is_empty() {
-        told.push(format!(
-            "one run a side: what such runs are known to differ by is allowed for ({}); several a side measure it (compare OLD... -- NEW...), as kept ones do (--history)",
-            comparison.assumed.join(", ")
-        ));
-    } else if comparison.runs.iter().sum::<usize>() > 2 || comparison.history > 1 {
-        let ([old, new], history) = (comparison.runs, comparison.history);
-        let others = if history > 0 {
-            format!(", and {history} others")
-        } else {
-            String::new()
+    for (key, before) in &old {
+        let name = before[0].name();
+        if counterpart(&new, key).is_none() {
+            matched
+                .one_sided
+                .extend(one_sided(Some(before), None, &name));
+            matched.names.push(name);
+        }
+    }
+    matched
+}
+
+fn grouped<'a, 'b>(rows: &'b [Row<'a>], by_cpu: bool) -> Groups<'a, 'b> {
+    let mut groups = Groups::new();
+    for row in rows {
+        let mut key = row.key();
+        if let Some(conditions) = &mut key.conditions {
+            conditions.cpu = conditions.cpu.filter(|_| by_cpu);
+        }
+        groups.entry(key).or_default().push(row);
+    }
+    groups
+}
+
+/// The rows of the other side of the same timer under the same conditions. One that could not be
+/// measured has none, and is the same timer all the same.
+fn counterpart<'g, 'a, 'b>(
+    side: &'g Groups<'a, 'b>,
+    key: &Key<'a>,
+) -> Option<&'g Vec<&'b Row<'a>>> {
+    let bare = key.without_conditions();
+    side.get(key).or_else(|| side.get(&bare)).or_else(|| {
+        let is_unmeasured_wait = key.conditions.is_none() && !key.is_clock;
+        let mut others = side.iter().filter(|_| is_unmeasured_wait);
+        let same = others.find(|(other, _)| other.without_conditions() == bare);
+        same.map(|(_, rows)| rows)
+    })
+}
+
+/// What became of a timer that one side alone has figures of. A side has them where any run does.
+fn one_sided(old: Option<&Vec<&Row>>, new: Option<&Vec<&Row>>, name: &str) -> Option<OneSided> {
+    let [old, new] = [old, new].map(|rows| {
+        let rows = rows?;
+        let well = rows.iter().find(|row| row.row.status() == Status::Ok);
+        well.or(rows.first()).copied()
+    });
+    let is_ok = |row: Option<&Row>| row.map(|row| row.row.status() == Status::Ok);
+    let (fate, row) = match (is_ok(old), is_ok(new)) {
+        (Some(true), Some(false)) => (Fate::Lost, new),
+        (Some(false), Some(true)) => (Fate::Gained, old),
+        (Some(_), None) => (Fate::Gone, old),
+        (None, Some(_)) => (Fate::Added, new),
+        _ => return None,
+    };
+    Some(OneSided {
+        timer: name.to_owned(),
+        fate,
+        reason: row.and_then(|row| row.row.reason()).map(str::to_owned),
+    })
+}
+
+/// All figures that both sides have of a timer, in each unit in which they may be unchanged.
+pub(super) fn candidates(name: &str, sides: [&[&Row]; 3], common: Hertz) -> Vec<Candidate> {
+    let mut wanted: Vec<(Quantity, Option<u64>)> = Vec::new();
+    for (quantity, length, _) in sides[1].iter().flat_map(|row| &row.figures) {
+        if !wanted.contains(&(*quantity, *length)) {
+            wanted.push((*quantity, *length));
+        }
+    }
+    let candidate = |(quantity, length): (Quantity, Option<u64>)| {
+        let known = |row: &&Row| row.figure(quantity, length);
+        let in_unit = |unit: &Option<Unit>| {
+            let [old, new, history] = sides.map(|side| -> Vec<Run> {
+                let runs = side.iter().filter_map(|row| Some((known(row)?, row)));
+                runs.map(|(figure, row)| run_at(common, quantity, figure, row, *unit))
+                    .collect()
+            });
+            Sides {
+                unit: *unit,
+                runs: [old, new],
+                history,
+            }
         };
-        told.push(format!(
-            "{old} old and {new} new runs{others}: a change is held against what unchanged runs differ by"
-        ));
-    }
-    told
-}
-
-impl std::fmt::Display for super::PlatformChange {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.what, platform_change(self))
-    }
-}
-
-/// A change of the platform as text; a fallen clock source says so.
-pub(super) fn platform_change(change: &super::PlatformChange) -> String {
-    let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "not reported".into());
-    let remark = change
-        .remark
-        .map(|remark| format!(" ({remark})"))
-        .unwrap_or_default();
-    format!("{} → {}{remark}", told(&change.old), told(&change.new))
+        let mut rows = sides[..2].iter().copied().flatten();
+        let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
+        sides[0].iter().find_map(known)?;
+        Some(Candidate {
+            timer: format!("{name}{at}"),
+            quantity,
+            read: sides[1].first()?.read(),
+            ways: units(quantity, sides, common).iter().map(in_unit).collect(),
+            single_process: rows
+                .any(|row| known(row).is_some_and(|figure| row.is_of_single_process(figure))),
+        })
+    };
+    wanted.into_iter().filter_map(candidate).collect()
 }

@@ -1,23 +1,22 @@
-//! What runs of one unchanged machine differ by, beyond what processes of one run do: by the kind
-//! of read. It decides where a side has one report only; several measure it.
+//! How much runs of an unchanged machine differ beyond the processes of one run, by the kind of
+//! read. It decides where a side has one report only; several reports measure it.
 
 use super::Quantity;
-use super::quantity::Measure;
 use super::quantity::SLEW;
-use crate::fields::Scatter;
+use crate::fields::{Scatter, Unit as FieldUnit};
 use crate::model::{Family, ReadsBy, TimerRow};
 use crate::quality::{COST_EXPONENT, SPREAD_EXPONENT};
 
-/// How a timer is read, as far as runs differ by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// How a timer is read, as far as it matters for how much runs differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
     /// By an instruction, or by code of the system that runs in user mode.
     InUserMode,
     /// By a system call.
     BySystemCall,
-    /// Of what the scheduler charged, or of an event counter: the kernel adds it up.
+    /// CPU time or an event counter, which the kernel adds up.
     OfCpuTime,
-    /// In another runtime, or it is not known how.
+    /// In another runtime, or in an unknown way.
     Elsewhere,
     /// It waits.
     Waiting,
@@ -40,57 +39,20 @@ const WAITS: f64 = 0.3;
 pub(super) const DEGREES: f64 = 30.0;
 
 impl Read {
-    pub(super) fn of(row: &TimerRow) -> Self {
-        if row.runtime != "native" {
-            return Self::Elsewhere;
-        }
+    pub(super) fn by(row: &TimerRow) -> Self {
         let properties = row.properties.as_ref();
         let family = properties.and_then(|properties| properties.family);
-        match (
-            family,
-            properties.and_then(|properties| properties.reads_by),
-        ) {
-            (_, Some(ReadsBy::Instruction | ReadsBy::Vdso)) => Self::InUserMode,
-            (Some(Family::CpuTime | Family::PerfEvent), _) => Self::OfCpuTime,
-            (_, Some(ReadsBy::SystemCall)) => Self::BySystemCall,
+        let reads_by = properties.and_then(|properties| properties.reads_by);
+        match (row.runtime.as_str(), family, reads_by) {
+            ("native", _, Some(ReadsBy::Instruction | ReadsBy::Vdso)) => Self::InUserMode,
+            ("native", Some(Family::CpuTime | Family::PerfEvent), _) => Self::OfCpuTime,
+            ("native", _, Some(ReadsBy::SystemCall)) => Self::BySystemCall,
             _ => Self::Elsewhere,
         }
     }
 
-    /// In words.
-    pub(super) fn in_words(self) -> &'static str {
-        match self {
-            Self::InUserMode => "reads in user mode",
-            Self::BySystemCall => "system calls",
-            Self::OfCpuTime => "clocks of CPU time",
-            Self::Elsewhere => "other reads",
-            Self::Waiting => "waits",
-        }
-    }
-
-    /// By what share of a cost, or of a lateness, runs differ.
-    pub(super) fn share(self, shared_core: bool) -> f64 {
-        match self {
-            Self::Waiting => WAITS,
-            read if shared_core => SHARED_CORE[read.at().min(1)][0],
-            read => COSTS[read.at()],
-        }
-    }
-
-    fn at(self) -> usize {
-        (self as usize).min(COSTS.len() - 1)
-    }
-
-    fn spread(self, shared_core: bool) -> f64 {
-        if shared_core {
-            SHARED_CORE[self.at().min(1)][1]
-        } else {
-            SPREADS[self.at()]
-        }
-    }
-
     /// The variance between runs of a figure of this value, on the scale that it is compared on: of
-    /// a logarithm where that is `relative`. Beside it the spread that goes with a Quality.
+    /// a logarithm where that is `relative`. `spread` goes with the figure.
     pub(super) fn variance(
         self,
         quantity: Quantity,
@@ -99,14 +61,21 @@ impl Read {
         shared_core: bool,
         relative: bool,
     ) -> f64 {
+        let at = (self as usize).min(COSTS.len() - 1);
+        let [cost, per_spread] = if shared_core {
+            SHARED_CORE[at.min(1)]
+        } else {
+            [COSTS[at], SPREADS[at]]
+        };
         let spread = spread.clamp(0.0, 1.0);
-        let of_spread = self.spread(shared_core) * (spread * (1.0 - spread)).sqrt();
+        let of_spread = per_spread * (spread * (1.0 - spread)).sqrt();
         let share = match quantity.scatter() {
-            Scatter::Cost => self.share(shared_core),
-            Scatter::Quality => (COST_EXPONENT * self.share(shared_core))
-                .hypot(SPREAD_EXPONENT * of_spread / spread.max(f64::EPSILON)),
+            Scatter::Cost => cost,
+            Scatter::Quality => {
+                (COST_EXPONENT * cost).hypot(SPREAD_EXPONENT * of_spread / spread.max(f64::EPSILON))
+            }
             Scatter::Spread => return of_spread.powi(2),
-            Scatter::Slew if quantity.measure() == Measure::Ppm => return (1e6 * SLEW).powi(2),
+            Scatter::Slew if quantity.unit() == FieldUnit::Ppm => return (1e6 * SLEW).powi(2),
             Scatter::Slew => SLEW,
             Scatter::Lateness => WAITS,
             Scatter::None => 0.0,
@@ -124,7 +93,7 @@ mod tests {
     use super::{Quantity, Read};
 
     #[test]
-    fn what_the_kernel_does_varies_more() {
+    fn system_calls_vary_most() {
         let variance = |read: Read, shared| read.variance(Quantity::COST, 20.0, 0.9, shared, true);
         assert!(variance(Read::BySystemCall, false) > variance(Read::InUserMode, false));
         assert!(variance(Read::OfCpuTime, true) > variance(Read::OfCpuTime, false));

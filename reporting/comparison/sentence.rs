@@ -1,218 +1,142 @@
-//! The sentences that people came for: whether reading a clock became slower, and what else
-//! changed.
+//! The sentences that a comparison comes down to: whether reads or waits became slower, and what
+//! else changed.
 
-use super::{Compared, Comparison, Quantity, Verdict};
+use super::Quantity;
+use super::{Compared, Comparison, Verdict};
 use crate::statistics::{quantile, sorted};
 use crate::text::numbers::significant;
+use crate::text::{and_more, counted};
 
-/// Timers that are named with their figures.
-const MOST_NAMED: usize = 3;
+/// Timers that are listed with their figures.
+const MOST_LISTED: usize = 3;
 
-/// What a comparison says, a sentence for clocks and one for timers that wait, as far as there are
-/// any.
-#[must_use]
-pub fn sentences(comparison: &Comparison) -> Vec<String> {
-    let of = |clocks: bool| -> Vec<&Compared> {
-        comparison
-            .figures
-            .iter()
-            .filter(|compared| compared.quantity.is_of_clocks() == clocks)
-            .collect()
-    };
-    let clocks = Subject {
-        name: "Clock reads",
-        main: &[Quantity::COST],
-        each: "costs",
-        more: "slower",
-        less: "faster",
-    };
-    let waits = Subject {
-        name: "Waits",
-        main: &[Quantity::LATENESS, Quantity::FLOOR],
-        each: "latenesses",
-        more: "later",
-        less: "earlier",
-    };
-    let told = [(clocks, of(true)), (waits, of(false))];
-    let mut told: Vec<String> = told
-        .into_iter()
-        .filter(|(_, figures)| !figures.is_empty())
-        .map(|(subject, figures)| subject.sentence(&figures))
-        .collect();
-    if told.is_empty() {
-        told.push("Clock reads: could not be told: no figure is on both sides".into());
+/// What a sentence is about: its subject, the quantities that decide, and the words for more and
+/// for less of them.
+type Subject = (&'static str, &'static [Quantity], [&'static str; 2]);
+
+const CLOCKS: Subject = ("Clock reads", &[Quantity::COST], ["slower", "faster"]);
+const WAITS: Subject = (
+    "Waits",
+    &[Quantity::LATENESS, Quantity::FLOOR],
+    ["later", "earlier"],
+);
+
+/// A sentence for clocks and one for timers that wait, as far as there are any.
+pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for (of_clocks, subject) in [(true, CLOCKS), (false, WAITS)] {
+        let figures = comparison.figures.iter();
+        let own = figures.filter(|compared| compared.quantity.is_of_clocks() == of_clocks);
+        let own: Vec<&Compared> = own.collect();
+        if !own.is_empty() {
+            sentences.push(sentence(subject, &own));
+        }
     }
-    let last = told.last_mut().into_iter();
-    last.for_each(|last| *last += &events(comparison));
-    told
-}
-
-/// What happened beside figures.
-fn events(comparison: &Comparison) -> String {
-    let named = |what: &str, timers: Vec<String>| match timers.as_slice() {
-        [] => String::new(),
-        timers => format!("; {what}: {}", few(timers)),
-    };
-    let lost = comparison.lost().map(|lost| lost.timer.clone()).collect();
-    let failed = comparison
-        .failed()
+    if sentences.is_empty() {
+        sentences.push("Clock reads: unknown, as no figure is on both sides".to_owned());
+    }
+    let failed = comparison.answers.iter();
+    let failed = failed
+        .filter(|answer| answer.verdict == Verdict::Worse)
         .map(|answer| format!("{} {}", answer.timer, answer.question.name()));
-    named("lost", lost) + &named("newly failed", failed.collect())
+    let lost = comparison.lost().map(|lost| lost.timer.clone());
+    let events = list("lost", lost.collect()) + &list("newly failed", failed.collect());
+    sentences
+        .last_mut()
+        .into_iter()
+        .for_each(|last| *last += &events);
+    sentences
 }
 
-fn few(names: &[String]) -> String {
-    let more = names.len().saturating_sub(MOST_NAMED);
-    let shown = names[..names.len().min(MOST_NAMED)].join(", ");
-    if more > 0 {
-        format!("{shown} and {more} more")
-    } else {
-        shown
+fn sentence((name, main, [more, less]): Subject, figures: &[&Compared]) -> String {
+    let is_main = |compared: &&Compared| main.contains(&compared.quantity);
+    let (main, others): (Vec<&Compared>, Vec<&Compared>) = figures.iter().partition(|c| is_main(c));
+    let mut text = String::new();
+    for (verdict, how) in [(Verdict::Worse, more), (Verdict::Better, less)] {
+        let mut changed = with_verdict(&main, verdict);
+        changed.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        text += &list(how, changed.into_iter().map(by_how_much).collect());
+    }
+    if text.is_empty() {
+        text = unchanged(&main);
+    }
+    for (verdict, how) in [(Verdict::Worse, "worse"), (Verdict::Better, "better")] {
+        let others = with_verdict(&others, verdict).into_iter();
+        let name = |other: &Compared| format!("{} of {}", other.quantity.name(), other.timer);
+        text += &list(how, others.map(name).collect());
+    }
+    format!("{name}: {}", text.trim_start_matches("; "))
+}
+
+fn with_verdict<'a>(figures: &[&'a Compared], verdict: Verdict) -> Vec<&'a Compared> {
+    let figures = figures.iter().copied();
+    figures
+        .filter(|compared| compared.verdict == verdict)
+        .collect()
+}
+
+/// `; lost: c, gone and 2 more`.
+fn list(what: &str, names: Vec<String>) -> String {
+    let first = &names[..names.len().min(MOST_LISTED)];
+    match names.len() {
+        0 => String::new(),
+        all => format!("; {what}: {}", and_more(first, all)),
     }
 }
 
-struct Subject {
-    name: &'static str,
-    main: &'static [Quantity],
-    /// Its figures.
-    each: &'static str,
-    more: &'static str,
-    less: &'static str,
-}
-
-impl Subject {
-    fn sentence(&self, figures: &[&Compared]) -> String {
-        let main: Vec<&Compared> = figures
-            .iter()
-            .copied()
-            .filter(|compared| self.main.contains(&compared.quantity))
-            .collect();
-        let of = |verdict: Verdict| -> Vec<&Compared> {
-            main.iter()
-                .copied()
-                .filter(|compared| compared.verdict == verdict)
-                .collect()
-        };
-        let changed = [
-            (self.more, of(Verdict::Worse)),
-            (self.less, of(Verdict::Better)),
-        ];
-        let changed: Vec<String> = changed
-            .iter()
-            .filter(|(_, figures)| !figures.is_empty())
-            .map(|(how, figures)| format!("{how}: {}", listed(figures)))
-            .collect();
-        let told = if changed.is_empty() {
-            self.unchanged(&main)
+/// That nothing changed, and what would have been detected.
+fn unchanged(main: &[&Compared]) -> String {
+    let judged = with_verdict(main, Verdict::Noise);
+    if judged.is_empty() {
+        return if main.iter().any(|compared| compared.single_process) {
+            "unknown, as a report rests on a single process".to_owned()
         } else {
-            changed.join("; ")
+            "unknown, as no figure has an interval on both sides".to_owned()
         };
-        format!("{}: {told}{}", self.name, self.others(figures))
     }
-
-    /// That nothing changed, and what would have been seen.
-    fn unchanged(&self, main: &[&Compared]) -> String {
-        let judged: Vec<&&Compared> = main
-            .iter()
-            .filter(|compared| compared.verdict == Verdict::Noise)
-            .collect();
-        if judged.is_empty() {
-            let single = main.iter().any(|compared| compared.single_process);
-            let why = if single {
-                "a report rests on a single process"
-            } else {
-                "no figure has an interval on both sides"
-            };
-            return format!("could not be told: {why}");
-        }
-        let seen: Vec<f64> = judged
-            .iter()
-            .filter(|compared| compared.difference.percent.is_some())
-            .filter_map(|compared| compared.detectable)
-            .collect();
-        let seen = sorted(&seen);
-        // Of many, one that costs next to nothing would speak for all.
-        let (share, most) = if seen.len() < 10 {
-            (1.0, "each")
-        } else {
-            (0.9, "nine of ten")
-        };
-        let count = judged.len();
-        let what = match (count, quantile(&seen, 0.5), quantile(&seen, share)) {
-            (1, Some(one), _) => format!("a change by {} would have been seen", percent(one)),
-            (_, Some(half), Some(largest)) => format!(
-                "{count} {}; a change by {} would have been seen in half of them, by {} in {most}",
-                self.each,
-                percent(half),
-                percent(largest),
-            ),
-            _ => format!("{count} {}", self.each),
-        };
-        let rest = main.len() - count;
-        let rest = if rest > 0 {
-            format!("; {rest} could not be told")
-        } else {
-            String::new()
-        };
-        format!("unchanged ({what}{rest})")
-    }
-
-    /// What changed beside the main figures.
-    fn others(&self, figures: &[&Compared]) -> String {
-        let mut told = String::new();
-        for (verdict, how) in [(Verdict::Worse, "worse"), (Verdict::Better, "better")] {
-            let of = |compared: &&&Compared| {
-                compared.verdict == verdict && !self.main.contains(&compared.quantity)
-            };
-            let names: Vec<String> = figures
-                .iter()
-                .filter(of)
-                .map(|compared| format!("{} of {}", compared.quantity.name(), compared.timer))
-                .collect();
-            if !names.is_empty() {
-                told += &format!("; {how}: {}", few(&names));
-            }
-        }
-        told
-    }
-}
-
-/// Timers by how much they changed, what changed most first.
-fn listed(figures: &[&Compared]) -> String {
-    let size = |compared: &Compared| {
-        compared
-            .difference
-            .percent
-            .map_or(f64::INFINITY, |percent| (percent / 100.0).ln_1p().abs())
-    };
-    let mut sorted = figures.to_vec();
-    sorted.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    few(&sorted
+    let relative = judged
         .iter()
-        .map(|compared| one(compared))
-        .collect::<Vec<_>>())
+        .filter(|compared| compared.change.percent.is_some());
+    let detectable: Vec<f64> = relative
+        .filter_map(|compared| compared.detectable)
+        .collect();
+    let detectable = quantile(&sorted(&detectable), 0.5).map_or_else(String::new, |half| {
+        format!("; median detectable change {}", percent(half))
+    });
+    let unknown = match main.len() - judged.len() {
+        0 => String::new(),
+        unknown => format!("; {unknown} are unknown"),
+    };
+    let judged = counted(judged.len(), "figure");
+    format!("unchanged ({judged}{detectable}{unknown})")
+}
+
+/// By how much it changed, in either direction.
+fn size(compared: &Compared) -> f64 {
+    let percent = compared.change.percent;
+    percent.map_or(f64::INFINITY, |by| (by.value / 100.0).ln_1p().abs())
 }
 
 /// As in `thread-cputime by 8 % [6, 10]`.
-fn one(compared: &Compared) -> String {
+fn by_how_much(compared: &Compared) -> String {
     let timer = &compared.timer;
-    let Some(by) = compared.difference.percent else {
-        return format!(
-            "{timer} by {} ns",
-            significant(compared.difference.absolute.abs(), 2)
-        );
+    let Some(by) = compared.change.percent else {
+        let ns = compared.change.difference.value.abs();
+        return format!("{timer} by {} ns", significant(ns, 2));
     };
-    let interval = compared.difference.percent_interval.map(|(low, high)| {
-        let (low, high) = if by < 0.0 { (-high, -low) } else { (low, high) };
+    let interval = by.ends().map(|(low, high)| {
+        let (low, high) = if by.value < 0.0 {
+            (-high, -low)
+        } else {
+            (low, high)
+        };
         format!(" [{}, {}]", significant(low, 2), significant(high, 2))
     });
-    format!(
-        "{timer} by {}{}",
-        percent(by.abs()),
-        interval.unwrap_or_default()
-    )
+    let interval = interval.unwrap_or_default();
+    format!("{timer} by {}{interval}", percent(by.value.abs()))
 }
 
-/// What is more than doubled is not told in percent.
+/// More than three times as much is a factor.
 fn percent(percent: f64) -> String {
     if percent > 200.0 {
         return format!("a factor of {}", significant(1.0 + percent / 100.0, 2));

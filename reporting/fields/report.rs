@@ -45,6 +45,9 @@ fn machine() -> Vec<Field> {
         cpu_vendor: Text = &r.cpu.vendor, "Vendor of the CPU";
         cpu_family: Count = r.cpu.family, "Family of the CPU, on x86";
         cpu_model: Count = r.cpu.model_number, "Model number of the CPU, on x86";
+        core_kind: Text = &r.cpu.core_kind, "Kind of the core, where a machine has several", derived();
+        power_plan: Text = &r.cpu.power_plan, "Power plan of Windows", derived();
+        kernel_build: Text = &r.kernel.version, "Build of the kernel", derived();
         cpu_stepping: Count = r.cpu.stepping, "Stepping of the CPU, on x86";
         architecture: Text = &r.cpu.architecture, "Instruction set architecture";
         microcode: Text = &r.cpu.microcode, "Revision of the microcode";

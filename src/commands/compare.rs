@@ -1,8 +1,5 @@
 //! `compare`: what changed between two reports, or between several runs a side.
 
-mod gate;
-
-use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,166 +8,194 @@ use serde::Serialize;
 use super::first_look::again;
 use super::{CommandError, emit, prepare, tell_refused};
 use crate::cli::CompareArgs;
-use crate::comparison::{self, Comparison, Verdict, platform_changes, sentences};
+use crate::comparison::{
+    Comparison, Condition, Decision, PlatformChange, platform_changes, unlike_cpu,
+};
 use crate::document::Document;
 use crate::model::Report;
 use crate::report::{Baselines, Collection, Kept, Unresolved};
+use crate::selection::select;
+use crate::table::Format;
 
-use gate::Gate;
-
-/// A comparison for programs.
+/// A comparison with what became of its conditions.
 #[derive(Serialize)]
-struct ComparisonDocument<'a> {
-    sentences: Vec<String>,
-    worse: usize,
-    better: usize,
-    noise: usize,
-    unjudged: usize,
+struct Judged {
     #[serde(flatten)]
-    comparison: &'a Comparison,
-    #[serde(flatten)]
-    gate: &'a Gate,
+    comparison: Option<Comparison>,
+    /// Conditions that hold, each with what makes it hold.
+    conditions: Vec<String>,
+    /// What could not be decided, and why.
+    open: Vec<String>,
+    exit_status: u8,
 }
 
-/// Runs the command. Returns whether no condition holds. Where nothing could be compared, JSON says
-/// why, too.
+/// A report and its file.
+type Run = Kept<Report>;
+
+/// Runs the command. Returns whether no condition holds.
 ///
 /// # Errors
 /// When nothing can be compared, something could not be decided, or the output cannot be written.
 pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare(&args.output)?;
-    let gate = match compared(args) {
-        Ok((comparison, complete)) => {
-            let gate = Gate::judge(args, &comparison, complete)?;
-            let data = ComparisonDocument {
-                sentences: sentences(&comparison),
-                worse: comparison.count(Verdict::Worse),
-                better: comparison.count(Verdict::Better),
-                noise: comparison.count(Verdict::Noise),
-                unjudged: comparison.count(Verdict::Unjudged),
-                comparison: &comparison,
-                gate: &gate,
-            };
-            let mut document = comparison::document(&comparison, args.all, data);
-            for line in gate.lines() {
-                document = document.paragraph(line);
-            }
-            emit(&document, outputs, output)?;
-            gate
-        }
-        Err(error @ CommandError::Untold(_)) => {
-            emit(&Document::new(Gate::undecided(&error)), outputs, output)?;
-            return Err(error);
-        }
-        Err(error) => return Err(error),
+    let judged = match judge(args) {
+        Err(CommandError::Untold(why)) if args.output.format == Format::Json => Judged {
+            comparison: None,
+            conditions: Vec::new(),
+            open: vec![why],
+            exit_status: 4,
+        },
+        judged => judged?,
     };
-    gate.ended()
+    let mut document = Document::new(&judged);
+    if let Some(comparison) = &judged.comparison {
+        document = comparison.add_to(document, args.all);
+    }
+    for line in judged.conditions.iter().chain(&judged.open) {
+        document = document.paragraph(line);
+    }
+    emit(&document, outputs, output)?;
+    match judged.exit_status {
+        0 => Ok(true),
+        3 => Ok(false),
+        _ if judged.comparison.is_none() => Err(CommandError::Untold(judged.open.concat())),
+        _ => Err(CommandError::Untold(
+            "not everything could be decided".to_owned(),
+        )),
+    }
 }
 
-/// A report and where it lies.
-type Run = (PathBuf, Report);
-
-/// Compares the sides. Returns whether all reports could be read as well.
-fn compared(args: &CompareArgs) -> Result<(Comparison, bool), CommandError> {
+/// Reads the reports, compares them, and decides the conditions.
+fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
     let kept = Baselines::of_user();
-    let resolve = |words: &[PathBuf]| -> Result<Vec<PathBuf>, CommandError> {
-        let paths = words
-            .iter()
-            .map(|word| Baselines::resolve(kept.as_ref(), word));
-        paths
-            .collect::<Result<_, _>>()
-            .map_err(|error| match error {
+    let resolve = |words: &[PathBuf]| {
+        let resolve = |word: &PathBuf| {
+            Baselines::resolve(kept.as_ref(), word).map_err(|error| match error {
                 Unresolved::Both { .. } => CommandError::Usage(error.to_string()),
-                Unresolved::Neither { .. } => undecided(error),
+                Unresolved::Neither { .. } => CommandError::Untold(error.to_string()),
             })
+        };
+        words.iter().map(resolve).collect::<Result<Vec<_>, _>>()
     };
-    let mut old = resolve(&args.reports)?;
-    let mut new = resolve(&args.new)?;
+    let (mut old, mut new) = (resolve(&args.reports)?, resolve(&args.new)?);
     if new.is_empty() {
         if let Some(folder) = old.iter().find(|path| path.is_dir()) {
             return Err(CommandError::Usage(format!(
-                "'{}' is a folder: put `--` between the old and the new runs of one machine (compare OLD... -- NEW...); many machines are \
-                 compared by SQL over `timermeter table FOLDER --columns all`",
+                "'{}' is a folder: put `--` between the old and the new runs of one machine (compare OLD... -- NEW...); many \
+                 machines are compared by SQL over `timermeter table FOLDER --columns all`",
                 folder.display()
             )));
         }
-        match old.len() {
-            1 => {}
-            2 => new.extend(old.pop()),
-            _ => {
-                return Err(CommandError::Usage(
-                    "which of these reports are the new ones? Put `--` before them: compare OLD... -- NEW...".into(),
-                ));
-            }
+        new = old.split_off(1);
+        if new.len() > 1 {
+            return Err(CommandError::Usage(
+                "which of these reports are the new ones? Put `--` before them: compare OLD... -- NEW...".to_owned(),
+            ));
         }
     }
-    let mut complete = true;
+    let mut open = Vec::new();
     let mut read = |paths: &[PathBuf]| -> Result<Vec<Run>, CommandError> {
         let collection = Collection::read(paths, |_, report: Report| report);
-        complete &=
-            tell_refused(&collection.refused, collection.reports.len()).map_err(undecided)?;
-        let runs = collection.reports.into_iter();
-        let runs: Vec<Run> = runs.map(|Kept { path, content }| (path, content)).collect();
-        check(&runs)?;
-        Ok(runs)
+        let is_complete = tell_refused(&collection.refused, collection.reports.len())
+            .map_err(|error| CommandError::Untold(error.to_string()))?;
+        if !is_complete {
+            open.push("not all reports could be read".to_owned());
+        }
+        check_one_machine(&collection.reports)?;
+        Ok(collection.reports)
     };
     let old = read(&old)?;
-    let new = match (new.as_slice(), old.as_slice()) {
-        ([], [(_, report)]) => vec![("this machine now".into(), again(report)?)],
-        _ => read(&new)?,
+    let new = match new.as_slice() {
+        [] => vec![Run {
+            path: PathBuf::from("this machine now"),
+            content: again(&old[0].content)?,
+        }],
+        new => read(new)?,
     };
-    let mut history = match resolve(&args.history)? {
-        paths if paths.is_empty() => Vec::new(),
-        paths => read(&paths)?,
+    let mut history = match resolve(&args.history)?.as_slice() {
+        [] => Vec::new(),
+        paths => read(paths)?,
     };
-    history.retain(|(_, run)| {
+    history.retain(|run| {
         let mut sides = old.iter().chain(&new);
-        !sides.any(|(_, other)| other.created == run.created)
+        !sides.any(|other| other.content.created == run.content.created)
     });
-    if let (Some(first), false) = (old.first(), history.is_empty()) {
-        check(&[std::slice::from_ref(first), &history].concat())?;
+    if !history.is_empty() {
+        check_one_machine(&[&old[..1], &history].concat())?;
     }
-    let reports = [&old, &new, &history];
-    let [old_runs, new_runs, others] =
-        reports.map(|side| side.iter().map(|(_, run)| run).collect::<Vec<_>>());
-    let incomparable = |why: String| {
-        let [old, new] = [&old, &new].map(|side| {
-            let first = side.first();
-            first.map_or(Path::new(""), |(path, _)| path).display()
-        });
-        undecided(format!("'{old}' and '{new}': {why}"))
-    };
-    let unlike = comparison::unlike_cpu(old_runs[0], new_runs[0]).filter(|_| args.same_cpu);
-    if let Some(why) = unlike {
+    let (first_old, first_new) = (&old[0], &new[0]);
+    let names = [first_old, first_new].map(|run| format!("'{}'", run.path.display()));
+    let incomparable = |why| CommandError::Untold(format!("{}: {why}", names.join(" and ")));
+    let other_cpu = unlike_cpu(&first_old.content, &first_new.content);
+    if let Some(why) = other_cpu.filter(|_| args.same_cpu) {
         return Err(incomparable(why));
     }
-    let comparison = Comparison::of_runs(&old_runs, &new_runs, &others)
+    let [old, new, history]: [Vec<&Report>; 3] =
+        [&old, &new, &history].map(|side| side.iter().map(|run| &run.content).collect());
+    let comparison = Comparison::between(&old, &new, &history)
         .map_err(|error| incomparable(error.to_string()))?;
-    Ok((comparison, complete))
+    let mut conditions = Vec::new();
+    for condition in &args.fail_if {
+        check_timers(condition, &comparison)?;
+        let text = condition.text();
+        match condition.decide(&comparison) {
+            Decision::Holds(why) => conditions.push(format!("condition holds: {text} ({why})")),
+            Decision::Open(why) => open.push(format!("condition is open: {text} ({why})")),
+            Decision::Fails => {}
+        }
+    }
+    Ok(Judged {
+        exit_status: match (conditions.as_slice(), open.as_slice()) {
+            ([], []) => 0,
+            ([], _) => 4,
+            _ => 3,
+        },
+        comparison: Some(comparison),
+        conditions,
+        open,
+    })
 }
 
-fn undecided(error: impl Display) -> CommandError {
-    CommandError::Untold(error.to_string())
+/// A condition that is limited to timers that no report has would never hold.
+fn check_timers(condition: &Condition, comparison: &Comparison) -> Result<(), CommandError> {
+    let names = || {
+        let figures = comparison.figures.iter().map(|figure| &figure.timer);
+        comparison.timers.iter().chain(figures).map(String::as_str)
+    };
+    let Some(glob) = condition.unmatched(names()) else {
+        return Ok(());
+    };
+    let mut names: Vec<&str> = names().collect();
+    names.sort_unstable();
+    names.dedup();
+    let why = select(&[glob.to_owned()], &names)
+        .map_or_else(|unknown| unknown.among(&names), |_| String::new());
+    let text = condition.text();
+    Err(CommandError::Usage(format!("--fail-if '{text}': {why}")))
 }
 
-/// Whether a side holds runs of one machine, each once: what runs differ by follows from nothing
-/// else.
-fn check(side: &[Run]) -> Result<(), CommandError> {
-    for (at, (path, run)) in side.iter().enumerate() {
-        for (other, earlier) in &side[..at] {
-            let (path, other) = (path.display(), other.display());
-            if earlier.created == run.created {
-                return Err(CommandError::Usage(format!(
-                    "'{other}' and '{path}' are of one run ({}): each run counts once",
-                    run.created
-                )));
-            }
-            let changes = platform_changes(earlier, run);
-            if let Some(change) = changes.iter().find(|change| change.is_loud()) {
-                return Err(CommandError::Usage(format!(
-                    "'{other}' and '{path}' are not of one machine as it is ({change}): `--` stands between runs of one"
-                )));
-            }
+/// Refuses runs of several machines, and a run that is given twice: the variation between runs
+/// follows from nothing else.
+fn check_one_machine(side: &[Run]) -> Result<(), CommandError> {
+    for (at, run) in side.iter().enumerate() {
+        let (first, report) = (&side[0], &run.content);
+        let refused = |other: &Path, what: String| {
+            let paths = format!("'{}' and '{}'", other.display(), run.path.display());
+            Err(CommandError::Usage(format!("{paths} are {what}")))
+        };
+        let mut before = side[..at].iter();
+        if let Some(other) = before.find(|other| other.content.created == report.created) {
+            let what = format!("of one run ({}): each run counts once", report.created);
+            return refused(&other.path, what);
+        }
+        let changes = platform_changes(&first.content, report);
+        if let Some(change) = changes
+            .iter()
+            .find(|change: &&PlatformChange| change.is_loud())
+        {
+            let what =
+                format!("not of one machine as it is ({change}): `--` stands between its runs");
+            return refused(&first.path, what);
         }
     }
     Ok(())

@@ -15,8 +15,8 @@ use flate2::write::GzEncoder;
 use mutation::{Change, change, changed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use timermeter::comparison::{self, Comparison};
-use timermeter::document::Render;
+use timermeter::comparison::Comparison;
+use timermeter::document::{Document, Render};
 use timermeter::fields::all_rows;
 use timermeter::hosts::protocol::{Hello, Reply};
 use timermeter::method::waiting::{Punctuality, WaitChoice, choose};
@@ -152,8 +152,8 @@ fn survives_changed_reports() {
             }
         };
         show(&report);
-        if let Ok(comparison) = Comparison::of(&report, &report) {
-            let document = comparison::document(&comparison, true, &comparison);
+        if let Ok(comparison) = Comparison::between(&[&report], &[&report], &[]) {
+            let document = comparison.add_to(Document::new(&comparison), true);
             for format in [Format::Table, Format::Markdown, Format::Json] {
                 let mut text = Vec::new();
                 let written = document.write(format, PLAIN, &mut text);

@@ -42,7 +42,7 @@ fn runs(
 
 fn compared(old: &[Report], new: &[Report], history: &[Report]) -> Comparison {
     let [old, new, history] = [old, new, history].map(|side| side.iter().collect::<Vec<&Report>>());
-    Comparison::of_runs(&old, &new, &history).expect("the same timers")
+    Comparison::between(&old, &new, &history).expect("the same timers")
 }
 
 fn is_change(compared: &&Compared) -> bool {
@@ -139,7 +139,11 @@ fn planted(
             } else {
                 Verdict::Better
             };
-            let (low, high) = cost.difference.percent_interval.expect("an interval");
+            let (low, high) = cost
+                .change
+                .percent
+                .and_then(|by| by.ends())
+                .expect("an interval");
             tally.planted += 1;
             tally.found += u32::from(cost.verdict == sign);
             tally.wrong += u32::from(is_change(&cost) && cost.verdict != sign);

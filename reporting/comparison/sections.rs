@@ -1,0 +1,223 @@
+//! A comparison as sections of a document: what has to be known first, the sentences, and tables of
+//! what changed.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::Quantity;
+use super::family::FAMILY_ERROR;
+use super::{Compared, Comparison, Fate, PlatformChange, Unit, Verdict};
+use crate::document::Document;
+use crate::fields::Unit as FieldUnit;
+use crate::table::{Table, TableColumn};
+use crate::text::numbers::{NOTHING, significant};
+
+const BOLD: &str = "1";
+const ALARM: &str = "31;1";
+const RED: &str = "31";
+const GREEN: &str = "32";
+
+impl Comparison {
+    /// Adds what changed to a document. Another clock source or another CPU stands before the
+    /// sentences, as all else has to be read in its light. `all` adds what is no more than noise.
+    pub fn add_to<'a, T: Serialize>(
+        &self,
+        document: Document<'a, T>,
+        all: bool,
+    ) -> Document<'a, T> {
+        let changes = self.platform.iter();
+        let (loud, quiet): (Vec<&PlatformChange>, Vec<&PlatformChange>) =
+            changes.partition(|change| change.is_loud());
+        let mut document = document;
+        for change in loud {
+            let codes = change.remark.map_or(BOLD, |_| ALARM);
+            document = document.painted(codes, format!("{}: {change}", change.what));
+        }
+        for sentence in &self.sentences {
+            document = document.painted(BOLD, sentence);
+        }
+        if self.platform.is_empty() {
+            document = document.paragraph("same platform and settings");
+        }
+        let quiet = quiet.into_iter();
+        let shown = shown(self, all);
+        let of_figures = shown.iter().map(|compared| codes(compared.verdict));
+        let of_answers = self.answers.iter().map(|answer| codes(answer.verdict));
+        document = document
+            .facts(quiet.map(|change| (change.what, change.to_string())))
+            .paragraph(summary(self))
+            .facts(one_sided(self));
+        for (table, codes) in [
+            (figures(&shown), of_figures.collect()),
+            (answers(self), of_answers.collect()),
+        ] {
+            if !table.rows.is_empty() {
+                document = document.painted_table(table, codes);
+            }
+        }
+        document
+    }
+}
+
+fn codes(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Worse => RED,
+        Verdict::Better => GREEN,
+        Verdict::Noise | Verdict::Unjudged => "",
+    }
+}
+
+/// The figures to be shown, the worst first: those that differ by more than noise, or could not be
+/// judged and differ by what matters; or `all` of them. A spread without an interval is shown with
+/// all others only: it enters Quality, which is judged.
+fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
+    let differs = |compared: &&Compared| match compared.verdict {
+        Verdict::Unjudged => {
+            let is_other = compared.change.difference.value != 0.0;
+            compared.quantity != Quantity::SPREAD && compared.matters && is_other
+        }
+        _ => compared.is_changed(),
+    };
+    let figures = comparison.figures.iter();
+    let mut shown: Vec<&Compared> = figures.filter(|figure| all || differs(figure)).collect();
+    // Stable: within a verdict, the timers keep the order of the report, and each its figures.
+    shown.sort_by_key(|compared| match compared.verdict {
+        Verdict::Worse => 0,
+        Verdict::Better => 1,
+        Verdict::Unjudged => 2,
+        Verdict::Noise => 3,
+    });
+    shown
+}
+
+/// A row a figure. Units differ from row to row, so that figures are text.
+fn figures(shown: &[&Compared]) -> Table<'static> {
+    let mut table = table([
+        "timer",
+        "figure",
+        "old",
+        "new",
+        "difference [95 % interval]",
+        "verdict",
+    ]);
+    table.columns[2].right = true;
+    table.columns[3].right = true;
+    for compared in shown {
+        let quantity = compared.quantity;
+        let figure = match compared.unit {
+            Some(Unit::Cycles) => format!("{} (cycles)", quantity.name()),
+            Some(Unit::Both) => format!("{} (both)", quantity.name()),
+            Some(Unit::Time) | None => quantity.name().to_owned(),
+        };
+        table.push(vec![
+            compared.timer.as_str().into(),
+            figure.into(),
+            quantity.written(compared.change.old.value).into(),
+            quantity.written(compared.change.new.value).into(),
+            difference(compared).into(),
+            in_words(compared.verdict).into(),
+        ]);
+    }
+    table
+}
+
+/// A row an answer that changed.
+fn answers(comparison: &Comparison) -> Table<'static> {
+    let mut table = table(["timer", "question", "answer", "verdict", "finding"]);
+    for answer in &comparison.answers {
+        table.push(vec![
+            answer.timer.as_str().into(),
+            answer.question.name().into(),
+            format!("{} → {}", answer.old.name(), answer.new.name()).into(),
+            in_words(answer.verdict).into(),
+            answer.finding.as_str().into(),
+        ]);
+    }
+    table
+}
+
+/// The first column and the last but one fold where a terminal is narrow.
+fn table<const N: usize>(headings: [&'static str; N]) -> Table<'static> {
+    let mut columns = headings.map(TableColumn::left);
+    columns[0].longest = Some(60);
+    for heading in [0, 4] {
+        columns[heading].folds = true;
+    }
+    Table::new(columns.to_vec())
+}
+
+fn difference(compared: &Compared) -> String {
+    let change = &compared.change;
+    let (by, decimals, unit) = match (compared.quantity.unit(), change.percent) {
+        (FieldUnit::Percent, _) => (change.difference, 2, " points"),
+        (FieldUnit::Share, _) => (change.difference, 3, ""),
+        (FieldUnit::Ppm, _) => (change.difference, 1, " ppm"),
+        (_, Some(percent)) => (percent, 1, " %"),
+        (_, None) => {
+            return format!("{} ns", significant(change.difference.value, 4));
+        }
+    };
+    let interval = by.ends().map_or_else(String::new, |(low, high)| {
+        format!(" [{low:+.decimals$}, {high:+.decimals$}]")
+    });
+    format!("{:+.decimals$}{unit}{interval}", by.value)
+}
+
+fn in_words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Noise => "noise",
+        Verdict::Unjudged => NOTHING,
+    }
+}
+
+/// Timers of one report only, by what became of them and why.
+fn one_sided(comparison: &Comparison) -> impl Iterator<Item = (String, String)> {
+    let mut groups: IndexMap<String, Vec<&str>> = IndexMap::new();
+    for timer in &comparison.one_sided {
+        let what = match (timer.fate, &timer.reason) {
+            (Fate::Lost, Some(reason)) => format!("lost figures ({reason})"),
+            (Fate::Lost, None) => "lost figures".to_owned(),
+            (Fate::Gone, _) => "only in the old report".to_owned(),
+            (Fate::Added, _) => "only in the new report".to_owned(),
+            (Fate::Gained, _) => "gained figures".to_owned(),
+        };
+        groups.entry(what).or_default().push(&timer.timer);
+    }
+    let groups = groups.into_iter();
+    groups.map(|(what, timers)| (what, timers.join(", ")))
+}
+
+/// How many figures came to which verdict, and by which rules.
+fn summary(comparison: &Comparison) -> String {
+    let count = |verdict| comparison.count(verdict);
+    let [worse, better, noise, unjudged] = [
+        Verdict::Worse,
+        Verdict::Better,
+        Verdict::Noise,
+        Verdict::Unjudged,
+    ]
+    .map(count);
+    let unjudged = match unjudged {
+        0 => String::new(),
+        some => format!("; {some} without one are not judged"),
+    };
+    let [old, new, history] = comparison.runs;
+    let runs = match old + new + history {
+        2 => "assumed (several runs a side, or --history, measure it)".to_owned(),
+        _ => format!("measured by {old} old, {new} new and {history} other runs"),
+    };
+    let core = comparison
+        .core_hz
+        .map(|hz| hz.map(|hz| format!("{:.3} GHz", hz / 1e9)));
+    let core = core.map_or_else(String::new, |[old, new]| {
+        format!("; costs that follow the core are those at {old}, as the old runs (new: {new})")
+    });
+    format!(
+        "{worse} worse, {better} better, {noise} no more than noise of {} figures with intervals{unjudged}; \
+         where nothing changed, 1 comparison in {:.0} finds a change; the variation between runs is {runs}{core}",
+        worse + better + noise,
+        1.0 / FAMILY_ERROR,
+    )
+}

@@ -1,0 +1,121 @@
+//! Conditions: their grammar, and when they hold.
+
+use proptest::prelude::*;
+
+use super::{compared, decide, met, open, report, sample, timer};
+use crate::comparison::{Condition, Decision};
+
+fn holds(condition: &str) -> Option<String> {
+    match decide(condition, &sample()) {
+        Decision::Holds(why) => Some(why),
+        _ => None,
+    }
+}
+
+#[test]
+fn condition_holds_beyond_noise() {
+    for (condition, timers) in [
+        ("quality<-1", Some("b")),
+        ("quality < -1 points", Some("b")),
+        ("Quality<=-4.9", Some("b")),
+        ("quality<-6", None),
+        ("quality>0", None),
+        ("cost>10%", Some("b")),
+        ("cost>+24.9ns", Some("b")),
+        ("cost>0.03us", None),
+        ("cost[a*]>0%", None),
+        ("cost[{a,b}]>0%", Some("b")),
+        ("resolution>0ns", None),
+        ("spread<0.01", None),
+        ("lost>0", Some("c, gone")),
+        ("lost>=3", None),
+    ] {
+        assert_eq!(holds(condition).as_deref(), timers, "{condition}");
+    }
+}
+
+#[test]
+fn open_where_change_may_hide() {
+    let of = |new: f64| {
+        compared(
+            &report(vec![timer("a", 45.0, 20.0)]),
+            &report(vec![timer("a", 45.0, new)]),
+        )
+        .unwrap()
+    };
+    let unchanged = of(20.0);
+    for (condition, decided) in [
+        ("cost>50%", true),
+        ("cost>5%", false),
+        ("cost>1ns", false),
+        ("cost<-1ns", false),
+        // Whatever can be found.
+        ("cost>0%", true),
+        ("resolution>0ns", true),
+        // No change would meet it.
+        ("cost<5%", true),
+        ("lateness>5%", false),
+        ("cost[b]>5%", false),
+        ("lost>0", true),
+    ] {
+        assert_eq!(
+            open(condition, &unchanged).is_none(),
+            decided,
+            "{condition}"
+        );
+        assert!(!met(condition, &unchanged), "{condition}");
+    }
+    let condition: Condition = "cost[monotnic]>5%".parse().unwrap();
+    assert_eq!(
+        condition.unmatched(unchanged.timers.iter().map(String::as_str)),
+        Some("monotnic")
+    );
+    let condition: Condition = "cost[a*]>5%".parse().unwrap();
+    assert_eq!(
+        condition.unmatched(unchanged.timers.iter().map(String::as_str)),
+        None
+    );
+}
+
+#[test]
+fn bad_condition_names_grammar() {
+    for (text, words) in [
+        ("", "no operator"),
+        ("quality", "no operator"),
+        ("quality=1", "no operator"),
+        ("speed<1", "`speed` is no field"),
+        ("quality<", "no number"),
+        ("quality<NaN", "no number"),
+        ("quality<1e400", "no number"),
+        ("quality<-1%", "points"),
+        ("cost>10", "none of the units of its field: % ns us"),
+        ("cost>10parsecs", "none of the units"),
+        ("spread<1%", "has a unit"),
+        ("cost[a>1%", "does not close"),
+        ("lost[a]>1", "counts all"),
+        ("trust<1%", "has a unit"),
+        ("trust<-1", "never holds"),
+        ("trust>=2", "never holds"),
+        ("lost<0", "never holds"),
+        ("lost<=-1", "never holds"),
+        ("cost<-200%", "never holds"),
+        ("cost<=-100%", "never holds"),
+        ("quality>100", "never holds"),
+        ("spread<-1", "never holds"),
+        ("quality<<1", "no number"),
+    ] {
+        let told = text.parse::<Condition>().expect_err(text).to_string();
+        assert!(
+            told.contains(words) && told.contains("FIELD OPERATOR NUMBER"),
+            "{text}: {told}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_condition_panics(text in "(quality|cost|lost|[a-z]{0,4})(\\[[^<>]{0,6}\\]?)?[<>=]{0,3}\\PC{0,8}", any in any::<String>()) {
+        let _ = text.parse::<Condition>();
+        let _ = any.parse::<Condition>();
+    }
+}

@@ -1,0 +1,146 @@
+//! Comparisons of small reports, by topic.
+
+mod conditions;
+mod platforms;
+mod trust;
+mod verdicts;
+
+use super::{Compared, Comparison, Condition, Decision, NothingInCommon, Quantity, Verdict};
+use crate::document::{Document, Render};
+use crate::model::{
+    Cost, Interval, Observations, Properties, ReadsBy, Report, Resolution, ResolutionKind, Status,
+    TimerRow,
+};
+use crate::table::{Format, Style};
+
+const EMPTY: &str = r#"{"schema":"timermeter.report.v2","tool":{"name":"timermeter","version":"0.1.0"},
+    "created":"2026-11-20T12:00:00Z",
+    "platform":{"cpu":{"architecture":"x86_64","microcode":"0x1"},"os":{"family":"linux"},"kernel":{"release":"6.1"},
+        "clocksource":{"current":"tsc","available":["tsc","hpet"]}},
+    "frequency":{"cycles_from":"effective","cycles_hz":{"value":3e9,"low":null,"high":null}},
+    "settings":{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5},
+    "warnings":[],"timers":[]}"#;
+
+/// A timer with a Quality in percent and a cost in nanoseconds, ± a tenth of a point and 1 %.
+fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
+    let mut row = TimerRow::unmeasured(id, id, "native", Status::Ok);
+    let quality = [quality, quality - 0.1, quality + 0.1].map(|percent| percent / 100.0);
+    row.quality = Some(Interval::with_ends(
+        quality[0],
+        Some((quality[1], quality[2])),
+    ));
+    row.cost_ns = Some(Interval::with_ends(cost, Some((cost * 0.99, cost * 1.01))));
+    row.cost = Some(Cost {
+        median_cycles: None,
+        amortised_ns: None,
+        single_median_ns: None,
+        p99_ns: None,
+        follows: None,
+        adds: None,
+        reference: "rdtsc".into(),
+    });
+    row.resolution = Some(Resolution {
+        ticks: 10.0,
+        cycles: None,
+        kind: ResolutionKind::Resolved,
+    });
+    row.resolution_ns = Some(Interval::with_ends(10.0, Some((9.9, 10.1))));
+    row.spread = Some(Interval::unbounded(0.99));
+    row.properties = Some(Properties {
+        reads_by: Some(ReadsBy::Vdso),
+        ..Properties::default()
+    });
+    row.observations = Some(Observations {
+        processes: 25,
+        disturbed_processes: 0,
+        discarded_processes: 0,
+        dropped_windows: std::collections::BTreeMap::new(),
+        intervals: 0,
+        batched_calls: 0,
+        single_calls: 0,
+        backward_steps: 0,
+        reference_resolution_ns: None,
+        resolution_rule: None,
+    });
+    row
+}
+
+fn report(timers: Vec<TimerRow>) -> Report {
+    Report {
+        timers,
+        ..crate::report::parse(EMPTY, "empty").unwrap()
+    }
+}
+
+fn compared(old: &Report, new: &Report) -> Result<Comparison, NothingInCommon> {
+    Comparison::between(&[old], &[new], &[])
+}
+
+fn failed(id: &str) -> TimerRow {
+    let mut row = TimerRow::unmeasured(id, id, "native", Status::Failed);
+    row.reason = Some("it crashed".into());
+    row
+}
+
+fn sample() -> Comparison {
+    let old = report(vec![
+        timer("a", 45.0, 20.0),
+        timer("b", 40.0, 50.0),
+        timer("c", 30.0, 99.0),
+        timer("gone", 9.0, 9.0),
+    ]);
+    let new = report(vec![
+        timer("a", 45.05, 20.1),
+        timer("b", 35.0, 75.0),
+        failed("c"),
+        timer("new", 9.0, 9.0),
+    ]);
+    compared(&old, &new).unwrap()
+}
+
+/// With an interval of ± `half`.
+fn spread(mut row: TimerRow, spread: f64, half: Option<f64>) -> TimerRow {
+    let ends = half.map(|half| (spread - half, spread + half));
+    row.spread = Some(Interval::with_ends(spread, ends));
+    row
+}
+
+fn verdict_of(comparison: &Comparison, quantity: Quantity) -> Verdict {
+    let found = comparison
+        .figures
+        .iter()
+        .find(|compared| compared.quantity == quantity);
+    found.expect("both have it").verdict
+}
+
+fn met(condition: &str, comparison: &Comparison) -> bool {
+    matches!(decide(condition, comparison), Decision::Holds(_))
+}
+
+fn decide(condition: &str, comparison: &Comparison) -> Decision {
+    let condition: Condition = condition.parse().unwrap_or_else(|error| panic!("{error}"));
+    condition.decide(comparison)
+}
+
+/// Why it is open whether a condition holds.
+fn open(condition: &str, comparison: &Comparison) -> Option<String> {
+    match decide(condition, comparison) {
+        Decision::Open(why) => Some(why),
+        _ => None,
+    }
+}
+
+fn written(comparison: &Comparison, format: Format, style: Style) -> String {
+    let mut text = Vec::new();
+    let document = comparison.add_to(Document::new(()), false);
+    document.write(format, style, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn table(comparison: &Comparison) -> String {
+    written(comparison, Format::Table, Style::default())
+}
+
+fn markdown(comparison: &Comparison) -> String {
+    written(comparison, Format::Markdown, Style::default())
+}

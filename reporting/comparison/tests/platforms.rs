@@ -1,0 +1,98 @@
+//! Differences between the platforms, and timers of one side.
+
+use super::{compared, decide, failed, markdown, report, table, timer, written};
+use crate::comparison::Decision;
+use crate::table::{Format, Style};
+
+#[test]
+fn fallen_clock_source_comes_first() {
+    let old = report(vec![timer("a", 45.0, 20.0)]);
+    let mut new = old.clone();
+    new.platform.clocksource.current = Some("hpet".into());
+    new.platform.kernel.release = Some("6.2".into());
+    new.platform.cpu.microcode = None;
+    let comparison = compared(&old, &new).unwrap();
+    let names: Vec<&str> = comparison
+        .platform
+        .iter()
+        .map(|change| change.what)
+        .collect();
+    assert_eq!(names, ["clock source", "kernel", "microcode"]);
+    for text in [table(&comparison), markdown(&comparison)] {
+        let first = text.lines().next().unwrap();
+        assert!(
+            first.contains("clock source") && first.contains("tsc → hpet (it fell"),
+            "{text}"
+        );
+    }
+    let back = compared(&new, &old).unwrap();
+    assert!(back.platform[0].remark.is_none() && back.platform[0].is_loud());
+}
+
+#[test]
+fn reports_clock_source_without_figures() {
+    let old = report(vec![timer("a", 45.0, 20.0), timer("b", 40.0, 20.0)]);
+    let mut new = report(vec![failed("a"), failed("b")]);
+    new.platform.clocksource.current = Some("hpet".into());
+    let comparison = compared(&old, &new).unwrap();
+    assert!(comparison.figures.is_empty());
+    let text = table(&comparison);
+    assert!(
+        text.starts_with("clock source: tsc → hpet (it fell"),
+        "{text}"
+    );
+    assert_eq!(
+        decide("lost>0", &comparison),
+        Decision::Holds("a, b".into())
+    );
+}
+
+#[test]
+fn reports_other_cpu_once() {
+    let named = |model: &str, family: u32| {
+        let mut report = report(vec![timer("a", 45.0, 20.0)]);
+        (report.platform.cpu.model, report.platform.cpu.family) =
+            (Some(model.into()), Some(family));
+        report
+    };
+    let comparison = compared(&named("AMD EPYC", 25), &named("Intel Xeon", 6)).unwrap();
+    let text = written(
+        &comparison,
+        Format::Table,
+        Style {
+            width: None,
+            colour: true,
+        },
+    );
+    assert!(
+        text.starts_with("\u{1b}[31;1mCPU: AMD EPYC → Intel Xeon (another CPU"),
+        "{text}"
+    );
+    assert_eq!(text.matches("another CPU").count(), 1, "{text}");
+    assert!(markdown(&comparison).starts_with("**CPU: AMD EPYC → Intel Xeon"));
+    let family = compared(&named("AMD EPYC", 25), &named("AMD EPYC", 26)).unwrap();
+    let text = table(&family);
+    assert!(
+        text.starts_with("cpu family: 25 → 26 (another CPU"),
+        "{text}"
+    );
+    let mut unnamed = named("AMD EPYC", 25);
+    unnamed.platform.cpu.model = None;
+    let silent = compared(&named("AMD EPYC", 25), &unnamed).unwrap();
+    assert!(!table(&silent).contains("another CPU"));
+}
+
+#[test]
+fn refuses_reports_without_common_timer() {
+    let (old, new) = (
+        report(vec![timer("a", 45.0, 20.0)]),
+        report(vec![timer("b", 45.0, 20.0)]),
+    );
+    assert!(
+        compared(&old, &new)
+            .unwrap_err()
+            .to_string()
+            .contains("cannot be compared")
+    );
+    assert!(compared(&report(vec![]), &report(vec![])).is_err());
+}

@@ -1,0 +1,117 @@
+//! Answers to the questions of trust.
+
+use super::{Comparison, compared, decide, markdown, open, report, table, timer};
+use crate::comparison::{Decision, Verdict};
+use crate::model::{Outcome, Question, Report, TimerRow, Verdicts};
+
+/// Verdicts that all pass but some.
+fn trusted(mut row: TimerRow, failing: &[&str]) -> TimerRow {
+    let mut verdicts: Verdicts = serde_json::from_str(ALL_PASS).unwrap();
+    for (name, outcome, finding) in [
+        (
+            "monotonic",
+            &mut verdicts.monotonic.outcome,
+            &mut verdicts.monotonic.finding,
+        ),
+        (
+            "read path",
+            &mut verdicts.read_path.outcome,
+            &mut verdicts.read_path.finding,
+        ),
+    ] {
+        if failing.contains(&name) {
+            (*outcome, *finding) = (Outcome::Fail, format!("what {name} found"));
+        }
+    }
+    row.verdicts = Some(verdicts);
+    row
+}
+
+const ALL_PASS: &str = r#"{
+    "monotonic":{"outcome":"pass","finding":"","readings":9,"backward_steps":0,"moves":1},
+    "thread_safe":{"outcome":"pass","finding":"","handoffs":9,"backward_steps":0,"rounds":1,"pairs":1,
+        "pairs_possible":1,"offsets":[]},
+    "stable":{"outcome":"pass","finding":"","allan":[],"jumps":0,"freezes":0},
+    "counts":{"outcome":"pass","finding":""},
+    "declared":{"outcome":"pass","finding":""},
+    "read_path":{"outcome":"pass","finding":""}}"#;
+
+#[test]
+fn compares_answers_about_trust() {
+    let old = report(vec![
+        trusted(timer("a", 45.0, 20.0), &["monotonic"]),
+        trusted(timer("b", 40.0, 20.0), &[]),
+    ]);
+    let new = report(vec![
+        trusted(timer("a", 45.0, 20.0), &[]),
+        trusted(timer("b", 40.0, 20.0), &["monotonic", "read path"]),
+    ]);
+    let comparison = compared(&old, &new).unwrap();
+    let found: Vec<(&str, Question, Verdict)> = comparison
+        .answers
+        .iter()
+        .map(|answer| (answer.timer.as_str(), answer.question, answer.verdict))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("a", Question::Monotonic, Verdict::Better),
+            ("b", Question::Monotonic, Verdict::Worse),
+            ("b", Question::ReadPath, Verdict::Worse),
+        ]
+    );
+    for text in [table(&comparison), markdown(&comparison)] {
+        assert!(
+            text.contains("pass → fail") && text.contains("what read path found"),
+            "{text}"
+        );
+    }
+    for (condition, decision) in [
+        (
+            "trust<0",
+            Decision::Holds("b monotonic, b read path".into()),
+        ),
+        ("trust[a]<0", Decision::Fails),
+        ("trust[a]>0", Decision::Holds("a monotonic".into())),
+    ] {
+        assert_eq!(decide(condition, &comparison), decision, "{condition}");
+    }
+    let older = report(vec![timer("a", 45.0, 20.0)]);
+    let unasked = compared(&older, &new).unwrap();
+    assert!(
+        open("trust<0", &unasked).is_some(),
+        "it could not hold, whatever happened"
+    );
+    assert!(
+        compared(&older, &new).unwrap().answers.is_empty(),
+        "who did not ask says nothing"
+    );
+}
+
+#[test]
+fn untested_answer_is_no_change() {
+    let with = |outcome: Outcome| {
+        let mut row = trusted(timer("a", 45.0, 20.0), &[]);
+        if let Some(verdicts) = &mut row.verdicts {
+            verdicts.stable.outcome = outcome;
+        }
+        report(vec![row])
+    };
+    let changed = |old, new| compared(&with(old), &with(new)).unwrap().answers.len();
+    assert_eq!(changed(Outcome::Pass, Outcome::NotTested), 0);
+    assert_eq!(changed(Outcome::NotTested, Outcome::Pass), 0);
+    assert_eq!(changed(Outcome::NotTested, Outcome::Fail), 1);
+    assert_eq!(changed(Outcome::Fail, Outcome::NotTested), 1);
+    let runs = |outcomes: [Outcome; 3]| outcomes.map(with);
+    let (old, new) = (
+        runs([Outcome::Pass; 3]),
+        runs([Outcome::Fail, Outcome::Pass, Outcome::NotTested]),
+    );
+    let [before, after] = [&old, &new].map(|side| side.iter().collect::<Vec<&Report>>());
+    let comparison = Comparison::between(&before, &after, &[]).unwrap();
+    assert_eq!(
+        comparison.answers.len(),
+        1,
+        "of two that are as many, the graver one"
+    );
+}

@@ -1,0 +1,270 @@
+//! Which differences count as changes.
+
+use proptest::prelude::*;
+
+use super::{Compared, markdown};
+use super::{Comparison, compared, met, open, report, sample, spread, table, timer, verdict_of};
+use crate::comparison::{Fate, Quantity, Unit, Verdict};
+use crate::model::{Cost, Finding, Following, Interval, Report, Severity, Values};
+
+#[test]
+fn distinguishes_noise_from_change() {
+    let comparison = sample();
+    let verdict = |timer: &str, quantity| {
+        let found = comparison
+            .figures
+            .iter()
+            .find(|c| c.timer == timer && c.quantity == quantity);
+        found.unwrap_or_else(|| panic!("no {timer}")).verdict
+    };
+    assert_eq!(verdict("a", Quantity::QUALITY), Verdict::Noise);
+    assert_eq!(verdict("a", Quantity::COST), Verdict::Noise);
+    assert_eq!(verdict("b", Quantity::QUALITY), Verdict::Worse);
+    assert_eq!(verdict("b", Quantity::COST), Verdict::Worse);
+    assert_eq!(verdict("b", Quantity::RESOLUTION), Verdict::Noise);
+    assert_eq!(verdict("b", Quantity::SPREAD), Verdict::Unjudged);
+    let fates: Vec<(&str, Fate)> = comparison
+        .one_sided
+        .iter()
+        .map(|one| (one.timer.as_str(), one.fate))
+        .collect();
+    assert_eq!(
+        fates,
+        [
+            ("c", Fate::Lost),
+            ("new", Fate::Added),
+            ("gone", Fate::Gone)
+        ]
+    );
+    let table = table(&comparison);
+    assert!(
+        table.starts_with("Clock reads: slower: b by 50 % ["),
+        "{table}"
+    );
+    assert!(
+        table.contains("; worse: Quality of b; lost: c, gone\n"),
+        "{table}"
+    );
+    assert!(
+        table.contains("same platform") && table.contains("lost figures (it crashed)  c"),
+        "{table}"
+    );
+    assert!(
+        table.contains("-5.00 points [-") && table.contains("+50.0 % [+"),
+        "{table}"
+    );
+    assert!(!table.contains("20.00 ns"), "noise is not shown: {table}");
+}
+
+#[test]
+fn spreads_with_intervals_are_judged() {
+    let of = |new: f64, half: Option<f64>| {
+        let old = report(vec![spread(timer("a", 45.0, 20.0), 0.9, half)]);
+        compared(
+            &old,
+            &report(vec![spread(timer("a", 45.0, 20.0), new, half)]),
+        )
+        .unwrap()
+    };
+    for (new, half, verdict, holds) in [
+        (0.2, Some(0.01), Verdict::Worse, true),
+        (0.8, Some(0.01), Verdict::Noise, false),
+        (0.2, Some(0.4), Verdict::Noise, false),
+        (0.8, None, Verdict::Unjudged, true),
+    ] {
+        let comparison = of(new, half);
+        assert_eq!(
+            verdict_of(&comparison, Quantity::SPREAD),
+            verdict,
+            "{new} {half:?}"
+        );
+        assert_eq!(met("spread<-0.05", &comparison), holds, "{new} {half:?}");
+    }
+    let table = table(&of(0.2, Some(0.01)));
+    assert!(table.contains("-0.700 [-"), "{table}");
+}
+
+/// One process has no interval: nothing is claimed, whichever report it stands in, and no condition
+/// holds.
+#[test]
+fn single_process_claims_nothing() {
+    let many = spread(timer("a", 45.0, 20.0), 0.9, Some(0.01));
+    let mut one = spread(timer("a", 20.0, 90.0), 0.5, None);
+    one.quality = Some(Interval::unbounded(0.2));
+    one.cost_ns = Some(Interval::unbounded(90.0));
+    one.warnings.push(Finding {
+        code: "single-process".into(),
+        severity: Severity::Note,
+        values: Values::new(),
+    });
+    for (old, new) in [(&many, &one), (&one, &many)] {
+        let comparison = compared(&report(vec![old.clone()]), &report(vec![new.clone()])).unwrap();
+        for quantity in [Quantity::QUALITY, Quantity::COST, Quantity::SPREAD] {
+            assert_eq!(
+                verdict_of(&comparison, quantity),
+                Verdict::Unjudged,
+                "{quantity:?}"
+            );
+        }
+        for condition in [
+            "quality<0",
+            "quality>0",
+            "cost>0%",
+            "cost<0%",
+            "spread<0",
+            "spread>0",
+        ] {
+            assert!(!met(condition, &comparison), "{condition}");
+            let why = open(condition, &comparison).unwrap_or_default();
+            assert!(why.starts_with("a without intervals"), "{condition}: {why}");
+        }
+        assert!(comparison.sentences[0].contains("unknown, as a report rests on a single process"));
+    }
+}
+
+/// As between two CPUs of which one declares its rate a little otherwise.
+#[test]
+fn ignores_differences_too_small_to_matter() {
+    let surely = |ns: f64| {
+        let mut row = timer("a", 45.0, 20.0);
+        row.resolution_ns = Some(Interval::with_ends(ns, Some((ns * 0.9999, ns * 1.0001))));
+        row
+    };
+    let of = |old: f64, new: f64| {
+        compared(&report(vec![surely(old)]), &report(vec![surely(new)])).unwrap()
+    };
+    for (new, verdict) in [
+        (10.02, Verdict::Noise),
+        (9.98, Verdict::Noise),
+        (10.2, Verdict::Worse),
+    ] {
+        let comparison = of(10.0, new);
+        assert_eq!(
+            verdict_of(&comparison, Quantity::RESOLUTION),
+            verdict,
+            "{new}"
+        );
+        assert_eq!(
+            met("resolution>0ns", &comparison),
+            verdict == Verdict::Worse,
+            "{new}"
+        );
+    }
+    let comparison = of(10.0, 10.02);
+    for text in [table(&comparison), markdown(&comparison)] {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains("0 worse, 0 better, 3 no more than noise"),
+            "{text}"
+        );
+        assert!(!text.contains("10.02"), "{text}");
+    }
+}
+
+/// A report whose core ran at a given frequency in GHz, and whose reads take a given number of
+/// cycles.
+fn at_frequency(ghz: f64, cycles: f64, follows: Option<Following>) -> Report {
+    let mut row = timer("a", 45.0 * ghz.powf(-0.1), cycles / ghz);
+    row.cost = row.cost.map(|cost| Cost { follows, ..cost });
+    let mut report = report(vec![row]);
+    (report.frequency.effective_hz, report.frequency.cycles_hz) = (
+        Some(Interval::unbounded(ghz * 1e9)),
+        Some(Interval::unbounded(ghz * 1e9)),
+    );
+    report
+}
+
+fn cost_of(comparison: &Comparison) -> &Compared {
+    comparison
+        .figures
+        .iter()
+        .find(|compared| compared.quantity == Quantity::COST)
+        .expect("both have it")
+}
+
+/// A core that ran twice as fast halves what calls take, and no clock changed; where it is unknown
+/// what a cost follows, it has to change both ways.
+#[test]
+fn compares_cycles_where_cost_follows_core() {
+    for (follows, unit, percent) in [
+        (Some(Following::Core), Unit::Cycles, 0.0),
+        (Some(Following::Device), Unit::Time, -50.0),
+        (Some(Following::Unknown), Unit::Both, 0.0),
+        (None, Unit::Both, 0.0),
+    ] {
+        let compared = compared(
+            &at_frequency(2.0, 60.0, follows),
+            &at_frequency(4.0, 60.0, follows),
+        )
+        .unwrap();
+        let cost = cost_of(&compared);
+        assert_eq!(cost.unit, Some(unit), "{follows:?}");
+        assert!(
+            (cost.change.percent.unwrap().value - percent).abs() < 1e-9,
+            "{follows:?}: {cost:?}"
+        );
+        if percent == 0.0 {
+            let changed = compared.count(Verdict::Better) + compared.count(Verdict::Worse);
+            assert_eq!(changed, 0, "{follows:?}: {:?}", compared.figures);
+            assert!(
+                compared.sentences[0]
+                    .starts_with("Clock reads: unchanged (1 figure; median detectable change ")
+            );
+        }
+    }
+    // Half as many cycles at twice the frequency: a change of both; twice as many: of neither to
+    // the same side.
+    let of = |cycles| {
+        compared(
+            &at_frequency(2.0, 60.0, None),
+            &at_frequency(4.0, cycles, None),
+        )
+        .unwrap()
+    };
+    assert_eq!(cost_of(&of(30.0)).verdict, Verdict::Better);
+    assert!((cost_of(&of(30.0)).change.percent.unwrap().value + 50.0).abs() < 1e-9);
+    assert_eq!(cost_of(&of(90.0)).verdict, Verdict::Noise);
+}
+
+#[test]
+fn several_runs_detect_smaller_changes() {
+    let runs = |cost: f64| -> Vec<Report> {
+        [-0.002, 0.001, 0.0, 0.002, -0.001]
+            .map(|by| {
+                report(vec![
+                    timer("a", 45.0, cost * (1.0 + by)),
+                    timer("b", 45.0, 50.0 * (1.0 - by)),
+                ])
+            })
+            .to_vec()
+    };
+    let (old, new) = (runs(20.0), runs(20.8));
+    let single = compared(&old[0], &new[0]).unwrap();
+    assert_eq!(cost_of(&single).verdict, Verdict::Noise);
+    let [before, after] = [&old, &new].map(|side| side.iter().collect::<Vec<&Report>>());
+    let several = Comparison::between(&before, &after, &[]).unwrap();
+    assert_eq!(
+        cost_of(&several).verdict,
+        Verdict::Worse,
+        "{:?}",
+        cost_of(&several)
+    );
+    assert!(cost_of(&several).detectable < cost_of(&single).detectable);
+    let text = table(&several);
+    assert!(
+        text.starts_with("Clock reads: slower: a by 4.0 % [3.") && text.contains("5 old, 5 new"),
+        "{text}"
+    );
+    let single = table(&single);
+    assert!(single.contains("runs is assumed"), "{single}");
+}
+
+proptest! {
+    #[test]
+    fn report_equals_itself(quality in 1.0f64..99.0, cost in 0.0f64..1e9) {
+        let report = report(vec![timer("a", quality, cost)]);
+        let comparison = compared(&report, &report).unwrap();
+        prop_assert!(comparison.platform.is_empty() && comparison.one_sided.is_empty());
+        prop_assert_eq!(comparison.count(Verdict::Better) + comparison.count(Verdict::Worse), 0);
+    }
+}
