@@ -4,8 +4,8 @@
 use super::Quantity;
 use super::{Compared, Comparison, Verdict};
 use crate::statistics::{quantile, sorted};
+use crate::text::counted;
 use crate::text::numbers::significant;
-use crate::text::{and_more, counted};
 
 /// Timers that are listed with their figures.
 const MOST_LISTED: usize = 3;
@@ -77,10 +77,11 @@ fn with_verdict<'a>(figures: &[&'a Compared], verdict: Verdict) -> Vec<&'a Compa
 
 /// `; lost: c, gone and 2 more`.
 fn list(what: &str, names: Vec<String>) -> String {
-    let first = &names[..names.len().min(MOST_LISTED)];
+    let first = names[..names.len().min(MOST_LISTED)].join(", ");
     match names.len() {
         0 => String::new(),
-        all => format!("; {what}: {}", and_more(first, all)),
+        ..=MOST_LISTED => format!("; {what}: {first}"),
+        all => format!("; {what}: {first} and {} more", all - MOST_LISTED),
     }
 }
 
