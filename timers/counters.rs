@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::arch::Instruction;
 use crate::deadline::{Deadline, kernel_raw_time};
-use crate::os::attempt::attempt;
+use crate::os::attempt;
 use crate::os::clocks::tsc_permitted;
 use crate::{Described, Ticks, Timer, Unavailable, work};
 

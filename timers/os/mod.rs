@@ -24,8 +24,6 @@
 
 #[cfg(target_os = "macos")]
 mod apple;
-pub(crate) mod attempt;
-mod emulator;
 #[cfg(target_os = "freebsd")]
 mod freebsd;
 #[cfg(target_os = "linux")]
@@ -67,10 +65,10 @@ use std::io;
 use std::process::Child;
 use std::time::Duration;
 
-pub use emulator::{emulator, runner};
+pub use system::emulator::{emulator, runner};
 /// The clock that others are timed by; the one that no library in between distorts; and the one
 /// that is not steered. `OWN` are the clocks that this system alone has.
-pub(crate) use system::{Common, Undistorted, Unsteered};
+pub(crate) use system::{Common, Undistorted, Unsteered, attempt};
 pub(crate) use system::{affinity, clocks, perf_event};
 pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
 
@@ -87,13 +85,13 @@ pub enum AffinityError {
     Offline(u32),
     /// The CPU is there and runs, but not for this process.
     #[error(
-        "CPU {cpu} is not among those this process may use ({allowed}); its cpuset (container, cgroup) forbids it"
+        "CPU {cpu} is not among those this process may use ({allowed:?}); its cpuset (container, cgroup) forbids it"
     )]
     NotAllowed {
         /// The CPU that was asked for.
         cpu: u32,
         /// Those that may be used, separated by commas.
-        allowed: String,
+        allowed: Vec<u32>,
     },
     /// The system refused for another reason.
     #[error("{call}: {source}")]

@@ -38,6 +38,27 @@ pub mod clocks {
     }
 }
 
+/// Instructions that fault are known on Linux only.
+pub(crate) fn attempt(_label: &str, _instruction: fn() -> u64) -> Result<(), Unavailable> {
+    Ok(())
+}
+
+pub mod emulator {
+    use std::ffi::OsString;
+
+    /// No emulator is known.
+    #[must_use]
+    pub fn emulator() -> Option<String> {
+        None
+    }
+
+    /// Nothing starts programs but the system.
+    #[must_use]
+    pub fn runner() -> Vec<OsString> {
+        Vec::new()
+    }
+}
+
 pub mod affinity {
     use std::io;
 

@@ -4,7 +4,8 @@ pub(crate) use super::apple_timers::{
     Absolute as Undistorted, UptimeRaw as Common, UptimeRaw as Unsteered,
 };
 pub(crate) use super::no_perf_event as perf_event;
-pub use super::other::{affinity, counters, discipline, scheduling};
+pub(crate) use super::other::attempt;
+pub use super::other::{affinity, counters, discipline, emulator, scheduling};
 pub use super::unix::portable::{machine, process};
 pub use super::unix::{files, limits, signals};
 

@@ -1,7 +1,8 @@
 //! FreeBSD. Nothing here ever ran on one: it is type-checked only.
 
 pub(crate) use super::no_perf_event as perf_event;
-pub use super::other::{affinity, counters, discipline, scheduling};
+pub(crate) use super::other::attempt;
+pub use super::other::{affinity, counters, discipline, emulator, scheduling};
 pub(crate) use super::posix::{Monotonic as Common, Monotonic as Unsteered};
 pub use super::unix::portable::{machine, process};
 pub use super::unix::{files, limits, signals};

@@ -11,7 +11,8 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use crate::os::posix::wide;
+use crate::Timer;
+use crate::os::posix::{MonotonicCoarse, wide};
 use crate::os::{Discipline, Trim};
 
 /// Where the tick is declared.
@@ -63,18 +64,8 @@ fn trim_of(state: &libc::timex) -> Trim {
 /// # Errors
 /// When there is no such clock.
 pub fn declared_tick_ns() -> io::Result<i64> {
-    let mut resolution = MaybeUninit::<libc::timespec>::zeroed();
-    // SAFETY: the pointer is valid for a timespec.
-    let status =
-        unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, resolution.as_mut_ptr()) };
-    if status != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: all zeros are a timespec, and the kernel has written over them.
-    let resolution = unsafe { resolution.assume_init() };
-    Ok(wide(resolution.tv_sec)
-        .saturating_mul(1_000_000_000)
-        .saturating_add(wide(resolution.tv_nsec)))
+    let tick = MonotonicCoarse::declared_resolution().map(|ns| ns as i64);
+    tick.ok_or_else(io::Error::last_os_error)
 }
 
 /// `modes` has to be one that only reads: 0 or ADJ_OFFSET_SS_READ, which need no privilege.

@@ -1,9 +1,11 @@
 //! Linux.
 
 pub mod affinity;
+mod attempt;
 pub mod clocks;
 pub mod counters;
 pub mod discipline;
+pub mod emulator;
 #[cfg(any(target_pointer_width = "64", target_arch = "x86"))]
 pub(crate) mod perf_event;
 pub mod process;
@@ -13,6 +15,7 @@ pub mod scheduling;
 pub(crate) use crate::os::no_perf_event as perf_event;
 
 pub use super::unix::{files, limits, signals};
+pub(crate) use attempt::attempt;
 
 pub(crate) use super::posix::{Monotonic as Common, MonotonicRaw as Unsteered};
 

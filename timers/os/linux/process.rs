@@ -21,7 +21,10 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::{fs, io};
 
-use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{
+    PidfdFlags, Signal, getpid, getppid, pidfd_open, pidfd_send_signal, set_child_subreaper,
+    set_parent_process_death_signal,
+};
 
 use crate::os::Pid;
 use crate::os::unix::process::raw;
@@ -32,16 +35,8 @@ pub use crate::os::unix::process::*;
 pub fn ends_with_its_starter(command: &mut Command) {
     let starter = std::process::id();
     let requirement = move || {
-        // SAFETY: plain numbers; where the call is refused, nothing changed and nothing is lost.
-        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) };
-        // SAFETY: no arguments, no preconditions.
-        let parent = unsafe { libc::getppid() };
-        // A child that ended before the request was known would never be heard of.
-        if u32::try_from(parent).is_ok_and(|parent| parent == starter) {
-            Ok(())
-        } else {
-            Err(io::Error::from_raw_os_error(libc::ESRCH))
-        }
+        let refused = || io::Error::from_raw_os_error(libc::ESRCH);
+        ends_with(starter).then_some(()).ok_or_else(refused)
     };
     // SAFETY: between fork and exec, only calls that are safe in a signal handler: prctl and
     // getppid; nothing is allocated, as an error of a number needs no memory.
@@ -53,22 +48,17 @@ pub fn ends_with_its_starter(command: &mut Command) {
 /// is, posix_spawn(3). Returns whether that process is still there.
 #[must_use]
 pub fn ends_with(parent: u32) -> bool {
-    // SAFETY: plain numbers; where the call is refused, nothing changed and nothing is lost.
-    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) };
-    // SAFETY: no arguments, no preconditions.
-    let now = unsafe { libc::getppid() };
+    // Where the call is refused, nothing changed and nothing is lost.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
     // A starter that ended before the request was known would never be heard of.
-    u32::try_from(now).is_ok_and(|now| now == parent)
+    getppid().is_some_and(|now| now.as_raw_nonzero().get().cast_unsigned() == parent)
 }
 
 /// Makes this process the parent of all its descendants whose own parents end, instead of init: so
 /// that none gets out of reach by starting a session of its own. Where the system has no such
 /// thing, nothing changes.
 pub fn adopt_descendants() {
-    // SAFETY: plain numbers.
-    unsafe {
-        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1 as libc::c_ulong);
-    }
+    let _ = set_child_subreaper(Some(getpid()));
 }
 
 /// All processes, each with its parent.

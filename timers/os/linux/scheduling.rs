@@ -4,10 +4,12 @@
 //! [prctl(2)]: https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
 
 use std::fs::File;
+use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 use std::{io, ptr, str};
 
-use libc::{c_int, c_long, c_ulong};
+use libc::{c_int, c_long};
+use rustix::thread::{current_timer_slack, set_current_timer_slack};
 
 use crate::Unavailable;
 use crate::os::Policy;
@@ -18,11 +20,7 @@ use crate::os::Policy;
 /// # Errors
 /// What the system said.
 pub fn timer_slack() -> Result<u64, Unavailable> {
-    // By `syscall`, whose result is as wide as the slack; that of libc's `prctl` is an int.
-    // SAFETY: plain numbers.
-    let slack = unsafe { libc::syscall(libc::SYS_prctl, libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
-    u64::try_from(slack)
-        .map_err(|_| refused("prctl(PR_GET_TIMERSLACK)", io::Error::last_os_error()))
+    current_timer_slack().map_err(|error| refused("prctl(PR_GET_TIMERSLACK)", error.into()))
 }
 
 /// Sets that slack of the calling thread; threads that it starts inherit it. 0 gives back the one
@@ -33,13 +31,8 @@ pub fn timer_slack() -> Result<u64, Unavailable> {
 /// slack.
 pub fn set_timer_slack(nanoseconds: u64) -> Result<(), Unavailable> {
     let call = format!("prctl(PR_SET_TIMERSLACK, {nanoseconds})");
-    let wanted = c_ulong::try_from(nanoseconds).map_err(|_| {
-        Unavailable::because(format!("{call}: it does not fit this processor's words"))
-    })?;
-    // SAFETY: plain numbers.
-    if unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, wanted, 0, 0, 0) } != 0 {
-        return Err(refused(&call, io::Error::last_os_error()));
-    }
+    set_current_timer_slack(NonZeroU64::new(nanoseconds))
+        .map_err(|error| refused(&call, error.into()))?;
     match timer_slack()? {
         slack if nanoseconds == 0 || slack == nanoseconds => Ok(()),
         slack => Err(Unavailable::because(format!(

@@ -107,11 +107,7 @@ pub fn explain(cpu: u32, allowed: &[u32], source: io::Error) -> AffinityError {
     if group >= groups || number >= unsafe { GetActiveProcessorCount(group as u16) } {
         AffinityError::Absent(cpu)
     } else if !allowed.contains(&cpu) {
-        let allowed = allowed
-            .iter()
-            .map(u32::to_string)
-            .collect::<Vec<_>>()
-            .join(",");
+        let allowed = allowed.to_vec();
         AffinityError::NotAllowed { cpu, allowed }
     } else {
         AffinityError::System {

@@ -10,7 +10,8 @@ mod settings;
 pub mod signals;
 
 pub(crate) use super::no_perf_event as perf_event;
-pub use super::other::{counters, scheduling};
+pub(crate) use super::other::attempt;
+pub use super::other::{counters, emulator, scheduling};
 pub(crate) use super::windows_timers::here::{
     NtQpc as Undistorted, Qpc as Common, Qpc as Unsteered,
 };

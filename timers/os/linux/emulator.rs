@@ -8,7 +8,6 @@ use std::ffi::OsString;
 
 /// The emulator that carries out this program, as people call it; `None` where the processor does
 /// so itself, or nothing shows.
-#[cfg(target_os = "linux")]
 #[must_use]
 pub fn emulator() -> Option<String> {
     use std::{fs, path::Path};
@@ -38,7 +37,6 @@ pub fn emulator() -> Option<String> {
 /// The words that an emulator was started with before the name of this program: what starts it once
 /// more, as the kernel cannot. None without an emulator, and where the kernel knows it
 /// (binfmt_misc).
-#[cfg(target_os = "linux")]
 #[must_use]
 pub fn runner() -> Vec<OsString> {
     use std::os::unix::ffi::OsStringExt;
@@ -64,30 +62,15 @@ pub fn runner() -> Vec<OsString> {
     if known { Vec::new() } else { words }
 }
 
-#[cfg(target_os = "linux")]
 fn thread_file(name: &str) -> String {
     format!("/proc/self/task/{}/{name}", std::process::id())
-}
-
-/// Elsewhere nothing is known of any.
-#[cfg(not(target_os = "linux"))]
-#[must_use]
-pub fn emulator() -> Option<String> {
-    None
-}
-
-/// Elsewhere the system starts programs by itself.
-#[cfg(not(target_os = "linux"))]
-#[must_use]
-pub fn runner() -> Vec<OsString> {
-    Vec::new()
 }
 
 #[cfg(test)]
 mod tests {
     /// Runs of tests by an emulator say so.
     #[test]
-    fn it_is_seen_from_within() {
+    fn finds_emulator_of_tests() {
         assert_eq!(
             super::emulator(),
             std::env::var("TIMERMETER_TESTS_EMULATOR").ok()

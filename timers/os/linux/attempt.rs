@@ -1,45 +1,36 @@
 //! Instructions that fault where kernel or firmware do not permit them. Only an attempt tells, and
 //! it is made by a child, as nothing else survives it on every processor.
 
-#[cfg(target_os = "linux")]
 use std::io;
-#[cfg(target_os = "linux")]
 use std::thread;
-#[cfg(target_os = "linux")]
 use std::time::Duration;
 
 use crate::Unavailable;
-#[cfg(target_os = "linux")]
 use crate::deadline::Deadline;
 
 /// How long a child may take for one instruction. It takes less than a millisecond; on a loaded
 /// machine it may wait for its turn. The child of a process with threads may never start under an
 /// emulator: qemu-user's own locks stay taken by threads it does not have.
-#[cfg(target_os = "linux")]
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How often one that did not end is tried anew.
-#[cfg(target_os = "linux")]
 const ATTEMPTS: usize = 3;
 
 /// Whether an instruction can be executed by the calling thread.
-#[cfg(target_os = "linux")]
-pub(crate) fn attempt(label: &str, instruction: fn() -> u64) -> Result<(), Unavailable> {
+pub fn attempt(label: &str, instruction: fn() -> u64) -> Result<(), Unavailable> {
     let status = (0..ATTEMPTS)
         .find_map(|_| in_a_child(instruction).transpose())
         .transpose()
         .map_err(|error| Unavailable::because(format!("{label} cannot be tried: {error}")))?;
     let signal = match status {
         None => {
-            let seconds = PATIENCE.as_secs();
             return Err(Unavailable::because(format!(
-                "{label} cannot be tried: {ATTEMPTS} processes that tried it did not end within {seconds} s"
+                "{label} cannot be tried: no process that tried it ended"
             )));
         }
         Some(0) => return Ok(()),
-        Some(met) => {
-            super::process::signal_name(met).map_or_else(|| format!("status {met}"), str::to_owned)
-        }
+        Some(met) => crate::os::process::signal_name(met)
+            .map_or_else(|| format!("status {met}"), str::to_owned),
     };
     Err(Unavailable::because(format!(
         "{label} faults ({signal}): this processor does not have it, or the kernel does not permit it"
@@ -47,7 +38,6 @@ pub(crate) fn attempt(label: &str, instruction: fn() -> u64) -> Result<(), Unava
 }
 
 /// The signal that it met, 0 for none; nothing if the child had to be ended.
-#[cfg(target_os = "linux")]
 fn in_a_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
     extern "C" fn refused(signal: libc::c_int) {
         // SAFETY: it never returns, and is safe in a signal handler.
@@ -84,7 +74,6 @@ fn in_a_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
 }
 
 /// The status of a child of our own that ends within so long; otherwise it is killed.
-#[cfg(target_os = "linux")]
 fn ended(child: libc::pid_t, patience: Duration) -> io::Result<Option<libc::c_int>> {
     const PAUSE: Duration = Duration::from_micros(100);
     let over = Deadline::after(patience);
@@ -109,12 +98,7 @@ fn ended(child: libc::pid_t, patience: Duration) -> io::Result<Option<libc::c_in
 }
 
 /// Elsewhere nothing is known to forbid them.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn attempt(_label: &str, _instruction: fn() -> u64) -> Result<(), Unavailable> {
-    Ok(())
-}
-
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
