@@ -1,12 +1,11 @@
-//! A system without a folder of its own: the clocks of the standard library and those that
-//! instructions read are there; the rest is not known or cannot be done, and says so.
+//! What a system takes from here that it lacks: a fact is `None`, a deed is an error that says so.
 
 #![allow(
     missing_docs,
     clippy::missing_errors_doc,
     reason = "as in the folders of the other systems"
 )]
-#![allow(dead_code, reason = "other systems take from here what they lack")]
+#![allow(dead_code, reason = "no system takes all of it")]
 
 use std::io;
 
@@ -150,7 +149,7 @@ pub mod discipline {
 pub mod machine {
     use std::path::PathBuf;
 
-    use crate::os::{KernelName, MachineFacts};
+    use crate::os::MachineFacts;
 
     pub fn files() -> Option<PathBuf> {
         None
@@ -164,10 +163,6 @@ pub mod machine {
 
     pub fn kernel_log() -> std::io::Result<String> {
         super::unsupported()
-    }
-
-    pub fn kernel() -> KernelName {
-        KernelName::default()
     }
 }
 
@@ -212,99 +207,19 @@ pub mod scheduling {
     }
 }
 
-pub mod signals {
-    use std::io;
-
-    #[derive(Clone, Copy, Debug)]
-    pub enum Request {}
-
-    impl Request {
-        #[must_use]
-        pub fn exit_status(self) -> u8 {
-            match self {}
-        }
-
-        pub fn obey(self) {
-            match self {}
-        }
-    }
-
-    #[must_use]
-    pub fn asked() -> Option<Request> {
-        None
-    }
-
-    pub fn listen(_asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
-        super::unsupported()
-    }
-
-    pub fn hear_continuations() -> io::Result<()> {
-        super::unsupported()
-    }
-
-    #[must_use]
-    pub fn continued() -> bool {
-        false
-    }
-}
-
 pub mod limits {
-    use std::io;
-
-    use crate::os::Shortage;
-
     pub fn open_files() -> Option<u64> {
         None
     }
 
     pub fn allow_files(_files: u64) {}
 
-    pub fn shortage(_error: &io::Error) -> Option<Shortage> {
-        None
-    }
-
     pub fn share_reserves() {}
 }
 
 pub mod files {
-    use std::fs::{File, FileType, Permissions};
-    use std::io::{self, Read, Seek};
+    use std::io;
     use std::path::Path;
-
-    pub fn open_at_once(path: &Path) -> io::Result<File> {
-        File::open(path)
-    }
-
-    pub fn read_again(mut file: &File, bytes: &mut [u8]) -> io::Result<usize> {
-        file.rewind()?;
-        file.read(bytes)
-    }
-
-    pub fn open_itself(path: &Path) -> io::Result<File> {
-        File::open(path)
-    }
-
-    /// Without locks it is unknown whether a process still works on a file, so that none is
-    /// removed.
-    pub fn lock(_file: &File) -> io::Result<()> {
-        super::unsupported()
-    }
-
-    pub fn has_name(_file: &File) -> io::Result<bool> {
-        Ok(true)
-    }
-
-    pub fn kind(_of: FileType) -> &'static str {
-        "something else than a file"
-    }
-
-    pub fn permissions(_mode: u32) -> Option<Permissions> {
-        None
-    }
-
-    pub fn is_program(path: &Path) -> bool {
-        path.is_file()
-    }
 
     pub fn exchange(_one: &Path, _other: &Path) -> io::Result<bool> {
         Ok(false)
@@ -312,23 +227,9 @@ pub mod files {
 }
 
 pub mod process {
-    //! Nothing is started, as what it starts could not be ended.
+    use std::process::{Command, ExitStatus};
 
-    use std::io;
-    use std::process::{Child, Command, ExitStatus};
-
-    use super::unsupported;
-    use crate::os::{CpuTime, Pid};
-
-    pub fn lead_group(_command: &mut Command) -> io::Result<()> {
-        unsupported()
-    }
-
-    pub const NEEDS_GUARD: bool = false;
-
-    pub fn spawn(_command: &mut Command) -> io::Result<Child> {
-        unsupported()
-    }
+    use crate::os::Pid;
 
     pub fn ends_with_its_starter(_command: &mut Command) {}
 
@@ -338,19 +239,7 @@ pub mod process {
 
     pub fn adopt_descendants() {}
 
-    pub fn kill_group(_group: Pid) {}
-
     pub fn end_child(_process: Pid) {}
-
-    pub fn has_exited(_child: Pid) -> bool {
-        false
-    }
-
-    pub fn until_it_exits(_child: Pid) {}
-
-    pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
-        child.wait().map(|status| (status, None))
-    }
 
     pub fn signal(_status: ExitStatus) -> Option<i32> {
         None
