@@ -93,6 +93,6 @@ fn programs_get_data_or_tables() {
     );
     assert_eq!(
         written(Format::Csv, Style::default()),
-        "timer,cost\nmono|tonic,20\n"
+        "timer,cost\nmono|tonic,20.0\n"
     );
 }

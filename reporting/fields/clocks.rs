@@ -2,7 +2,7 @@
 
 use super::{Field, Found, Kind, Range, Read, Room, Row, Scatter, field_table};
 use crate::model::{Context, Finding, Interval, ResolutionKind, TimerRow, Verdicts};
-use crate::table::Value;
+use crate::table::{Notation, Value};
 use crate::text::numbers::{half_interval, range_ns};
 
 const CLOCKS: &[Kind] = &[Kind::Clocks];
@@ -92,7 +92,7 @@ fn quality() -> Vec<Field> {
             column("quality", "Quality (%)"), interval(), shown(Room::Always), metric("quality"), compared("Quality", Scatter::Quality);
         quality_half_interval: Number = half_interval(row.quality?),
             "Half the 95 % interval of Quality, in points: its longer side, rounded up",
-            column("interval", "± (points)"), shown(Room::OneReport), derived();
+            column("interval", "± (points)"), notation(Notation::Fixed(2)), shown(Room::OneReport), derived();
         quality_printed: Percent = row.printed_quality, "Quality as a publication prints it",
             column("printed", "Quality, printed (%)");
         processes: Count = row.observations.as_ref()?.processes, "Fresh processes that measured it";

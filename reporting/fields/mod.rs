@@ -244,6 +244,7 @@ impl Field {
 
     fn impossible(&self, found: Found) -> Option<String> {
         let figure = match found {
+            _ if self.is_end() => return None,
             Found::AtMost(bound) => Interval::unbounded(bound),
             known => figure_of(known)?,
         };
@@ -301,32 +302,29 @@ impl Field {
         self.heading.split(" (").next().unwrap_or(self.heading)
     }
 
-    /// What it is of a row as people read it, with its interval and its unit; `None` where it was not
-    /// determined.
+    /// What it is of a row as people read it, with its unit; `None` where it was not determined.
     #[must_use]
     pub fn written(&self, row: Row) -> Option<String> {
-        let column = self.as_column_with_units();
-        let text = |figure: f64| column.shown(&Value::from(figure));
-        let unit = if column.heading == self.heading {
-            ""
-        } else {
+        let value = Some(self.value(row)).filter(|value| *value != Value::Nothing)?;
+        let unit = if value.number().is_some() {
             self.unit.sign()
+        } else {
+            ""
         };
-        match (self.found(row)?, self.value(row)) {
-            (_, Value::Nothing) => None,
-            (Found::Figure(figure), _) => Some(match figure.ends() {
-                Some((low, high)) if low < high => {
-                    let [low, high] = [low, high].map(text);
-                    format!(
-                        "{}{unit} (95 % interval {low} to {high})",
-                        text(figure.value)
-                    )
-                }
-                _ => text(figure.value) + unit,
-            }),
-            (_, value) if value.number().is_some() => Some(column.shown(&value) + unit),
-            (_, value) => Some(column.shown(&value)),
-        }
+        Some(self.as_column_with_units().shown(&value) + unit)
+    }
+
+    /// The same with its interval, where that is known.
+    #[must_use]
+    pub fn written_with_interval(&self, row: Row) -> Option<String> {
+        let text = self.written(row)?;
+        let ends = self.figure(row).and_then(|figure| figure.ends());
+        let Some((low, high)) = ends.filter(|(low, high)| low < high) else {
+            return Some(text);
+        };
+        let column = self.as_column_with_units();
+        let [low, high] = [low, high].map(|end| column.shown(&end.into()));
+        Some(format!("{text} (95 % interval {low} to {high})"))
     }
 
     /// As a column of tables of many reports, whose figures can be compared.
@@ -340,7 +338,7 @@ impl Field {
     pub fn as_column_with_units(&self) -> TableColumn {
         match self.unit {
             Unit::Nanoseconds => self.column_with(self.title(), Notation::Time),
-            unit => self.column_with(self.heading, unit.notation()),
+            _ => self.as_column(),
         }
     }
 
@@ -418,6 +416,10 @@ impl Field {
             heading,
             ..self
         }
+    }
+
+    fn notation(self, notation: Notation) -> Self {
+        Self { notation, ..self }
     }
 
     fn shown(self, room: Room) -> Self {

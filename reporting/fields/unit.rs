@@ -66,6 +66,8 @@ impl Unit {
     /// The end of their headings.
     pub(super) fn heading(self) -> &'static str {
         match self {
+            Self::Cycles => " (cycles)",
+            Self::Ticks => " (ticks)",
             Self::Percent => " (%)",
             Self::Ppm => " (ppm)",
             _ => "",

@@ -63,7 +63,7 @@ fn lateness() -> Vec<Field> {
     };
     let mut all = field_table! { Read::Row, BOTH, |row| row;
         request: Nanoseconds = row.request_ns()? as f64, "The length asked for, or the period",
-            column("request", "asked (ns)"), shown(Room::Always);
+            column("request", "asked"), shown(Room::Always);
         waits: Count = row.lateness().map(|late| late.waits).or(row.period().map(|found| found.wakeups)),
             "How many waits or wake-ups";
     };
@@ -86,9 +86,9 @@ fn of_lengths() -> Vec<Field> {
             interval(), range(Range::ANY);
         early: Share = row.early, "Share of waits that returned before their time", metric("early");
         earliest: Nanoseconds = row.earliest_ns, "By how much the earliest did";
-        cpu: Nanoseconds = row.cpu_ns, "CPU time of the thread a wait", column("cpu-time", "CPU time (ns)"),
+        cpu: Nanoseconds = row.cpu_ns, "CPU time of the thread a wait", column("cpu-time", "CPU time"),
             interval(), range(Range::ANY), shown(Room::Always), metric("cpu"), compared("cpu", Scatter::Lateness);
-        cpu: Cycles = row.cpu_cycles, "CPU time a wait, in cycles", column("cpu-cycles", "CPU cycles"), range(Range::ANY);
+        cpu: Cycles = row.cpu_cycles, "CPU time a wait, in cycles", column("cpu-cycles", "CPU (cycles)"), range(Range::ANY);
         error: Nanoseconds = row.error_ns, "Median of |observed − asked|";
         wait_spread: Share = row.spread, "Share of waits within that of the median";
         wait_quality: Percent = row.quality, "Formula (1) of waits; not to be compared with the Quality of clocks",

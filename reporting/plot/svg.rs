@@ -160,9 +160,10 @@ impl Drawing {
     /// A text on one of both sides of a place, where it covers no other.
     fn label(&mut self, (x, y): (f64, f64), text: &str, width: f64) {
         let length = LETTER * text.chars().count() as f64;
+        let (before, behind) = (x - LETTER, x + LETTER);
         let sides = [
-            (x + LETTER, "start", x, x + length),
-            (x - LETTER, "end", x - length, x),
+            (behind, "start", behind, behind + length),
+            (before, "end", before - length, before),
         ];
         let is_free = |left: f64, right: f64| {
             let covers = |(from, to, at): &(f64, f64, f64)| {

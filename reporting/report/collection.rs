@@ -224,7 +224,7 @@ mod tests {
             (
                 "1.json",
                 SMALL.replace("report.v2", "report.v9"),
-                "schema 'timermeter.report.v9'",
+                "schema is 'timermeter.report.v9'",
             ),
             (
                 "2.json",

@@ -27,7 +27,7 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     let fields: Vec<_> = fields.collect();
     let mut facts: Vec<Fact> = fields
         .iter()
-        .filter_map(|field| Some((field.title(), field.written(row)?)))
+        .filter_map(|field| Some((field.title(), field.written_with_interval(row)?)))
         .collect();
     for at_length in row
         .by_length()
@@ -39,7 +39,7 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
         let figures: Vec<String> = figures
             .map(|(field, text)| format!("{} {text}", field.title()))
             .collect();
-        facts.push(("at one length", figures.join(", ")));
+        facts.push(("one length", figures.join(", ")));
     }
     let Some(clock) = row.clock() else {
         return facts;

@@ -1,52 +1,117 @@
-//! The machine in a few lines of text, each a name and a value. Shared by the table and the
-//! Markdown page.
+//! The machine in names with values, in a line and as a heading.
 
-use super::conditions;
-use super::conditions::{Fact, LONGEST};
-use crate::model::{Cpu, Frequency, Platform, Provenance, ProvenanceKind, Report, value_of};
-use crate::text::clipped;
+use super::Fact;
+use crate::model::{Cpu, Frequency, Limits, Platform, ProvenanceKind, Report, Tickless, value_of};
 use crate::text::numbers::rate;
 
-/// Who the machine is.
+/// All that is known of the machine.
 #[must_use]
 pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
-    let kernel = [&platform.kernel.name, &platform.kernel.release]
-        .map(|part| part.as_deref().unwrap_or_default());
-    let mut facts = vec![
-        ("CPU", cpu(&platform.cpu)),
+    let Platform {
+        cpu,
+        kernel,
+        clocksource,
+        ..
+    } = platform;
+    let on_off = |flag: Option<bool>| flag.map(|on| if on { "on" } else { "off" }.to_owned());
+    let list = |name: &str, list: &Option<String>| {
+        let list = list.as_deref().filter(|list| !list.is_empty());
+        list.map(|list| format!("{name} {list}"))
+    };
+    let available = joined(clocksource.available.iter().cloned().map(Some), ", ");
+    let facts = [
+        ("CPU", Some(cpu_in_words(cpu))),
+        ("frequency", Some(frequencies(frequency, cpu.invariant_tsc))),
+        ("hypervisor", platform.hypervisor.clone()),
         (
-            "frequency",
-            frequencies(frequency, platform.cpu.invariant_tsc),
+            "hypervisor's clocks",
+            platform
+                .hypervisor_clocks
+                .as_ref()
+                .map(|all| all.join(", ")),
         ),
         (
-            "hypervisor",
-            known(platform.hypervisor.as_deref(), "none seen"),
+            "kernel",
+            joined([kernel.name.clone(), kernel.release.clone()], " "),
         ),
-        ("kernel", known(Some(kernel.join(" ").trim()), "unknown")),
         (
             "OS",
-            known(
-                platform.os.name.as_deref().or(Some(&platform.os.family)),
-                "unknown",
-            ),
+            platform
+                .os
+                .name
+                .clone()
+                .or(Some(platform.os.family.clone())),
         ),
-        ("clock source", clock_source(platform)),
         (
-            "governor",
-            known(
-                platform.cpu.governor.as_deref(),
-                "not shown by this machine",
+            "clock source",
+            clocksource.current.as_ref().map(|current| match available {
+                Some(available) => format!("{current} (available: {available})"),
+                None => current.clone(),
+            }),
+        ),
+        (
+            "clock parameters",
+            clocksource.parameters.as_ref().map(|all| all.join(" ")),
+        ),
+        ("machine", platform.product.clone()),
+        ("governor", cpu.governor.clone()),
+        ("turbo", on_off(cpu.turbo)),
+        ("power plan", cpu.power_plan.clone()),
+        (
+            "CPUs",
+            joined(
+                [
+                    list("online", &cpu.online_list),
+                    list("allowed", &cpu.allowed_list),
+                    list("isolated", &cpu.isolated),
+                    list("nohz_full", &cpu.nohz_full),
+                ],
+                " · ",
             ),
         ),
-        ("conditions", conditions::brief(platform)),
+        (
+            "SMT",
+            joined(
+                [
+                    on_off(cpu.smt),
+                    cpu.threads_per_core
+                        .map(|threads| format!("threads a core: {threads}")),
+                    list("CPUs of this core:", &cpu.core_list),
+                ],
+                " · ",
+            ),
+        ),
+        ("kinds of cores", kinds_of_cores(cpu)),
+        ("TSC", tsc(platform)),
+        ("tick", tick(platform)),
+        ("NTP", platform.ntp.as_ref().map(ntp)),
+        (
+            "load",
+            platform.load.map(|load| {
+                let [one, five, fifteen] =
+                    [load.one_minute, load.five_minutes, load.fifteen_minutes];
+                format!("{one:.2} over 1 min, {five:.2} over 5 min, {fifteen:.2} over 15 min")
+            }),
+        ),
+        (
+            "stolen",
+            platform.steal_share.map(|share| {
+                format!(
+                    "{:.3} % of the time in which CPUs had something to run",
+                    100.0 * share
+                )
+            }),
+        ),
+        ("limits", limits(&platform.limits)),
+        (
+            "perf_event_paranoid",
+            platform.perf_event_paranoid.map(|level| level.to_string()),
+        ),
     ];
-    facts.extend(
-        platform
-            .product
-            .as_deref()
-            .map(|product| ("machine", clipped(product, LONGEST))),
-    );
-    facts
+    let known = |(name, value): (&'static str, Option<String>)| {
+        Some((name, value.filter(|value| !value.is_empty())?))
+    };
+    facts.into_iter().filter_map(known).collect()
 }
 
 /// What has to be known before any figure is read: a core that something else used.
@@ -56,61 +121,52 @@ pub fn caution(report: &Report) -> Option<Fact> {
         .warnings
         .iter()
         .find(|warning| warning.code == "shared-machine")?;
-    Some(("caution", clipped(&warning.message(), LONGEST)))
+    Some(("caution", warning.message()))
 }
 
 /// Who the machine is, and how it was measured.
 #[must_use]
 pub fn facts_of(report: &Report) -> Vec<Fact> {
-    let mut facts = facts(&report.platform, &report.frequency);
-    facts.splice(
-        0..0,
-        report
-            .node
-            .iter()
-            .map(|node| ("node", clipped(node, LONGEST))),
-    );
-    facts.splice(0..0, caution(report));
+    let node = report.node.iter().map(|node| ("node", node.clone()));
+    let mut facts: Vec<Fact> = caution(report).into_iter().chain(node).collect();
+    facts.extend(self::facts(&report.platform, &report.frequency));
     if report.provenance.kind == ProvenanceKind::Published {
-        // What a publication does not tell was not looked for.
-        let told = |name: &str| match name {
-            "hypervisor" => report.platform.hypervisor.is_some(),
-            "governor" => report.platform.cpu.governor.is_some(),
-            _ => true,
-        };
-        facts.retain(|(name, _)| told(name));
-        facts.extend(published(&report.provenance));
+        let source = report
+            .provenance
+            .source
+            .as_deref()
+            .unwrap_or("a source that is not named");
+        facts.push(("published", format!("{source}; not measured by timermeter")));
+        facts.extend(
+            report
+                .provenance
+                .note
+                .iter()
+                .map(|note| ("note", note.clone())),
+        );
         return facts;
     }
-    let Cpu {
-        online, allowed, ..
-    } = report.platform.cpu;
-    let place = match report.settings.cpu {
-        Some(cpu) => format!("CPU {cpu}"),
-        None => "any CPU (could not be pinned)".to_owned(),
-    };
-    let choice = match (allowed, online) {
-        (Some(allowed), Some(online)) => format!(" ({allowed} of {online} online CPUs allowed)"),
-        _ => String::new(),
-    };
-    facts.push((
-        "measured on",
-        place + &choice + &kind_of_core(&report.platform.cpu),
-    ));
-    let mut runtimes: Vec<&str> = Vec::new();
-    for row in report
+    let (cpu, settings) = (&report.platform.cpu, &report.settings);
+    let kind = cpu
+        .core_kind
+        .as_ref()
+        .filter(|_| kinds_of_cores(cpu).is_some());
+    let place = [
+        Some(match settings.cpu {
+            Some(cpu) => format!("CPU {cpu}"),
+            None => "any CPU (could not be pinned)".to_owned(),
+        }),
+        kind.map(|kind| format!("of the kind {kind}; others cost otherwise")),
+    ];
+    facts.extend(joined(place, ", ").map(|place| ("measured on", place)));
+    let hosted = report
         .timers
         .iter()
-        .filter(|row| row.runtime != "native" && row.cost.is_some())
-    {
-        if !runtimes.contains(&row.runtime.as_str()) {
-            runtimes.push(&row.runtime);
-        }
-    }
-    if !runtimes.is_empty() {
-        facts.push(("runtimes", clipped(&runtimes.join(", "), LONGEST)));
-    }
-    let settings = &report.settings;
+        .filter(|row| row.runtime != "native" && row.cost.is_some());
+    let mut runtimes: Vec<&str> = hosted.map(|row| row.runtime.as_str()).collect();
+    runtimes.sort_unstable();
+    runtimes.dedup();
+    facts.extend((!runtimes.is_empty()).then(|| ("runtimes", runtimes.join(", "))));
     let run = format!(
         "{}, {} {}, profile {}, {} processes a timer, seed {}",
         report.created,
@@ -120,144 +176,186 @@ pub fn facts_of(report: &Report) -> Vec<Fact> {
         settings.processes,
         settings.seed
     );
-    facts.push(("run", clipped(&run, LONGEST)));
+    facts.push(("run", run));
     facts
 }
 
-/// Of which kind the core is, where there are others.
-fn kind_of_core(cpu: &Cpu) -> String {
-    let several = cpu.core_kinds.as_ref().is_some_and(|kinds| kinds.len() > 1);
-    match cpu.core_kind.as_deref().filter(|_| several) {
-        Some(kind) => format!(", of the kind {}; others cost otherwise", clipped(kind, 40)),
-        None if several => ", of an unknown kind among several".to_owned(),
-        None => String::new(),
-    }
+/// The parts that are known; none where none is.
+fn joined(parts: impl IntoIterator<Item = Option<String>>, between: &str) -> Option<String> {
+    let known: Vec<String> = parts.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| known.join(between))
 }
 
-/// Figures of others: whose, instead of how they were measured here.
-fn published(provenance: &Provenance) -> Vec<Fact> {
-    let source = known(provenance.source.as_deref(), "a source that is not named");
-    let mut facts = vec![("published", format!("{source}; not measured by timermeter"))];
-    facts.extend(
-        provenance
-            .note
-            .as_deref()
-            .map(|note| ("note", clipped(note, 2 * LONGEST))),
-    );
-    facts
+fn cpu_in_words(cpu: &Cpu) -> String {
+    let numbers = cpu.family.zip(cpu.model_number).zip(cpu.stepping);
+    let numbers = numbers.map(|((family, model), stepping)| {
+        format!("family {family} model {model} stepping {stepping}")
+    });
+    let parts = [
+        cpu.name(),
+        Some(cpu.architecture.clone()),
+        numbers,
+        cpu.microcode
+            .as_ref()
+            .map(|microcode| format!("microcode {microcode}")),
+    ];
+    joined(parts, ", ").unwrap_or_default()
 }
 
-fn known(value: Option<&str>, otherwise: &str) -> String {
-    match value.map(|value| clipped(value, LONGEST)) {
-        Some(value) if !value.is_empty() => value,
-        _ => otherwise.to_owned(),
-    }
+fn kinds_of_cores(cpu: &Cpu) -> Option<String> {
+    let kinds = cpu.core_kinds.as_ref().filter(|kinds| kinds.len() > 1)?;
+    let kind = kinds.iter().map(|kind| {
+        let list = kind
+            .list
+            .as_ref()
+            .map_or(String::new(), |list| format!(": {list}"));
+        Some(format!("{} × {}{list}", kind.cpus, kind.name))
+    });
+    joined(kind, " · ")
 }
 
-fn cpu(cpu: &Cpu) -> String {
-    let model = known(cpu.name().as_deref(), "unknown model");
-    let mut text = format!(
-        "{model}, {}",
-        known(Some(&cpu.architecture), "unknown architecture")
-    );
-    if let (Some(family), Some(model), Some(stepping)) =
-        (cpu.family, cpu.model_number, cpu.stepping)
-    {
-        text += &format!(", family {family} model {model} stepping {stepping}");
-    }
-    text + ", microcode " + &known(cpu.microcode.as_deref(), "unknown")
+fn tsc(platform: &Platform) -> Option<String> {
+    let tsc = &platform.tsc;
+    let flags = [
+        ("constant", tsc.constant),
+        ("nonstop", tsc.nonstop),
+        ("adjustable", tsc.adjust),
+        ("scalable", tsc.scaling),
+        ("of known frequency", tsc.known_frequency),
+        ("declared reliable", tsc.reliable),
+    ];
+    let known = flags.map(|(name, flag)| {
+        flag.map(|yes| {
+            if yes {
+                name.to_owned()
+            } else {
+                format!("not {name}")
+            }
+        })
+    });
+    joined(known, " · ")
 }
 
-fn clock_source(platform: &Platform) -> String {
-    let source = &platform.clocksource;
-    let current = known(source.current.as_deref(), "unknown");
-    if source.available.is_empty() {
-        return current;
-    }
-    format!(
-        "{current} (available: {})",
-        clipped(&source.available.join(", "), LONGEST)
-    )
+fn tick(platform: &Platform) -> Option<String> {
+    let kernel = &platform.kernel;
+    let stopped = kernel.tickless.map(|tickless| match tickless {
+        Tickless::Never => "never stopped",
+        Tickless::WhenIdle => "stopped on idle CPUs",
+        Tickless::WhenAlone => "stopped on idle CPUs, and on those of nohz_full with one thread",
+    });
+    let parts = [
+        kernel.tick_hz.map(|hertz| format!("{hertz} Hz")),
+        kernel
+            .tick_source
+            .as_ref()
+            .map(|source| format!("by {source}")),
+        stopped.map(str::to_owned),
+    ];
+    joined(parts, ", ")
+}
+
+fn ntp(ntp: &crate::model::Ntp) -> String {
+    let state = match (ntp.slewing, ntp.synchronised) {
+        (true, _) => "slewing",
+        (false, true) => "the clock is disciplined",
+        (false, false) => "the clock is not disciplined",
+    };
+    let error = ntp
+        .synchronised
+        .then(|| format!("estimated error {} µs", ntp.estimated_error_us));
+    let parts = [
+        Some(format!("{state}, rate {:+.3} ppm", ntp.rate_ppm)),
+        ntp.slewing.then(|| format!("{} ns to go", ntp.offset_ns)),
+        error,
+    ];
+    joined(parts, " · ").unwrap_or_default()
+}
+
+fn limits(limits: &Limits) -> Option<String> {
+    let quota = limits.cpu.and_then(|quota| {
+        let stopped = quota.throttled_periods.unwrap_or_default();
+        Some(format!(
+            "quota of {:.2} CPUs, stopped {stopped} times",
+            quota.cpus?
+        ))
+    });
+    let memory = limits.memory.and_then(|memory| memory.bytes);
+    let parts = [
+        limits
+            .container
+            .as_ref()
+            .map(|kind| format!("marks of a container ({kind})")),
+        quota,
+        limits
+            .cpuset
+            .as_ref()
+            .filter(|set| !set.is_empty())
+            .map(|set| format!("CPU set {set}")),
+        memory.map(|bytes| format!("memory limit {:.0} MiB", bytes as f64 / 1_048_576.0)),
+        limits.time_namespace.map(|_| "time namespace".to_owned()),
+    ];
+    joined(parts, " · ")
 }
 
 fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
-    let mut parts = Vec::new();
-    let mut part = |name: &str, hz: Option<f64>, remark: Option<String>| {
-        let cycles = (frequency.cycles_from == name).then(|| "used for cycles".to_owned());
-        let remarks: Vec<String> = remark.into_iter().chain(cycles).collect();
-        let remarks = if remarks.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", remarks.join(", "))
-        };
-        parts.push(match hz {
-            Some(_) => format!("{name} {}{remarks}", rate(hz)),
-            None => format!("{name} unknown{remarks}"),
-        });
-    };
-    let source = frequency
-        .nominal_source
-        .as_deref()
-        .map(|source| clipped(source, LONGEST));
-    part("nominal", frequency.nominal_hz, source);
+    let ends = frequency.effective_hz.and_then(|hz| hz.ends());
+    let ends = ends.map(|(low, high)| format!("{} to {}", rate(Some(low)), rate(Some(high))));
     let invariant =
         invariant_tsc.map(|yes| if yes { "invariant" } else { "not invariant" }.to_owned());
-    part(
-        "TSC",
-        frequency.tsc_hz,
-        invariant.filter(|_| frequency.tsc_hz.is_some()),
-    );
-    let ends = frequency.effective_hz.and_then(|hz| hz.ends());
-    let interval = ends.map(|(low, high)| format!("{} to {}", rate(Some(low)), rate(Some(high))));
-    part("effective", value_of(frequency.effective_hz), interval);
-    if frequency.cycles_from == "given" {
-        part("given", value_of(frequency.cycles_hz), None);
-    }
-    parts.join(" · ")
+    let given = value_of(frequency.cycles_hz).filter(|_| frequency.cycles_from == "given");
+    let parts = [
+        (
+            "nominal",
+            frequency.nominal_hz,
+            frequency.nominal_source.clone(),
+        ),
+        ("TSC", frequency.tsc_hz, invariant),
+        ("effective", value_of(frequency.effective_hz), ends),
+        ("given", given, None),
+    ];
+    let part = parts.map(|(name, hz, remark)| {
+        let cycles = (frequency.cycles_from == name).then(|| "used for cycles".to_owned());
+        let remarks = joined([remark, cycles], ", ");
+        let remarks = remarks.map_or(String::new(), |remarks| format!(" ({remarks})"));
+        hz.map(|hz| format!("{name} {}{remarks}", rate(Some(hz))))
+    });
+    joined(part, " · ").unwrap_or_default()
+}
+
+fn cpu_name(platform: &Platform) -> String {
+    platform
+        .cpu
+        .name()
+        .unwrap_or_else(|| platform.cpu.architecture.clone())
 }
 
 /// The machine in a line, the most important first.
 #[must_use]
 pub fn in_a_line(report: &Report) -> String {
     let (platform, frequency) = (&report.platform, &report.frequency);
-    let cpu = platform
-        .cpu
-        .name()
-        .unwrap_or_else(|| platform.cpu.architecture.clone());
     let source = platform.clocksource.current.as_ref();
     let parts = [
-        Some(cpu),
+        Some(cpu_name(platform)),
         platform.hypervisor.clone(),
         source.map(|source| format!("clock source {source}")),
         frequency.cycles_hz.map(|hz| rate(Some(hz.value))),
         report.created.get(..10).map(str::to_owned),
         platform.kernel.release.clone(),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    joined(parts, " · ").unwrap_or_default()
 }
 
 /// The machine, as a heading.
 #[must_use]
 pub fn name(report: &Report) -> String {
     let platform = &report.platform;
-    let cpu = platform
-        .cpu
-        .name()
-        .unwrap_or_else(|| platform.cpu.architecture.clone());
     let parts = [
-        Some(cpu.as_str()),
-        platform.hypervisor.as_deref(),
-        platform.os.name.as_deref(),
+        Some(cpu_name(platform)),
+        platform.hypervisor.clone(),
+        platform.os.name.clone(),
     ];
-    let parts = parts
+    let known = parts
         .into_iter()
-        .flatten()
-        .map(|part| clipped(part, 80))
-        .filter(|part| !part.is_empty());
-    let joined = parts.collect::<Vec<_>>().join(" · ");
-    if joined.is_empty() {
-        "an unknown machine".to_owned()
-    } else {
-        joined
-    }
+        .filter(|part| part.as_ref().is_some_and(|part| !part.is_empty()));
+    joined(known, " · ").unwrap_or_else(|| "an unknown machine".to_owned())
 }

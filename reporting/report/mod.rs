@@ -3,7 +3,6 @@
 
 mod archive;
 mod collection;
-pub mod conditions;
 mod facts;
 mod format;
 pub mod json;
@@ -19,7 +18,6 @@ mod slug;
 
 pub use archive::{Archive, Baselines, Unresolved, home, is_name};
 pub use collection::{Collection, Kept, files};
-pub use conditions::Fact;
 pub use facts::facts;
 pub use format::{cells, render};
 pub use output::{OutputError, WholeFile, is_standard};
@@ -30,6 +28,9 @@ pub use read::{ReadError, parse, read};
 pub use schema::schema;
 pub use sections::{Detail, Section, document, tables_without_notes};
 pub use slug::slug;
+
+/// A name with a value.
+pub type Fact = (&'static str, String);
 
 #[cfg(feature = "schema")]
 mod schema {

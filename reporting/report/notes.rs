@@ -119,7 +119,7 @@ impl Note {
     fn message(&self) -> String {
         let prefixed = |(message, names): &(String, Vec<String>)| match names.as_slice() {
             [] => message.clone(),
-            names => format!("{}: {message}", names.join(", ")),
+            names => format!("{}: {message}", in_short(names)),
         };
         let causes: Vec<String> = self.causes.iter().take(2).map(prefixed).collect();
         let more = self.causes.len() - causes.len();

@@ -179,9 +179,16 @@ fn sections_of(report: &Report, kind: Kind, notes: &Notes) -> Vec<Section> {
 /// The columns that are shown without being asked, as far as rows have them, between the marks that
 /// rows are led by and the numbers of their notes.
 fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
-    let is_known = |field: &&Field| {
-        let known = |row: &Row| !matches!(field.value(*row), Value::Nothing);
-        !matches!(field.key, "timer" | "conditions") && rows.iter().any(|(_, row)| known(row))
+    // The caption names a length that all rows have.
+    let has_one_length = rows
+        .iter()
+        .all(|(_, row)| row.request_ns() == rows[0].1.request_ns());
+    let is_known = |field: &&Field| match field.key {
+        "timer" | "conditions" => false,
+        "request_ns" if has_one_length => false,
+        _ => rows
+            .iter()
+            .any(|(_, row)| field.value(*row) != Value::Nothing),
     };
     let fields: Vec<&Field> = shown(kind, Room::Wide).filter(is_known).collect();
     let name = TableColumn {

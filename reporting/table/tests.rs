@@ -81,7 +81,7 @@ a                     – –
         "{wide}"
     );
     assert!(
-        wide.contains("\nmonotonic-coarse-syscall   4.000 ms   the kernel counts ticks | slowly\n"),
+        wide.contains("\nmonotonic-coarse-syscall  4.000 ms  the kernel counts ticks | slowly\n"),
         "{wide}"
     );
 }
@@ -132,7 +132,7 @@ fn every_format_has_every_cell() {
     );
     assert_eq!(
         small().render(Format::Csv),
-        "name,cost,why\nmonotonic-coarse-syscall,4000000,the kernel counts ticks | slowly\na,,\n"
+        "name,cost,why\nmonotonic-coarse-syscall,4000000.0,the kernel counts ticks | slowly\na,,\n"
     );
     assert!(
         small()

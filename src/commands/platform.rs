@@ -10,7 +10,7 @@ use crate::document::Document;
 use crate::model::{Frequency, Platform};
 use crate::platform;
 use crate::platform::frequency::{self, Parts, TscWatch};
-use crate::report::{conditions, machine};
+use crate::report::machine;
 
 #[derive(Serialize)]
 struct Identified {
@@ -44,7 +44,6 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
         frequency,
     };
     let mut facts = machine::facts(&identified.platform, &identified.frequency);
-    facts.extend(conditions::details(&identified.platform));
     facts.push(("date", identified.date.clone()));
     emit(
         &Document::new(&identified).conditions(facts),
