@@ -19,7 +19,7 @@ use timers::os::files;
 const PREFIX: &str = ".timermeter-";
 const SUFFIX: &str = ".tmp";
 
-/// Those of this process. Its holder decides whether one becomes what it shall or is removed.
+/// Those of this process. Its holder decides whether one is persisted or removed.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file that is not finished. Dropping it removes it.
@@ -119,45 +119,29 @@ impl ScratchFolder {
     }
 
     /// Has `put_in_place` move it where it belongs, while it is not removed. What `put_in_place`
-    /// leaves at its old path is removed where it says so.
+    /// leaves at its old path is removed.
     ///
     /// # Errors
     /// As `put_in_place`; then it is removed.
-    pub fn become_what_it_shall<T>(
+    pub fn persist_with<T>(
         mut self,
-        put_in_place: impl FnOnce(&Path) -> io::Result<(T, Remains)>,
+        put_in_place: impl FnOnce(&Path) -> io::Result<T>,
     ) -> io::Result<T> {
         let mut unfinished = unfinished();
         let folder = self.folder.take().ok_or_else(gone)?;
-        let (result, remains) = match put_in_place(folder.path()) {
-            Ok(moved) => moved,
-            Err(error) => {
-                forget(&mut unfinished, folder.path());
-                return Err(error);
-            }
-        };
-        match remains {
-            Remains::Nothing => {
-                forget(&mut unfinished, folder.path());
-                let _ = folder.keep();
-            }
-            Remains::Rubbish => {
-                // Still among those that are removed when a signal asks to stop now.
-                drop(unfinished);
-                self.folder = Some(folder);
-            }
+        let moved = put_in_place(folder.path());
+        if moved.is_ok() && fs::symlink_metadata(folder.path()).is_ok() {
+            // It stays among those that are removed when a signal asks to stop now.
+            drop(unfinished);
+            self.folder = Some(folder);
+            return moved;
         }
-        Ok(result)
+        forget(&mut unfinished, folder.path());
+        if moved.is_ok() {
+            let _ = folder.keep();
+        }
+        moved
     }
-}
-
-/// What is left where a folder was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remains {
-    /// Nothing: it is elsewhere.
-    Nothing,
-    /// What it took the place of.
-    Rubbish,
 }
 
 impl Drop for ScratchFolder {
@@ -271,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_left_is_removed_and_what_one_works_on_is_not() {
+    fn removes_only_what_dead_processes_left() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join(".timermeter-dead00.tmp"), "half").unwrap();
         fs::create_dir_all(place.path().join(".timermeter-dead01.tmp/below")).unwrap();

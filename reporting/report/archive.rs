@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use super::output::{OutputError, WholeFile, explain, sealed};
+use super::output::{OutputError, WholeFile};
 use super::slug::slug;
 use super::{json, render};
 use crate::model::Report;
-use crate::scratch::{Remains, ScratchFolder};
+use crate::scratch::ScratchFolder;
 use crate::table::{Format, Style};
 
 /// A folder that will be kept; dropped without [`commit`](Self::commit) it leaves nothing behind.
@@ -44,7 +44,8 @@ impl Archive {
                     tries += 1
                 }
                 folder => {
-                    archive.folder = Some(folder.map_err(|source| explain(base, base, source))?);
+                    archive.folder =
+                        Some(folder.map_err(|source| OutputError::explain(base, base, source))?);
                     return Ok(archive);
                 }
             }
@@ -58,7 +59,7 @@ impl Archive {
     /// When the disk is full, or the folder changed since.
     pub fn commit(mut self, report: &Report) -> Result<PathBuf, OutputError> {
         let platform = self.base.join(slug(&report.platform));
-        let explained = |source| explain(&platform, &platform, source);
+        let explained = |source| OutputError::explain(&platform, &platform, source);
         let Some(folder) = self.folder.take() else {
             return Err(explained(io::Error::other("its folder is gone")));
         };
@@ -70,9 +71,7 @@ impl Archive {
         write(&folder.path().join("README.md"), &page).map_err(explained)?;
         fs::create_dir_all(&platform).map_err(explained)?;
         let date = date(&report.created);
-        let moved = folder.become_what_it_shall(|folder| {
-            move_to_free(folder, &platform, &date).map(|place| (place, Remains::Nothing))
-        });
+        let moved = folder.persist_with(|folder| move_to_free(folder, &platform, &date));
         let place = moved.map_err(explained)?;
         self.made = false;
         Ok(place)
@@ -97,8 +96,11 @@ fn make(base: &Path) -> Result<bool, OutputError> {
     match fs::create_dir(base) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(sealed(base)),
-        Err(error) => Err(explain(base, base, error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(OutputError::in_folder(
+            base,
+            base.parent().unwrap_or(Path::new("")),
+        )),
+        Err(error) => Err(OutputError::explain(base, base, error)),
     }
 }
 
@@ -264,7 +266,8 @@ impl Baselines {
     /// When it cannot.
     pub fn prepare(&self, name: &str) -> Result<WholeFile, OutputError> {
         let file = self.file(name);
-        fs::create_dir_all(&self.0).map_err(|source| explain(&file, &self.0, source))?;
+        fs::create_dir_all(&self.0)
+            .map_err(|source| OutputError::explain(&file, &self.0, source))?;
         WholeFile::prepare(&file)
     }
 

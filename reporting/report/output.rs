@@ -10,47 +10,60 @@ use crate::scratch::ScratchFile;
 
 /// Why a file cannot be written, with what to do about it.
 #[derive(Debug, thiserror::Error)]
-pub enum OutputError {
-    /// The folder is missing.
-    #[error("cannot write '{}': there is no folder '{}'; create it, or choose another place", .path.display(), .folder.display())]
-    NoFolder {
-        /// The file.
-        path: PathBuf,
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// The path is a folder.
-    #[error("cannot write '{}': it is a folder; name a file in it", .path.display())]
-    IsFolder {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The folder or the file may not be written.
-    #[error("cannot write '{}': {source}; make '{}' writable, or choose another place", .path.display(), .place.display())]
-    NotWritable {
-        /// The file.
-        path: PathBuf,
-        /// What has to be writable.
-        place: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The folder is there, and the system makes nothing in it, as in `/proc`.
-    #[error("cannot write '{}': nothing can be made in '{}'; choose another place", .path.display(), .folder.display())]
-    Sealed {
-        /// The file or folder.
-        path: PathBuf,
-        /// Where it was to be made.
-        folder: PathBuf,
-    },
-    /// Anything else.
-    #[error("cannot write '{}': {source}; choose another place", .path.display())]
-    Other {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+#[error("cannot write '{}': {problem}; {remedy}", .path.display())]
+pub struct OutputError {
+    path: PathBuf,
+    problem: String,
+    remedy: String,
+}
+
+impl OutputError {
+    fn new(path: &Path, problem: impl ToString, remedy: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            problem: problem.to_string(),
+            remedy: remedy.to_owned(),
+        }
+    }
+
+    fn is_folder(path: &Path) -> Self {
+        Self::new(path, "it is a folder", "name a file in it")
+    }
+
+    /// Of something in a folder that does not exist, or in which nothing can be made, as in `/proc`.
+    pub(super) fn in_folder(path: &Path, folder: &Path) -> Self {
+        let name = folder.display();
+        if folder.is_dir() {
+            Self::new(
+                path,
+                format!("nothing can be made in '{name}'"),
+                "choose another place",
+            )
+        } else {
+            let problem = format!("there is no folder '{name}'");
+            Self::new(path, problem, "create it, or choose another place")
+        }
+    }
+
+    /// By what the system said of `place`, which has to be writable.
+    pub(super) fn explain(path: &Path, place: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::NotFound if place.is_dir() => Self::in_folder(path, place),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                let remedy = format!(
+                    "make '{}' writable, or choose another place",
+                    place.display()
+                );
+                Self::new(path, source, &remedy)
+            }
+            io::ErrorKind::NotADirectory => Self::in_folder(path, parent(path)),
+            _ => Self::new(path, source, "choose another place"),
+        }
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
 }
 
 /// A file that will be written; dropped without [`commit`](Self::commit) it leaves nothing behind.
@@ -107,7 +120,7 @@ impl WholeFile {
         } else {
             &self.path
         };
-        explain(&self.path, place, source)
+        OutputError::explain(&self.path, place, source)
     }
 
     /// Has all that was written be there.
@@ -122,7 +135,7 @@ impl WholeFile {
             .file()
             .and_then(|file| file.sync_all())
             .and_then(|()| file.persist(&place));
-        whole.map_err(|source| explain(&self.path, &place, source))
+        whole.map_err(|source| OutputError::explain(&self.path, &place, source))
     }
 }
 
@@ -153,12 +166,10 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
     if is_standard(path) {
         return Ok(Target::Standard);
     }
-    let explained = |source| explain(path, path, source);
+    let explained = |source| OutputError::explain(path, path, source);
     let known = match std::fs::metadata(path) {
         Ok(known) if known.is_dir() => {
-            return Err(OutputError::IsFolder {
-                path: path.to_owned(),
-            });
+            return Err(OutputError::is_folder(path));
         }
         Ok(known) if !known.is_file() => return Ok(Target::Straight),
         Ok(known) => Some(known),
@@ -167,22 +178,19 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
     };
     let Some(place) = follow_links(path).map_err(explained)? else {
         // What is not there cannot be written to, and nothing is made there.
-        return known.map(|_| Target::Straight).ok_or_else(|| sealed(path));
+        return known
+            .map(|_| Target::Straight)
+            .ok_or_else(|| OutputError::in_folder(path, parent(path)));
     };
     if ends_in_slash(path) {
-        return Err(OutputError::IsFolder {
-            path: path.to_owned(),
-        });
+        return Err(OutputError::is_folder(path));
     }
     let folder = match place.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     if !folder.is_dir() {
-        return Err(OutputError::NoFolder {
-            path: path.to_owned(),
-            folder: folder.to_owned(),
-        });
+        return Err(OutputError::in_folder(path, folder));
     }
     if known.is_some() {
         // Renaming over a file asks only its folder; a file that is read-only is meant to stay as
@@ -190,9 +198,10 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
         OpenOptions::new()
             .append(true)
             .open(&place)
-            .map_err(|source| explain(path, &place, source))?;
+            .map_err(|source| OutputError::explain(path, &place, source))?;
     }
-    let mut file = ScratchFile::beside(folder).map_err(|source| explain(path, folder, source))?;
+    let mut file =
+        ScratchFile::beside(folder).map_err(|source| OutputError::explain(path, folder, source))?;
     if let Some(known) = known {
         file.file()
             .and_then(|file| file.set_permissions(known.permissions()))
@@ -229,39 +238,6 @@ fn follow_links(path: &Path) -> io::Result<Option<PathBuf>> {
         }
     }
     Err(io::Error::other("too many links lead on from it"))
-}
-
-/// Of something that is not there, in a folder that may be.
-pub(super) fn sealed(path: &Path) -> OutputError {
-    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    let path = path.to_owned();
-    if folder.is_dir() {
-        OutputError::Sealed { path, folder }
-    } else {
-        OutputError::NoFolder { path, folder }
-    }
-}
-
-pub(super) fn explain(path: &Path, place: &Path, source: io::Error) -> OutputError {
-    let (path, place) = (path.to_owned(), place.to_owned());
-    match source.kind() {
-        io::ErrorKind::NotFound if place.is_dir() => OutputError::Sealed {
-            path,
-            folder: place,
-        },
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            OutputError::NotWritable {
-                path,
-                place,
-                source,
-            }
-        }
-        io::ErrorKind::NotADirectory => {
-            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            OutputError::NoFolder { path, folder }
-        }
-        _ => OutputError::Other { path, source },
-    }
 }
 
 #[cfg(test)]

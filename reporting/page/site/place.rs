@@ -11,7 +11,7 @@ use flate2::Crc;
 use timers::os::files;
 
 use super::{MARK, SiteError, parent};
-use crate::scratch::{Remains, ScratchFolder};
+use crate::scratch::ScratchFolder;
 
 /// Moves a site to `place`. Returns whether there was one at any moment, if there was one before.
 pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<bool, SiteError> {
@@ -20,8 +20,7 @@ pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<bool, SiteError>
         source,
     };
     if fs::symlink_metadata(place).is_err() {
-        let moved =
-            made.become_what_it_shall(|made| Ok((fs::rename(made, place)?, Remains::Nothing)));
+        let moved = made.persist_with(|made| fs::rename(made, place));
         return moved.map(|()| true).map_err(explain);
     }
     let Foreign { added, changed } = foreign(place).map_err(explain)?;
@@ -33,7 +32,7 @@ pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<bool, SiteError>
     }
     let mode = fs::metadata(place).map_err(explain)?.permissions();
     fs::set_permissions(made.path(), mode).map_err(explain)?;
-    made.become_what_it_shall(|made| {
+    made.persist_with(|made| {
         let at_once = exchange(made, place)?;
         if at_once {
             // What came in the meantime lies where the old site is now.
@@ -41,14 +40,7 @@ pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<bool, SiteError>
                 let _ = keep(&path, made, place);
             }
         }
-        Ok((
-            at_once,
-            if at_once {
-                Remains::Rubbish
-            } else {
-                Remains::Nothing
-            },
-        ))
+        Ok(at_once)
     })
     .map_err(explain)
 }

@@ -17,7 +17,7 @@ fn names_in(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_new_file_appears_only_when_it_is_whole() {
+fn new_file_appears_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.json");
     let output = prepare(&path).unwrap();
@@ -28,7 +28,7 @@ fn a_new_file_appears_only_when_it_is_whole() {
 }
 
 #[test]
-fn without_commit_nothing_is_left_and_nothing_is_changed() {
+fn dropping_leaves_nothing_changed() {
     let folder = tempfile::tempdir().unwrap();
     let old = folder.path().join("old.json");
     fs::write(&old, "old").unwrap();
@@ -48,28 +48,31 @@ fn a_longer_file_is_replaced_whole() {
 }
 
 #[test]
-fn a_missing_folder_and_a_folder_are_refused_before_anything_is_measured() {
+fn refuses_folders_and_missing_folders() {
     let folder = tempfile::tempdir().unwrap();
     let missing = prepare(&folder.path().join("no/r.json")).unwrap_err();
-    assert!(matches!(missing, OutputError::NoFolder { .. }), "{missing}");
+    assert!(
+        missing.to_string().contains("there is no folder"),
+        "{missing}"
+    );
     assert!(missing.to_string().contains("create it"), "{missing}");
     let is_folder = prepare(folder.path()).unwrap_err();
     assert!(
-        matches!(is_folder, OutputError::IsFolder { .. }),
+        is_folder.to_string().contains("it is a folder"),
         "{is_folder}"
     );
     let slash = prepare(&folder.path().join("r.json/")).unwrap_err();
-    assert!(matches!(slash, OutputError::IsFolder { .. }), "{slash}");
+    assert!(slash.to_string().contains("it is a folder"), "{slash}");
     fs::write(folder.path().join("file"), "").unwrap();
     let under_a_file = prepare(&folder.path().join("file/r.json")).unwrap_err();
     assert!(
-        matches!(under_a_file, OutputError::NoFolder { .. }),
+        under_a_file.to_string().contains("there is no folder"),
         "{under_a_file}"
     );
 }
 
 #[test]
-fn a_bare_name_lies_in_the_current_folder() {
+fn bare_name_lies_in_current_folder() {
     let name = format!("timermeter-bare-{}.json", std::process::id());
     drop(prepare(Path::new(&name)).unwrap());
     assert!(!Path::new(&name).exists());
@@ -79,7 +82,7 @@ fn a_bare_name_lies_in_the_current_folder() {
 mod unix {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    use super::{OutputError, fs, names_in, prepare};
+    use super::{fs, names_in, prepare};
     use std::path::Path;
 
     fn mode(path: &Path) -> u32 {
@@ -87,7 +90,7 @@ mod unix {
     }
 
     #[test]
-    fn permissions_are_those_of_any_new_file() {
+    fn new_file_has_usual_permissions() {
         let folder = tempfile::tempdir().unwrap();
         let (plain, written) = (
             folder.path().join("plain"),
@@ -99,7 +102,7 @@ mod unix {
     }
 
     #[test]
-    fn a_file_that_is_replaced_keeps_its_permissions() {
+    fn replaced_file_keeps_its_permissions() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
         fs::write(&path, "").unwrap();
@@ -130,11 +133,14 @@ mod unix {
         assert_eq!(names_in(&folder.path().join("deep")), ["target.json"]);
         symlink("round", folder.path().join("round")).unwrap();
         let round = prepare(&folder.path().join("round")).unwrap_err();
-        assert!(matches!(round, OutputError::Other { .. }), "{round}");
+        assert!(
+            round.to_string().ends_with("; choose another place"),
+            "{round}"
+        );
     }
 
     #[test]
-    fn a_device_is_written_to_and_stays_a_device() {
+    fn device_stays_a_device() {
         prepare(Path::new("/dev/null"))
             .unwrap()
             .commit(b"x")
@@ -144,7 +150,7 @@ mod unix {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_a_descriptor_holds_open_is_not_replaced() {
+    fn open_descriptor_is_not_replaced() {
         use std::io::Write;
         use std::os::fd::AsRawFd;
         let folder = tempfile::tempdir().unwrap();
@@ -165,7 +171,7 @@ mod unix {
     }
 
     #[test]
-    fn what_must_not_be_written_is_refused() {
+    fn refuses_read_only_places() {
         let folder = tempfile::tempdir().unwrap();
         let (locked, kept) = (
             folder.path().join("locked"),
@@ -180,7 +186,7 @@ mod unix {
         }
         for path in [locked.join("r.json"), kept] {
             let error = prepare(&path).unwrap_err();
-            assert!(matches!(error, OutputError::NotWritable { .. }), "{error}");
+            assert!(error.to_string().contains("writable"), "{error}");
             assert!(error.to_string().contains("writable"), "{error}");
         }
     }
