@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use timermeter::model::{
-    Interval, Lateness, PeriodFigures, PeriodRow, Report, Status, WaitConditions, WaitFigures,
-    WaitRow,
+    Interval, Lateness, PeriodFigures, PeriodRow, Report, RowHead, Status, WaitConditions,
+    WaitFigures, WaitRow,
 };
 use timermeter::report::render;
 use timermeter::table::{Format, Style};
@@ -50,36 +50,32 @@ fn waits() -> Report {
         quality: None,
         histogram: Default::default(),
     };
-    let of = |slack_ns| WaitRow {
-        id: "nanosleep".into(),
-        label: "nanosleep()".into(),
+    let head = |id: &str| RowHead {
+        id: id.into(),
+        label: id.into(),
         runtime: "native".into(),
+        status: Status::Ok,
+        ..RowHead::default()
+    };
+    let of = |slack_ns| WaitRow {
+        head: head("nanosleep"),
         conditions: WaitConditions {
             slack_ns,
             policy: "other".into(),
             ..WaitConditions::default()
         },
         means: Default::default(),
-        status: Status::Ok,
-        reason: None,
-        remedy: None,
         figures: Some(WaitFigures {
             floor_ns: known(53_000.0),
             lateness: vec![lateness.clone()],
             proportional_ppm: known(12.0),
             ..WaitFigures::default()
         }),
-        warnings: Vec::new(),
     };
     let period = PeriodRow {
-        id: "timerfd".into(),
-        label: "timerfd".into(),
-        runtime: "native".into(),
+        head: head("timerfd"),
         conditions: WaitConditions::default(),
         period_ns: 10_000_000,
-        status: Status::Ok,
-        reason: None,
-        remedy: None,
         figures: Some(PeriodFigures {
             rate_error_ppm: known(-0.3),
             jitter_p99_ns: known(8_000.0),
@@ -87,7 +83,6 @@ fn waits() -> Report {
             expirations: 900,
             ..PeriodFigures::default()
         }),
-        warnings: Vec::new(),
     };
     let waits = vec![of(Some(50_000)), of(Some(50_000)), of(None)];
     Report {

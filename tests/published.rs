@@ -310,7 +310,7 @@ fn notes_exactly_two_errata() {
                 .map(|row| (described.name, row))
         })
         .filter(|(_, row)| !row.warnings.is_empty())
-        .map(|(platform, row)| (platform, row.id))
+        .map(|(platform, row)| (platform, row.head.id))
         .collect();
     assert_eq!(
         strange,
@@ -345,7 +345,7 @@ fn cost_lies_below_single_call_tail() {
                 folders.push(path);
             } else if path.ends_with("report.json") {
                 for row in read(&path).unwrap().timers {
-                    let p99 = row.cost.and_then(|cost| cost.p99_ns);
+                    let p99 = row.cost.clone().and_then(|cost| cost.p99_ns);
                     let Some((median, p99)) = value_of(row.cost_ns).zip(p99) else {
                         continue;
                     };

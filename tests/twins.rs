@@ -15,13 +15,9 @@ const KNOWN: &[[&str; 2]] = &[
     ["Completions", "Submissions"],
     ["Cpu", "Identity"],
     ["ExactWait", "Waiter"],
-    ["PeriodRow", "TimerRow"],
-    ["PeriodRow", "WaitRow"],
     ["PickArgs", "Requirement"],
     ["Properties", "Properties"],
-    ["Read", "Trace"],
     ["Recording", "Report"],
-    ["TimerRow", "WaitRow"],
     ["TimerView", "WaiterView"],
 ];
 

@@ -26,7 +26,7 @@ pub use platform::{
 };
 pub use plotted::{CostHistogram, Figures, IntervalHistogram, Staircase};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};
-pub use timer::{Observations, Resolution, ResolutionKind, Status, Timer, TimerRow};
+pub use timer::{Observations, Resolution, ResolutionKind, RowHead, Status, Timer, TimerRow};
 pub use timers::waits::Means;
 pub use timers::{Context, Counted, Family, ReadsBy};
 pub use verdict::{

@@ -1,6 +1,6 @@
 //! A periodic timer in a report: its rate, its jitter, what becomes of missed expirations.
 
-use super::{Finding, Interval, Status, WaitConditions};
+use super::{Interval, RowHead, WaitConditions};
 
 /// What a periodic timer does with the expirations that its thread was too busy for.
 #[apply(names)]
@@ -48,26 +48,15 @@ pub struct PeriodFigures {
 /// A periodic timer, under one set of conditions.
 #[apply(wire)]
 pub struct PeriodRow {
-    /// Unique in the report together with the conditions and the period.
-    pub id: String,
-    /// The call itself.
-    pub label: String,
-    /// `native`, or the name of the runtime that hosts it.
-    pub runtime: String,
+    /// Who was measured, and how that ended.
+    #[serde(flatten)]
+    pub head: RowHead,
     /// Under what it ticked.
     pub conditions: WaitConditions,
     /// The period that was asked for, in nanoseconds.
     pub period_ns: u64,
-    /// How the characterisation ended.
-    pub status: Status,
-    /// Why, when it is not `ok`.
-    pub reason: Option<String>,
-    /// What to do about it, when it is not `ok` and something can be done.
-    pub remedy: Option<String>,
     /// What was found; null when it is not `ok`.
     pub figures: Option<PeriodFigures>,
-    /// What the reader should know.
-    pub warnings: Vec<Finding>,
 }
 
 #[cfg(test)]

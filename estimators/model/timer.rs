@@ -3,17 +3,22 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
-use super::{Cost, Distribution, Figures, Finding, Interval, Properties, Verdicts};
+use super::{
+    Cost, Distribution, Figures, Finding, Interval, PeriodRow, Properties, Verdicts, WaitRow,
+};
 
 /// How the characterisation of a timer ended.
 #[apply(names)]
+#[derive(Default)]
 pub enum Status {
     /// All figures were determined.
     Ok = "ok",
     /// It could be read, but its resolution could not be determined.
     Unresolved = "unresolved",
     /// The machine does not let it be read.
+    #[default]
     Unavailable = "unavailable",
     /// It crashed, hung or sent a malformed reply.
     Failed = "failed",
@@ -40,16 +45,15 @@ pub struct Timer {
     pub properties: Properties,
 }
 
-/// One timer.
+/// What all rows of a report have: who was measured, and how that ended.
 #[apply(wire)]
-pub struct TimerRow {
-    /// Unique in the report.
+#[derive(Default)]
+pub struct RowHead {
+    /// Unique in the report; of sleep primitives and periodic timers together with the conditions
+    /// and the period.
     pub id: String,
     /// The call itself.
     pub label: String,
-    /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`; null for methods
-    /// they did not measure.
-    pub legend: Option<String>,
     /// `native`, or the name of the runtime that hosts it.
     pub runtime: String,
     /// How the characterisation ended.
@@ -58,6 +62,40 @@ pub struct TimerRow {
     pub reason: Option<String>,
     /// What to do about it, when it is not `ok` and something can be done.
     pub remedy: Option<String>,
+    /// What the reader should know.
+    pub warnings: Vec<Finding>,
+}
+
+macro_rules! headed {
+    ($($row:ident),*) => {
+        $(impl Deref for $row {
+            type Target = RowHead;
+
+            fn deref(&self) -> &RowHead {
+                &self.head
+            }
+        }
+
+        impl DerefMut for $row {
+            fn deref_mut(&mut self) -> &mut RowHead {
+                &mut self.head
+            }
+        })*
+    };
+}
+
+headed!(TimerRow, WaitRow, PeriodRow);
+
+/// One timer.
+#[apply(wire)]
+#[derive(Default)]
+pub struct TimerRow {
+    /// Who was measured, and how that ended.
+    #[serde(flatten)]
+    pub head: RowHead,
+    /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`; null for methods
+    /// they did not measure.
+    pub legend: Option<String>,
     /// Nanoseconds in a tick of this timer, declared or found.
     pub ns_per_tick: Option<f64>,
     /// The step in which its readings move, or the bound of it (`resolution.kind`), in nanoseconds.
@@ -88,35 +126,21 @@ pub struct TimerRow {
     pub observations: Option<Observations>,
     /// What its figures are drawn from; null where nothing was observed.
     pub figures: Option<Figures>,
-    /// What the reader should know.
-    pub warnings: Vec<Finding>,
 }
 
 impl TimerRow {
     /// A row that holds nothing yet but the name of its timer.
     pub fn unmeasured(id: &str, label: &str, runtime: &str, status: Status) -> Self {
-        Self {
+        let head = RowHead {
             id: id.into(),
             label: label.into(),
-            legend: None,
             runtime: runtime.into(),
             status,
-            reason: None,
-            remedy: None,
-            ns_per_tick: None,
-            resolution_ns: None,
-            resolution: None,
-            cost_ns: None,
-            cost: None,
-            spread: None,
-            distribution: None,
-            quality: None,
-            verdicts: None,
-            printed_quality: None,
-            properties: None,
-            observations: None,
-            figures: None,
-            warnings: Vec::new(),
+            ..RowHead::default()
+        };
+        Self {
+            head,
+            ..Self::default()
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use timers::waits::Means;
 
-use super::{Finding, Interval, Status};
+use super::{Interval, RowHead};
 
 /// What else the machine did meanwhile.
 #[apply(names)]
@@ -224,24 +224,13 @@ impl WaitFigures {
 /// A timer that waits, under one set of conditions.
 #[apply(wire)]
 pub struct WaitRow {
-    /// Unique in the report together with the conditions.
-    pub id: String,
-    /// The call itself.
-    pub label: String,
-    /// `native`, or the name of the runtime that hosts it.
-    pub runtime: String,
+    /// Who was measured, and how that ended.
+    #[serde(flatten)]
+    pub head: RowHead,
     /// Under what it waited.
     pub conditions: WaitConditions,
     /// What the thread does meanwhile.
     pub means: Means,
-    /// How the characterisation ended.
-    pub status: Status,
-    /// Why, when it is not `ok`.
-    pub reason: Option<String>,
-    /// What to do about it, when it is not `ok` and something can be done.
-    pub remedy: Option<String>,
     /// What was found; null when it is not `ok`.
     pub figures: Option<WaitFigures>,
-    /// What the reader should know.
-    pub warnings: Vec<Finding>,
 }

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use crate::model::{
-    BackgroundLoad, Finding, Interval, Lateness, PeriodFigures, PeriodRow, Report, Status,
+    BackgroundLoad, Finding, Interval, Lateness, PeriodFigures, PeriodRow, Report, RowHead, Status,
     TimerRow, WaitConditions, WaitRow,
 };
 use crate::text::numbers::short_time;
@@ -75,11 +75,12 @@ macro_rules! common {
             $($(#[$about])*
             #[must_use]
             pub fn $name(&self) -> $type {
-                match self.source {
-                    Source::Clock($row) => $value,
-                    Source::Wait($row, _) => $value,
-                    Source::Period($row) => $value,
-                }
+                let $row: &'a RowHead = match self.source {
+                    Source::Clock(row) => row,
+                    Source::Wait(row, _) => row,
+                    Source::Period(row) => row,
+                };
+                $value
             })*
         }
     };

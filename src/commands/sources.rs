@@ -196,7 +196,7 @@ fn from_row(name: &str, row: TimerRow) -> MeasuredSource {
         offset_ns,
         reason: match row.cost_ns {
             Some(_) => None,
-            None => Some(row.reason.unwrap_or_else(unknown)),
+            None => Some(row.head.reason.unwrap_or_else(unknown)),
         },
         ..unmeasured(name, None)
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::findings::{WAITS, WaitCase, judged};
-use crate::model::{Means, PeriodRow, Status, Timer, WaitConditions, WaitRow};
+use crate::model::{Means, PeriodRow, RowHead, Status, Timer, WaitConditions, WaitRow};
 use crate::periods;
 use crate::scoring;
 use crate::trace::{PeriodTrace, WaitTrace};
@@ -43,29 +43,16 @@ impl WaitObservation<WaitTrace> {
     /// Its row. `hertz` turns CPU time into cycles.
     #[must_use]
     pub fn row(&self, hertz: Option<f64>) -> WaitRow {
-        let (status, reason, remedy) = ended(&self.outcome);
-        let figures = self
-            .outcome
-            .as_ref()
-            .ok()
-            .map(|trace| scoring::of_waits(trace, hertz));
+        let trace = self.outcome.as_ref().ok();
+        let figures = trace.map(|trace| scoring::of_waits(trace, hertz));
         WaitRow {
-            id: self.timer.id.clone(),
-            label: self.timer.label.clone(),
-            runtime: self.timer.runtime.clone(),
+            head: self.head(WaitCase {
+                figures: figures.as_ref(),
+                trace,
+                ..WaitCase::default()
+            }),
             conditions: self.conditions.clone(),
             means: self.means,
-            status,
-            reason,
-            remedy,
-            warnings: judged(
-                WAITS,
-                &WaitCase {
-                    lost: self.lost.as_deref(),
-                    figures: figures.as_ref(),
-                    trace: self.outcome.as_ref().ok(),
-                },
-            ),
             figures,
         }
     }
@@ -75,31 +62,28 @@ impl WaitObservation<PeriodTrace> {
     /// Its row.
     #[must_use]
     pub fn period_row(&self) -> PeriodRow {
-        let (status, reason, remedy) = ended(&self.outcome);
         PeriodRow {
-            id: self.timer.id.clone(),
-            label: self.timer.label.clone(),
-            runtime: self.timer.runtime.clone(),
+            head: self.head(WaitCase::default()),
             conditions: self.conditions.clone(),
             period_ns: self.period_ns.unwrap_or_default(),
-            status,
-            reason,
-            remedy,
             figures: self.outcome.as_ref().ok().map(periods::figures),
-            warnings: judged(
-                WAITS,
-                &WaitCase {
-                    lost: self.lost.as_deref(),
-                    ..WaitCase::default()
-                },
-            ),
         }
     }
 }
 
-fn ended<T>(outcome: &Result<T, NotUsable>) -> (Status, Option<String>, Option<String>) {
-    match outcome {
-        Ok(_) => (Status::Ok, None, None),
-        Err(why) => (why.status, Some(why.reason.clone()), why.remedy.clone()),
+impl<T> WaitObservation<T> {
+    /// What its row has in common with others; `case` is judged.
+    fn head<'a>(&'a self, mut case: WaitCase<'a>) -> RowHead {
+        case.lost = self.lost.as_deref();
+        let why = self.outcome.as_ref().err();
+        RowHead {
+            id: self.timer.id.clone(),
+            label: self.timer.label.clone(),
+            runtime: self.timer.runtime.clone(),
+            status: why.map_or(Status::Ok, |why| why.status),
+            reason: why.map(|why| why.reason.clone()),
+            remedy: why.and_then(|why| why.remedy.clone()),
+            warnings: judged(WAITS, &case),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use timermeter::model::{
     BackgroundLoad, Granularity, Interval, Lateness, LatenessHistogram, Means, MissedPolicy,
-    PeriodFigures, PeriodRow, Report, Status, Steps, WaitConditions, WaitFigures, WaitRow,
+    PeriodFigures, PeriodRow, Report, RowHead, Status, Steps, WaitConditions, WaitFigures, WaitRow,
 };
 use timermeter::text::cleaned;
 
@@ -77,22 +77,23 @@ pub fn ticking() -> Report {
         processes: 3,
     };
     let row = |id: &str, figures: Option<PeriodFigures>| PeriodRow {
-        id: id.into(),
-        label: format!("{id}()"),
-        runtime: "native".into(),
+        head: RowHead {
+            id: id.into(),
+            label: format!("{id}()"),
+            runtime: "native".into(),
+            status: if figures.is_some() {
+                Status::Ok
+            } else {
+                Status::Failed
+            },
+            reason: figures
+                .is_none()
+                .then(|| "agent `py` ended with signal 9".into()),
+            ..RowHead::default()
+        },
         conditions: conditions(Some(50_000), "other"),
         period_ns: MS,
-        status: if figures.is_some() {
-            Status::Ok
-        } else {
-            Status::Failed
-        },
-        reason: figures
-            .is_none()
-            .then(|| "agent `py` ended with signal 9".into()),
-        remedy: None,
         figures,
-        warnings: Vec::new(),
     };
     let relative = PeriodFigures {
         policy: Some(MissedPolicy::Delay),
@@ -214,33 +215,38 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
         waits: 1_233,
     };
     WaitRow {
-        id: id.into(),
-        label: label.into(),
-        runtime: id
-            .split_once(':')
-            .map_or("native", |(runtime, _)| runtime)
-            .into(),
+        head: RowHead {
+            id: id.into(),
+            label: label.into(),
+            runtime: id
+                .split_once(':')
+                .map_or("native", |(runtime, _)| runtime)
+                .into(),
+            status: Status::Ok,
+            warnings: vec![warning(
+                "requests-rounded",
+                "requests are rounded to steps of 1 ms",
+                "Where shorter waits matter, take a timer whose requests are finer.",
+            )],
+            ..RowHead::default()
+        },
         conditions: conditions(Some(slack_ns), policy),
         means: Means::Blocks,
-        status: Status::Ok,
-        reason: None,
-        remedy: None,
         figures: Some(figures),
-        warnings: vec![warning(
-            "requests-rounded",
-            "requests are rounded to steps of 1 ms",
-            "Where shorter waits matter, take a timer whose requests are finer.",
-        )],
     }
 }
 
 fn bad(id: &str, status: Status, reason: &str) -> WaitRow {
+    let row = wait(id, "nanosleep()", 1, "");
     WaitRow {
+        head: RowHead {
+            status,
+            reason: Some(reason.into()),
+            warnings: Vec::new(),
+            ..row.head
+        },
         conditions: WaitConditions::default(),
-        status,
-        reason: Some(reason.into()),
         figures: None,
-        warnings: Vec::new(),
-        ..wait(id, "nanosleep()", 1, "")
+        ..row
     }
 }
