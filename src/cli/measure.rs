@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values;
-use crate::measure::worker::Instrument;
+use super::{OutputArgs, values};
+use crate::measure::Instrument;
 use crate::method::requirement::share;
 use crate::model::Nanos;
 use crate::quantity;
-use crate::table::Format;
 
 /// Arguments of `measure`.
 #[derive(Clone, Debug, Args)]
@@ -17,10 +16,8 @@ pub struct MeasureArgs {
     /// Built-in operations; without any, and without a command, they are listed
     #[arg(value_name = "OPERATION")]
     pub operations: Vec<String>,
-    /// The clock to measure with; without it the first that this machine has of rdtsc-lfence and
-    /// monotonic, or with `--from` the one of the highest Quality, among those that count wall
-    /// time, cannot be set, have a step that is known, and whose reads wait for the work before
-    /// them (are fenced)
+    /// The clock to measure with [default: the one that `pick` picks, here of rdtsc-lfence and
+    /// monotonic, or of the report after --from]
     #[arg(long, value_name = "TIMER")]
     pub clock: Option<String>,
     /// How to measure
@@ -56,21 +53,15 @@ pub struct MeasureArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: u64,
-    /// Format of the output
-    #[arg(long, short, value_parser = super::output::formats(Format::MEASUREMENTS), default_value = "table")]
-    pub format: Format,
-    /// Print the whole description of the machine above the table, not one line
-    #[arg(long, short)]
-    pub verbose: bool,
     /// Runs of the command before the first that is timed [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(0..=100_000))]
     pub warmup: Option<u32>,
-    /// Measure a command that fails, too
-    #[arg(long)]
-    pub ignore_failure: bool,
     /// A command to measure instead, each run a sample
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+    /// How and where the answer is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Arguments of the process that measures one operation.

@@ -1,254 +1,446 @@
-//! `measure`: operations, each in a fresh process, or a command, by any clock of the registry.
+//! `measure`: operations or a command, measured with a clock.
 
+mod command;
 mod runner;
-mod runs;
-mod shown;
 
 use std::io::Write;
-use std::time::Duration;
 
-use shown::{Measurement, ShownMeasurements};
+use serde::Serialize;
 
+use super::first_look::first_look;
 use super::frame::choose_cpu;
 use super::progress::Progress;
-use super::{CommandError, tell, terminal_style, trial};
-use crate::cli::MeasureArgs;
-use crate::document::listed;
-use crate::measure::Goal;
+use super::{CommandError, emit, failed, prepare, tell, trial};
+use crate::cli::{HostArgs, MeasureArgs};
+use crate::document::Document;
 use crate::measure::operations::{self, Entry};
-use crate::measure::worker::{Instrument, Request};
-use crate::method::{ClockFigures, Facts};
-use crate::model::{Counted, Report};
+use crate::measure::worker::{Outcome, Request};
+use crate::measure::{Goal, Instrument, Measured};
+use crate::method::clock_figures::DRIFT;
+use crate::method::{ClockFigures, Facts, Requirement, usual_choice};
+use crate::model::{Counted, Nanos, Platform, Report};
+use crate::report::machine::in_a_line;
+use crate::report::read;
 use crate::selection::{nearest, select};
+use crate::table::{Notation, Table, TableColumn, Value};
 use crate::text::clipped;
+use crate::text::numbers::{percent, time};
 
-/// Samples of an operation that have to be valid, unless specified otherwise.
-const SAMPLES: u32 = 10;
-
-/// Runs the command. Returns whether all that was asked for could be measured.
+/// Runs the command. Returns whether everything was measured.
 ///
 /// # Errors
-/// When something is asked for that does not exist or makes no sense, or a command fails.
+/// When the arguments make no sense, or the clock cannot be used.
 pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let is_command = !args.command.is_empty();
-    about_commands(args)?;
     if args.operations.is_empty() && !is_command {
-        return list(output).map(|()| true);
+        return list(args, output).map(|()| true);
     }
-    trial::promise(args.error, args.confidence)?;
-    fitting(args)?;
-    let entries = args
+    check(args)?;
+    let entries: Vec<Entry> = args
         .operations
         .iter()
         .map(|name| entry(name))
-        .collect::<Result<Vec<_>, _>>()?;
+        .collect::<Result<_, _>>()?;
     if !args.sizes.is_empty() && entries.iter().all(|entry| entry.sizes.is_empty()) {
         return Err(CommandError::Usage(
             "--sizes: none of these operations has a size".into(),
         ));
     }
-    if args.instrument == Instrument::Allocations && !cfg!(feature = "allocations") {
-        return Err(CommandError::Failed(
-            "this program does not count allocations; build it with: cargo build --release --features allocations".into(),
-        ));
-    }
-    // A command may have threads for all of them.
-    let cpu = if is_command && args.cpu.is_none() {
-        None
-    } else {
-        choose_cpu(args.cpu)?
+    let outputs = prepare(&args.output)?;
+    // A command may have threads for all CPUs.
+    let cpu = match (is_command, args.cpu) {
+        (true, None) => None,
+        _ => choose_cpu(args.cpu)?,
     };
     let (report, clock) = clock(args)?;
     countable(&clock.id, clock.facts.counts, is_command).map_err(CommandError::Failed)?;
     let measurements = if is_command {
-        vec![runs::measure(args, &clock)?]
+        vec![command::measure(args, &clock)?]
     } else {
-        operate(args, &entries, &clock, cpu)?
+        measure_operations(args, &entries, &clock, cpu)?
     };
-    let shown = ShownMeasurements {
-        args,
-        report: &report,
-        clock: &clock,
-        measurements: &measurements,
-    };
-    output.write_all(shown.render(terminal_style())?.as_bytes())?;
-    output.flush()?;
-    Ok(!measurements.iter().any(Measurement::is_failed))
+    emit(
+        &document(args, &report, &clock, &measurements),
+        outputs,
+        output,
+    )?;
+    Ok(!measurements
+        .iter()
+        .any(|one| matches!(one.outcome, Outcome::Failed { .. })))
 }
 
-/// The clock with the report that holds it. Where none is named and nothing is known, one clock is
-/// probed, and not all of them: that would take many times as long as most measurements.
-fn clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
-    if args.clock.is_some() || args.from.is_some() {
-        let timers: Vec<String> = args.clock.iter().cloned().collect();
-        let report = trial::report(args.from.as_deref(), &timers)?;
-        let clock = trial::clock(&report, args.clock.as_deref())?;
-        return Ok((report, clock));
-    }
-    let mut last = CommandError::Failed(
-        "this machine has no clock to measure with; name one with --clock".into(),
-    );
-    let is_there = |id: &&str| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok());
-    for id in trial::USUAL.into_iter().filter(is_there) {
-        tell(&format!(
-            "probing {id} to measure with it; --clock names another clock, --from takes the best of a report"
+/// Refuses what does not go together.
+fn check(args: &MeasureArgs) -> Result<(), CommandError> {
+    let refused = |why: String| Err(CommandError::Usage(why));
+    let is_command = !args.command.is_empty();
+    Requirement::new(Nanos(1.0), args.error, args.confidence).map_err(CommandError::Usage)?;
+    if args.error <= DRIFT {
+        let least = DRIFT * 100.0;
+        return refused(format!(
+            "--error: the rate of no clock is known better than {least} %; allow more"
         ));
-        match trial::report(None, &[id.to_owned()])
-            .and_then(|report| Ok((trial::clock(&report, None)?, report)))
-        {
-            Ok((clock, report)) => return Ok((report, clock)),
-            Err(CommandError::Interrupted) => return Err(CommandError::Interrupted),
-            Err(error) => last = error,
-        }
     }
-    Err(last)
-}
-
-/// Refuses what only commands have where there is none, and the other way round.
-fn about_commands(args: &MeasureArgs) -> Result<(), CommandError> {
-    let refused = |why: String| Err(CommandError::Usage(why));
-    if !args.command.is_empty() {
-        return match args.operations.as_slice() {
-            [] => Ok(()),
-            _ => refused("measure either built-in operations or a command, not both".into()),
-        };
+    if is_command && !args.operations.is_empty() {
+        return refused("measure either built-in operations or a command, not both".into());
     }
-    let of_commands = [
-        (args.warmup.is_some(), "--warmup"),
-        (args.ignore_failure, "--ignore-failure"),
-    ];
-    match of_commands.into_iter().find(|(given, _)| *given) {
-        Some((_, flag)) => refused(format!("{flag} is about commands; give one behind `--`")),
-        None => Ok(()),
+    if args.warmup.is_some() && !is_command {
+        return refused("--warmup is about commands; give one behind `--`".into());
     }
-}
-
-/// Refuses a clock or an instrument that does not fit what is measured, as far as that is known
-/// before anything is probed.
-fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
-    let refused = |why: String| Err(CommandError::Usage(why));
-    let command = !args.command.is_empty();
-    if command && !matches!(args.instrument, Instrument::Adaptive | Instrument::Macro) {
+    if is_command && !matches!(args.instrument, Instrument::Adaptive | Instrument::Macro) {
         return refused("--instrument: runs of a command are single calls; use macro".into());
+    }
+    if args.instrument == Instrument::Allocations && !cfg!(feature = "allocations") {
+        return Err(failed(
+            "this program does not count allocations; build it with: cargo build --release --features allocations",
+        ));
     }
     let Some(name) = args.clock.as_deref() else {
         return Ok(());
     };
-    let shown = clipped(name, 40);
-    let Some(entry) = timers::find(name) else {
-        if name.contains(':') {
-            return refused(format!(
-                "--clock {shown} belongs to another runtime: this program measures with native clocks only (timermeter list)"
-            ));
-        }
-        let ids: Vec<&str> = timers::catalogue()
-            .iter()
-            .map(|entry| entry.info.id)
-            .collect();
-        let patterns = [name.to_owned()];
-        return refused(match select(&patterns, &ids) {
-            Err(unknown) => format!("--clock: {unknown}"),
-            Ok(_) => format!("--clock {shown}: name one timer, not a pattern"),
-        });
-    };
-    let counts = Facts::from_declared(&entry.info.properties).counts;
-    countable(name, counts, command).map_err(CommandError::Usage)
+    if let Some(entry) = timers::find(name) {
+        let counts = Facts::from_declared(&entry.info.properties).counts;
+        return countable(name, counts, is_command).map_err(CommandError::Usage);
+    }
+    let ids: Vec<&str> = timers::catalogue()
+        .iter()
+        .map(|entry| entry.info.id)
+        .collect();
+    refused(match select(&[name.to_owned()], &ids) {
+        Err(unknown) if !name.contains(':') => format!("--clock: {unknown}"),
+        _ => format!(
+            "--clock {}: name one native clock (timermeter list), not a pattern and none of another runtime",
+            clipped(name, 40)
+        ),
+    })
 }
 
-/// Says why a clock that counts this cannot measure.
-fn countable(clock: &str, counts: Option<Counted>, command: bool) -> Result<(), String> {
-    let shown = clipped(clock, 40);
+/// Refuses clocks whose readings are no time, or not the time of a command.
+fn countable(id: &str, counts: Option<Counted>, is_command: bool) -> Result<(), String> {
     match counts {
-        None | Some(Counted::ThreadCycles | Counted::SomethingElse) => Err(format!(
-            "--clock {shown} does not count time (cycles change their length with the frequency of the core)"
+        Some(Counted::ProcessCpu | Counted::ThreadCpu) if is_command => Err(format!(
+            "--clock {id} counts CPU time of this process: it does not see what another process spends"
         )),
-        Some(Counted::ProcessCpu | Counted::ThreadCpu) if command => Err(format!(
-            "--clock {shown} counts CPU time of this process: it does not see what another process spends"
-        )),
-        Some(_) => Ok(()),
+        Some(Counted::Wall | Counted::ProcessCpu | Counted::ThreadCpu) => Ok(()),
+        _ => Err(format!("--clock {id} does not count time")),
     }
 }
 
-fn list(output: &mut dyn Write) -> Result<(), CommandError> {
-    let told = operations::ALL.iter().map(|Entry { name, about, sizes }| {
-        let sizes = sizes
-            .iter()
-            .map(u64::to_string)
-            .collect::<Vec<_>>()
-            .join(", ");
-        (
-            *name,
-            if sizes.is_empty() {
-                (*about).to_owned()
-            } else {
-                format!("{about} (sizes {sizes})")
-            },
-        )
+/// The clock to measure with, and the report of it: the one that was named, else the one that `pick`
+/// picks.
+fn clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
+    let report = match (&args.from, &args.clock) {
+        (Some(path), _) => read(path).map_err(failed)?,
+        (None, Some(id)) => first_look(std::slice::from_ref(id), &HostArgs::default())?,
+        (None, None) => {
+            tell(
+                &"probing the clocks that may be measured with; --clock names one, --from takes a report",
+            );
+            let is_here =
+                |id: &&str| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok());
+            let usual = ["rdtsc-lfence", "monotonic"].into_iter().filter(is_here);
+            first_look(
+                &usual.map(str::to_owned).collect::<Vec<_>>(),
+                &HostArgs::default(),
+            )?
+        }
+    };
+    let id = match &args.clock {
+        Some(id) => id.clone(),
+        None => {
+            let picked = usual_choice(&report, None).map_err(failed)?.picked;
+            let none =
+                || failed("no clock suffices for an operation of 250 ns: name one with --clock");
+            picked.ok_or_else(none)?.id
+        }
+    };
+    let row = report.timers.iter().find(|row| row.id == id);
+    let row = row.ok_or_else(|| failed(format!("the report has no timer `{id}`")))?;
+    let clock = ClockFigures::from_row(row, &report.platform)
+        .map_err(|why| failed(format!("--clock {id}: {why}")))?;
+    Ok((report, clock))
+}
+
+fn list(args: &MeasureArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+    let about = operations::ALL.iter().map(|Entry { name, about, sizes }| {
+        let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+        let sizes = match sizes.as_slice() {
+            [] => String::new(),
+            sizes => format!(" (sizes {})", sizes.join(", ")),
+        };
+        (*name, format!("{about}{sizes}"))
     });
-    output.write_all(listed("", &told.collect::<Vec<_>>(), terminal_style()).as_bytes())?;
-    Ok(output.flush()?)
+    let about: Vec<(&str, String)> = about.collect();
+    emit(
+        &Document::new(&about).facts(about.clone()),
+        prepare(&args.output)?,
+        output,
+    )
 }
 
 fn entry(name: &str) -> Result<Entry, CommandError> {
     operations::find(name).ok_or_else(|| {
-        let names = operations::ALL.iter().map(|entry| entry.name).collect::<Vec<_>>();
-        let near = nearest(name, &names).into_iter().next().filter(|_| !name.contains(' '));
-        let shown = clipped(name, 40);
-        CommandError::Usage(match near {
-            Some(near) => format!("there is no operation `{shown}`; did you mean `{near}`?"),
-            None => format!("there is no operation `{shown}`; `timermeter measure` lists them, and a command goes behind `--`"),
-        })
+        let names: Vec<&str> = operations::ALL.iter().map(|entry| entry.name).collect();
+        let near = nearest(name, &names).into_iter().next();
+        CommandError::Usage(format!(
+            "there is no operation `{}`; {}`timermeter measure` lists them, and a command goes behind `--`",
+            clipped(name, 40),
+            near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default()
+        ))
     })
 }
 
-fn operate(
+/// Measures each operation at each of its sizes, in a process of its own.
+fn measure_operations(
     args: &MeasureArgs,
     entries: &[Entry],
     clock: &ClockFigures,
     cpu: Option<u32>,
 ) -> Result<Vec<Measurement>, CommandError> {
-    let sizes = |entry: &Entry| -> Vec<Option<u64>> {
-        match (entry.sizes.is_empty(), args.sizes.is_empty()) {
-            (true, _) => vec![None],
-            (false, true) => entry.sizes.iter().copied().map(Some).collect(),
-            (false, false) => args.sizes.iter().copied().map(Some).collect(),
+    let mut tasks: Vec<(&Entry, Option<u64>)> = Vec::new();
+    for entry in entries {
+        match (entry.sizes, args.sizes.as_slice()) {
+            ([], _) => tasks.push((entry, None)),
+            (own, []) => tasks.extend(own.iter().map(|size| (entry, Some(*size)))),
+            (_, asked) => tasks.extend(asked.iter().map(|size| (entry, Some(*size)))),
         }
-    };
-    let tasks: Vec<(&Entry, Option<u64>)> = entries
-        .iter()
-        .flat_map(|entry| sizes(entry).into_iter().map(move |size| (entry, size)))
-        .collect();
+    }
     let progress = Progress::of(tasks.len(), false);
     let mut measurements = Vec::new();
     for (entry, size) in tasks {
-        progress.at(&size.map_or(entry.name.to_owned(), |size| {
-            format!("{} {size}", entry.name)
-        }));
-        let request = Request {
+        let mut measurement = Measurement {
+            operation: entry.name.to_owned(),
+            size,
+            ..Measurement::default()
+        };
+        progress.at(&measurement.name());
+        measurement.outcome = trial::run(&Request {
             clock: clock.clone(),
             operation: entry.name.into(),
             size: size.unwrap_or(0),
             instrument: args.instrument,
-            span: Duration::from_nanos(args.time.0 as u64),
-            goal: Goal {
-                error: args.error,
-                confidence: args.confidence,
-                samples: args.samples.unwrap_or(SAMPLES),
-                limit: Duration::from_secs(args.limit),
-                seed: args.seed,
-                watched: true,
-            },
+            goal: goal(args),
             cpu,
-        };
-        let outcomes = trial::run(&request)?;
-        let one = |outcome| Measurement {
-            operation: entry.name.to_owned(),
-            size,
-            outcome,
-            command: None,
-        };
-        measurements.extend(outcomes.into_iter().map(one));
+        })?;
+        measurements.push(measurement);
         progress.step();
     }
     Ok(measurements)
+}
+
+fn goal(args: &MeasureArgs) -> Goal {
+    let default = Goal::default();
+    Goal {
+        error: args.error,
+        confidence: args.confidence,
+        samples: args.samples.unwrap_or(default.samples),
+        limit: std::time::Duration::from_secs(args.limit),
+        seed: args.seed,
+        span: std::time::Duration::from_nanos(args.time.0 as u64),
+        ..default
+    }
+}
+
+/// What was measured, and what came of it.
+#[derive(Clone, Debug, Serialize)]
+struct Measurement {
+    /// The operation, or the words of the command.
+    operation: String,
+    size: Option<u64>,
+    #[serde(flatten)]
+    outcome: Outcome,
+    /// Mean CPU time of a command and all that it waited for, in user mode.
+    user_ns: Option<f64>,
+    /// The same in the kernel.
+    system_ns: Option<f64>,
+}
+
+impl Default for Measurement {
+    fn default() -> Self {
+        Self {
+            operation: String::new(),
+            size: None,
+            outcome: Outcome::Failed {
+                reason: String::new(),
+            },
+            user_ns: None,
+            system_ns: None,
+        }
+    }
+}
+
+impl Measurement {
+    fn name(&self) -> String {
+        let size = self.size.map(|size| format!(" {size}"));
+        self.operation.clone() + &size.unwrap_or_default()
+    }
+
+    /// A cell with a figure of what was measured.
+    fn cell<V: Into<Value>>(&self, figure: impl FnOnce(&Measured) -> V) -> Value {
+        match &self.outcome {
+            Outcome::Measured(measured) => figure(measured).into(),
+            _ => Value::Nothing,
+        }
+    }
+
+    fn allocated(&self) -> [Value; 2] {
+        match self.outcome {
+            Outcome::Allocated { instances, bytes } => [instances.into(), bytes.into()],
+            _ => [Value::Nothing, Value::Nothing],
+        }
+    }
+}
+
+/// A column: its key, its heading and notation for people, and its cells.
+type Column = (
+    &'static str,
+    &'static str,
+    Notation,
+    fn(&Measurement) -> Value,
+);
+
+/// The columns; those without a heading are for programs only.
+const COLUMNS: [Column; 20] = [
+    ("operation", "operation", Notation::Significant, |one| {
+        one.operation.as_str().into()
+    }),
+    ("size", "size", Notation::Fixed(0), |one| {
+        one.size.map(|size| size as f64).into()
+    }),
+    ("calls", "calls", Notation::Fixed(0), |one| {
+        one.cell(|found| found.calls as f64)
+    }),
+    ("mean_ns", "mean", Notation::Time, |one| {
+        one.cell(|found| found.mean_ns.value)
+    }),
+    ("mean_low_ns", "", Notation::Time, |one| {
+        one.cell(|found| found.mean_ns.low())
+    }),
+    ("mean_high_ns", "", Notation::Time, |one| {
+        one.cell(|found| found.mean_ns.high())
+    }),
+    ("error_percent", "±%", Notation::Fixed(2), |one| {
+        one.cell(|found| 100.0 * found.error)
+    }),
+    ("deviation_ns", "SD", Notation::Time, |one| {
+        one.cell(|found| found.deviation_ns)
+    }),
+    ("min_ns", "min", Notation::Time, |one| {
+        one.cell(|found| found.min_ns)
+    }),
+    ("median_ns", "median", Notation::Time, |one| {
+        one.cell(|found| found.median_ns.value)
+    }),
+    ("median_low_ns", "", Notation::Time, |one| {
+        one.cell(|found| found.median_ns.low())
+    }),
+    ("median_high_ns", "", Notation::Time, |one| {
+        one.cell(|found| found.median_ns.high())
+    }),
+    ("max_ns", "max", Notation::Time, |one| {
+        one.cell(|found| found.max_ns)
+    }),
+    ("per_second", "a second", Notation::Count, |one| {
+        one.cell(|found| 1e9 / found.mean_ns.value)
+    }),
+    ("user_ns", "user", Notation::Time, |one| one.user_ns.into()),
+    ("system_ns", "system", Notation::Time, |one| {
+        one.system_ns.into()
+    }),
+    ("samples", "", Notation::Fixed(0), |one| {
+        one.cell(|found| found.valid as f64)
+    }),
+    ("allocations", "allocations", Notation::Significant, |one| {
+        let [instances, _] = one.allocated();
+        instances
+    }),
+    ("bytes", "bytes", Notation::Significant, |one| {
+        let [_, bytes] = one.allocated();
+        bytes
+    }),
+    ("failed", "", Notation::Significant, |one| {
+        match &one.outcome {
+            Outcome::Failed { reason } => reason.as_str().into(),
+            _ => Value::Nothing,
+        }
+    }),
+];
+
+/// The table for people, without the columns in which nothing stands, or the one for programs.
+fn table(measurements: &[Measurement], for_people: bool) -> Table<'static> {
+    let is_known = |column: &&Column| {
+        let mut cells = measurements.iter().map(column.3);
+        !for_people || !column.1.is_empty() && cells.any(|cell| cell != Value::Nothing)
+    };
+    let columns: Vec<&Column> = COLUMNS.iter().filter(is_known).collect();
+    let headings = columns
+        .iter()
+        .map(|&&(key, heading, notation, _)| match (for_people, key) {
+            (false, _) => TableColumn::left(key),
+            (true, "operation") => TableColumn {
+                folds: true,
+                ..TableColumn::left(heading)
+            },
+            (true, _) => TableColumn::right(heading, notation),
+        });
+    let mut table = Table::new(headings.collect());
+    for one in measurements {
+        table.push(columns.iter().map(|column| (column.3)(one)).collect());
+    }
+    table
+}
+
+/// All measurements with what they rest on.
+#[derive(Serialize)]
+struct Measurements<'a> {
+    schema: &'static str,
+    platform: &'a Platform,
+    clock: &'a ClockFigures,
+    instrument: Instrument,
+    error: f64,
+    confidence: f64,
+    seed: u64,
+    measurements: &'a [Measurement],
+}
+
+fn document<'a>(
+    args: &MeasureArgs,
+    report: &'a Report,
+    clock: &'a ClockFigures,
+    measurements: &'a [Measurement],
+) -> Document<'a, Measurements<'a>> {
+    let at_most = if clock.resolved { "" } else { "at most " };
+    let [step, read] = [clock.step_ns, clock.cost_ns].map(|ns| time(Some(ns)));
+    let [error, confidence] = [args.error, args.confidence].map(|share| percent(Some(share)));
+    let mut document = Document::new(Measurements {
+        schema: "timermeter.measure.v1",
+        platform: &report.platform,
+        clock,
+        instrument: args.instrument,
+        error: args.error,
+        confidence: args.confidence,
+        seed: args.seed,
+        measurements,
+    })
+    .conditions([
+        ("machine", in_a_line(report)),
+        ("clock", format!("{}: {at_most}{step} steps, {read} a read", clock.id)),
+        (
+            "goal",
+            format!("{error} % at {confidence} % confidence; intervals are of this campaign, not of another run"),
+        ),
+    ])
+    .table(table(measurements, true))
+    .data_table(table(measurements, false));
+    for one in measurements {
+        document = match &one.outcome {
+            Outcome::Failed { reason } => document.note(format!("{}: {reason}", one.name())),
+            Outcome::Measured(found) if found.error > args.error => document.note(format!(
+                "{}: known to ±{} % only; more --samples make it less",
+                one.name(),
+                percent(Some(found.error))
+            )),
+            _ => document,
+        };
+    }
+    document
 }

@@ -170,11 +170,6 @@ fn usable(cpu: u32) -> Result<(), CommandError> {
     }
 }
 
-/// Indented JSON.
-fn pretty(value: &impl serde::Serialize) -> Result<String, CommandError> {
-    serde_json::to_string_pretty(value).map_err(failed)
-}
-
 fn failed(error: impl std::fmt::Display) -> CommandError {
     CommandError::Failed(error.to_string())
 }

@@ -1,78 +1,18 @@
 //! One operation in a fresh process, and what is common to the commands that start such processes.
 
 use std::io::Read;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use super::first_look::first_look;
 use super::{CommandError, failed};
-use crate::cli::HostArgs;
 use crate::hosts::children::{self, StartError};
-use crate::measure::worker::{MeasurementOutcome, Request, answer};
-use crate::method::clock_figures::DRIFT;
-use crate::method::{ClockFigures, Requirement, usual_choice};
-use crate::model::{Nanos, Report};
-use crate::report::read;
+use crate::measure::worker::{Outcome, Request, answer};
 
 /// What starting a process, and the samples under way when the limit passes, may take beyond it.
 const GRACE: Duration = Duration::from_secs(10);
 /// No answer is as long as this.
 const LONGEST_ANSWER: u64 = 64 << 20;
-
-/// The report that was given, or a first look at these timers.
-///
-/// # Errors
-/// When neither is to be had.
-pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandError> {
-    match from {
-        Some(path) => read(path).map_err(failed),
-        None => first_look(timers, &HostArgs::default()),
-    }
-}
-
-/// Refuses an error or a confidence that no plan can keep, whatever the clock.
-///
-/// # Errors
-/// When they make no sense, or the error is smaller than what the rate of any clock may be off by.
-pub fn promise(error: f64, confidence: f64) -> Result<(), CommandError> {
-    let usage = |why: String| CommandError::Usage(why);
-    Requirement::new(Nanos(1.0), error, confidence).map_err(|error| usage(error))?;
-    if error <= DRIFT {
-        let (asked, least) = ((error * 1e8).round() / 1e6, DRIFT * 100.0);
-        return Err(usage(format!(
-            "an error of {asked} % cannot be kept: the rate of no clock is known better than {least} %; allow more, as in 1%"
-        )));
-    }
-    Ok(())
-}
-
-/// Clocks that are tried in this order where none is named and no report is given: those that cost
-/// the least of those that [`by_rule`] lets pass on most machines.
-pub const USUAL: [&str; 3] = ["rdtsc-lfence", "monotonic", "monotonic-syscall"];
-
-/// The clock to measure with: the one of that name, or the one that the rule takes.
-///
-/// # Errors
-/// When there is none, or nothing can be measured with it.
-pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, CommandError> {
-    let picked = match name {
-        Some(_) => None,
-        None => usual_choice(report, None).map_err(failed)?.picked,
-    };
-    let picked = picked.as_ref().map(|picked| picked.id.as_str());
-    let name = name.or(picked).ok_or_else(|| {
-        failed("no clock of the report suffices for an operation of 250 ns: name one with --clock")
-    })?;
-    let row = report
-        .timers
-        .iter()
-        .find(|row| row.id == name)
-        .ok_or_else(|| CommandError::Failed(format!("the report has no timer `{name}`")))?;
-    ClockFigures::from_row(row, &report.platform)
-        .map_err(|why| CommandError::Failed(format!("--clock {name}: {why}")))
-}
 
 /// Has one operation measured in a fresh process, which is ended when it takes much longer than its
 /// limit.
@@ -80,8 +20,8 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
 /// # Errors
 /// When the process cannot be started or its answer cannot be read. What befalls the trial is in
 /// its outcome.
-pub fn run(request: &Request) -> Result<Vec<MeasurementOutcome>, CommandError> {
-    let came_to_nothing = |reason: String| Ok(vec![MeasurementOutcome::Failed { reason }]);
+pub fn run(request: &Request) -> Result<Outcome, CommandError> {
+    let without_answer = |reason: String| Ok(Outcome::Failed { reason });
     let failed = |why: String| CommandError::Failed(format!("the process that measures: {why}"));
     let text = serde_json::to_string(request).map_err(|error| failed(error.to_string()))?;
     let (program, words) = children::this_program().map_err(|error| failed(error.to_string()))?;
@@ -127,13 +67,11 @@ pub fn run(request: &Request) -> Result<Vec<MeasurementOutcome>, CommandError> {
     match answer {
         Ok(Ok(answer)) if status.success() => serde_json::from_str(&answer)
             .map_err(|error| failed(format!("its answer cannot be read: {error}"))),
-        Ok(_) => came_to_nothing(format!("its process ended with {status}")),
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-            came_to_nothing(format!(
-                "it was ended, as it went on for long after its limit of {} s",
-                limit.as_secs()
-            ))
-        }
+        Ok(_) => without_answer(format!("its process ended with {status}")),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => without_answer(format!(
+            "it was ended, as it went on for long after its limit of {} s",
+            limit.as_secs()
+        )),
     }
 }
 

@@ -1,37 +1,65 @@
-//! Ways to measure an operation with a clock whose figures are known. One is single calls, each a
-//! sample of its own, of weight 1, after its set-up (macro trials of Caliper).
+//! Ways to measure an operation with a clock whose figures are known.
 
-use std::time::Duration;
-
+use clap::ValueEnum;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use serde::{Deserialize, Serialize};
 
 use super::interference::Watch;
-use super::summary::Sample;
-use super::trial::{Goal, Measured, Trial, TrialError};
+use super::summary::{Measured, Sample, valid_mean};
+use super::trial::{Goal, Trial, TrialError};
 use super::window::Timed;
 use crate::method::clock_figures::DRIFT;
 use crate::method::plan::{edge_crossing, within};
 use crate::method::{Budget, ClockFigures, Method, Plan, Requirement};
 use crate::model::Nanos;
-use crate::statistics::{mean, normal_quantile};
 use crate::text::numbers::time;
 
-/// Adaptive batches (Sestoft): the calls between two reads double until they take as long as the
-/// error budget of this very clock demands; then samples are taken. An operation that needs a
-/// set-up before each call is timed call by call, in groups.
+/// How an operation is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Instrument {
+    /// Batches that double until they are long enough for the clock (Sestoft)
+    #[default]
+    Adaptive,
+    /// How often in a given time (Kabutz)
+    Throughput,
+    /// Edge-crossing: single calls under a coarse clock, averaged
+    Discrete,
+    /// Memory that a call allocates (Caliper)
+    Allocations,
+    /// Weighted samples, whose length varies about the same (Caliper)
+    Micro,
+    /// Single calls, each a sample (Caliper)
+    Macro,
+}
+
+/// Measures with an instrument. An operation that needs a set-up before each call is timed call by
+/// call, in groups.
 ///
 /// # Errors
-/// When the limit passes or the clock does not see the operation.
-pub fn adaptive(
+/// When the limit passes, the clock does not see the operation, or it is too coarse for the goal.
+pub fn measure(
+    instrument: Instrument,
     timed: &mut dyn Timed,
     clock: &ClockFigures,
     goal: &Goal,
 ) -> Result<Measured, TrialError> {
     let mut trial = Trial::new(timed, clock, goal)?;
-    if trial.timed.needs_set_up() {
-        return one_by_one(&mut trial);
+    match instrument {
+        Instrument::Macro => macro_trial(&mut trial),
+        Instrument::Throughput => throughput(&mut trial),
+        Instrument::Discrete => discrete(&mut trial),
+        _ if trial.timed.needs_set_up() => discrete(&mut trial),
+        Instrument::Micro => micro(&mut trial),
+        Instrument::Adaptive => adaptive(&mut trial),
+        Instrument::Allocations => Err(TrialError("allocations are not timed".into())),
     }
+}
+
+/// Adaptive batches (Sestoft): the calls between two reads double until they take as long as the
+/// error budget of this very clock demands; then samples are taken.
+fn adaptive(trial: &mut Trial) -> Result<Measured, TrialError> {
     let target_ns = trial.shortest_ns();
     let (mut calls, _) = trial.calibrate(target_ns)?;
     loop {
@@ -46,124 +74,43 @@ pub fn adaptive(
     }
 }
 
-/// The mean of the samples that count, in nanoseconds a call.
-fn valid_mean(samples: &[Sample]) -> f64 {
-    let valid: Vec<f64> = samples
-        .iter()
-        .filter(|sample| sample.disturbed.is_none())
-        .map(|sample| sample.ns_per_call)
-        .collect();
-    mean(&valid).unwrap_or(0.0)
-}
-
-/// Groups of single calls, each after its set-up; what an empty interval shows is taken off.
-fn one_by_one(trial: &mut Trial) -> Result<Measured, TrialError> {
-    let mut random = StdRng::seed_from_u64(trial.goal.seed);
-    let mut single = |trial: &mut Trial| {
-        trial.timed.set_up();
-        // So that calls do not keep in step with the clock.
-        pass(random.random_range(0.0..trial.clock.step_ns.clamp(1.0, 1e5)));
-        trial.timed.warm_up(0);
-        trial.timed.window(1) - trial.floor_ns
-    };
-    let one_ns = pilot(trial, &mut single)?;
-    // The mean of n calls is off by what one is, by the root of n, and by what the floor is.
-    let z = normal_quantile(trial.goal.confidence);
-    let scatter_ns = trial.clock.step_ns.hypot(trial.floor_error_ns) / 2.0;
-    let needed = (z * scatter_ns / (one_ns * (trial.goal.error - DRIFT))).powi(2);
-    let affordable = trial.goal.limit.as_nanos() as f64 / 4.0 / (one_ns + trial.clock.cost_ns);
-    let each = f64::from(trial.goal.samples.max(1));
-    // What the limit does not allow is told by the error that is promised.
-    let group = (needed.min(affordable) / each).ceil().clamp(1.0, 1e9) as u64;
-    let samples = trial.collect(|trial| {
-        let watch = trial.watch();
-        let total: f64 = (0..group).map(|_| single(trial)).sum();
-        Sample {
-            weight: group,
-            ns_per_call: total / group as f64,
-            disturbed: watch.and_then(Watch::end),
-        }
-    })?;
-    let n = (group as f64 * samples.len() as f64).sqrt();
-    let one_ns = valid_mean(&samples);
-    if one_ns <= 0.0 {
-        return Err(TrialError::Unseen);
-    }
-    let share = |ns: f64| z * ns / 2.0 / n / one_ns;
-    let budget = Budget {
-        quantisation: share(trial.clock.step_ns),
-        invocation_cost: share(trial.floor_error_ns) + trial.clock.cost_error_ns / one_ns,
-        drift: DRIFT,
-        pipeline: 0.0,
-    };
-    trial.sum_up(group, samples, &budget)
-}
-
-/// Roughly what a call takes: of twice as many calls each time, until the clock saw several steps
-/// of them.
-fn pilot(trial: &mut Trial, single: &mut impl FnMut(&mut Trial) -> f64) -> Result<f64, TrialError> {
-    /// Steps that make a rough figure.
-    const STEPS: f64 = 8.0;
-    let mut calls = 4_u32;
-    loop {
-        let total: f64 = (0..calls).map(|_| single(trial)).sum();
-        if total >= STEPS * trial.clock.step_ns {
-            return Ok(total / f64::from(calls));
-        }
-        if trial.is_over() || calls > 1 << 24 {
-            return Err(TrialError::Unseen);
-        }
-        calls *= 2;
-    }
-}
-
-/// How often in a given time (Kabutz): as many calls as should fill `span`, timed as one; counts a
-/// second. A run whose length misses the span by more than 2 % and a step is repeated up to three
-/// times; from then on misses count, and the deviation tells of them.
-///
-/// # Errors
-/// When the clock is too coarse for the span.
-pub fn throughput(
-    timed: &mut dyn Timed,
-    clock: &ClockFigures,
-    goal: &Goal,
-    span: Duration,
-) -> Result<Measured, TrialError> {
+/// How often in a given time (Kabutz): as many calls as should fill the span of the goal, timed as
+/// one. A run whose length misses the span by more than 2 % and a step is repeated up to three
+/// times; from then on misses count, and the deviation shows them.
+fn throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
     const ATTEMPTS: u32 = 3;
     const MISS: f64 = 0.02;
-    let span_ns = span.as_nanos() as f64;
-    let mut trial = Trial::new(timed, clock, goal)?;
+    let span_ns = trial.goal.span.as_nanos() as f64;
     if trial.timed.needs_set_up() {
-        return Err(TrialError::Clock(
+        return Err(TrialError(
             "the operation needs a set-up before each call: it cannot be repeated for a given time"
                 .into(),
         ));
     }
     let budget = trial.budget(span_ns, false);
-    if budget.total() > goal.error {
-        let [step, run, least] =
-            [clock.step_ns, span_ns, trial.shortest_ns()].map(|ns| time(Some(ns)));
-        return Err(TrialError::Clock(format!(
+    let step_ns = trial.clock.step_ns;
+    if budget.total() > trial.goal.error {
+        let [step, run, least] = [step_ns, span_ns, trial.shortest_ns()].map(|ns| time(Some(ns)));
+        return Err(TrialError(format!(
             "the clock moves in steps of {step}: runs of {run} are too short for it; give --time {least} or more"
         )));
     }
-    let (calls, one_ns) = trial.calibrate((span_ns / 4.0).max(trial.clock.step_ns))?;
+    let (calls, one_ns) = trial.calibrate((span_ns / 4.0).max(step_ns))?;
     let mut calls = (span_ns / one_ns).max(calls as f64).max(1.0) as u64;
-    let off_by = |sample: &Sample| (sample.ns_per_call * sample.weight as f64 - span_ns).abs();
-    let near_ns = MISS * span_ns + clock.step_ns + one_ns;
+    let near_ns = MISS * span_ns + step_ns + one_ns;
     let mut missed = 0;
     let samples = trial.collect(|trial| {
         let mut sample = trial.take(calls);
-        if off_by(&sample) > near_ns && sample.disturbed.is_none() {
+        let run_ns = sample.ns_per_call * sample.weight as f64;
+        if (run_ns - span_ns).abs() > near_ns && sample.disturbed.is_none() {
             missed += 1;
-            let took = time(Some(sample.ns_per_call * sample.weight as f64));
             // The operation was faster or slower than before: the next run is made to fit it.
             if sample.ns_per_call > 0.0 {
                 calls = (span_ns / sample.ns_per_call).max(1.0) as u64;
             }
-            // What always misses is told by the deviation rather than repeated for ever.
+            // What always misses is shown by the deviation rather than repeated for ever.
             if missed <= ATTEMPTS {
-                sample.disturbed = Some(format!("the run took {took}"));
+                sample.disturbed = Some(format!("the run took {}", time(Some(run_ns))));
             }
         }
         sample
@@ -171,103 +118,124 @@ pub fn throughput(
     trial.sum_up(calls, samples, &budget)
 }
 
-/// Single calls under the clock, averaged, in groups (edge-crossing), of an operation that takes
-/// roughly `duration_ns`. Takes as many as the error needs, or as the limit allows; the error that
-/// is promised is that of what was taken.
-///
-/// # Errors
-/// When the clock is no good for it at all.
-pub fn discrete(
-    timed: &mut dyn Timed,
-    clock: &ClockFigures,
-    goal: &Goal,
-    duration_ns: f64,
-) -> Result<(Plan, Measured), TrialError> {
-    let plan = discrete_plan(clock, goal, duration_ns)?;
+/// Single calls under the clock, averaged, in groups (edge-crossing), less what empty intervals
+/// show. Takes as many as the error needs, or as the limit allows; the error that is promised is
+/// that of what was taken.
+fn discrete(trial: &mut Trial) -> Result<Measured, TrialError> {
+    /// Groups that take longer, in nanoseconds, are interrupted somewhere.
+    /// *Judgement*: some ticks of the scheduler.
+    const LONG_GROUP_NS: f64 = 1e7;
+    let mut random = StdRng::seed_from_u64(trial.goal.seed);
+    let one_ns = roughly(trial, &mut random)?;
+    let groups = u64::from(trial.goal.samples.max(2));
+    let plan = discrete_plan(trial, one_ns)?;
     let Method::EdgeCrossing {
         samples,
         floor_samples,
         ..
     } = plan.method
     else {
-        return Err(TrialError::Unseen);
-    };
-    let trial = Trial::new(timed, clock, goal)?;
-    let mut random = StdRng::seed_from_u64(goal.seed);
-    let wait = (duration_ns + 2.0 * clock.cost_ns)
-        .min(clock.step_ns)
-        .max(1.0);
-    let groups = u64::from(goal.samples.max(2));
-    let mut mean_of = |count: u64, calls: u64| {
-        let mut total = 0.0;
-        trial.timed.warm_up(calls);
-        for _ in 0..count {
-            pass(random.random_range(0.0..wait));
-            if calls > 0 && trial.timed.needs_set_up() {
-                trial.timed.set_up();
-            }
-            total += trial.timed.window(calls);
-        }
-        total / count as f64
+        return Err(TrialError::unseen());
     };
     let [each, floor_each] = [samples, floor_samples].map(|count| count.div_ceil(groups));
-    let collected = (0..groups)
-        .map(|_| {
-            let ns_per_call = mean_of(each, 1) - mean_of(floor_each, 0);
-            Sample {
-                weight: each,
-                ns_per_call,
-                disturbed: None,
-            }
-        })
-        .collect();
-    let measured = trial.sum_up(each, collected, &plan.budget)?;
-    Ok((plan, measured))
+    let watched = trial.goal.watched && plan.campaign_ns / groups as f64 <= LONG_GROUP_NS;
+    let mut group = |trial: &mut Trial| {
+        let mut mean_of = |count: u64, calls: u64| {
+            trial.timed.warm_up(calls);
+            let total: f64 = (0..count).map(|_| single(trial, &mut random, calls)).sum();
+            total / count as f64
+        };
+        let watch = watched.then(Watch::begin);
+        Sample {
+            weight: each,
+            ns_per_call: mean_of(each, 1) - mean_of(floor_each, 0),
+            disturbed: watch.and_then(Watch::end),
+        }
+    };
+    let samples = if watched {
+        trial.collect(group)?
+    } else {
+        (0..groups).map(|_| group(trial)).collect()
+    };
+    // The plan was made for the shortest duration that the operation might have.
+    let found_ns = valid_mean(&samples).max(f64::MIN_POSITIVE);
+    let scaled = |share: f64| share * planned_ns(one_ns) / found_ns;
+    let budget = Budget {
+        quantisation: scaled(plan.budget.quantisation),
+        invocation_cost: scaled(plan.budget.invocation_cost),
+        pipeline: scaled(plan.budget.pipeline),
+        drift: DRIFT,
+    };
+    trial.sum_up(each, samples, &budget)
 }
 
-fn discrete_plan(clock: &ClockFigures, goal: &Goal, duration_ns: f64) -> Result<Plan, TrialError> {
-    let requirement = Requirement::new(Nanos(duration_ns), goal.error, goal.confidence)
-        .map_err(|error| TrialError::Clock(error.to_string()))?;
+/// What the plan for an operation of about that length takes it to last at least.
+fn planned_ns(one_ns: f64) -> f64 {
+    0.9 * one_ns
+}
+
+fn discrete_plan(trial: &Trial, one_ns: f64) -> Result<Plan, TrialError> {
+    let goal = &trial.goal;
+    // A bound of the step does for what can only be measured so: a longer step scatters more.
+    let clock = &ClockFigures {
+        resolved: trial.clock.resolved || trial.timed.needs_set_up(),
+        ..trial.clock.clone()
+    };
+    let requirement =
+        Requirement::new(Nanos(one_ns), goal.error, goal.confidence).map_err(TrialError)?;
     let limit_ns = goal.limit.as_nanos() as f64;
-    match edge_crossing(clock, &requirement) {
-        Ok(plan) if plan.campaign_ns <= limit_ns => Ok(plan),
-        Ok(plan) => within(clock, &requirement, plan.method, limit_ns).ok_or_else(|| {
-            TrialError::Clock(format!(
-                "edge-crossing under this clock takes {} for {} %, and not even a rough figure comes out of {}",
-                time(Some(plan.campaign_ns)),
-                goal.error * 100.0,
-                time(Some(limit_ns))
-            ))
-        }),
-        Err(shortfall) => Err(TrialError::Clock(shortfall.reason)),
+    let plan = edge_crossing(clock, &requirement).map_err(|why| TrialError(why.reason))?;
+    if plan.campaign_ns <= limit_ns {
+        return Ok(plan);
     }
+    within(clock, &requirement, plan.method, limit_ns).ok_or_else(|| {
+        TrialError(format!(
+            "edge-crossing under this clock takes {} for {} %, and not even a rough figure comes out of {}",
+            time(Some(plan.campaign_ns)),
+            goal.error * 100.0,
+            time(Some(limit_ns))
+        ))
+    })
 }
 
-/// Lets roughly that many nanoseconds pass, so that samples do not keep in step with the clock.
-fn pass(ns: f64) {
+/// One call, or an empty interval, after its set-up and a random time of up to a step, so that
+/// calls do not keep in step with the clock.
+fn single(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
+    let ns = random.random_range(0.0..trial.clock.step_ns.clamp(1.0, 1e5));
     std::hint::black_box(timers::links(1, ns as u64));
+    if trial.timed.needs_set_up() {
+        trial.timed.set_up();
+        trial.timed.warm_up(0);
+    }
+    trial.timed.window(calls)
 }
 
-/// A micro trial (Caliper): every sample aims at the same length with as many calls as should fill
-/// it, varied at random by a fifth; disturbed samples do not count; the estimate is refined by
-/// each.
-///
-/// # Errors
-/// When the limit passes before enough samples are valid.
-pub fn micro(
-    timed: &mut dyn Timed,
-    clock: &ClockFigures,
-    goal: &Goal,
-) -> Result<Measured, TrialError> {
-    const VARIED: f64 = 0.2;
-    let mut trial = Trial::new(timed, clock, goal)?;
-    if trial.timed.needs_set_up() {
-        return one_by_one(&mut trial);
+/// Roughly what a call takes: of twice as many calls each time, until the clock saw several steps
+/// of them.
+fn roughly(trial: &mut Trial, random: &mut StdRng) -> Result<f64, TrialError> {
+    /// Steps that make a figure that is rarely off by a third.
+    const STEPS: f64 = 32.0;
+    let mut calls = 4_u32;
+    loop {
+        let singles = (0..calls).map(|_| single(trial, random, 1) - trial.floor_ns);
+        let total: f64 = singles.sum();
+        if total >= STEPS * trial.clock.step_ns {
+            return Ok(total / f64::from(calls));
+        }
+        if trial.is_over() || calls > 1 << 24 {
+            return Err(TrialError::unseen());
+        }
+        calls *= 2;
     }
+}
+
+/// Samples of varied length, each weighted by its calls (micro trials of Caliper).
+fn micro(trial: &mut Trial) -> Result<Measured, TrialError> {
+    const VARIED: f64 = 0.2;
     // The shortest of the varied intervals has to be long enough, too.
     let target_ns = 2.0 * trial.shortest_ns();
     let (_, mut one_ns) = trial.calibrate(target_ns)?;
-    let mut random = StdRng::seed_from_u64(goal.seed);
+    let mut random = StdRng::seed_from_u64(trial.goal.seed);
     let mut fewest = u64::MAX;
     let samples = trial.collect(|trial| {
         let varied = (1.0 + VARIED * gaussian(&mut random)).clamp(0.5, 2.0);
@@ -288,55 +256,22 @@ pub fn micro(
     trial.sum_up((target_ns / one_ns).ceil() as u64, samples, &budget)
 }
 
-/// Normally distributed, nearly: the sum of twelve uniform numbers.
+/// A normal deviate (the sum of twelve uniform ones).
 fn gaussian(random: &mut StdRng) -> f64 {
     (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0
 }
 
-/// Single calls, each a sample, as long as the caller wants another one: `wanted` is asked with how
-/// many there are.
-///
-/// # Errors
-/// When one call is too short for the clock.
-pub fn single_calls(
-    timed: &mut dyn Timed,
-    clock: &ClockFigures,
-    goal: &Goal,
-    mut wanted: impl FnMut(u32) -> bool,
-) -> Result<Measured, TrialError> {
-    let mut trial = Trial::new(timed, clock, goal)?;
-    let samples = (0..)
-        .take_while(|taken| wanted(*taken))
-        .map(|_| one(&mut trial))
-        .collect();
-    sum_up_singles(&trial, samples)
-}
-
-/// As many as have to be valid.
-///
-/// # Errors
-/// When one call is too short for the clock, or the limit passes.
-pub fn macro_trial(
-    timed: &mut dyn Timed,
-    clock: &ClockFigures,
-    goal: &Goal,
-) -> Result<Measured, TrialError> {
-    let mut trial = Trial::new(timed, clock, goal)?;
-    let samples = trial.collect(one)?;
-    sum_up_singles(&trial, samples)
-}
-
-fn one(trial: &mut Trial) -> Sample {
-    trial.timed.set_up();
-    trial.take(1)
-}
-
-fn sum_up_singles(trial: &Trial, samples: Vec<Sample>) -> Result<Measured, TrialError> {
+/// Single calls, each a sample of its own after its set-up (macro trials of Caliper).
+fn macro_trial(trial: &mut Trial) -> Result<Measured, TrialError> {
+    let samples = trial.collect(|trial| {
+        trial.timed.set_up();
+        trial.take(1)
+    })?;
     let one_ns = valid_mean(&samples);
     let budget = trial.budget(one_ns, true);
     let error = trial.goal.error;
     if !(one_ns > 0.0 && budget.total() <= error) {
-        return Err(TrialError::Clock(format!(
+        return Err(TrialError(format!(
             "one call takes {}, too short for single measurements with this clock within {} %: use micro, or adaptive",
             time(Some(one_ns.max(0.0))),
             error * 100.0

@@ -9,15 +9,15 @@
 //!
 //! ```
 //! use std::hint::black_box;
-//! use timermeter::measure::{Goal, Registered, Stopwatch};
+//! use timermeter::measure::{Goal, Instrument, Registered, Stopwatch};
 //! use timers::clocks::Monotonic;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // A step of 1 µs is a safe bound for this clock on any machine of today; `timermeter probe` tells the real one.
 //! let watch = Stopwatch::bounded(Registered::<Monotonic>::open()?, 1e3, 1e3);
 //! let goal = Goal { error: 0.05, samples: 5, ..Goal::default() };
-//! let root = watch.adaptive(|| black_box(2.0_f64).sqrt(), &goal)?;
-//! println!("{:.2} ns, {:.1} % at most off", root.summary.mean_ns, root.summary.error * 100.0);
+//! let root = watch.measure(Instrument::Adaptive, || black_box(2.0_f64).sqrt(), &goal)?;
+//! println!("{:.2} ns, {:.1} % at most off", root.mean_ns.value, root.error * 100.0);
 //! # Ok(())
 //! # }
 //! ```
@@ -25,7 +25,7 @@
 //! What needs something put back before each call is a [`WithSetUp`]:
 //!
 //! ```
-//! use timermeter::measure::{Goal, Registered, Stopwatch, WithSetUp};
+//! use timermeter::measure::{Goal, Instrument, Registered, Stopwatch, WithSetUp};
 //! use timers::clocks::Monotonic;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,8 +35,8 @@
 //!     set_up: |data: &mut Vec<u32>| *data = (0..1_000).rev().collect(),
 //!     call: |data: &mut Vec<u32>| data.sort_unstable(),
 //! };
-//! let sorted = watch.adaptive(sort, &Goal { error: 0.5, samples: 3, ..Goal::default() })?;
-//! assert!(sorted.summary.mean_ns > 0.0);
+//! let sorted = watch.measure(Instrument::Adaptive, sort, &Goal { error: 0.5, samples: 3, ..Goal::default() })?;
+//! assert!(sorted.mean_ns.value > 0.0);
 //! # Ok(())
 //! # }
 //! ```
@@ -48,20 +48,17 @@ pub use timers::timed::{clock, operations, window};
 pub mod criterion;
 pub mod instruments;
 pub mod interference;
-pub mod stability;
 pub mod summary;
 pub mod trial;
 pub mod worker;
 
-use std::time::Duration;
-
 pub use clock::{Clock, ClockError, Registered};
-pub use summary::{Sample, Summary};
-pub use trial::{Goal, Measured, TrialError};
+pub use instruments::Instrument;
+pub use summary::{Measured, Sample};
+pub use trial::{Goal, TrialError};
 pub use window::{Operation, Timed, WithSetUp};
 
-use crate::method::{ClockFigures, Facts, Plan};
-use crate::model::Properties;
+use crate::method::{ClockFigures, Facts};
 use window::Pair;
 
 /// A clock whose figures are known.
@@ -90,84 +87,26 @@ impl<C: Clock> Stopwatch<C> {
             adds_ns: None,
             cost_p99_ns: Some(cost_ns),
             spread: None,
-            facts: Facts::from_declared(&Properties::default()),
+            facts: Facts::default(),
         };
         Self { clock, figures }
     }
 
-    /// Batches that double until they are long enough for this clock; see
-    /// [`instruments::adaptive`].
+    /// Measures an operation with an instrument.
     ///
     /// # Errors
-    /// When the limit passes or the clock does not see the operation.
-    pub fn adaptive<O: Operation>(
+    /// When the limit passes, the clock does not see the operation, or it is too coarse for the
+    /// goal.
+    pub fn measure<O: Operation>(
         &self,
+        instrument: Instrument,
         mut operation: O,
         goal: &Goal,
     ) -> Result<Measured, TrialError> {
-        instruments::adaptive(&mut self.pair(&mut operation), &self.figures, goal)
-    }
-
-    /// How often in a given time; see [`instruments::throughput`].
-    ///
-    /// # Errors
-    /// When the clock is too coarse for that time.
-    pub fn throughput<O: Operation>(
-        &self,
-        mut operation: O,
-        goal: &Goal,
-        span: Duration,
-    ) -> Result<Measured, TrialError> {
-        instruments::throughput(&mut self.pair(&mut operation), &self.figures, goal, span)
-    }
-
-    /// Single calls, averaged, of an operation that takes roughly `duration_ns`; see
-    /// [`instruments::discrete`].
-    ///
-    /// # Errors
-    /// When the step of the clock is not known, or no number of calls would do.
-    pub fn edge_crossing<O: Operation>(
-        &self,
-        mut operation: O,
-        goal: &Goal,
-        duration_ns: f64,
-    ) -> Result<(Plan, Measured), TrialError> {
-        instruments::discrete(
-            &mut self.pair(&mut operation),
-            &self.figures,
-            goal,
-            duration_ns,
-        )
-    }
-
-    /// Weighted samples around one length; see [`instruments::micro`].
-    ///
-    /// # Errors
-    /// When the limit passes before enough samples are valid.
-    pub fn micro<O: Operation>(
-        &self,
-        mut operation: O,
-        goal: &Goal,
-    ) -> Result<Measured, TrialError> {
-        instruments::micro(&mut self.pair(&mut operation), &self.figures, goal)
-    }
-
-    /// Single calls, each a sample; see [`instruments::macro_trial`].
-    ///
-    /// # Errors
-    /// When one call is too short for this clock.
-    pub fn macro_trial<O: Operation>(
-        &self,
-        mut operation: O,
-        goal: &Goal,
-    ) -> Result<Measured, TrialError> {
-        instruments::macro_trial(&mut self.pair(&mut operation), &self.figures, goal)
-    }
-
-    fn pair<'a, O: Operation>(&'a self, operation: &'a mut O) -> Pair<'a, &'a C, O> {
-        Pair {
+        let mut pair = Pair {
             clock: &self.clock,
-            operation,
-        }
+            operation: &mut operation,
+        };
+        instruments::measure(instrument, &mut pair, &self.figures, goal)
     }
 }

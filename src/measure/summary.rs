@@ -1,78 +1,71 @@
-//! What a measurement came to.
+//! From samples to a figure with its interval.
 
 use serde::{Deserialize, Serialize};
 
 use crate::method::Budget;
-use crate::statistics::{quantile, sorted, standard_deviation, student_quantile};
+use crate::model::Interval;
+use crate::statistics::{mean, quantile, sorted, standard_deviation, student_quantile};
 
-/// One measurement: some calls between two reads, or a group of single calls.
+/// What one window showed, or a group of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Calls that it covers.
+    /// Calls that it is a mean of.
     pub weight: u64,
-    /// Nanoseconds a call.
+    /// Nanoseconds a call, the cost of the reads taken off.
     pub ns_per_call: f64,
-    /// What disturbed it; it is then not counted.
+    /// What disturbed it, so that it does not count.
     pub disturbed: Option<String>,
 }
 
-/// What the samples agree on.
+/// What an operation takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// Mean duration of a call in nanoseconds: all time by all calls.
-    pub mean_ns: f64,
-    /// Standard deviation of the samples; null with a single one.
-    pub deviation_ns: Option<f64>,
-    /// Median of the samples.
-    pub median_ns: f64,
-    /// Lower end of the interval that holds the median with the confidence, by the ranks of the
-    /// samples alone; null where these are too few.
-    pub median_low_ns: Option<f64>,
-    /// Upper end of it.
-    pub median_high_ns: Option<f64>,
-    /// The shortest of the samples.
-    pub min_ns: f64,
-    /// The longest.
-    pub max_ns: f64,
-    /// Lower end of the interval that holds the mean of the campaign with the confidence.
-    pub low_ns: f64,
-    /// Upper end of it.
-    pub high_ns: f64,
-    /// Half of that interval as a share of the mean: what is promised.
-    pub error: f64,
-    /// The part of it that the clock and the method bring.
-    pub clock_error: f64,
-    /// The part of it that the samples show: they vary among themselves.
-    pub variation: f64,
-    /// Calls that were counted.
+pub struct Measured {
+    /// Calls between two reads, or in a group of single calls; in trials that vary them about this
+    /// many.
     pub calls: u64,
-    /// Samples that were counted.
-    pub samples: usize,
-    /// Samples that something disturbed, and which were not counted.
-    pub disturbed: usize,
+    /// Mean over all calls, in nanoseconds; its interval holds the error of the clock, and what the
+    /// samples vary by.
+    pub mean_ns: Interval,
+    /// Median of the samples; without an interval where they are too few for one.
+    pub median_ns: Interval,
+    /// Standard deviation of the samples.
+    pub deviation_ns: Option<f64>,
+    /// The least sample.
+    pub min_ns: f64,
+    /// The largest sample.
+    pub max_ns: f64,
+    /// Half the interval of the mean, as a share of it.
+    pub error: f64,
+    /// The part of that which comes of the clock.
+    pub clock_error: f64,
+    /// The part which comes of how the samples vary.
+    pub variation: f64,
+    /// Samples that count.
+    pub valid: usize,
+    /// All samples, as they were taken.
+    pub samples: Vec<Sample>,
 }
 
-impl Summary {
-    /// Sums up; `budget` is that of one sample, `confidence` that of the interval. `None` when no
-    /// sample counts or the mean is not above zero: the clock then did not see the operation.
+impl Measured {
+    /// Sums samples up. `None` where the clock did not see the operation.
     #[must_use]
-    pub fn of(samples: &[Sample], budget: &Budget, confidence: f64) -> Option<Self> {
-        let counted: Vec<&Sample> = samples
-            .iter()
-            .filter(|sample| sample.disturbed.is_none())
-            .collect();
-        let calls: u64 = counted.iter().map(|sample| sample.weight).sum();
-        let total: f64 = counted
-            .iter()
-            .map(|sample| sample.ns_per_call * sample.weight as f64)
-            .sum();
-        let mean_ns = total / calls as f64;
+    pub fn from_samples(
+        calls: u64,
+        samples: Vec<Sample>,
+        budget: &Budget,
+        confidence: f64,
+    ) -> Option<Self> {
+        let valid = samples.iter().filter(|sample| sample.disturbed.is_none());
+        let weight: u64 = valid.clone().map(|sample| sample.weight).sum();
+        let total = valid
+            .clone()
+            .map(|sample| sample.ns_per_call * sample.weight as f64);
+        let mean_ns = total.sum::<f64>() / weight as f64;
         if !(mean_ns.is_finite() && mean_ns > 0.0) {
             return None;
         }
-        let each: Vec<f64> = counted.iter().map(|sample| sample.ns_per_call).collect();
+        let each = valid_ns(&samples);
         let ranked = sorted(&each);
-        let median = median_interval(&ranked, confidence);
         let deviation_ns = standard_deviation(&each);
         let t = student_quantile(confidence, each.len() - 1);
         // A single sample does not show how samples vary.
@@ -81,24 +74,33 @@ impl Summary {
         });
         let clock_error = budget.total();
         let error = clock_error + variation;
+        let ends = (mean_ns * (1.0 - error), mean_ns * (1.0 + error));
+        let median_ns = quantile(&ranked, 0.5)?;
         Some(Self {
-            mean_ns,
+            calls,
+            mean_ns: Interval::with_ends(mean_ns, Some(ends)),
+            median_ns: Interval::with_ends(median_ns, median_interval(&ranked, confidence)),
             deviation_ns,
-            median_ns: quantile(&ranked, 0.5)?,
-            median_low_ns: median.map(|(low, _)| low),
-            median_high_ns: median.map(|(_, high)| high),
             min_ns: *ranked.first()?,
             max_ns: *ranked.last()?,
-            low_ns: mean_ns * (1.0 - error),
-            high_ns: mean_ns * (1.0 + error),
             error,
             clock_error,
             variation,
-            calls,
-            samples: each.len(),
-            disturbed: samples.len() - each.len(),
+            valid: each.len(),
+            samples,
         })
     }
+}
+
+/// The samples that count, in nanoseconds a call.
+fn valid_ns(samples: &[Sample]) -> Vec<f64> {
+    let valid = samples.iter().filter(|sample| sample.disturbed.is_none());
+    valid.map(|sample| sample.ns_per_call).collect()
+}
+
+/// The mean of the samples that count, in nanoseconds a call.
+pub(super) fn valid_mean(samples: &[Sample]) -> f64 {
+    mean(&valid_ns(samples)).unwrap_or(0.0)
 }
 
 /// Between which of the sorted samples the median lies with the confidence: how many lie below it
@@ -139,12 +141,10 @@ mod tests {
             quantisation: 0.01,
             ..Budget::default()
         };
-        let summary = Summary::of(&[sample(1, 10.0), sample(3, 20.0)], &budget, 0.95).unwrap();
-        assert_eq!(
-            (summary.mean_ns, summary.calls, summary.samples),
-            (17.5, 4, 2)
-        );
-        assert!(summary.error > 0.01 && summary.low_ns < 10.0);
+        let samples = vec![sample(1, 10.0), sample(3, 20.0)];
+        let found = Measured::from_samples(2, samples, &budget, 0.95).unwrap();
+        assert_eq!((found.mean_ns.value, found.valid), (17.5, 2));
+        assert!(found.error > 0.01 && found.mean_ns.low() < Some(10.0));
     }
 
     #[test]
@@ -153,18 +153,14 @@ mod tests {
             disturbed: Some("interrupted".into()),
             ..sample(1, 1e9)
         };
-        let summary =
-            Summary::of(&[sample(1, 10.0), lost.clone()], &Budget::default(), 0.95).unwrap();
+        let sum_up = |samples| Measured::from_samples(1, samples, &Budget::default(), 0.95);
+        let found = sum_up(vec![sample(1, 10.0), lost.clone()]).unwrap();
         assert_eq!(
-            (summary.mean_ns, summary.disturbed, summary.deviation_ns),
+            (found.mean_ns.value, found.valid, found.deviation_ns),
             (10.0, 1, None)
         );
-        assert_eq!(Summary::of(&[lost], &Budget::default(), 0.95), None);
-        assert_eq!(
-            Summary::of(&[sample(5, 0.0)], &Budget::default(), 0.95),
-            None,
-            "nothing was seen"
-        );
+        assert_eq!(sum_up(vec![lost]), None);
+        assert_eq!(sum_up(vec![sample(5, 0.0)]), None, "nothing was seen");
     }
 
     #[test]

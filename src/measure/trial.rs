@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use timers::Deadline;
 
 use super::interference::Watch;
-use super::summary::{Sample, Summary};
+use super::summary::{Measured, Sample};
 use super::window::Timed;
 use crate::method::clock_figures::{DRIFT, FENCE_NS};
 use crate::method::{Budget, ClockFigures};
 use crate::statistics::mean_but;
+use crate::text::numbers::time;
 
 /// How well, how often and how long.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub struct Goal {
     /// Whether samples that something disturbed are dropped. Only a clock that does not run with
     /// the machine, as a simulated one, can do without.
     pub watched: bool,
+    /// Length of a run of [`Throughput`](super::Instrument::Throughput).
+    pub span: Duration,
 }
 
 impl Default for Goal {
@@ -40,46 +43,21 @@ impl Default for Goal {
             limit: Duration::from_secs(20),
             seed: 1,
             watched: true,
+            span: Duration::from_millis(100),
         }
     }
 }
 
-/// A measurement with the way it was made.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
-    /// Calls in a sample, or samples in a group of single calls.
-    pub calls: u64,
-    /// What it came to.
-    pub summary: Summary,
-    /// All samples, disturbed ones too.
-    pub samples: Vec<Sample>,
-}
-
-/// Why a measurement came to nothing.
+/// Why something could not be measured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TrialError {
-    /// The clock cannot do it.
-    #[error("{0}")]
-    Clock(String),
-    /// The limit passed before there were enough valid samples.
-    #[error(
-        "{valid} of {wanted} samples were valid when the limit of {limit:?} was over{why}; allow more time"
-    )]
-    Limit {
-        /// Valid samples.
-        valid: usize,
-        /// Wanted.
-        wanted: u32,
-        /// The limit.
-        limit: Duration,
-        /// What disturbed the others, with a semicolon before it.
-        why: String,
-    },
+#[error("{0}")]
+pub struct TrialError(pub(super) String);
+
+impl TrialError {
     /// The clock did not move by as much as the operation should take.
-    #[error(
-        "the clock did not see the operation: the mean is not above what an empty interval shows"
-    )]
-    Unseen,
+    pub(super) fn unseen() -> Self {
+        Self("the clock did not see the operation: the mean is not above what an empty interval shows".into())
+    }
 }
 
 /// Longest batch: more calls are not tried.
@@ -114,7 +92,7 @@ impl<'a> Trial<'a> {
         };
         if goal.error <= DRIFT {
             let percent = DRIFT * 100.0;
-            return Err(TrialError::Clock(format!(
+            return Err(TrialError(format!(
                 "the rate of no clock is known better than {percent} %: allow more error"
             )));
         }
@@ -181,19 +159,18 @@ impl<'a> Trial<'a> {
             if valid >= self.goal.samples.max(1) as usize {
                 return Ok(samples);
             }
-            if self.deadline.remaining().is_none() {
+            if self.is_over() {
                 let last = samples
                     .iter()
                     .rev()
-                    .find_map(|sample| sample.disturbed.clone());
-                return Err(TrialError::Limit {
-                    valid,
-                    wanted: self.goal.samples,
-                    limit: self.goal.limit,
-                    why: last.map_or_else(String::new, |why| {
-                        format!("; the last of the others: {why}")
-                    }),
-                });
+                    .find_map(|sample| sample.disturbed.as_ref());
+                let why = last.map(|why| format!("; the last of the others: {why}"));
+                return Err(TrialError(format!(
+                    "{valid} of {} samples were valid when the limit of {:?} was over{}; allow more time",
+                    self.goal.samples,
+                    self.goal.limit,
+                    why.unwrap_or_default()
+                )));
             }
             samples.push(next(self));
         }
@@ -205,13 +182,8 @@ impl<'a> Trial<'a> {
         samples: Vec<Sample>,
         budget: &Budget,
     ) -> Result<Measured, TrialError> {
-        let summary =
-            Summary::of(&samples, budget, self.goal.confidence).ok_or(TrialError::Unseen)?;
-        Ok(Measured {
-            calls,
-            summary,
-            samples,
-        })
+        Measured::from_samples(calls, samples, budget, self.goal.confidence)
+            .ok_or_else(TrialError::unseen)
     }
 
     /// Doubles the calls until a window is as long as the clock needs it. Returns them, and roughly
@@ -229,10 +201,10 @@ impl<'a> Trial<'a> {
             if window_ns >= target_ns {
                 return Ok((calls, window_ns / calls as f64));
             }
-            if self.deadline.remaining().is_none() || calls >= MOST_CALLS {
-                return Err(TrialError::Clock(format!(
+            if self.is_over() || calls >= MOST_CALLS {
+                return Err(TrialError(format!(
                     "{calls} calls are not long enough for this clock yet ({} needed), and the limit of {} s is over",
-                    crate::text::numbers::time(Some(target_ns)),
+                    time(Some(target_ns)),
                     self.goal.limit.as_secs()
                 )));
             }

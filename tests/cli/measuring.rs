@@ -282,17 +282,16 @@ fn operations_are_measured_in_all_formats() {
     assert_eq!(rows.len(), 4);
     assert!(
         rows.iter()
-            .all(|row| row["summary"]["mean_ns"].as_f64().unwrap() > 0.0),
+            .all(|row| row["mean_ns"]["value"].as_f64().unwrap() > 0.0),
         "{found}"
     );
-    let mean = |at: usize| rows[at]["summary"]["mean_ns"].as_f64().unwrap();
+    let mean = |at: usize| rows[at]["mean_ns"]["value"].as_f64().unwrap();
     assert!(mean(3) > mean(2), "a longer sort takes longer: {found}");
     let head = printed(&run(&[]).success());
     assert!(head.contains("of this campaign"), "{head}");
     let csv = printed(&run(&["--format", "csv"]).success());
     assert!(
-        csv.contains("\noperation,size,way,calls,mean_ns,")
-            && csv.contains("\nclone,100,adaptive,"),
+        csv.starts_with("operation,size,calls,mean_ns,") && csv.contains("\nclone,100,"),
         "{csv}"
     );
     let table = printed(&run(&[]).success());
@@ -322,7 +321,7 @@ fn commands_are_measured() {
     let found = json(&timermeter(&[&args[..], &["--", "sleep", "0.002"]].concat()).success());
     let row = &found["measurements"][0];
     assert_eq!(row["operation"], "sleep 0.002");
-    assert!(row["summary"]["mean_ns"].as_f64().unwrap() >= 2e6, "{row}");
+    assert!(row["mean_ns"]["value"].as_f64().unwrap() >= 2e6, "{row}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Runs of commands that are measured: on a CPU, in a process group of their own, not for longer
 //! than the limit.
 
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -25,14 +25,6 @@ pub(super) struct Runner {
     running: Running,
     /// Closed when the runner goes: then nothing watches any more.
     _watched: mpsc::Sender<()>,
-}
-
-/// A run that ended by itself.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ended {
-    pub status: ExitStatus,
-    /// None where the system does not count it.
-    pub cpu: Option<CpuTime>,
 }
 
 impl Runner {
@@ -66,8 +58,8 @@ impl Runner {
     /// One run; what it prints is thrown away.
     ///
     /// # Errors
-    /// When it cannot be started, or goes on for longer than the limit.
-    pub(super) fn once(&self, command: &[String]) -> Result<Ended, String> {
+    /// When it cannot be started, fails, or goes on for longer than the limit.
+    pub(super) fn once(&self, command: &[String]) -> Result<Option<CpuTime>, String> {
         let (program, arguments) = command
             .split_first()
             .ok_or("there is no command behind `--`")?;
@@ -91,22 +83,23 @@ impl Runner {
             .take()
             .is_none();
         let status = run.end_group().ok_or("how it ended is not known")?;
+        let failed = |why: String| {
+            Err(format!(
+                "`{}` {why}",
+                clipped(&shell_words::join(command), 80)
+            ))
+        };
         if was_late {
-            let (shown, limit) = (shown(command), self.limit.as_secs());
-            return Err(format!(
-                "`{shown}` went on for longer than the limit of {limit} s: allow more with --limit"
+            let limit = self.limit.as_secs();
+            return failed(format!(
+                "went on for longer than the limit of {limit} s: allow more with --limit"
             ));
         }
-        Ok(Ended {
-            status,
-            cpu: run.cpu_time(),
-        })
+        if !status.success() {
+            return failed(format!("failed ({status}): run it by hand to see why"));
+        }
+        Ok(run.cpu_time())
     }
-}
-
-/// A command as messages name it.
-pub(super) fn shown(command: &[String]) -> String {
-    clipped(&shell_words::join(command), 80)
 }
 
 fn end_if_late(running: &Running) {

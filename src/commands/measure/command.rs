@@ -1,0 +1,83 @@
+//! Runs of a command, each a sample.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use timers::os::CpuTime;
+
+use super::Measurement;
+use super::runner::Runner;
+use crate::cli::MeasureArgs;
+use crate::commands::CommandError;
+use crate::commands::progress::Progress;
+use crate::measure::instruments::measure as measure_with;
+use crate::measure::window::timed_by;
+use crate::measure::worker::Outcome;
+use crate::measure::{Goal, Instrument};
+use crate::method::ClockFigures;
+use crate::statistics::mean;
+use crate::text::clipped;
+
+/// Runs of a command at least, and at most, where their number is not specified.
+/// *Definition*: the convention of hyperfine.
+const RUNS: (f64, f64) = (10.0, 10_000.0);
+
+/// And as many as fit this time, in nanoseconds.
+/// *Definition*: the convention of hyperfine.
+const SPAN_NS: f64 = 3e9;
+
+/// Measures the command.
+///
+/// # Errors
+/// When it cannot be run, it fails, or the clock cannot be used.
+pub(super) fn measure(
+    args: &MeasureArgs,
+    clock: &ClockFigures,
+) -> Result<Measurement, CommandError> {
+    let limit = Duration::from_secs(args.limit);
+    let runner = Runner::new(args.cpu, limit).map_err(CommandError::Failed)?;
+    let operation = clipped(&shell_words::join(&args.command), 60);
+    let progress: RefCell<Option<Progress>> = RefCell::default();
+    let runs: RefCell<Vec<Result<Option<CpuTime>, String>>> = RefCell::default();
+    // After one that failed none is started.
+    let mut run = || {
+        if runs.borrow().last().is_none_or(Result::is_ok) {
+            let ended = runner.once(&args.command);
+            runs.borrow_mut().push(ended);
+            if let Some(progress) = &*progress.borrow() {
+                progress.step();
+            }
+        }
+    };
+    let mut timed = timed_by(&clock.id, &mut run)
+        .ok_or_else(|| CommandError::Failed(format!("this program hosts no timer `{}`", clock.id)))?
+        .map_err(|why| CommandError::Failed(why.to_string()))?;
+    let warmup = args.warmup.unwrap_or(1);
+    let first = (0..warmup).map(|_| timed.window(1)).last();
+    let runs_in_span = (SPAN_NS / first.unwrap_or(SPAN_NS).max(1.0)).clamp(RUNS.0, RUNS.1);
+    let goal = Goal {
+        samples: args.samples.unwrap_or(runs_in_span as u32),
+        limit: Duration::MAX,
+        // A run of a command is interrupted somewhere; without those that are, what is left would
+        // be too short.
+        watched: false,
+        ..super::goal(args)
+    };
+    progress.replace(Some(Progress::of(goal.samples as usize, false)));
+    let measured = measure_with(Instrument::Macro, &mut *timed, clock, &goal);
+    drop(timed);
+    let times: Result<Vec<Option<CpuTime>>, _> = runs.take().into_iter().collect();
+    let times = times.map_err(CommandError::Failed)?;
+    let times: Vec<CpuTime> = times.into_iter().skip(warmup as usize).flatten().collect();
+    let mean_of = |part: fn(&CpuTime) -> Duration| {
+        let each = times.iter().map(|time| part(time).as_nanos() as f64);
+        mean(&each.collect::<Vec<_>>())
+    };
+    Ok(Measurement {
+        operation,
+        outcome: Outcome::of_trial(measured),
+        user_ns: mean_of(|time| time.user),
+        system_ns: mean_of(|time| time.system),
+        size: None,
+    })
+}
