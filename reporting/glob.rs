@@ -16,7 +16,7 @@ impl Glob {
 
     /// Whether it means that id.
     #[must_use]
-    pub fn means(&self, id: &str) -> bool {
+    pub fn matches(&self, id: &str) -> bool {
         fast_glob::glob_match(&self.0, no_path(id))
     }
 }
@@ -49,8 +49,8 @@ mod tests {
             ("a]", &["a]"], &["a"]),
         ] {
             let read = Glob::read(glob).expect(glob);
-            assert!(meant.iter().all(|id| read.means(id)), "{glob}");
-            assert!(!not_meant.iter().any(|id| read.means(id)), "{glob}");
+            assert!(meant.iter().all(|id| read.matches(id)), "{glob}");
+            assert!(!not_meant.iter().any(|id| read.matches(id)), "{glob}");
         }
         for glob in ["[", "a[!]", "{a,b", "a\\", "{[a}"] {
             assert!(!Glob::read(glob).expect_err(glob).is_empty());

@@ -88,7 +88,7 @@ mod tests {
     use super::mapped;
 
     #[test]
-    fn what_is_made_keeps_its_order_and_may_share_work_itself() {
+    fn keeps_order_and_allows_nesting() {
         let all: Vec<usize> = (0..1_000).collect();
         let sums = mapped(&all, |&last| {
             mapped(&all[..last % 9], |number| number + 1)

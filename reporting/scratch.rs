@@ -39,7 +39,7 @@ impl ScratchFile {
     ///
     /// # Errors
     /// What the system said.
-    pub fn beside(folder: &Path) -> io::Result<Self> {
+    pub fn in_folder(folder: &Path) -> io::Result<Self> {
         remove_stale(folder);
         loop {
             // A process that removes what is stale finds it either locked or not yet there.
@@ -260,9 +260,9 @@ mod tests {
         fs::write(place.path().join(".timermeter-dead00.tmp"), "half").unwrap();
         fs::create_dir_all(place.path().join(".timermeter-dead01.tmp/below")).unwrap();
         fs::write(place.path().join(".timermeter-site"), "no scratch").unwrap();
-        let first = ScratchFile::beside(place.path()).unwrap();
+        let first = ScratchFile::in_folder(place.path()).unwrap();
         let second = ScratchFolder::within(place.path(), 0o700).unwrap();
-        let third = ScratchFile::beside(place.path()).unwrap();
+        let third = ScratchFile::in_folder(place.path()).unwrap();
         assert!(second.path().is_dir());
         assert_eq!(names(place.path()).len(), 4, "{:?}", names(place.path()));
         assert!(!names(place.path()).iter().any(|name| name.contains("dead")));

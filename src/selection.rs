@@ -50,7 +50,7 @@ pub fn select<'a>(patterns: &[String], ids: &[&'a str]) -> Result<Vec<&'a str>, 
         .collect::<Result<Vec<_>, _>>()?;
     let mut chosen: Vec<&str> = Vec::new();
     for &id in ids {
-        let meant = wanted.is_empty() || wanted.iter().any(|pattern| pattern.means(id));
+        let meant = wanted.is_empty() || wanted.iter().any(|pattern| pattern.matches(id));
         if meant && !chosen.contains(&id) {
             chosen.push(id);
         }
@@ -81,7 +81,7 @@ impl<'p> Pattern<'p> {
                 glob: text.into(),
                 reason: why,
             })?;
-        if ids.iter().any(|id| pattern.means(id)) {
+        if ids.iter().any(|id| pattern.matches(id)) {
             Ok(pattern)
         } else {
             Err(UnknownTimer::Id {
@@ -91,10 +91,10 @@ impl<'p> Pattern<'p> {
         }
     }
 
-    fn means(&self, id: &str) -> bool {
+    fn matches(&self, id: &str) -> bool {
         match self {
             Self::Id(own) => *own == id,
-            Self::Glob(glob) => glob.means(id),
+            Self::Glob(glob) => glob.matches(id),
         }
     }
 }

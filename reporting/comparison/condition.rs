@@ -186,7 +186,7 @@ impl Condition {
     #[must_use]
     pub fn unmatched<'t>(&self, mut timers: impl Iterator<Item = &'t str>) -> Option<&str> {
         let (text, glob) = self.timers.as_ref()?;
-        (!timers.any(|timer| glob.means(timer))).then_some(text)
+        (!timers.any(|timer| glob.matches(timer))).then_some(text)
     }
 
     /// Whether it holds: whether a difference meets it, is not noise, and is as large as the smallest
@@ -266,7 +266,7 @@ impl Condition {
 
     fn includes(&self, timer: &str) -> bool {
         let timers = self.timers.as_ref();
-        timers.is_none_or(|(_, glob)| glob.means(timer))
+        timers.is_none_or(|(_, glob)| glob.matches(timer))
     }
 
     fn is_met(&self, value: f64) -> bool {

@@ -27,7 +27,7 @@ pub(super) fn fields() -> Vec<Field> {
 
 fn names() -> Vec<Field> {
     field_table! { Read::Row, &Kind::ALL, |row| row;
-        timer: Text = row.id(), "Id of the timer", shown(Room::Always);
+        timer: Text = row.id(), "Id of the timer", in_tables(Room::Always);
         label: Text = row.label(), "The call", column("label", "call");
         runtime: Text = row.runtime(), "Its runtime";
         status: Text = row.status().name(), "How its characterisation ended";
@@ -52,7 +52,7 @@ fn properties() -> Vec<Field> {
 fn costs() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         resolution: Nanoseconds = step(row, row.resolution_ns?), "Step in which the clock moves",
-            interval(), range(Range::STEP), shown(Room::Always), metric("resolution"), compared("resolution", Scatter::Slew);
+            interval(), range(Range::STEP), in_tables(Room::Always), metric("resolution"), compared("resolution", Scatter::Slew);
         resolution: Cycles = step(row, Interval::unbounded(row.resolution?.cycles?)), "The step in cycles",
             range(Range::STEP);
         resolution: Ticks = step(row, Interval::unbounded(row.resolution?.ticks)), "The step in ticks",
@@ -60,8 +60,8 @@ fn costs() -> Vec<Field> {
         resolution_kind: Text = row.resolution?.kind.name(),
             "`resolved`, or `at_most` where the step is no longer than that";
         cost: Nanoseconds = row.cost_ns, "Median of what a read costs alone",
-            interval(), shown(Room::Always), metric("cost"), compared("cost", Scatter::Cost);
-        cost: Cycles = row.cost.as_ref()?.median_cycles, "The same in cycles", shown(Room::Wide);
+            interval(), in_tables(Room::Always), metric("cost"), compared("cost", Scatter::Cost);
+        cost: Cycles = row.cost.as_ref()?.median_cycles, "The same in cycles", in_tables(Room::Wide);
         cost_amortised: Nanoseconds = row.cost.as_ref()?.amortised_ns,
             "What a read costs in a row of many, in which reads may overlap",
             column("amortised", "amortised cost (ns)"), metric("cost_amortised");
@@ -72,7 +72,7 @@ fn costs() -> Vec<Field> {
             column("p99", "cost, p99 (ns)"), metric("cost_p99");
         adds: Text = range_ns(row.cost.as_ref()?.adds?.range()?),
             "What a read adds to the code around it, the least and the most over kinds of work",
-            shown(Room::OneReport), derived();
+            in_tables(Room::OneReport), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The timer that timed single reads";
         distribution_modes: Text = modes(row), "The costs of single reads in ns, with their shares";
         distribution_within: Nanoseconds = row.distribution.as_ref()?.within_ns,
@@ -82,17 +82,17 @@ fn costs() -> Vec<Field> {
         distribution_tail_share: Share = row.distribution.as_ref()?.tail_share,
             "Share of single reads far above all others, as interrupted ones are";
         spread: Share = row.spread, "Share of single reads within one step of the median cost",
-            interval(), shown(Room::Always), metric("spread"), compared("spread", Scatter::Spread);
+            interval(), in_tables(Room::Always), metric("spread"), compared("spread", Scatter::Spread);
     }
 }
 
 fn quality() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         quality: Percent = row.quality, "Quality (ICPE 2011)",
-            column("quality", "Quality (%)"), interval(), shown(Room::Always), metric("quality"), compared("Quality", Scatter::Quality);
+            column("quality", "Quality (%)"), interval(), in_tables(Room::Always), metric("quality"), compared("Quality", Scatter::Quality);
         quality_half_interval: Number = half_interval(row.quality?),
             "Half the 95 % interval of Quality, in points: its longer side, rounded up",
-            column("interval", "± (points)"), notation(Notation::Fixed(2)), shown(Room::OneReport), derived();
+            column("interval", "± (points)"), notation(Notation::Fixed(2)), in_tables(Room::OneReport), derived();
         quality_printed: Percent = row.printed_quality, "Quality as a publication prints it",
             column("printed", "Quality, printed (%)");
         processes: Count = row.observations.as_ref()?.processes, "Fresh processes that measured it";
@@ -107,7 +107,7 @@ fn quality() -> Vec<Field> {
 fn trust() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?.verdicts.as_ref()?;
         trust: Text = row.in_short(), "Whether it is monotonic, thread-safe and stable",
-            shown(Room::Always);
+            in_tables(Room::Always);
         monotonic: Text = row.monotonic.outcome.name(),
             "Whether it is monotonic: `pass`, `fail`, `not applicable`, `not tested`";
         thread_safe: Text = row.thread_safe.outcome.name(),

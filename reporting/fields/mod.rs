@@ -181,7 +181,7 @@ pub fn columns(kind: Kind) -> Vec<&'static Field> {
 }
 
 /// The columns that tables of a kind have without being asked, where there is that much room.
-pub fn shown(kind: Kind, room: Room) -> impl Iterator<Item = &'static Field> {
+pub fn default_columns(kind: Kind, room: Room) -> impl Iterator<Item = &'static Field> {
     of_kind(kind).filter(move |field| field.room.is_some_and(|own| own <= room))
 }
 
@@ -422,7 +422,7 @@ impl Field {
         Self { notation, ..self }
     }
 
-    fn shown(self, room: Room) -> Self {
+    fn in_tables(self, room: Room) -> Self {
         Self {
             room: Some(room),
             ..self

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::parts::{self, FigureView, FindingView, SectionView, WaiterView, anchor};
 use super::{Figures, Sentence};
-use crate::fields::{Field, Kind, Room, rows, shown};
+use crate::fields::{Field, Kind, Room, default_columns, rows};
 use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts, value_of};
 use crate::plot::{Plot, ranking};
 use crate::report::machine::{facts_of, name};
@@ -81,7 +81,9 @@ fn on_page(report: &Report) -> Vec<&'static Field> {
         !["timer", "quality", "quality_half_interval", "trust"].contains(&field.key)
             && rows.iter().any(|row| field.value(*row) != Value::Nothing)
     };
-    shown(Kind::Clocks, Room::Wide).filter(is_known).collect()
+    default_columns(Kind::Clocks, Room::Wide)
+        .filter(is_known)
+        .collect()
 }
 
 /// From which width on a column is shown: a class of the style sheet.

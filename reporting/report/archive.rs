@@ -312,7 +312,7 @@ mod tests {
     use crate::report::read::tests::SMALL;
 
     #[test]
-    fn nodes_that_begin_at_once_keep_their_runs_and_one_that_fails_takes_nobodys_folder_away() {
+    fn concurrent_runs_keep_their_folders() {
         const NODES: usize = 12;
         let report = parse(SMALL, "r.json").unwrap();
         for _ in 0..20 {
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_one_thing_or_it_is_refused() {
+    fn refuses_ambiguous_words() {
         let folder = tempfile::tempdir().unwrap();
         let kept = Baselines(folder.path().join("home/baselines"));
         let resolve = |word: &str| Baselines::resolve(Some(&kept), Path::new(word));

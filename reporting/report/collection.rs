@@ -260,15 +260,15 @@ mod tests {
         fs::write(base.join("9.json"), b"\xff\xfe").unwrap();
         let collection = read(base);
         assert_eq!(names(&collection, base), ["8.json"]);
-        let told: Vec<String> = collection.refused.iter().map(ToString::to_string).collect();
-        assert_eq!(told.len(), bad.len() + 1, "{told:?}");
-        for ((name, _, words), told) in bad.iter().zip(&told) {
+        let text: Vec<String> = collection.refused.iter().map(ToString::to_string).collect();
+        assert_eq!(text.len(), bad.len() + 1, "{text:?}");
+        for ((name, _, words), text) in bad.iter().zip(&text) {
             assert!(
-                told.contains(name) && told.contains(words),
-                "{name}: {told}"
+                text.contains(name) && text.contains(words),
+                "{name}: {text}"
             );
         }
-        assert!(told[7].contains("9.json"), "{told:?}");
+        assert!(text[7].contains("9.json"), "{text:?}");
     }
 
     #[test]

@@ -200,8 +200,8 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
             .open(&place)
             .map_err(|source| OutputError::explain(path, &place, source))?;
     }
-    let mut file =
-        ScratchFile::beside(folder).map_err(|source| OutputError::explain(path, folder, source))?;
+    let mut file = ScratchFile::in_folder(folder)
+        .map_err(|source| OutputError::explain(path, folder, source))?;
     if let Some(known) = known {
         file.file()
             .and_then(|file| file.set_permissions(known.permissions()))

@@ -8,7 +8,7 @@ use super::machine::{caution, facts_of, in_a_line};
 use super::notes::Notes;
 use super::ranking::{RankedWaits, ranks, written_rank};
 use crate::document::{Document, FindingText};
-use crate::fields::{Field, Kind, Room, Row, all_rows, rows, shown};
+use crate::fields::{Field, Kind, Room, Row, all_rows, default_columns, rows};
 use crate::model::{ProvenanceKind, Report, Severity, Status};
 use crate::table::{Table, TableColumn, Value};
 use crate::text::numbers::short_time;
@@ -190,7 +190,7 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
             .iter()
             .any(|(_, row)| field.value(*row) != Value::Nothing),
     };
-    let fields: Vec<&Field> = shown(kind, Room::Wide).filter(is_known).collect();
+    let fields: Vec<&Field> = default_columns(kind, Room::Wide).filter(is_known).collect();
     let name = TableColumn {
         folds: true,
         longest: None,

@@ -47,7 +47,7 @@ pub fn slug(platform: &Platform) -> String {
 /// parentheses is a remark, as in `(R)` and `(bookworm)`, and a count of cores (`96-Core`) is none
 /// of its name.
 fn words(text: &str, otherwise: &str) -> Vec<String> {
-    let telling = |text: &str| -> Vec<String> {
+    let meaningful = |text: &str| -> Vec<String> {
         text.to_lowercase()
             .split_whitespace()
             .filter(|word| !word.ends_with("-core"))
@@ -59,10 +59,10 @@ fn words(text: &str, otherwise: &str) -> Vec<String> {
             .filter(|word| !word.is_empty())
             .collect()
     };
-    let mut found = telling(&without_remarks(text));
+    let mut found = meaningful(&without_remarks(text));
     found.retain(|word| !NOISE.contains(&word.as_str()));
     if found.is_empty() {
-        telling(otherwise)
+        meaningful(otherwise)
     } else {
         found
     }
@@ -91,7 +91,7 @@ mod tests {
     use crate::model::Platform;
     use proptest::prelude::*;
 
-    fn of(cpu: Option<&str>, hypervisor: Option<&str>, os: Option<&str>) -> String {
+    fn slug_of(cpu: Option<&str>, hypervisor: Option<&str>, os: Option<&str>) -> String {
         let mut platform = Platform::default();
         platform.cpu.model = cpu.map(Into::into);
         platform.cpu.architecture = "x86_64".into();
@@ -139,9 +139,9 @@ mod tests {
                 "amd-epyc-qemu-user-x86-64-debian-12",
             ),
         ] {
-            assert_eq!(of(Some(cpu), hypervisor, Some(os)), name);
+            assert_eq!(slug_of(Some(cpu), hypervisor, Some(os)), name);
         }
-        assert_eq!(of(None, None, None), "x86-64-linux");
+        assert_eq!(slug_of(None, None, None), "x86-64-linux");
         assert_eq!(
             [of_family(25, 17), of_family(26, 2)],
             [
@@ -156,7 +156,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_name_fits_a_file_system(cpu in any::<String>(), hypervisor in any::<String>(), os in any::<String>()) {
-            let name = of(Some(&cpu), Some(&hypervisor), Some(&os));
+            let name = slug_of(Some(&cpu), Some(&hypervisor), Some(&os));
             prop_assert!(!name.is_empty() && name.len() <= 80);
             prop_assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
             prop_assert!(!name.starts_with('-') && !name.ends_with('-'));

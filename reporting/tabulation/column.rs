@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use crate::fields::{Field, Kind, Room, fields, shown};
+use crate::fields::{Field, Kind, Room, default_columns, fields};
 
 /// A column, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,9 @@ impl ColumnName {
             (true, false) => Room::OneReport,
             (true, true) => Room::Always,
         };
-        shown(kind, most).map(|field| Self(field.column)).collect()
+        default_columns(kind, most)
+            .map(|field| Self(field.column))
+            .collect()
     }
 
     /// What it shows of rows of a kind; of another kind, where this one lacks it.
