@@ -1,10 +1,19 @@
 //! The runtimes that hosts are known for. A new one is a folder beside this file and an entry here.
 
-use super::{Hosts, Recipe, Runtime, Source};
+use super::{Host, Recipe, Runtime, Source};
 
-macro_rules! sources {
-    ($folder:literal: $($name:literal),+) => {
-        &[$(Source { name: $name, text: include_str!(concat!($folder, "/", $name)) }),+]
+/// A host: what leads the ids of its timers, its folder and files, and its recipes.
+macro_rules! host {
+    ($prefix:literal, $folder:literal: [$($file:literal),+], $clocks:expr, [$($recipe:expr),+]) => {
+        Host {
+            prefix: $prefix,
+            sources: &[$(Source { name: $file, text: include_str!(concat!($folder, "/", $file)) }),+],
+            clocks: $clocks,
+            recipes: &[$($recipe),+],
+        }
+    };
+    ($prefix:literal, $folder:literal: [$($file:literal),+], [$($recipe:expr),+]) => {
+        host!($prefix, $folder: [$($file),+], clocks!($folder), [$($recipe),+])
     };
 }
 
@@ -14,117 +23,87 @@ macro_rules! clocks {
     };
 }
 
-/// Java 11 and later. `HighResCounter.java` needs a package that the platform does not export.
-const JAVA: &[Source] = sources!(
-    "java": "Agent.java", "Clock.java", "Clocks.java", "HighResCounter.java", "Json.java", "Loops.java", "NotHere.java",
-    "Pairs.java", "Questions.java", "Together.java", "Waiter.java", "Waits.java"
-);
-/// C# 6, for Mono and for .NET.
-const DOTNET: &[Source] =
-    sources!("dotnet": "Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs");
-/// Python 3.8 and later.
-const PYTHON: &[Source] = sources!("python": "agent.py", "waits.py");
-/// Node 16 and later.
-const NODE: &[Source] = sources!("node": "agent.js", "waits.js");
-const CPP: &[Source] = sources!("cpp": "agent.cpp");
-const ERLANG: &[Source] = sources!("erlang": "agent.erl");
-/// Deno and Bun.
-const JS: &[Source] = sources!("js": "main.mjs", "agent.js");
-
-/// A script that its runtime reads as it is.
-const SCRIPT: Recipe = Recipe {
-    prefix: "",
-    programs: &[],
-    sources: &[],
-    clocks: None,
-    steps: &[],
-    run: &[],
-};
-
-/// What is on the path may be a script that looks for the interpreter at each start; this asks for
-/// itself.
-const PYTHON_ITSELF: &str = "import sys; assert sys.version_info >= (3, 8), 'it is ' + sys.version.split()[0]; print(sys.executable)";
-/// What Node has from 16.9 on.
-const HAS_OWN: &str = "Object.hasOwn({}, 'a')";
-
-/// A compiler of C++, with what it has beside the language: MPI and OpenMP, one of them, or none.
-const fn cpp(
-    programs: &'static [&'static [&'static str]],
-    steps: &'static [&'static [&'static str]],
+const fn recipe(
+    programs: &'static [&'static str],
+    steps: &'static [&'static str],
+    run: &'static str,
 ) -> Recipe {
     Recipe {
-        prefix: "cpp",
         programs,
-        sources: CPP,
-        clocks: clocks!("cpp"),
         steps,
-        run: &["$here/agent"],
+        run,
     }
 }
 
+/// Compiles Java 11 and later; `HighResCounter.java` needs a package that the platform does not
+/// export and that may go.
+macro_rules! javac {
+    ($files:literal) => {
+        concat!(
+            "$0 -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -m jdk.compiler/com.sun.tools.javac.Main -proc:none ",
+            "-XDstringConcat=inline --add-exports java.base/jdk.internal.perf=ALL-UNNAMED -sourcepath $here -d $here ",
+            $files
+        )
+    };
+}
+/// One thread collects, in a heap that was touched before and is large enough to collect seldom. A
+/// thread that runs into a loop that is to be compiled waits for it.
+const JAVA: &str = "$0 -XX:+UseSerialGC -Xms64m -Xmn48m -XX:+AlwaysPreTouch -Xbatch -XX:CompileCommand=quiet \
+    -XX:CompileCommand=option,Loops::*,double,CompileThresholdScaling,0.1 --add-exports \
+    java.base/jdk.internal.perf=ALL-UNNAMED -cp $here -Xlog:gc,jit+compilation=debug:file=$log Agent";
+const JAVA_PROGRAMS: &[&str] = &["java"];
+
+/// Flags of the engine of Node let the host say when to compile and when to collect. Engines change
+/// them; one that refuses those that keep compilers and collectors out of the way does without.
+macro_rules! node {
+    ($flags:literal) => {
+        recipe(
+            &["node|nodejs"],
+            // What Node has from 16.9 on.
+            &[concat!(
+                "$0 --allow-natives-syntax ",
+                $flags,
+                " -e \"Object.hasOwn({}, 'a')\""
+            )],
+            concat!("$0 --allow-natives-syntax ", $flags, " $here/agent.js"),
+        )
+    };
+}
+
+/// A compiler of C++, with what it has beside the language.
+macro_rules! cpp {
+    ($programs:literal, $flags:literal) => {
+        recipe(
+            &[$programs],
+            &[concat!(
+                "$0 -std=c++17 -O2 -pthread ",
+                $flags,
+                " -o $here/agent $here/agent.cpp"
+            )],
+            "$here/agent",
+        )
+    };
+}
 /// Erlang, with a mode of its time.
-const fn erlang(prefix: &'static str, run: &'static [&'static str]) -> Recipe {
-    Recipe {
-        prefix,
-        programs: &[&["erl"], &["erlc"]],
-        sources: ERLANG,
-        clocks: clocks!("erlang"),
-        steps: &[&["$1", "-o", "$here", "$here/agent.erl"]],
-        run,
-    }
+macro_rules! erlang {
+    ($flags:literal) => {
+        recipe(
+            &["erl", "erlc"],
+            &["$1 -o $here $here/agent.erl"],
+            concat!("$0 ", $flags, " -noinput -noshell -pa $here -s agent main"),
+        )
+    };
 }
-
-/// Loops in WebAssembly, and who runs them.
-const fn wasi(
-    prefix: &'static str,
-    programs: &'static [&'static [&'static str]],
-    sources: &'static [Source],
-    steps: &'static [&'static [&'static str]],
-    run: &'static [&'static str],
-) -> Recipe {
-    Recipe {
-        prefix,
-        programs,
-        sources,
-        clocks: clocks!("wasi"),
-        steps,
-        run,
-    }
-}
-
-/// What is on the path may be a script that looks for the interpreter at each start; this asks for
-/// itself, and for the module.
-const PYTHON_WITH_WASMTIME: &str = "import sys, wasmtime; print(sys.executable)";
-
 /// A place in a browser.
-const fn browser(
-    prefix: &'static str,
-    programs: &'static [&'static [&'static str]],
-    run: &'static [&'static str],
-) -> Recipe {
-    Recipe {
-        prefix,
-        programs,
-        sources: sources!("js": "agent.js"),
-        clocks: clocks!("browser"),
-        steps: &[],
-        run,
-    }
+macro_rules! browser {
+    ($prefix:literal, $programs:expr, $arguments:literal) => {
+        host!($prefix, "js": ["agent.js"], clocks!("browser"), [
+            recipe($programs, &[], concat!("$self browser ", $arguments))
+        ])
+    };
 }
-
-const CHROMIUM: &[&[&str]] = &[&[
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-]];
-const FIREFOX: &[&[&str]] = &[&["firefox-esr", "firefox"]];
-/// A folder with a file that is not Go is built where it is. What is compiled on the way is kept
-/// beside it.
-const GO_BUILD: &str =
-    "cd \"$1\" && GO111MODULE=off GOFLAGS= GOCACHE=\"$1/cache\" exec \"$2\" build -o agent .";
-
-const GXX: &[&str] = &["g++", "c++", "clang++"];
+const CHROMIUM: &[&str] = &["chromium|chromium-browser|google-chrome|google-chrome-stable"];
+const FIREFOX: &[&str] = &["firefox-esr|firefox"];
 
 /// All of them.
 pub const RUNTIMES: &[Runtime] = &[
@@ -133,332 +112,224 @@ pub const RUNTIMES: &[Runtime] = &[
         called: &["openjdk"],
         about: "The Java platform",
         remedy: "install a JDK, 11 or later, as in `apt install openjdk-17-jdk-headless`",
-        hosts: Hosts::Java(JAVA),
+        hosts: &[host!(
+            "java",
+            "java": ["Agent.java", "Clock.java", "Clocks.java", "HighResCounter.java", "Json.java", "Loops.java",
+                "NotHere.java", "Pairs.java", "Questions.java", "Together.java", "Waiter.java", "Waits.java"],
+            None,
+            [
+                recipe(
+                    JAVA_PROGRAMS,
+                    &[javac!("$here/Agent.java $here/Loops.java $here/HighResCounter.java")],
+                    JAVA
+                ),
+                recipe(
+                    JAVA_PROGRAMS,
+                    &[javac!("$here/Agent.java $here/Loops.java")],
+                    JAVA
+                )
+            ]
+        )],
     },
     Runtime {
         name: "dotnet",
         called: &[".net"],
         about: ".NET, or Mono",
         remedy: "install Mono, as in `apt install mono-mcs mono-runtime`, or the .NET SDK",
-        hosts: Hosts::Dotnet(DOTNET),
+        hosts: &[
+            host!(
+                "dotnet",
+                "dotnet": ["Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs", "agent.csproj"],
+                None,
+                [recipe(
+                    &["dotnet"],
+                    &[
+                        "$0 --version",
+                        "$0 build $here/agent.csproj --configuration Release --nologo --output $here/out -p:SdkVersion=$said"
+                    ],
+                    "$0 $here/out/agent.dll"
+                )]
+            ),
+            // C# 6.
+            host!(
+                "dotnet",
+                "dotnet": ["Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs"],
+                None,
+                [recipe(
+                    &["mono", "mcs"],
+                    &["$1 -optimize+ -out:$here/agent.exe -recurse:$here/*.cs"],
+                    "$0 $here/agent.exe"
+                )]
+            ),
+        ],
     },
     Runtime {
         name: "python",
         called: &["cpython"],
         about: "Python",
         remedy: "install Python 3.8 or later, as in `apt install python3`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "python",
-            programs: &[&["python3", "python"]],
-            sources: PYTHON,
-            steps: &[&["$0", "-I", "-S", "-c", PYTHON_ITSELF]],
-            run: &["$said", "-I", "-S", "-B", "$here/agent.py"],
-            ..SCRIPT
-        }]]),
+        hosts: &[
+            host!("python", "python": ["agent.py", "waits.py"], None, [recipe(
+                &["python3|python"],
+                // What is on the path may be a script that looks for the interpreter at each start.
+                &["$0 -I -S -c \"import sys; assert sys.version_info >= (3, 8), 'it is ' + sys.version.split()[0]; print(sys.executable)\""],
+                "$said -I -S -B $here/agent.py"
+            )]),
+        ],
     },
     Runtime {
         name: "node",
         called: &["node.js", "nodejs"],
         about: "Node",
         remedy: "install Node 16.9 or later, as in `apt install nodejs`",
-        // Flags of its engine let the host say when to compile and when to collect. Engines change
-        // them; one that refuses those that keep compilers and collectors out of the way does
-        // without.
-        hosts: Hosts::Made(&[&[
-            Recipe {
-                prefix: "node",
-                programs: &[&["node", "nodejs"]],
-                sources: NODE,
-                steps: &[&[
-                    "$0",
-                    "--allow-natives-syntax",
-                    "--expose-gc",
-                    "--no-concurrent-recompilation",
-                    "--single-threaded-gc",
-                    "--min-semi-space-size=64",
-                    "--max-semi-space-size=64",
-                    "-e",
-                    HAS_OWN,
-                ]],
-                run: &[
-                    "$0",
-                    "--allow-natives-syntax",
-                    "--expose-gc",
-                    "--no-concurrent-recompilation",
-                    "--single-threaded-gc",
-                    "--min-semi-space-size=64",
-                    "--max-semi-space-size=64",
-                    "$here/agent.js",
-                ],
-                ..SCRIPT
-            },
-            Recipe {
-                prefix: "node",
-                programs: &[&["node", "nodejs"]],
-                sources: NODE,
-                steps: &[&["$0", "--allow-natives-syntax", "-e", HAS_OWN]],
-                run: &["$0", "--allow-natives-syntax", "$here/agent.js"],
-                ..SCRIPT
-            },
-        ]]),
+        hosts: &[host!("node", "node": ["agent.js", "waits.js"], None, [
+            node!("--expose-gc --no-concurrent-recompilation --single-threaded-gc --min-semi-space-size=64 --max-semi-space-size=64"),
+            node!("")
+        ])],
     },
     Runtime {
         name: "cpp",
         called: &["c++", "gcc", "clang", "libstdc++", "libc++"],
         about: "C and C++, by the compiler that is there",
         remedy: "install a compiler, as in `apt install g++`; `libopenmpi-dev` brings MPI_Wtime",
-        hosts: Hosts::Made(&[&[
-            cpp(
-                &[&["mpicxx"]],
-                &[&[
-                    "$0",
-                    "-std=c++17",
-                    "-O2",
-                    "-pthread",
-                    "-fopenmp",
-                    "-DWITH_MPI",
-                    "-o",
-                    "$here/agent",
-                    "$here/agent.cpp",
-                ]],
-            ),
-            cpp(
-                &[GXX],
-                &[&[
-                    "$0",
-                    "-std=c++17",
-                    "-O2",
-                    "-pthread",
-                    "-fopenmp",
-                    "-o",
-                    "$here/agent",
-                    "$here/agent.cpp",
-                ]],
-            ),
-            cpp(
-                &[GXX],
-                &[&[
-                    "$0",
-                    "-std=c++17",
-                    "-O2",
-                    "-pthread",
-                    "-o",
-                    "$here/agent",
-                    "$here/agent.cpp",
-                ]],
-            ),
-        ]]),
+        hosts: &[host!("cpp", "cpp": ["agent.cpp"], [
+            cpp!("mpicxx", "-fopenmp -DWITH_MPI"),
+            cpp!("g++|c++|clang++", "-fopenmp"),
+            cpp!("g++|c++|clang++", "")
+        ])],
     },
     Runtime {
         name: "go",
         called: &["golang"],
         about: "Go",
         remedy: "install Go, as in `apt install golang-go`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "go",
-            programs: &[&["go"]],
-            sources: sources!("go": "agent.go", "nanotime.s"),
-            clocks: clocks!("go"),
-            steps: &[&["sh", "-c", GO_BUILD, "sh", "$here", "$0"]],
-            run: &["$here/agent"],
-        }]]),
+        // A folder with a file that is not Go is built where it is.
+        hosts: &[host!("go", "go": ["agent.go", "nanotime.s"], [recipe(
+            &["go"],
+            &["sh -c 'cd \"$1\" && GO111MODULE=off GOFLAGS= GOCACHE=\"$1/cache\" exec \"$2\" build -o agent .' sh $here $0"],
+            "$here/agent"
+        )])],
     },
     Runtime {
         name: "ruby",
         called: &[],
         about: "Ruby",
         remedy: "install Ruby 3.0 or later, as in `apt install ruby`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "ruby",
-            programs: &[&["ruby"]],
-            sources: sources!("ruby": "agent.rb"),
-            clocks: clocks!("ruby"),
-            steps: &[&["$0", "--disable-gems", "-c", "$here/agent.rb"]],
-            run: &["$0", "--disable-gems", "$here/agent.rb"],
-        }]]),
+        hosts: &[host!("ruby", "ruby": ["agent.rb"], [recipe(
+            &["ruby"],
+            &["$0 --disable-gems -c $here/agent.rb"],
+            "$0 --disable-gems $here/agent.rb"
+        )])],
     },
     Runtime {
         name: "php",
         called: &[],
         about: "PHP",
         remedy: "install PHP 8.0 or later, as in `apt install php-cli`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "php",
-            programs: &[&["php"]],
-            sources: sources!("php": "agent.php"),
-            clocks: clocks!("php"),
-            steps: &[&["$0", "-n", "-l", "$here/agent.php"]],
-            run: &["$0", "-n", "$here/agent.php"],
-        }]]),
+        hosts: &[host!("php", "php": ["agent.php"], [recipe(
+            &["php"],
+            &["$0 -n -l $here/agent.php"],
+            "$0 -n $here/agent.php"
+        )])],
     },
     Runtime {
         name: "perl",
         called: &[],
         about: "Perl",
         remedy: "install Perl with Time::HiRes, as in `apt install perl`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "perl",
-            programs: &[&["perl"]],
-            sources: sources!("perl": "agent.pl"),
-            clocks: clocks!("perl"),
-            steps: &[&["$0", "-c", "$here/agent.pl"]],
-            run: &["$0", "$here/agent.pl"],
-        }]]),
+        hosts: &[host!("perl", "perl": ["agent.pl"], [recipe(
+            &["perl"],
+            &["$0 -c $here/agent.pl"],
+            "$0 $here/agent.pl"
+        )])],
     },
     Runtime {
         name: "luajit",
         called: &["lua"],
         about: "LuaJIT",
         remedy: "install LuaJIT, as in `apt install luajit`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "luajit",
-            programs: &[&["luajit"]],
-            sources: sources!("luajit": "agent.lua"),
-            clocks: clocks!("luajit"),
-            run: &["$0", "$here/agent.lua"],
-            ..SCRIPT
-        }]]),
+        hosts: &[
+            host!("luajit", "luajit": ["agent.lua"], [recipe(&["luajit"], &[], "$0 $here/agent.lua")]),
+        ],
     },
     Runtime {
         name: "r",
         called: &["gnu r"],
         about: "R, with the packages microbenchmark and bench where these are there",
         remedy: "install R, as in `apt install r-base-core`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "r",
-            programs: &[&["Rscript"]],
-            sources: sources!("r": "agent.R"),
-            clocks: clocks!("r"),
-            run: &["$0", "--vanilla", "$here/agent.R"],
-            ..SCRIPT
-        }]]),
+        hosts: &[
+            host!("r", "r": ["agent.R"], [recipe(&["Rscript"], &[], "$0 --vanilla $here/agent.R")]),
+        ],
     },
     Runtime {
         name: "erlang",
         called: &["beam", "otp"],
         about: "Erlang, with the time that it smooths and with the one that it warps",
         remedy: "install Erlang, as in `apt install erlang-base`",
-        hosts: Hosts::Made(&[
-            &[erlang(
-                "erlang",
-                &[
-                    "$0", "-noinput", "-noshell", "-pa", "$here", "-s", "agent", "main",
-                ],
-            )],
-            &[erlang(
-                "erlang-warp",
-                &[
-                    "$0",
-                    "+C",
-                    "multi_time_warp",
-                    "-noinput",
-                    "-noshell",
-                    "-pa",
-                    "$here",
-                    "-s",
-                    "agent",
-                    "main",
-                ],
-            )],
-        ]),
+        hosts: &[
+            host!("erlang", "erlang": ["agent.erl"], [erlang!("")]),
+            host!("erlang-warp", "erlang": ["agent.erl"], [erlang!("+C multi_time_warp")]),
+        ],
     },
     Runtime {
         name: "ocaml",
         called: &[],
         about: "OCaml",
         remedy: "install OCaml 4.12 or later, as in `apt install ocaml-nox`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "ocaml",
-            programs: &[&["ocamlopt.opt", "ocamlopt"]],
-            sources: sources!("ocaml": "agent.ml"),
-            clocks: clocks!("ocaml"),
-            steps: &[&[
-                "$0",
-                "-w",
-                "-a",
-                "-I",
-                "+unix",
-                "unix.cmxa",
-                "$here/agent.ml",
-                "-o",
-                "$here/agent",
-            ]],
-            run: &["$here/agent"],
-        }]]),
+        hosts: &[host!("ocaml", "ocaml": ["agent.ml"], [recipe(
+            &["ocamlopt.opt|ocamlopt"],
+            &["$0 -w -a -I +unix unix.cmxa $here/agent.ml -o $here/agent"],
+            "$here/agent"
+        )])],
     },
     Runtime {
         name: "haskell",
         called: &["ghc"],
         about: "Haskell, by GHC",
         remedy: "install GHC, as in `apt install ghc`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "haskell",
-            programs: &[&["ghc"]],
-            sources: sources!("haskell": "agent.hs"),
-            clocks: clocks!("haskell"),
-            // A young generation that holds more than an answer needs.
-            steps: &[&[
-                "$0",
-                "-v0",
-                "-O1",
-                "-threaded",
-                "-with-rtsopts=-A64m",
-                "$here/agent.hs",
-                "-o",
-                "$here/agent",
-            ]],
-            run: &["$here/agent"],
-        }]]),
+        // A young generation that holds more than an answer needs.
+        hosts: &[host!("haskell", "haskell": ["agent.hs"], [recipe(
+            &["ghc"],
+            &["$0 -v0 -O1 -threaded -with-rtsopts=-A64m $here/agent.hs -o $here/agent"],
+            "$here/agent"
+        )])],
     },
     Runtime {
         name: "sbcl",
         called: &["common lisp", "lisp"],
         about: "Common Lisp, by SBCL",
         remedy: "install SBCL, as in `apt install sbcl`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "sbcl",
-            programs: &[&["sbcl"]],
-            sources: sources!("sbcl": "agent.lisp"),
-            clocks: clocks!("sbcl"),
-            run: &["$0", "--noinform", "--script", "$here/agent.lisp"],
-            ..SCRIPT
-        }]]),
+        hosts: &[host!("sbcl", "sbcl": ["agent.lisp"], [recipe(
+            &["sbcl"],
+            &[],
+            "$0 --noinform --script $here/agent.lisp"
+        )])],
     },
     Runtime {
         name: "deno",
         called: &[],
         about: "Deno",
         remedy: "install Deno 2 or later, as in `npm install -g deno`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "deno",
-            programs: &[&["deno"]],
-            sources: JS,
-            clocks: clocks!("deno"),
-            run: &[
-                "$0",
-                "run",
-                "--quiet",
-                "--no-config",
-                "--no-lock",
-                "--no-remote",
-                "$here/main.mjs",
-            ],
-            ..SCRIPT
-        }]]),
+        hosts: &[
+            host!("deno", "js": ["main.mjs", "agent.js"], clocks!("deno"), [recipe(
+                &["deno"],
+                &[],
+                "$0 run --quiet --no-config --no-lock --no-remote $here/main.mjs"
+            )]),
+        ],
     },
     Runtime {
         name: "bun",
         called: &[],
         about: "Bun",
         remedy: "install Bun, as in `npm install -g bun`",
-        hosts: Hosts::Made(&[&[Recipe {
-            prefix: "bun",
-            programs: &[&["bun"]],
-            sources: JS,
-            clocks: clocks!("bun"),
-            run: &["$0", "run", "$here/main.mjs"],
-            ..SCRIPT
-        }]]),
+        hosts: &[
+            host!("bun", "js": ["main.mjs", "agent.js"], clocks!("bun"), [recipe(
+                &["bun"],
+                &[],
+                "$0 run $here/main.mjs"
+            )]),
+        ],
     },
     Runtime {
         name: "wasi",
@@ -471,91 +342,47 @@ pub const RUNTIMES: &[Runtime] = &[
         ],
         about: "WASI of WebAssembly, by Node and by wasmtime",
         remedy: "install Node 20 or later and wabt, as in `apt install nodejs wabt`, or wasmtime for Python, as in `pip install wasmtime`",
-        hosts: Hosts::Made(&[
-            &[wasi(
-                "wasi-node",
-                &[&["node", "nodejs"], &["wat2wasm"]],
-                sources!("wasi": "agent.wat", "main.mjs"),
-                &[&["$1", "$here/agent.wat", "-o", "$here/agent.wasm"]],
-                &["$0", "--no-warnings", "$here/main.mjs", "$here/agent.wasm"],
-            )],
-            &[wasi(
-                "wasi-wasmtime",
-                &[&["python3", "python"]],
-                sources!("wasi": "agent.wat", "main.py"),
-                &[&["$0", "-I", "-c", PYTHON_WITH_WASMTIME]],
-                &["$said", "-I", "-B", "$here/main.py", "$here/agent.wat"],
-            )],
-        ]),
+        hosts: &[
+            host!("wasi-node", "wasi": ["agent.wat", "main.mjs"], [recipe(
+                &["node|nodejs", "wat2wasm"],
+                &["$1 $here/agent.wat -o $here/agent.wasm"],
+                "$0 --no-warnings $here/main.mjs $here/agent.wasm"
+            )]),
+            host!("wasi-wasmtime", "wasi": ["agent.wat", "main.py"], [recipe(
+                &["python3|python"],
+                &["$0 -I -c 'import sys, wasmtime; print(sys.executable)'"],
+                "$said -I -B $here/main.py $here/agent.wat"
+            )]),
+        ],
     },
     Runtime {
         name: "chromium",
         called: &["chrome"],
         about: "Chromium: a page, one that is isolated from other origins, and a worker",
         remedy: "install Chromium, as in `apt install chromium`",
-        hosts: Hosts::Made(&[
-            &[browser(
-                "chromium",
-                CHROMIUM,
-                &["$self", "browser", "chromium", "plain", "$0", "$here"],
-            )],
-            &[browser(
-                "chromium-isolated",
-                CHROMIUM,
-                &["$self", "browser", "chromium", "isolated", "$0", "$here"],
-            )],
-            &[browser(
-                "chromium-worker",
-                CHROMIUM,
-                &["$self", "browser", "chromium", "worker", "$0", "$here"],
-            )],
-        ]),
+        hosts: &[
+            browser!("chromium", CHROMIUM, "chromium plain $0 $here"),
+            browser!("chromium-isolated", CHROMIUM, "chromium isolated $0 $here"),
+            browser!("chromium-worker", CHROMIUM, "chromium worker $0 $here"),
+        ],
     },
     Runtime {
         name: "firefox",
         called: &["mozilla firefox"],
         about: "Firefox: a page, one that is isolated from other origins, and a worker",
         remedy: "install Firefox, as in `apt install firefox-esr`",
-        hosts: Hosts::Made(&[
-            &[browser(
-                "firefox",
-                FIREFOX,
-                &[
-                    "$self",
-                    "browser",
-                    "firefox",
-                    "plain",
-                    "$0",
-                    "$here",
-                    "$settings",
-                ],
-            )],
-            &[browser(
+        hosts: &[
+            browser!("firefox", FIREFOX, "firefox plain $0 $here $settings"),
+            browser!(
                 "firefox-isolated",
                 FIREFOX,
-                &[
-                    "$self",
-                    "browser",
-                    "firefox",
-                    "isolated",
-                    "$0",
-                    "$here",
-                    "$settings",
-                ],
-            )],
-            &[browser(
+                "firefox isolated $0 $here $settings"
+            ),
+            browser!(
                 "firefox-worker",
                 FIREFOX,
-                &[
-                    "$self",
-                    "browser",
-                    "firefox",
-                    "worker",
-                    "$0",
-                    "$here",
-                    "$settings",
-                ],
-            )],
-        ]),
+                "firefox worker $0 $here $settings"
+            ),
+        ],
     },
 ];

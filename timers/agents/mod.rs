@@ -2,9 +2,8 @@
 //! as text and compiled or interpreted by the runtime that is found. [`RUNTIMES`] is the list of
 //! them.
 //!
-//! Most hosts are written *in words*: an agent with the loops, and `clocks.json` with the clocks,
-//! the code of their calls and what they declare. All else that the agent protocol needs is done by
-//! the runner. docs/agents.md describes both.
+//! Most hosts have the loops and `clocks.json`: their clocks, the code of the calls, and what they
+//! declare. docs/agents.md describes both.
 
 mod list;
 
@@ -30,40 +29,35 @@ pub struct Runtime {
     pub about: &'static str,
     /// How to get it.
     pub remedy: &'static str,
-    /// How its hosts are made ready.
-    pub hosts: Hosts,
+    /// Its hosts, of which one has to work.
+    pub hosts: &'static [Host],
 }
 
-/// How hosts are made ready.
+/// A program that hosts timers.
 #[derive(Debug)]
-pub enum Hosts {
-    /// By what is written of them here: each has recipes, of which the first that works is taken.
-    /// One of them has to be there.
-    Made(&'static [&'static [Recipe]]),
-    /// By code of the prober, for the Java platform.
-    Java(&'static [Source]),
-    /// By code of the prober, for .NET and Mono.
-    Dotnet(&'static [Source]),
-}
-
-/// How a host is made ready and started. In `steps` and `run`, `$0`, `$1` and so on stand for the
-/// programs, `$here` for the folder with the sources, `$self` as the first for this program,
-/// `$said` for what the last step printed, if that is the path of a program, else for the first
-/// program, `$settings` for what the user wants to be set otherwise.
-#[derive(Debug)]
-pub struct Recipe {
+pub struct Host {
     /// What leads the ids of its timers.
     pub prefix: &'static str,
-    /// The programs it needs, each by all of its names.
-    pub programs: &'static [&'static [&'static str]],
     /// Its files.
     pub sources: &'static [Source],
-    /// The list of its clocks, where it is written in words.
+    /// The list of its clocks, where it does not know them itself.
     pub clocks: Option<&'static str>,
+    /// Ways to make it ready, of which the first that works is taken.
+    pub recipes: &'static [Recipe],
+}
+
+/// How a host is made ready and started, by lines of words as a shell has them. In these, `$0`, `$1`
+/// and so on stand for the programs, `$here` for the folder with the sources, `$self` as the first
+/// for this program, `$said` for what the last step printed, `$log` for a file in which the runtime
+/// logs what may disturb a measurement, `$settings` for what the user wants to be set otherwise.
+#[derive(Debug)]
+pub struct Recipe {
+    /// The programs it needs, each by all of its names, with `|` between them.
+    pub programs: &'static [&'static str],
     /// What is run before, each to its end.
-    pub steps: &'static [&'static [&'static str]],
+    pub steps: &'static [&'static str],
     /// How it is started.
-    pub run: &'static [&'static str],
+    pub run: &'static str,
 }
 
 /// The runtime that is called so, if this program brings a host for it along.

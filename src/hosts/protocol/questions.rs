@@ -24,6 +24,8 @@ const LONGEST_HELLO: u64 = MOST_TIMERS as u64 * (4 << 10);
 const MOST_VALUES: u64 = 10_000_000;
 /// No question starts more pairs of threads than this.
 const MOST_PAIRS: usize = 4_096;
+/// What a piece of work between reads takes at most, in nanoseconds.
+const NS_A_PIECE: u64 = 1_000;
 /// No question takes longer, in nanoseconds: an hour.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
@@ -291,7 +293,15 @@ impl Question {
     #[must_use]
     pub fn excess(&self) -> Option<String> {
         let values = self.values();
+        // A unit of work or a call takes some time on any machine.
         let ns = match self {
+            Self::Intervals { repeat, work, .. } => work
+                .iter()
+                .fold(0_u64, |sum, units| sum.saturating_add(*units))
+                .saturating_mul((*repeat).into()),
+            Self::Batches { calls, repeat, .. } => calls.saturating_mul((*repeat).into()),
+            Self::Comparisons { work, count, .. } => work.saturating_mul((*count).into()),
+            Self::Adds { turns, .. } => values.saturating_mul(NS_A_PIECE * u64::from(*turns)),
             Self::Advance { ms, .. } => u64::from(*ms) * 1_000_000,
             Self::Waits {
                 pause_ns,

@@ -1,56 +1,29 @@
-//! Other runtimes: whether they are on this machine, and how their hosts are made ready and
-//! started.
-//!
-//! The hosts are part of this program (`timers/agents/`), and so is the list of runtimes. They are
-//! written to a private folder, compiled there where the runtime does not read source, and
-//! forgotten with the folder.
+//! Finds other runtimes on this machine and makes their hosts ready: their files are part of this
+//! program, are written to a private folder, compiled there where the runtime does not read source,
+//! and removed with the folder.
 
 mod book;
-mod dotnet;
-mod java;
-mod recipe;
-
-pub use book::Book;
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use timers::agents::{Hosts, Runtime, Source};
+use timers::agents::{Host, Recipe, Runtime};
 
-use super::events::LogSpec;
+pub use self::book::Book;
+use super::children;
+use super::events::{LogSpec, hotspot_event};
 use super::process::Command;
+use super::tool;
 
-/// Makes the hosts of a runtime ready in `folder`, with the settings of the user, each
-/// `NAME=VALUE`, where they take any. Some have several, as .NET, which may be there as itself and
-/// as Mono.
-///
-/// # Errors
-/// When the runtime is not on this machine, or too old, or cannot be used; with what to do about
-/// it.
-pub fn prepare(
-    runtime: &Runtime,
-    folder: &Path,
-    settings: &[String],
-) -> Result<Vec<Ready>, NotThere> {
-    match runtime.hosts {
-        Hosts::Made(hosts) => recipe::prepare(hosts, &folder.join(runtime.name), settings),
-        Hosts::Java(sources) => java::prepare(sources, folder).map(|ready| vec![ready]),
-        Hosts::Dotnet(sources) => dotnet::prepare(sources, folder),
-    }
-    .map_err(|reason| NotThere {
-        reason,
-        remedy: runtime.remedy.into(),
-    })
-}
+/// What stands for the settings that the user wants, each after its flag.
+const SETTINGS: &str = "$settings";
+/// What stands for the log of a runtime, and its name.
+const LOG: &str = "$log";
+const LOG_FILE: &str = "%p.log";
 
-/// Whether the hosts of a runtime take settings of the user.
-#[must_use]
-pub fn takes_settings(runtime: &Runtime) -> bool {
-    matches!(runtime.hosts, Hosts::Made(hosts) if recipe::takes_settings(hosts))
-}
-
-/// A host that can be started. It takes ids of timers as arguments.
+/// A host that can be started. It takes ids of timers as arguments, unless its timers are known.
 #[derive(Clone, Debug)]
 pub struct Ready {
     /// What leads the ids of its timers.
@@ -71,30 +44,178 @@ pub struct NotThere {
     pub remedy: String,
 }
 
-/// Writes the files of a host to a folder of its own.
-fn write<'a>(
-    sources: impl IntoIterator<Item = (&'a Source, String)>,
+/// Makes the hosts of a runtime ready in `folder`, with the settings of the user, each
+/// `NAME=VALUE`, where they take any. Some have several, as .NET, which may be there as itself and
+/// as Mono.
+///
+/// # Errors
+/// When the runtime is not on this machine, or too old, or cannot be used; with what to do about
+/// it.
+pub fn prepare(
+    runtime: &Runtime,
     folder: &Path,
-) -> Result<(), String> {
-    let mut sources = sources.into_iter();
+    settings: &[String],
+) -> Result<Vec<Ready>, NotThere> {
+    let (mut all, mut absent) = (Vec::new(), None);
+    for (at, host) in runtime.hosts.iter().enumerate() {
+        let folder = folder.join(runtime.name).join(at.to_string());
+        match first(host, &folder, settings) {
+            Ok(ready) => all.push(ready),
+            Err(reason) => absent = Some(reason),
+        }
+    }
+    match absent {
+        Some(reason) if all.is_empty() => Err(NotThere {
+            reason,
+            remedy: runtime.remedy.into(),
+        }),
+        _ => Ok(all),
+    }
+}
+
+/// Whether the hosts of a runtime take settings of the user.
+#[must_use]
+pub fn takes_settings(runtime: &Runtime) -> bool {
+    let mut recipes = runtime.hosts.iter().flat_map(|host| host.recipes);
+    recipes.any(|recipe| recipe.run.contains(SETTINGS))
+}
+
+/// By the first recipe that works; else why the last one does not whose programs are there.
+fn first(host: &Host, folder: &Path, settings: &[String]) -> Result<Ready, String> {
+    let (mut failed, mut absent) = (None, None);
+    for (at, recipe) in host.recipes.iter().enumerate() {
+        let programs: Result<Vec<PathBuf>, String> =
+            recipe.programs.iter().copied().map(program).collect();
+        match programs {
+            Ok(programs) => match make(
+                host,
+                recipe,
+                programs,
+                &folder.join(at.to_string()),
+                settings,
+            ) {
+                Ok(ready) => return Ok(ready),
+                Err(why) => failed = Some(why),
+            },
+            // The last recipe needs least.
+            Err(why) => absent = Some(why),
+        }
+    }
+    Err(failed.or(absent).unwrap_or_default())
+}
+
+fn program(names: &str) -> Result<PathBuf, String> {
+    let names: Vec<&str> = names.split('|').collect();
+    tool::find(&names).ok_or_else(|| format!("there is no `{}`", names.join("` or `")))
+}
+
+fn make(
+    host: &Host,
+    recipe: &Recipe,
+    programs: Vec<PathBuf>,
+    folder: &Path,
+    settings: &[String],
+) -> Result<Ready, String> {
+    let book = host
+        .clocks
+        .map(Book::parse)
+        .transpose()
+        .map_err(|why| format!("its list of clocks: {why}"))?;
+    let mut sources = host.sources.iter();
     let written = fs::create_dir_all(folder).and_then(|()| {
-        sources.try_for_each(|(source, text)| fs::write(folder.join(source.name), text))
+        sources.try_for_each(|source| {
+            let text = book
+                .as_ref()
+                .map_or(source.text.to_owned(), |book| book.expand(source.text));
+            fs::write(folder.join(source.name), text)
+        })
     });
     written.map_err(|error| {
         let place = folder.display();
         format!("its host cannot be written to {place}: {error}; make room, or set TMPDIR")
+    })?;
+    let mut words = Words {
+        said: OsString::new(),
+        programs,
+        folder: folder.into(),
+        settings,
+    };
+    for step in recipe.steps {
+        let line = words.filled(step)?;
+        let [program, args @ ..] = line.as_slice() else {
+            continue;
+        };
+        let said = tool::run(Path::new(program), args).map_err(|why| {
+            let name = words.programs[0].display();
+            format!("`{name}` cannot be used: {why}")
+        })?;
+        words.said = said.trim().into();
+    }
+    let mut line = words.filled(recipe.run)?;
+    if recipe.run.starts_with("$self ") {
+        let (program, own) = children::this_program().map_err(|error| error.to_string())?;
+        line.splice(..1, [program].into_iter().chain(own));
+    }
+    let args = line.split_off(line.len().min(1));
+    let mut command = Command::new(
+        format!("{} host", host.prefix),
+        line.pop().unwrap_or_default(),
+        args,
+    );
+    command.book = book.map(Arc::new);
+    let log = recipe.run.contains(LOG).then(|| LogSpec {
+        path: folder.join(LOG_FILE),
+        event: hotspot_event,
+    });
+    Ok(Ready {
+        prefix: host.prefix,
+        command,
+        log,
     })
 }
 
-/// Files as they are.
-fn plain(sources: &'static [Source]) -> impl Iterator<Item = (&'static Source, String)> {
-    sources
-        .iter()
-        .map(|source| (source, source.text.to_owned()))
+/// What stands for words in a recipe.
+struct Words<'a> {
+    settings: &'a [String],
+    programs: Vec<PathBuf>,
+    folder: PathBuf,
+    said: OsString,
 }
 
-fn command(name: &str, program: &Path, args: Vec<OsString>) -> Command {
-    Command::new(name, program, args)
+impl Words<'_> {
+    fn filled(&self, line: &str) -> Result<Vec<OsString>, String> {
+        let mut filled = Vec::new();
+        for word in shell_words::split(line).map_err(|error| error.to_string())? {
+            if word == SETTINGS {
+                for setting in self.settings {
+                    filled.extend(["--setting".into(), setting.into()]);
+                }
+            } else {
+                filled.push(self.word(&word));
+            }
+        }
+        Ok(filled)
+    }
+
+    fn word(&self, word: &str) -> OsString {
+        let log = self.folder.join(LOG_FILE);
+        let values = [
+            ("$here", self.folder.as_os_str()),
+            (LOG, log.as_os_str()),
+            ("$said", &self.said),
+        ];
+        let programs = self.programs.iter().map(|program| program.as_os_str());
+        let numbered = ["$0", "$1"].into_iter().zip(programs);
+        for (name, value) in values.into_iter().chain(numbered) {
+            if let Some((before, after)) = word.split_once(name) {
+                let mut filled = OsString::from(before);
+                filled.push(value);
+                filled.push(after);
+                return filled;
+            }
+        }
+        word.into()
+    }
 }
 
 #[cfg(test)]

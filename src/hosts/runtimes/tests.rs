@@ -1,4 +1,4 @@
-use timers::agents::{Hosts, RUNTIMES, Recipe};
+use timers::agents::RUNTIMES;
 
 use super::Book;
 use crate::hosts::protocol::{Hello, Op};
@@ -11,14 +11,6 @@ const BOOK: &str = r#"{
     ],
     "waiters": [{"id": "nap", "label": "nap(ns)", "ops": ["waits"], "means": "blocks", "code": {"wait": "nap(ns)"}}]
 }"#;
-
-fn recipes() -> impl Iterator<Item = &'static Recipe> {
-    let made = RUNTIMES.iter().filter_map(|runtime| match runtime.hosts {
-        Hosts::Made(hosts) => Some(hosts),
-        _ => None,
-    });
-    made.flatten().copied().flatten()
-}
 
 #[test]
 fn sources_are_repeated_for_each_timer() {
@@ -40,9 +32,9 @@ fn sources_are_repeated_for_each_timer() {
 #[test]
 fn built_in_books_match_sources() {
     let mut clocks = 0;
-    for recipe in recipes() {
-        let Some(text) = recipe.clocks else { continue };
-        let book = Book::parse(text).unwrap_or_else(|why| panic!("{}: {why}", recipe.prefix));
+    for host in RUNTIMES.iter().flat_map(|runtime| runtime.hosts) {
+        let Some(text) = host.clocks else { continue };
+        let book = Book::parse(text).unwrap_or_else(|why| panic!("{}: {why}", host.prefix));
         assert_eq!(
             book.clocks
                 .iter()
@@ -50,9 +42,9 @@ fn built_in_books_match_sources() {
                 .count(),
             1,
             "{}",
-            recipe.prefix
+            host.prefix
         );
-        let expanded: String = recipe
+        let expanded: String = host
             .sources
             .iter()
             .map(|source| book.expand(source.text))
@@ -60,7 +52,7 @@ fn built_in_books_match_sources() {
         assert!(
             !expanded.contains('«'),
             "{}: {:?}",
-            recipe.prefix,
+            host.prefix,
             expanded.split('«').nth(1).map(|rest| &rest[..20])
         );
         clocks += book.clocks.len() - 1;

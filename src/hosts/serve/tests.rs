@@ -185,6 +185,8 @@ fn refuses_huge_requests_before_allocating() {
         json!({"op": "handoffs", "timer": "null", "cpus": vec![[0, 1]; 5_000], "count": 1}),
         json!({"op": "intervals", "timer": "null", "work": [0, 0], "repeat": 5_000_001}),
         json!({"op": "batches", "timer": "null", "reference": "monotonic", "calls": 0, "repeat": most}),
+        json!({"op": "intervals", "timer": "null", "repeat": 2, "work": [u64::MAX, u64::MAX]}),
+        json!({"op": "batches", "timer": "null", "reference": "monotonic", "calls": u64::MAX, "repeat": 2}),
         json!({"op": "advance", "timers": ["null"], "reference": "monotonic", "during": "spin", "ms": most}),
         json!({"op": "comparisons", "timers": ["null"], "reference": "monotonic", "work": 0, "count": most, "repeat": most}),
     ] {
