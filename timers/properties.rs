@@ -1,76 +1,61 @@
 //! Declares what a timer is and what it counts, by its documentation or by its agent.
 
-/// What a timer reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case")
-)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Family {
-    /// The counter of the CPU that runs all the time: the TSC of x86, CNTVCT of Arm.
-    CpuCounter,
-    /// A clock that the kernel makes of its clock source.
-    SystemClock,
-    /// What the scheduler charged to a thread or a process.
-    CpuTime,
-    /// An event of the performance monitoring unit, or one that the kernel counts beside them.
-    PerfEvent,
-    /// A clock on a device of its own: a network card, or the host of a virtual machine.
-    DeviceClock,
-    /// None of these.
-    #[cfg_attr(feature = "serde", serde(other))]
-    Other,
+/// A word of documents for each of several kinds.
+macro_rules! kinds {
+    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $kind:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum $name {
+            $($(#[$about])* #[cfg_attr(feature = "serde", serde(rename = $word))] $kind,)*
+        }
+
+        impl $name {
+            /// Its name in documents.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $word,)*
+                }
+            }
+        }
+    };
 }
 
-impl Family {
-    /// Its name in the document.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::CpuCounter => "cpu-counter",
-            Self::SystemClock => "system-clock",
-            Self::CpuTime => "cpu-time",
-            Self::PerfEvent => "perf-event",
-            Self::DeviceClock => "device-clock",
-            Self::Other => "other",
-        }
+kinds! {
+    /// What a timer reads.
+    Family {
+        /// The counter of the CPU that runs all the time: the TSC of x86, CNTVCT of Arm.
+        CpuCounter = "cpu-counter",
+        /// A clock that the kernel makes of its clock source.
+        SystemClock = "system-clock",
+        /// What the scheduler charged to a thread or a process.
+        CpuTime = "cpu-time",
+        /// An event of the performance monitoring unit, or one that the kernel counts beside them.
+        PerfEvent = "perf-event",
+        /// A clock on a device of its own: a network card, or the host of a virtual machine.
+        DeviceClock = "device-clock",
+        /// None of these.
+        #[cfg_attr(feature = "serde", serde(other))]
+        Other = "other",
     }
 }
 
-/// How a read gets at what it reads, where nothing is in its way. Which way it really takes, the
-/// verdicts tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case")
-)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum ReadsBy {
-    /// An instruction of the CPU.
-    Instruction,
-    /// Code of the system that runs in user mode: Linux' `vdso(7)`, the shared pages of Windows and
-    /// macOS.
-    Vdso,
-    /// A system call.
-    SystemCall,
-    /// None of these.
-    #[cfg_attr(feature = "serde", serde(other))]
-    Other,
-}
-
-impl ReadsBy {
-    /// Its name in the document.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Instruction => "instruction",
-            Self::Vdso => "vdso",
-            Self::SystemCall => "system-call",
-            Self::Other => "other",
-        }
+kinds! {
+    /// How a read gets at what it reads, where nothing is in its way. Which way it really takes, the
+    /// verdicts tell.
+    ReadsBy {
+        /// An instruction of the CPU.
+        Instruction = "instruction",
+        /// Code of the system that runs in user mode: Linux' `vdso(7)`, the shared pages of Windows and
+        /// macOS.
+        Vdso = "vdso",
+        /// A system call.
+        SystemCall = "system-call",
+        /// None of these.
+        #[cfg_attr(feature = "serde", serde(other))]
+        Other = "other",
     }
 }
 
@@ -125,25 +110,20 @@ impl<Id> Properties<Id> {
     }
 }
 
-/// What a timer counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case")
-)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Counted {
-    /// Time that passes, whatever runs.
-    Wall,
-    /// Time that the process ran on any CPU.
-    ProcessCpu,
-    /// Time that the calling thread ran.
-    ThreadCpu,
-    /// Cycles of the core while the calling thread ran.
-    ThreadCycles,
-    /// None of these.
-    SomethingElse,
+kinds! {
+    /// What a timer counts.
+    Counted {
+        /// Time that passes, whatever runs.
+        Wall = "wall",
+        /// Time that the process ran on any CPU.
+        ProcessCpu = "process-cpu",
+        /// Time that the calling thread ran.
+        ThreadCpu = "thread-cpu",
+        /// Cycles of the core while the calling thread ran.
+        ThreadCycles = "thread-cycles",
+        /// None of these.
+        SomethingElse = "something-else",
+    }
 }
 
 impl Counted {
@@ -155,18 +135,6 @@ impl Counted {
             self,
             Self::ThreadCpu | Self::ThreadCycles | Self::SomethingElse
         )
-    }
-
-    /// Its name in the document.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wall => "wall",
-            Self::ProcessCpu => "process-cpu",
-            Self::ThreadCpu => "thread-cpu",
-            Self::ThreadCycles => "thread-cycles",
-            Self::SomethingElse => "something-else",
-        }
     }
 
     /// As a sentence goes on after "it counts".

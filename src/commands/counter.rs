@@ -114,7 +114,7 @@ fn recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
     let rows = Recipe::ALL.into_iter().zip(&outcomes);
     Ok(rows
         .map(|(recipe, outcomes)| {
-            RecipeRow::from_outcomes(recipe.id(), recipe.label(), outcomes, truth)
+            RecipeRow::from_outcomes(recipe.id, recipe.label, outcomes, truth)
         })
         .collect())
 }
@@ -122,7 +122,7 @@ fn recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
 /// In a process of its own.
 fn tried(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
     let (program, mut words) = children::this_program().map_err(failed)?;
-    words.extend(["counter-recipe".into(), recipe.id().into()]);
+    words.extend(["counter-recipe".into(), recipe.id.into()]);
     let said = run_within(PATIENCE, program.as_ref(), &words);
     if children::interrupted() {
         return Err(CommandError::Interrupted);
@@ -139,10 +139,13 @@ fn tried(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
 /// # Errors
 /// When there is no such recipe, or it finds no rate.
 pub fn recipe(args: &RecipeArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    let recipe = Recipe::of_id(&args.recipe)
+    let recipe = Recipe::ALL
+        .into_iter()
+        .find(|recipe| recipe.id == args.recipe);
+    let recipe = recipe
         .ok_or_else(|| CommandError::Usage(format!("there is no recipe `{}`", args.recipe)))?;
     let mut here = Here::open().map_err(failed)?;
-    let ns = recipe.ns_per_tick(&mut here).map_err(failed)?;
+    let ns = (recipe.ns_per_tick)(&mut here).map_err(failed)?;
     Ok(writeln!(output, "{ns:e}")?)
 }
 

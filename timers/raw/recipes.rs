@@ -8,90 +8,61 @@ use super::Machine;
 use crate::subject::During;
 
 /// A way to find the rate, by the program that has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recipe {
-    /// Redis (`monotonicInit_x86linux` of its `monotonic.c`): the counter over a sleep of 10 ms, as
-    /// whole ticks a microsecond.
-    TenMilliseconds,
-    /// PostgreSQL 19 (`tsc_detect_frequency` of its `instr_time.c`): what is declared, in kHz;
-    /// measured where nothing is.
-    Declared,
-    /// What PostgreSQL 19 measures (`pg_tsc_calibrate_frequency`): estimates from up to 50 ms until
-    /// ten in a row agree to 10⁻⁴.
-    Converging,
-    /// The crate quanta 0.13 (`Calibration::calibrate`): scaled readings until their mean error is
-    /// below 10 ns, at most 200 ms.
-    Quanta,
-    /// The crates minstant and fastant (`_cycles_per_sec`): windows of 10 ms until two in a row
-    /// agree to 10⁻⁵.
-    TwoWindows,
-    /// What the kernel converts the counter by (perf_event_open(2), `time_mult` and `time_shift`),
-    /// else the rate in its log.
-    Kernel,
+#[derive(Clone, Copy, Debug)]
+pub struct Recipe {
+    /// Its name.
+    pub id: &'static str,
+    /// What it does, and whose it is.
+    pub label: &'static str,
+    /// Nanoseconds in a tick, or why it finds none.
+    pub ns_per_tick: fn(&mut dyn Machine) -> Result<f64, String>,
 }
 
 impl Recipe {
     /// All of them.
     pub const ALL: [Self; 6] = [
-        Self::TenMilliseconds,
-        Self::Declared,
-        Self::Converging,
-        Self::Quanta,
-        Self::TwoWindows,
-        Self::Kernel,
+        // `monotonicInit_x86linux` of its `monotonic.c`.
+        Self {
+            id: "ten-milliseconds",
+            label: "10 ms against the clock, in whole ticks a µs (Redis)",
+            ns_per_tick: ten_milliseconds,
+        },
+        // `tsc_detect_frequency` of its `instr_time.c`, in kHz.
+        Self {
+            id: "declared",
+            label: "what is declared, else measured (PostgreSQL 19)",
+            ns_per_tick: declared,
+        },
+        // `pg_tsc_calibrate_frequency`: estimates from up to 50 ms.
+        Self {
+            id: "converging",
+            label: "ten estimates that agree to 1e-4 (PostgreSQL 19, nothing declared)",
+            ns_per_tick: converging,
+        },
+        // `Calibration::calibrate` of quanta 0.13, at most 200 ms.
+        Self {
+            id: "quanta",
+            label: "until the mean error is below 10 ns (quanta)",
+            ns_per_tick: quanta,
+        },
+        // `_cycles_per_sec` of these crates.
+        Self {
+            id: "two-windows",
+            label: "two windows of 10 ms that agree to 1e-5 (minstant, fastant)",
+            ns_per_tick: two_windows,
+        },
+        // `time_mult` and `time_shift` of perf_event_open(2), else the rate in the log.
+        Self {
+            id: "kernel",
+            label: "the kernel's own figure (perf_event_open, else its log)",
+            ns_per_tick: kernel,
+        },
     ];
+}
 
-    /// Its name.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::TenMilliseconds => "ten-milliseconds",
-            Self::Declared => "declared",
-            Self::Converging => "converging",
-            Self::Quanta => "quanta",
-            Self::TwoWindows => "two-windows",
-            Self::Kernel => "kernel",
-        }
-    }
-
-    /// What it does, and whose it is.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::TenMilliseconds => "10 ms against the clock, in whole ticks a µs (Redis)",
-            Self::Declared => "what is declared, else measured (PostgreSQL 19)",
-            Self::Converging => {
-                "ten estimates that agree to 1e-4 (PostgreSQL 19, nothing declared)"
-            }
-            Self::Quanta => "until the mean error is below 10 ns (quanta)",
-            Self::TwoWindows => "two windows of 10 ms that agree to 1e-5 (minstant, fastant)",
-            Self::Kernel => "the kernel's own figure (perf_event_open, else its log)",
-        }
-    }
-
-    /// The recipe of that name.
-    #[must_use]
-    pub fn of_id(id: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|recipe| recipe.id() == id)
-    }
-
-    /// By how many nanoseconds a tick the program would scale the counter from then on; 0 is
-    /// possible.
-    ///
-    /// # Errors
-    /// Says why the program would do without the counter, or would not start.
-    pub fn ns_per_tick(self, machine: &mut dyn Machine) -> Result<f64, String> {
-        match self {
-            Self::TenMilliseconds => ten_milliseconds(machine),
-            Self::Declared => declared(machine),
-            Self::Converging => converging(machine),
-            Self::Quanta => quanta(machine),
-            Self::TwoWindows => two_windows(machine),
-            Self::Kernel => machine
-                .kernel_ns()
-                .ok_or_else(|| "the kernel does not show by what it converts the counter".into()),
-        }
-    }
+fn kernel(machine: &mut dyn Machine) -> Result<f64, String> {
+    let unknown = || "the kernel does not show by what it converts the counter".into();
+    machine.kernel_ns().ok_or_else(unknown)
 }
 
 fn ten_milliseconds(machine: &mut dyn Machine) -> Result<f64, String> {

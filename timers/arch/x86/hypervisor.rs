@@ -23,14 +23,6 @@ const HYPERVISORS: &[(&[u8], &str)] = &[
     (b"VBoxVBoxVBox", "VirtualBox"),
     (b"bhyve bhyve", "bhyve"),
     (b"BHyVE BHyVE", "bhyve"),
-    (b" lrpepyh  vr", "Parallels"),
-    (b"prl hyperv", "Parallels"),
-    (b"ACRNACRNACRN", "ACRN"),
-    (b"QNXQVMBSQG", "QNX"),
-    (b"Jailhouse", "Jailhouse"),
-    (b"___ NVMM ___", "NVMM"),
-    (b"OpenBSDVMM58", "OpenBSD vmm"),
-    (b"HAXMHAXMHAXM", "HAXM"),
 ];
 
 /// What the processor says of a hypervisor; `None` where it cannot be asked.
