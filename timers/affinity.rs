@@ -58,33 +58,6 @@ pub fn move_process(process: u32, cpus: &[u32]) -> bool {
         > 0
 }
 
-/// The calling thread, and those it starts meanwhile, kept off a CPU that something else measures
-/// on. Dropping this gives the thread back the CPUs it had.
-pub struct KeptOff {
-    _pinned: Pinned,
-}
-
-impl KeptOff {
-    /// Keeps the calling thread off `cpu`. `None` when it has no other.
-    #[must_use]
-    pub fn cpu(cpu: u32) -> Option<Self> {
-        let before = allowed().ok()?;
-        let others: Vec<u32> = before
-            .iter()
-            .copied()
-            .filter(|&other| other != cpu)
-            .collect();
-        if others.is_empty() {
-            return None;
-        }
-        allow(None, &others).ok()?;
-        BEFORE_PINNING.get_or_init(|| before.clone());
-        Some(Self {
-            _pinned: Pinned { before },
-        })
-    }
-}
-
 /// The CPUs of this process before anything here pinned a thread: a thread that is bound to one CPU
 /// starts others on it, and some questions need two CPUs.
 pub(crate) fn cpus_before_pinning() -> Vec<u32> {
@@ -95,12 +68,31 @@ pub(crate) fn cpus_before_pinning() -> Vec<u32> {
         .unwrap_or_default()
 }
 
-/// The calling thread bound to a CPU for a while; dropping this gives it back the CPUs it had.
-pub(crate) struct Pinned {
+/// The calling thread, and those it starts meanwhile, bound to a CPU or kept off one for a while.
+/// Dropping this gives the thread back the CPUs it had.
+pub struct Pinned {
     before: Vec<u32>,
 }
 
 impl Pinned {
+    /// Keeps the calling thread off a CPU that something else measures on. `None` when it has no
+    /// other.
+    #[must_use]
+    pub fn off(cpu: u32) -> Option<Self> {
+        let before = allowed().ok()?;
+        BEFORE_PINNING.get_or_init(|| before.clone());
+        let others: Vec<u32> = before
+            .iter()
+            .copied()
+            .filter(|&other| other != cpu)
+            .collect();
+        if others.is_empty() {
+            return None;
+        }
+        allow(None, &others).ok()?;
+        Some(Self { before })
+    }
+
     /// Binds the calling thread. `None` when that cannot be done: the thread then runs where it
     /// may.
     pub(crate) fn to(cpu: u32) -> Option<Self> {

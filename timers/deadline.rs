@@ -9,19 +9,10 @@ use std::time::Duration;
 use crate::Timer;
 use crate::os::{Common, Undistorted, Unsteered};
 
-/// A point in time by which something has to be done.
+/// A point in time by which something has to be done, in nanoseconds of the clock; `None` where
+/// there is no clock.
 #[derive(Clone, Copy, Debug)]
-pub struct Deadline(At);
-
-#[derive(Clone, Copy, Debug)]
-enum At {
-    /// In nanoseconds of the clock.
-    Time(u64),
-    /// Farther ahead than the clock can tell.
-    Never,
-    /// It cannot be told.
-    Unknown,
-}
+pub struct Deadline(Option<u64>);
 
 impl Deadline {
     /// The deadline that is `span` ahead. Without a clock it has passed.
@@ -31,28 +22,15 @@ impl Deadline {
     }
 
     fn from(now: Option<u64>, span: Duration) -> Self {
-        let Some(now) = now else {
-            return Self(At::Unknown);
-        };
-        let at = u64::try_from(span.as_nanos())
-            .ok()
-            .and_then(|span| now.checked_add(span));
-        Self(at.map_or(At::Never, At::Time))
+        let span = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        Self(now.map(|now| now.saturating_add(span)))
     }
 
-    /// The time that is left; `None` once there is none.
+    /// The time that is left; `None` once there is none, and without a clock.
     #[must_use]
     pub fn remaining(&self) -> Option<Duration> {
-        match self.0 {
-            At::Time(at) => {
-                // Without a clock nothing is waited for.
-                at.checked_sub(kernel_time()?)
-                    .filter(|left| *left > 0)
-                    .map(Duration::from_nanos)
-            }
-            At::Never => Some(Duration::MAX),
-            At::Unknown => None,
-        }
+        let left = self.0?.checked_sub(kernel_time()?);
+        left.filter(|left| *left > 0).map(Duration::from_nanos)
     }
 }
 

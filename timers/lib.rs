@@ -38,7 +38,7 @@ mod work;
 
 mod catalogue;
 
-pub use affinity::{KeptOff, allowed_cpus, move_process, move_thread, pin_to, unpin};
+pub use affinity::{Pinned, allowed_cpus, move_process, move_thread, pin_to, unpin};
 pub use arch::fence;
 pub use beside::{PairedReads, beside};
 pub use busy::Busy;

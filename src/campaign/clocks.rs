@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use timers::{Deadline, Fault, KeptOff};
+use timers::{Deadline, Fault, Pinned};
 
 pub use crate::hosts::host::Host;
 
@@ -94,7 +94,7 @@ struct Campaign<'a> {
     over: Deadline,
     /// The runner and its threads leave the CPU that measures to the agents, where there is another
     /// one.
-    apart: Option<KeptOff>,
+    apart: Option<Pinned>,
     watch: Rc<RefCell<Watch>>,
     /// Who watches the rate of the reference of each host.
     calibrations: Vec<Option<Calibration>>,
@@ -114,7 +114,7 @@ impl<'a> Campaign<'a> {
         let cpus = timers::allowed_cpus().unwrap_or_default();
         // What is analysed later is not to keep off the CPU that measures now.
         parallel::prepare();
-        let apart = settings.cpu.and_then(KeptOff::cpu);
+        let apart = settings.cpu.and_then(Pinned::off);
         let patience = Duration::from_nanos(settings.plan.patience_ns as u64);
         Self {
             hosts,

@@ -4,7 +4,7 @@
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use timers::{Answer, Deadline, Fault, KeptOff};
+use timers::{Answer, Deadline, Fault, Pinned};
 
 use super::plan::WaitSettings;
 use super::subject::Subject;
@@ -139,7 +139,7 @@ impl<'a, T: Observed> Rounds<'a, T> {
             };
             // The runner and its threads leave the CPU that measures to the agents, where there is
             // another one.
-            let _apart = subject.conditions.cpu.and_then(KeptOff::cpu);
+            let _apart = subject.conditions.cpu.and_then(Pinned::off);
             let seed = self.random.random();
             let load = subject.conditions.start_load();
             let run = load

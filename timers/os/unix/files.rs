@@ -1,8 +1,8 @@
 //! What the standard library does not know of files.
 
-use std::fs::{File, FileType, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -52,18 +52,6 @@ pub fn lock(file: &File) -> io::Result<()> {
 /// What the system said.
 pub fn has_name(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 0)
-}
-
-/// What a file is that is neither regular nor a folder.
-#[must_use]
-pub fn kind(of: FileType) -> &'static str {
-    if of.is_fifo() {
-        "a pipe"
-    } else if of.is_char_device() || of.is_block_device() {
-        "a device"
-    } else {
-        "a socket or something else that is no file"
-    }
 }
 
 /// The permissions of a new file, before the umask; `None` where the system decides them.

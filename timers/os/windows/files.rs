@@ -1,6 +1,6 @@
 //! What the standard library does not know of files.
 
-use std::fs::{File, FileType, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io;
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::AsRawHandle;
@@ -78,16 +78,6 @@ pub fn has_name(file: &File) -> io::Result<bool> {
 
 fn raw(file: &File) -> HANDLE {
     file.as_raw_handle()
-}
-
-/// What a file is that is neither regular nor a folder.
-#[must_use]
-pub fn kind(of: FileType) -> &'static str {
-    if of.is_symlink() {
-        "a link"
-    } else {
-        "a device or something else that is no file"
-    }
 }
 
 /// The system decides them.

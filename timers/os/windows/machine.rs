@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::ptr;
 
 use windows_sys::Win32::System::Performance::QueryPerformanceFrequency;
+use windows_sys::Win32::System::Power::{CallNtPowerInformation, ProcessorInformation};
 use windows_sys::Win32::System::SystemInformation::{
     GetLogicalProcessorInformationEx, OSVERSIONINFOW, RelationProcessorCore,
     SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX,
@@ -61,17 +62,19 @@ pub fn told(cpu: Option<u32>) -> MachineFacts {
     }
 }
 
+#[link(name = "ntdll")]
+unsafe extern "system" {
+    fn RtlGetVersion(info: *mut OSVERSIONINFOW) -> i32;
+}
+
 fn version() -> Option<[u32; 3]> {
-    type Ask = unsafe extern "system" fn(*mut OSVERSIONINFOW) -> i32;
-    // SAFETY: the signature is the documented one. GetVersionEx tells programs without a manifest
-    // an older version.
-    let ask = unsafe { handle::find_function::<Ask>("ntdll.dll\0", "RtlGetVersion\0") }.ok()?;
     let mut info = OSVERSIONINFOW {
         dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
         ..OSVERSIONINFOW::default()
     };
-    // SAFETY: the structure says its size.
-    let status = unsafe { ask(&raw mut info) };
+    // SAFETY: the structure says its size. GetVersionEx tells programs without a manifest an older
+    // version.
+    let status = unsafe { RtlGetVersion(&raw mut info) };
     (status == 0).then_some([info.dwMajorVersion, info.dwMinorVersion, info.dwBuildNumber])
 }
 
@@ -153,26 +156,14 @@ fn cores() -> Vec<(u8, Vec<u32>)> {
 fn declared_megahertz() -> Option<u32> {
     /// As ntpoapi.h has it: number, most, current and limit in MHz, and idle states.
     type Information = [u32; 6];
-    type Ask = unsafe extern "system" fn(i32, *const u8, u32, *mut Information, u32) -> i32;
-    const PROCESSOR_INFORMATION: i32 = 11;
-    // SAFETY: the signature is the documented one, with the output as bytes of that length.
-    let ask = unsafe { handle::find_function::<Ask>("powrprof.dll\0", "CallNtPowerInformation\0") }
-        .ok()?;
     // It wants room for all CPUs of the system.
     // SAFETY: a plain number.
     let cpus = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) } as usize;
     let mut all: Vec<Information> = vec![[0; 6]; cpus];
+    let (output, bytes) = (all.as_mut_ptr().cast(), size_of_val(all.as_slice()) as u32);
     // SAFETY: no input, and the output is as long as it says.
-    let status = unsafe {
-        ask(
-            PROCESSOR_INFORMATION,
-            ptr::null(),
-            0,
-            all.as_mut_ptr(),
-            size_of_val(all.as_slice()) as u32,
-        )
-    };
-    all.first()
-        .map(|[_, most, ..]| *most)
-        .filter(|&most| status == 0 && most > 0)
+    let status =
+        unsafe { CallNtPowerInformation(ProcessorInformation, ptr::null(), 0, output, bytes) };
+    let [_, most, ..] = *all.first()?;
+    (status == 0 && most > 0).then_some(most)
 }

@@ -24,7 +24,6 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::affinity::inherit;
-use super::handle;
 use super::handle::{Handle, checked, owned};
 pub use crate::os::other::process::{
     adopt_descendants, all, end_all_with, end_child, ends_with, ends_with_its_starter, hidden,
@@ -34,6 +33,11 @@ use crate::os::{CpuTime, Pid};
 
 /// Nothing has to: what is in a job ends with this process.
 pub const NEEDS_GUARD: bool = false;
+
+#[link(name = "ntdll")]
+unsafe extern "system" {
+    fn NtResumeProcess(process: HANDLE) -> i32;
+}
 
 /// What a process that is ended returns.
 const ENDED: u32 = 1;
@@ -89,12 +93,8 @@ fn release(child: HANDLE) -> io::Result<OwnedHandle> {
         checked(AssignProcessToJobObject(job.as_raw_handle(), child))?;
     }
     inherit(child)?;
-    type Resume = unsafe extern "system" fn(HANDLE) -> i32;
-    // SAFETY: the signature is that of ntdll.
-    let resume = unsafe { handle::find_function::<Resume>("ntdll.dll\0", "NtResumeProcess\0") };
-    let resume = resume.map_err(|why| io::Error::new(io::ErrorKind::Unsupported, why.reason))?;
-    // SAFETY: the handle is open. The standard library does not give that of the thread.
-    match unsafe { resume(child) } {
+    // SAFETY: the handle is valid, and the process was started so that it waits for this.
+    match unsafe { NtResumeProcess(child) } {
         0 => Ok(job),
         status => Err(io::Error::other(format!(
             "NtResumeProcess: status {status:#x}"

@@ -1,12 +1,13 @@
 //! How Windows is set: its power plan, the options that it was started with, its kinds of cores.
 
+use std::collections::BTreeMap;
 use std::ptr;
 
 use windows_sys::Win32::Foundation::{ERROR_SUCCESS, LocalFree};
+use windows_sys::Win32::System::Power::PowerGetActiveScheme;
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
 use windows_sys::core::GUID;
 
-use super::handle;
 use crate::os::ToldKind;
 
 /// The plans that Windows brings, by the first part of their number (winnt.h): their names are
@@ -24,13 +25,9 @@ const LEAST_CAPABLE: &str = "E-core";
 
 /// The plan by which the system trades power for speed now; of a plan made by hand the number.
 pub(super) fn power_plan() -> Option<String> {
-    type Ask = unsafe extern "system" fn(*mut core::ffi::c_void, *mut *mut GUID) -> u32;
-    // SAFETY: the signature is the documented one.
-    let ask =
-        unsafe { handle::find_function::<Ask>("powrprof.dll\0", "PowerGetActiveScheme\0") }.ok()?;
     let mut scheme: *mut GUID = ptr::null_mut();
-    // SAFETY: no key is given, and the pointer is valid.
-    let status = unsafe { ask(ptr::null_mut(), &raw mut scheme) };
+    // SAFETY: no key, and the pointer is valid.
+    let status = unsafe { PowerGetActiveScheme(ptr::null_mut(), &raw mut scheme) };
     if status != ERROR_SUCCESS || scheme.is_null() {
         return None;
     }
@@ -82,27 +79,23 @@ pub(super) fn registered(key: &str, value: &str) -> Option<String> {
 
 /// The kinds of cores, the most capable first, of the efficiency class and the CPUs of each core.
 pub(super) fn kinds(cores: &[(u8, Vec<u32>)]) -> Option<Vec<ToldKind>> {
-    let mut classes: Vec<u8> = cores.iter().map(|(class, _)| *class).collect();
-    classes.sort_unstable();
-    classes.dedup();
-    let least = *classes.first()?;
-    let most = *classes.last()?;
-    let kind = |class: u8| {
-        let mut cpus: Vec<u32> = cores
-            .iter()
-            .filter(|(of, _)| *of == class)
-            .flat_map(|(_, cpus)| cpus.iter().copied())
-            .collect();
+    let mut classes = BTreeMap::<u8, Vec<u32>>::new();
+    for (class, cpus) in cores {
+        classes.entry(*class).or_default().extend(cpus);
+    }
+    let count = classes.len();
+    let kind = |(place, (class, mut cpus)): (usize, (u8, Vec<u32>))| {
         cpus.sort_unstable();
-        let name = match class {
-            _ if least == most => "core".to_owned(),
-            class if class == most => MOST_CAPABLE.to_owned(),
-            class if class == least && classes.len() == 2 => LEAST_CAPABLE.to_owned(),
-            class => format!("core of efficiency class {class}"),
+        let name = match (place, count) {
+            (_, 1) => "core".to_owned(),
+            (0, _) => MOST_CAPABLE.to_owned(),
+            (_, 2) => LEAST_CAPABLE.to_owned(),
+            _ => format!("core of efficiency class {class}"),
         };
         ToldKind { name, cpus }
     };
-    Some(classes.iter().rev().map(|&class| kind(class)).collect())
+    let kinds: Vec<_> = classes.into_iter().rev().enumerate().map(kind).collect();
+    (count > 0).then_some(kinds)
 }
 
 #[cfg(test)]
