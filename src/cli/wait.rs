@@ -1,7 +1,5 @@
 //! Arguments of `wait` and `period`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use timers::os::Policy;
@@ -27,10 +25,6 @@ pub struct WaitArgs {
     /// of them, and leave out waits of 30 ms to 1 s that were not asked for
     #[arg(long = "for", value_name = "TIME", value_parser = values::seconds, allow_hyphen_values = true)]
     pub span: Option<f64>,
-    /// Write a histogram of latenesses to this file, one line per microsecond and one column per
-    /// timer, like cyclictest --histfile
-    #[arg(long, value_name = "FILE")]
-    pub histogram: Option<PathBuf>,
     /// Stop at the first wait that is later than this, with exit status 3, and write a mark into
     /// the kernel's trace (trace_marker) where that is permitted
     #[arg(long = "break", value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]

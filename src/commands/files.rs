@@ -18,7 +18,6 @@ pub struct Files {
     archive: Option<Archive>,
     /// With its name.
     baseline: Option<(String, WholeFile)>,
-    histogram: Option<WholeFile>,
     /// Whether the trace goes to standard output, where nothing else goes then.
     is_trace_shown: bool,
 }
@@ -37,18 +36,8 @@ impl Files {
             trace: trace.map_err(failed)?,
             archive,
             baseline,
-            histogram: None,
             is_trace_shown: args.trace.as_deref().is_some_and(is_standard),
         })
-    }
-
-    /// Finds a file writable that will hold how late waits were, where one is asked for.
-    ///
-    /// # Errors
-    /// Says that it is not.
-    pub fn with_histogram(self, path: Option<&Path>) -> Result<Self, CommandError> {
-        let histogram = path.map(WholeFile::prepare).transpose().map_err(failed)?;
-        Ok(Self { histogram, ..self })
     }
 
     /// Writes all of it and prints the report. The trace comes first, before anything can fail:
@@ -85,10 +74,6 @@ impl Files {
                     "kept as baseline {name}: `timermeter compare {name}` tells what changed since"
                 );
             }
-        }
-        if let Some(file) = self.histogram {
-            file.commit(recording.latencies().as_bytes())
-                .map_err(failed)?;
         }
         let view = view(&report, args.detail.wanted());
         if self.is_trace_shown {

@@ -21,7 +21,7 @@ use crate::trace::WaitTrace;
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
-    let files = Files::prepare(&common.run)?.with_histogram(args.histogram.as_deref())?;
+    let files = Files::prepare(&common.run)?;
     let (recording, settled) = record(args)?;
     let report = files.finish(&recording, &common.run, output)?;
     let unsettled = report

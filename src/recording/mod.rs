@@ -3,7 +3,6 @@
 //! kept gives the same report again.
 
 mod file;
-mod latency;
 mod row;
 mod waits;
 

@@ -392,7 +392,7 @@ fn refuses_nonsense_before_measuring() {
         ],
         &["--rate"],
     );
-    let missing = ["wait", "--quick", "--histogram", "/no/such/folder/h.txt"];
+    let missing = ["wait", "--quick", "--trace", "/no/such/folder/h.txt"];
     timermeter(&missing)
         .code(1)
         .stdout(is_empty())

@@ -56,7 +56,7 @@ fn rejects_unwritable_output_before_measuring() {
         "/proc/nowhere/late.txt",
         "/dev/shm/nowhere/late.txt",
     ] {
-        let reported = refused(&[&hour[..], &["--histogram", path]].concat(), 1);
+        let reported = refused(&[&hour[..], &["--trace", path]].concat(), 1);
         assert!(
             reported.starts_with(&format!("timermeter: cannot write '{path}': ")),
             "{reported}"
