@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::{Table, TableColumn, rewritten, spans};
+use super::{Table, rewritten};
 use crate::text::clipped;
 
 /// Longer texts are cut; the other formats hold them whole.
@@ -22,11 +22,11 @@ pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()
     let kinds = columns.map(|column| if column.right { 'r' } else { 'l' });
     let kinds: String = kinds.collect();
     writeln!(output, "\\begin{{tabular}}{{{kinds}}}\n\\toprule")?;
-    if !source.groups.is_empty() {
-        groups(source, output)?;
-    }
-    let titles = source.columns.iter().map(TableColumn::scaled_heading);
-    write_line(titles.map(escape), output)?;
+    let titles = source.columns.iter().map(|column| {
+        let number = column.group.map(|group| format!("[{}] ", group + 1));
+        escape(&(number.unwrap_or_default() + column.scaled_heading()))
+    });
+    write_line(titles, output)?;
     writeln!(output, "\\midrule")?;
     for row in &source.rows {
         let cells = source.cells(row);
@@ -38,24 +38,6 @@ pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()
 
 fn write_line(cells: impl Iterator<Item = String>, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "{} \\\\", cells.collect::<Vec<_>>().join(" & "))
-}
-
-/// A line above the headings that says which columns belong to which group.
-fn groups(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
-    let (mut cells, mut rules, mut at) = (Vec::new(), String::new(), 1);
-    for (width, group) in spans(source.columns.iter()) {
-        match group {
-            Some(group) => {
-                let number = group + 1;
-                cells.push(format!("\\multicolumn{{{width}}}{{c}}{{{{[{number}]}}}}"));
-                rules += &format!("\\cmidrule(lr){{{at}-{}}}", at + width - 1);
-            }
-            None => cells.push(String::new()),
-        }
-        at += width;
-    }
-    write_line(cells.into_iter(), output)?;
-    writeln!(output, "{rules}")
 }
 
 /// Text for LaTeX. pdfLaTeX stops at characters its fonts lack, so what lies beyond Latin-1 is

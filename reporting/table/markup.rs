@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Table, rewritten, spans};
+use super::{Table, rewritten};
 
 const BEFORE: &str = "<!doctype html>
 <html lang=\"en\">
@@ -16,39 +16,21 @@ div { overflow-x: auto }
 table { border-collapse: collapse }
 th, td { padding: .2em .7em; text-align: left; border-bottom: 1px solid #8884 }
 .n { text-align: right; font-variant-numeric: tabular-nums }
-.p { text-align: center }
 </style>
 </head>
 <body>
 <div>
 ";
-/// A page. Cells of figures have the class `n`, names of groups the class `p`.
+/// A page. Cells of figures have the class `n`.
 pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     output.write_all(BEFORE.as_bytes())?;
     output.write_all(b"<table>\n<thead>\n")?;
-    if !table.groups.is_empty() {
-        let span = |(width, group): (usize, Option<usize>)| match group {
-            Some(group) => format!(
-                "<th scope=\"colgroup\" class=\"p\" colspan=\"{width}\">{}</th>",
-                escape_html(table.groups[group])
-            ),
-            None => "<td></td>".to_owned(),
-        };
-        writeln!(
-            output,
-            "<tr>{}</tr>",
-            spans(table.columns.iter())
-                .into_iter()
-                .map(span)
-                .collect::<String>()
-        )?;
-    }
     let class = |right: bool| if right { " class=\"n\"" } else { "" };
     let heads = table.columns.iter().map(|column| {
         format!(
             "<th scope=\"col\"{}>{}</th>",
             class(column.right),
-            escape_html(column.scaled_heading())
+            escape_html(&table.full_heading(column, column.scaled_heading()))
         )
     });
     writeln!(
@@ -83,10 +65,8 @@ pub fn escape_html(text: &str) -> String {
 }
 
 pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
-    let heads = table.columns.iter().map(|column| match column.group {
-        Some(group) => escape_markdown(&format!("{}, {}", table.groups[group], column.heading)),
-        None => escape_markdown(column.heading),
-    });
+    let heads = table.columns.iter();
+    let heads = heads.map(|column| escape_markdown(&table.full_heading(column, column.heading)));
     writeln!(
         output,
         "|{}",

@@ -211,24 +211,18 @@ impl<'a> Table<'a> {
         String::from_utf8(text).expect("only text was written")
     }
 
+    /// A heading with the name of the group of its column.
+    fn full_heading(&self, column: &TableColumn, heading: &str) -> String {
+        let group = column.group.and_then(|group| self.groups.get(group));
+        group.map_or(heading.to_owned(), |group| format!("{group}, {heading}"))
+    }
+
     /// The cells of a row with their columns.
     fn cells<'b>(&'b self, row: &'b [Value]) -> impl Iterator<Item = (&'b TableColumn, &'b Value)> {
         self.columns
             .iter()
             .zip(row.iter().chain(std::iter::repeat(&Value::Nothing)))
     }
-}
-
-/// Runs of columns of one group: how many, and which.
-fn spans<'a>(columns: impl Iterator<Item = &'a TableColumn>) -> Vec<(usize, Option<usize>)> {
-    let mut spans: Vec<(usize, Option<usize>)> = Vec::new();
-    for column in columns {
-        match spans.last_mut() {
-            Some((width, group)) if *group == column.group => *width += 1,
-            _ => spans.push((1, column.group)),
-        }
-    }
-    spans
 }
 
 /// The text as one printable line, each character as `write` puts it.

@@ -1,8 +1,6 @@
-//! The columns that a table of reports can have, by the names that people choose them by; what has
-//! a row; and names of platforms where there is little room.
+//! The columns that a table of reports can have, by the names that people choose them by.
 
-use std::collections::HashSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -76,91 +74,5 @@ impl ValueEnum for ColumnName {
                 .help(field.about)
                 .hide(field.is_end()),
         )
-    }
-}
-
-/// Without the words that all of them begin or end with, and without the seconds of a time; as they
-/// are where two would then be the same.
-pub(super) fn short_names(names: &[Arc<str>]) -> Vec<Arc<str>> {
-    let parts: Vec<(Vec<&str>, &str)> = names.iter().map(|name| parts(name)).collect();
-    let words = || parts.iter().map(|(words, _)| words.as_slice());
-    let fewest = words().map(<[&str]>::len).min().unwrap_or(0);
-    let shared = |of: &dyn Fn(&[&str], usize) -> String, most: usize| {
-        let same = |at: &usize| {
-            words()
-                .map(|words| of(words, *at))
-                .collect::<HashSet<_>>()
-                .len()
-                == 1
-        };
-        (0..most).take_while(same).count()
-    };
-    // A word has to be left of each.
-    let most = fewest.saturating_sub(1);
-    let first = shared(&|words, at| words[at].to_owned(), most);
-    let last = shared(
-        &|words, at| words[words.len() - 1 - at].to_owned(),
-        most - first,
-    );
-    let told = |(words, rest): &(Vec<&str>, &str)| -> Arc<str> {
-        let name = words[first..words.len() - last].join("-");
-        format!("{name}{}", minute(rest)).into()
-    };
-    let short: Vec<Arc<str>> = parts.iter().map(told).collect();
-    let differ =
-        short.iter().collect::<HashSet<_>>().len() == names.iter().collect::<HashSet<_>>().len();
-    if names.len() > 1 && differ {
-        short
-    } else {
-        names.to_vec()
-    }
-}
-
-/// The words of the platform, and what follows it: a time, or a file.
-fn parts(name: &str) -> (Vec<&str>, &str) {
-    let (platform, rest) = name.split_at(name.find(' ').unwrap_or(name.len()));
-    (platform.split('-').collect(), rest)
-}
-
-/// ` 2026-11-22 09:33` of ` 2026-11-22T09:33:24Z`; anything else as it is.
-fn minute(rest: &str) -> String {
-    let is_time = rest.len() == 21 && rest.ends_with('Z') && rest.is_char_boundary(17);
-    if is_time && rest.as_bytes()[11] == b'T' {
-        rest[..17].replacen('T', " ", 1)
-    } else {
-        rest.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::short_names;
-
-    #[test]
-    fn what_all_share_is_left_out() {
-        let told = |names: &[&str]| -> Vec<String> {
-            let names: Vec<Arc<str>> = names.iter().map(|name| (*name).into()).collect();
-            short_names(&names)
-                .iter()
-                .map(|name| name.to_string())
-                .collect()
-        };
-        let emulated = [
-            "amd-epyc-qemu-user-arm-debian-12",
-            "amd-epyc-qemu-user-aarch64-debian-12",
-        ];
-        assert_eq!(told(&emulated), ["arm", "aarch64"]);
-        let dated = ["a-kvm 2026-11-22T09:33:24Z", "a-kvm 2026-11-22T09:34:10Z"];
-        assert_eq!(
-            told(&dated),
-            ["kvm 2026-11-22 09:33", "kvm 2026-11-22 09:34"]
-        );
-        let close = ["a-kvm 2026-11-22T09:33:24Z", "a-kvm 2026-11-22T09:33:25Z"];
-        assert_eq!(told(&close), close, "seconds tell them apart");
-        assert_eq!(told(&["a", "a-b"]), ["a", "a-b"]);
-        assert_eq!(told(&["a-b"]), ["a-b"]);
-        assert_eq!(told(&[]), Vec::<String>::new());
     }
 }

@@ -150,17 +150,6 @@ impl Tabulation {
     /// timers and platforms fold.
     fn on_terminal(&self, style: Style) -> String {
         let mut table = self.stacked();
-        if let Some(at) = self
-            .choice
-            .columns
-            .iter()
-            .position(|column| *column == ColumnName::PLATFORM)
-        {
-            let short = column::short_names(&self.names);
-            for (row, line) in table.rows.iter_mut().zip(&self.lines) {
-                row.to_mut()[at] = Value::Text(Arc::clone(&short[line.report]));
-            }
-        }
         for (heading, column) in table.columns.iter_mut().zip(&self.choice.columns) {
             heading.folds =
                 *column == ColumnName::TIMER || column.field(self.choice.kind).is_of_report();

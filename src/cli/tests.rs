@@ -1,13 +1,14 @@
-use super::{AgentSpec, Cli, Command, ProbeArgs};
+use super::{AgentSpec, Cli, Command, ProbeArgs, groups};
 use crate::model::Hertz;
 use crate::platform::frequency::CyclesFrom;
 use crate::table::Format;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 fn parse(words: &[&str]) -> Result<Command, clap::Error> {
-    Cli::try_parse_from([&["timermeter"], words].concat())
-        .map(|cli| cli.command.expect("a command"))
+    let words = [&["timermeter"], words].concat();
+    let matches = groups::command().try_get_matches_from(words)?;
+    Cli::from_arg_matches(&matches).map(|cli| cli.command.expect("a command"))
 }
 
 fn probe(words: &[&str]) -> ProbeArgs {
@@ -115,7 +116,7 @@ fn usage_errors_name_their_remedy() {
         ),
         (
             &["probe", "--output", "a.yaml"],
-            ".txt, .json, .csv, .md, .prom",
+            ".txt, .json, .csv, .md, .html, .prom",
         ),
         (&["probe", "--timeout", "0"], "or seconds"),
         (&["probe", "--timeout", "-1"], "--timeout"),
@@ -127,7 +128,7 @@ fn usage_errors_name_their_remedy() {
         (&["platform", "--format", "csv"], "table, json"),
         (&["probe", "--seed", "x"], "whole number"),
         (&["probe", "--cpu", "x"], "number of a CPU"),
-        (&["--jsn"], "--json"),
+        (&["--formt"], "--format"),
     ] {
         let text = refused(words);
         assert!(text.contains(remedy), "{words:?}: {text}");

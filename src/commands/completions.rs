@@ -2,11 +2,10 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::CommandError;
-use crate::cli::{Cli, CompletionsArgs};
+use crate::cli::{CompletionsArgs, groups};
 
 /// Runs the command.
 ///
@@ -21,7 +20,7 @@ pub fn run(args: &CompletionsArgs, output: &mut dyn Write) -> Result<(), Command
 /// What a shell has to read.
 #[must_use]
 pub fn script(shell: Shell) -> Vec<u8> {
-    let all = Cli::command();
+    let all = groups::command();
     // What the program starts itself as is nothing to offer.
     let shown = all
         .get_subcommands()

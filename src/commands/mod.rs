@@ -35,6 +35,8 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use anstream::{AutoStream, ColorChoice};
+
 use crate::cli::{Colour, Output, OutputArgs};
 use crate::document::Render;
 use crate::method::{in_a_sentence, waiting::in_a_sentence as waiting_in_a_sentence};
@@ -131,7 +133,8 @@ pub fn terminal_style() -> Style {
     let colour = match COLOUR.get().copied().unwrap_or_default() {
         Colour::Always => true,
         Colour::Never => false,
-        Colour::Auto => colour_unless_told(is_terminal),
+        // NO_COLOR and CLICOLOR count, too (<https://no-color.org>, <https://bixense.com/clicolors>).
+        Colour::Auto => AutoStream::choice(&stdout) != ColorChoice::Never,
     };
     if is_terminal {
         let width = terminal_size::terminal_size_of(&stdout).map(|(width, _)| width.0);
@@ -144,15 +147,6 @@ pub fn terminal_style() -> Style {
         width: columns.filter(|columns| *columns > 0),
         colour,
     }
-}
-
-/// What the environment says of colour (<https://no-color.org>, <https://bixense.com/clicolors>).
-fn colour_unless_told(is_terminal: bool) -> bool {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let forced = set("CLICOLOR_FORCE")
-        && std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    !set("NO_COLOR") && (forced || (is_terminal && !dumb))
 }
 
 /// Whether this process can run on a CPU; tried in a thread of its own, so that this one stays
