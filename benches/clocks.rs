@@ -36,7 +36,7 @@ impl Visitor for By {
     type Output = Result<(), Box<dyn Error>>;
 
     fn visit<T: Timer>(self, timer: T) -> Self::Output {
-        let clock = ClockTime(Registered::of(timer)?);
+        let clock = ClockTime(Registered::from_timer(timer)?);
         let mut criterion = Criterion::default()
             .with_measurement(clock)
             .configure_from_args();

@@ -23,7 +23,7 @@ impl Busy {
     /// When the CPU cannot be had, or no thread can be started.
     pub fn on(cpu: u32) -> Result<Self, AffinityError> {
         let done = Arc::<AtomicBool>::default();
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let asked = Arc::clone(&done);
         let compute = move || {
             // Its starter may be bound to another CPU, and of a policy under which this one would
@@ -32,7 +32,7 @@ impl Busy {
             let pinned = pin_to(cpu);
             let bound = pinned.is_ok();
             let _ = scheduling::set_policy(Policy::Other);
-            let _ = tell.send(pinned);
+            let _ = sender.send(pinned);
             while bound && !asked.load(Ordering::Relaxed) {
                 work::units(1 << 10);
             }
@@ -46,7 +46,8 @@ impl Busy {
             done,
             thread: Some(thread),
         };
-        told.recv()
+        receiver
+            .recv()
             .unwrap_or(Err(AffinityError::Absent(cpu)))
             .map(|()| busy)
     }
@@ -66,7 +67,7 @@ mod tests {
     use crate::allowed_cpus;
 
     #[test]
-    fn it_computes_where_it_was_told_to_or_says_why_not() {
+    fn computes_on_given_cpu() {
         for cpu in allowed_cpus().unwrap_or_default() {
             let busy = Busy::on(cpu).expect("allowed");
             assert_eq!(Arc::strong_count(&busy.done), 2, "it ended by itself");

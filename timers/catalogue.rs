@@ -28,7 +28,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(crate) const fn of<T: Timer>() -> Self {
+    pub(crate) const fn opening<T: Timer>() -> Self {
         Self {
             info: T::INFO,
             ns_per_tick: T::ns_per_tick,
@@ -56,7 +56,7 @@ macro_rules! clocks {
 
         pub(crate) const ALL: &[$crate::Entry] = &[$(
             #[cfg($here)]
-            $crate::Entry::of::<$timer>(),
+            $crate::Entry::opening::<$timer>(),
             #[cfg(not($here))]
             $crate::Entry {
                 info: $crate::Info {
@@ -143,7 +143,7 @@ tables![
 /// The timer that reads nothing. It is not in the [`catalogue`]: it is never picked as a clock.
 #[must_use]
 pub fn floor() -> Entry {
-    Entry::of::<Null>()
+    Entry::opening::<Null>()
 }
 
 /// The timer of that id, the floor included.
@@ -182,7 +182,7 @@ mod tests {
     use super::reader;
 
     #[test]
-    fn what_is_read_goes_on() {
+    fn reader_never_steps_back() {
         let read = reader("monotonic")
             .expect("it is one")
             .expect("it can be read");

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_frequency_is_positive() {
+    fn core_frequency_is_positive() {
         let meter = CoreFrequencyMeter::new();
         assert_eq!(meter.is_ok(), arch::COUNTS_CYCLES);
         if let Some(core_frequency) = meter.ok().and_then(|meter| meter.look()) {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_chain_takes_longer() {
+    fn longer_chain_takes_longer() {
         let shortest = |count| {
             time_additions(count, 20)
                 .ok()

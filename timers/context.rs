@@ -101,7 +101,7 @@ pub(crate) fn pairs(
             })
         }
         Context::Cold => cold(timer, now, repeat),
-        Context::Contended => beside_readers(timer, throughput)?,
+        Context::Contended => with_readers(timer, throughput)?,
     })
 }
 
@@ -238,7 +238,7 @@ fn cold(timer: &(impl Pieces + ?Sized), now: &dyn Fn() -> Ticks, repeat: u32) ->
 
 /// Does it while a thread on each other CPU that this process may use reads the timer again and
 /// again.
-fn beside_readers<R>(timer: &(impl Pieces + ?Sized), measure: impl FnOnce() -> R) -> Answer<R> {
+fn with_readers<R>(timer: &(impl Pieces + ?Sized), measure: impl FnOnce() -> R) -> Answer<R> {
     let here = current_cpu();
     let others: Vec<u32> = cpus_before_pinning()
         .into_iter()
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_read_takes_longer_than_none() {
+    fn long_read_takes_longer() {
         let clock = Common::open().expect("every system has it");
         let now = || clock.ticks(clock.read());
         for context in [

@@ -79,7 +79,7 @@ fn believed(hertz: f64, read: fn() -> u64) -> Option<f64> {
             work::units(1 << 10);
         }
         let (before_end, end, after_end) = bracketed()?;
-        let told = end.wrapping_sub(start) as f64 / hertz * 1e9;
+        let expected = end.wrapping_sub(start) as f64 / hertz * 1e9;
         let possible = [
             before_end.checked_sub(after_start)?,
             after_end.checked_sub(before_start)?,
@@ -87,7 +87,7 @@ fn believed(hertz: f64, read: fn() -> u64) -> Option<f64> {
         .map(|ns| ns as f64);
         possible
             .iter()
-            .all(|passed| (told / passed - 1.0).abs() < AGREES)
+            .all(|passed| (expected / passed - 1.0).abs() < AGREES)
             .then_some(1e9 / hertz)
     };
     // An interruption between readings spoils a look, and makes no wrong rate right.
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_believed_only_if_it_is_the_clocks() {
+    fn believes_only_true_rates() {
         let nanoseconds = || kernel_raw_time().unwrap_or(0);
         if kernel_raw_time().is_some() {
             assert_eq!(believed(1e9, nanoseconds), Some(1.0));

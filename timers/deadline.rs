@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_deadline_passes_once_and_for_all() {
+    fn deadline_passes_for_good() {
         assert_eq!(Deadline::after(Duration::ZERO).remaining(), None);
         let left = Deadline::after(Duration::from_secs(3_600))
             .remaining()
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_clock_nothing_is_waited_for() {
+    fn nothing_waits_without_clock() {
         assert_eq!(
             Deadline::from(None, Duration::from_secs(3_600)).remaining(),
             None

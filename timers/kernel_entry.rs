@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_looks_the_shorter_figures_count() {
+    fn shorter_figures_count() {
         let entry = |system_call_ns, clock_call_ns, trap_ns| KernelEntry {
             system_call_ns,
             clock_call_ns,

@@ -204,7 +204,7 @@ impl Subject for Native {
     }
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        handoffs_beside(&self.info, cpus, &|part| self.loops.play(part), count)
+        handoffs_of_pairs(&self.info, cpus, &|part| self.loops.play(part), count)
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
@@ -250,7 +250,7 @@ pub(crate) fn handoffs_unfenced<T: Timer>(
     cpus: &[[u32; 2]],
     count: u32,
 ) -> Answer<Vec<Vec<[i64; 2]>>> {
-    handoffs_beside(
+    handoffs_of_pairs(
         &T::INFO,
         cpus,
         &|part| play_behind(timer, part, || {}),
@@ -418,7 +418,7 @@ fn side_by_side(there: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) -> std
 }
 
 /// Asks for the handoffs of all pairs of CPUs at once, each on a thread of its own.
-fn handoffs_beside(
+fn handoffs_of_pairs(
     info: &Info,
     cpus: &[[u32; 2]],
     play: &(dyn Fn(Part) -> Vec<Ticks> + Sync),
@@ -509,11 +509,11 @@ pub fn pass(span: Duration, during: During) {
     match during {
         During::Spin => spin(span),
         During::Sleep => thread::sleep(span),
-        During::OtherSpin => sleep_beside_a_busy_thread(span),
+        During::OtherSpin => sleep_next_to_busy_thread(span),
     }
 }
 
-fn sleep_beside_a_busy_thread(span: Duration) {
+fn sleep_next_to_busy_thread(span: Duration) {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {

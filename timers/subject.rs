@@ -61,7 +61,7 @@ pub struct Ordered {
 impl Ordered {
     /// Of these readings.
     #[must_use]
-    pub fn of(readings: &[i64]) -> Self {
+    pub fn from_readings(readings: &[i64]) -> Self {
         let back = |pair: &[i64]| pair[1].wrapping_sub(pair[0]).min(0).unsigned_abs();
         let steps = readings.windows(2).map(back).filter(|&step| step > 0);
         let (backward, largest) =
@@ -85,7 +85,7 @@ impl Ordered {
         let (Some([first, last]), Some([next, end])) = (self.ends, later.ends) else {
             return if self.ends.is_none() { later } else { self };
         };
-        let between = Self::of(&[last, next]);
+        let between = Self::from_readings(&[last, next]);
         Self {
             readings: self.readings + later.readings,
             backward: self.backward + between.backward + later.backward,
@@ -126,7 +126,8 @@ pub trait Subject {
     /// # Errors
     /// As [`readings`](Self::readings).
     fn order(&mut self, count: u32) -> Answer<Ordered> {
-        self.readings(count).map(|readings| Ordered::of(&readings))
+        self.readings(count)
+            .map(|readings| Ordered::from_readings(&readings))
     }
 
     /// `count` times: one thread reads `a`, hands over to another thread (release, acquire), which
@@ -200,18 +201,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_order_of_parts_is_that_of_the_whole() {
+    fn order_of_parts_adds_up() {
         let readings = [3, 5, 5, 4, 9, 2, 2, 8, i64::MIN, i64::MAX];
         for at in 0..=readings.len() {
             let (first, second) = readings.split_at(at);
-            let parts = Ordered::of(first).and(Ordered::of(second));
-            assert_eq!(parts, Ordered::of(&readings), "parted at {at}");
+            let parts = Ordered::from_readings(first).and(Ordered::from_readings(second));
+            assert_eq!(parts, Ordered::from_readings(&readings), "parted at {at}");
         }
-        let whole = Ordered::of(&readings[..8]);
+        let whole = Ordered::from_readings(&readings[..8]);
         assert_eq!(
             (whole.readings, whole.backward, whole.largest, whole.ends),
             (8, 2, 7, Some([3, 8]))
         );
-        assert_eq!(Ordered::of(&[]), Ordered::default());
+        assert_eq!(Ordered::from_readings(&[]), Ordered::default());
     }
 }

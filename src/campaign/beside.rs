@@ -17,7 +17,7 @@ pub fn beside(ids: &[&str], plan: &Plan) -> Vec<(&'static str, Beside)> {
             Beside::of(read.within, kinds, read.busy, &read.readings),
         )
     };
-    timers::beside(ids, plan.order_readings / PART)
+    timers::paired_reads(ids, plan.order_readings / PART)
         .into_iter()
         .map(reduced)
         .collect()

@@ -215,7 +215,7 @@ impl OwnChildren {
     }
 
     fn add(&mut self, child: Child) -> Running {
-        let group = Pid::of(&child);
+        let group = Pid::from_child(&child);
         self.groups.push(group);
         if let Some(guard) = &mut self.guard {
             guard.watch(group);

@@ -217,7 +217,7 @@ impl Subject for Hosted {
         if !self.connection.borrow().hello().offers(Op::Order) {
             return self
                 .readings(count)
-                .map(|readings| timers::Ordered::of(&readings));
+                .map(|readings| timers::Ordered::from_readings(&readings));
         }
         let timer = self.id.clone();
         let values = self.ask(&Question::Order { timer, count })?;

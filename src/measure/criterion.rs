@@ -32,7 +32,7 @@
 //!     type Output = Result<(), ClockError>;
 //!
 //!     fn visit<T: Timer>(self, timer: T) -> Self::Output {
-//!         let mut criterion = Criterion::default().with_measurement(ClockTime(Registered::of(timer)?));
+//!         let mut criterion = Criterion::default().with_measurement(ClockTime(Registered::from_timer(timer)?));
 //!         // criterion.bench_function(…)
 //!         # let _ = &mut criterion;
 //!         Ok(())

@@ -15,7 +15,7 @@
 //! its capacity, which the kernel scales to 1024 for the most capable (`cpu_capacity`). Frequencies
 //! tell nothing: cores of one kind differ by the highest that each of them reaches.
 
-use timers::os::{MachineFacts, ToldKind};
+use timers::os::{CoreClass, MachineFacts};
 
 use super::root::{count_of, cpus_in, field, written};
 use super::{Root, cpu_arm};
@@ -229,7 +229,7 @@ fn mark(root: &Root, cpu: u32) -> Mark {
     )
 }
 
-fn as_told(kind: &ToldKind) -> CoreKind {
+fn as_told(kind: &CoreClass) -> CoreKind {
     CoreKind {
         name: kind.name.clone(),
         cpus: kind.cpus.len() as u32,
@@ -436,11 +436,11 @@ mod tests {
     fn what_a_system_tells_by_a_call() {
         let told = MachineFacts {
             kinds: Some(vec![
-                ToldKind {
+                CoreClass {
                     name: "Performance".into(),
                     cpus: vec![0, 1, 2, 3],
                 },
-                ToldKind {
+                CoreClass {
                     name: "Efficiency".into(),
                     cpus: vec![4, 5],
                 },

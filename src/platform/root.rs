@@ -36,7 +36,7 @@ impl Root {
     #[must_use]
     pub fn told(&self, cpu: Option<u32>) -> MachineFacts {
         if *self == Self::system() {
-            timers::os::machine::told(cpu)
+            timers::os::machine::facts(cpu)
         } else {
             MachineFacts::default()
         }

@@ -216,7 +216,7 @@ pub struct MachineFacts {
     /// The CPUs that share a core with the one that was asked for, itself included.
     pub core: Option<Vec<u32>>,
     /// The kinds of cores, the most capable first.
-    pub kinds: Option<Vec<ToldKind>>,
+    pub kinds: Option<Vec<CoreClass>>,
     /// What the kernel was started with, where files do not tell.
     pub start_options: Option<String>,
     /// The plan by which the system trades power for speed, as in `Balanced`.
@@ -225,7 +225,7 @@ pub struct MachineFacts {
 
 /// Cores that are alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToldKind {
+pub struct CoreClass {
     /// What the system calls them.
     pub name: String,
     /// Which CPUs they are.
@@ -261,7 +261,7 @@ pub struct Pid(u32);
 impl Pid {
     /// That of a child.
     #[must_use]
-    pub fn of(child: &Child) -> Self {
+    pub fn from_child(child: &Child) -> Self {
         Self(child.id())
     }
 
@@ -305,8 +305,8 @@ mod tests {
     fn numbers_of_processes() {
         assert_eq!(Pid::parse(&Pid::own().to_string()), Some(Pid::own()));
         // 0 and negative numbers would mean groups, this one's own among them.
-        for odd in ["0", "-1", "2147483648", "4294967296", "", "self"] {
-            assert_eq!(Pid::parse(odd), None, "{odd}");
+        for wrong in ["0", "-1", "2147483648", "4294967296", "", "self"] {
+            assert_eq!(Pid::parse(wrong), None, "{wrong}");
         }
     }
 }

@@ -155,7 +155,7 @@ pub mod machine {
         None
     }
 
-    pub fn told(_cpu: Option<u32>) -> MachineFacts {
+    pub fn facts(_cpu: Option<u32>) -> MachineFacts {
         MachineFacts::default()
     }
 

@@ -97,7 +97,7 @@ fn median(mut values: Vec<i64>) -> i64 {
 }
 
 #[test]
-fn the_catalogue_holds_what_is_promised_and_nothing_else() {
+fn catalogue_holds_promised_ids() {
     let known: Vec<_> = catalogue().iter().map(|entry| entry.info.id).collect();
     assert_eq!(known, PROMISED.split_whitespace().collect::<Vec<_>>());
 }
@@ -123,7 +123,7 @@ fn ids_are_unique_and_kebab_case() {
 }
 
 #[test]
-fn every_timer_opens_or_explains_itself() {
+fn timers_open_or_explain() {
     for entry in catalogue().iter().chain([&floor()]) {
         let (id, availability) = (entry.info.id, (entry.availability)());
         match (entry.open)() {
@@ -187,7 +187,7 @@ fn more_work_takes_longer() {
 }
 
 #[test]
-fn batches_come_in_the_number_asked_for() {
+fn batches_have_requested_number() {
     for (entry, mut subject) in readable() {
         for reference in readable_references() {
             for calls in [0, 1, 10] {
@@ -202,7 +202,7 @@ fn batches_come_in_the_number_asked_for() {
 }
 
 #[test]
-fn more_calls_take_longer_even_for_the_floor() {
+fn more_calls_take_longer() {
     for (entry, mut subject) in readable() {
         let [few, many] = [1, 10_000].map(|calls| {
             subject
@@ -237,7 +237,7 @@ fn unknown_references_are_refused_by_name() {
 }
 
 #[test]
-fn wall_clocks_move_while_the_thread_spins_sleeps_or_leaves_the_work_to_another() {
+fn wall_clocks_always_advance() {
     for (entry, mut subject) in readable() {
         for during in [During::Spin, During::Sleep, During::OtherSpin] {
             let Advance { timer, reference } = subject
@@ -255,7 +255,7 @@ fn wall_clocks_move_while_the_thread_spins_sleeps_or_leaves_the_work_to_another(
 }
 
 #[test]
-fn handoffs_come_in_the_number_asked_for_and_leave_the_thread_its_cpus() {
+fn handoffs_keep_affinity() {
     let before = allowed_cpus().expect("the kernel tells");
     for (entry, mut subject) in readable() {
         for count in [0, 1, 2, 101] {
@@ -276,7 +276,7 @@ fn handoffs_come_in_the_number_asked_for_and_leave_the_thread_its_cpus() {
 }
 
 #[test]
-fn handoffs_of_an_ordered_clock_go_forwards() {
+fn ordered_handoffs_never_step_back() {
     let mut subject = (find(RATE_SOURCES[1]).expect("known").open)().expect("it times all else");
     let pairs = subject.handoffs(1_000).expect("two threads");
     assert!(pairs.iter().all(|[a, b]| a <= b));
@@ -285,7 +285,7 @@ fn handoffs_of_an_ordered_clock_go_forwards() {
 }
 
 #[test]
-fn a_thread_can_be_bound_to_each_cpu_it_may_run_on() {
+fn threads_bind_to_allowed_cpus() {
     thread::spawn(|| {
         let cpus = allowed_cpus().expect("the kernel tells");
         assert!(!cpus.is_empty() && cpus.is_sorted());
@@ -299,7 +299,7 @@ fn a_thread_can_be_bound_to_each_cpu_it_may_run_on() {
 }
 
 #[test]
-fn a_cpu_that_does_not_exist_is_named_and_changes_nothing() {
+fn absent_cpu_is_refused() {
     let before = allowed_cpus().expect("the kernel tells");
     for absent in [100_000, u32::MAX] {
         let error = pin_to(absent).expect_err("no machine has that many");
@@ -313,7 +313,7 @@ fn a_cpu_that_does_not_exist_is_named_and_changes_nothing() {
 }
 
 #[test]
-fn opening_and_dropping_many_times_leaks_no_descriptors() {
+fn opening_leaks_no_descriptors() {
     let open_files = || std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
     let entry = find("perf-task-clock").expect("known");
     let before = open_files();
@@ -328,7 +328,7 @@ fn opening_and_dropping_many_times_leaks_no_descriptors() {
 /// program down.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
-fn a_thread_that_may_not_read_the_tsc_is_told_so_instead_of_crashing() {
+fn forbidden_tsc_is_reported() {
     let rdtsc = thread::spawn(|| {
         // SAFETY: this call takes plain integers and concerns the calling thread alone, which ends
         // soon.

@@ -13,7 +13,7 @@ use timers::os::machine::regain_counter;
     clippy::disallowed_methods,
     reason = "whether it can be read at all is the question"
 )]
-fn who_was_refused_the_counter_works_on_and_lists_it_as_refused() {
+fn regains_counter_after_refusal() {
     // SAFETY: plain integers; nothing reads the counter before it is given back.
     let refused = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) } == 0;
     regain_counter();

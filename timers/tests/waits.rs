@@ -63,7 +63,7 @@ fn took(wait: &Wait) -> i64 {
 }
 
 #[test]
-fn the_catalogue_holds_what_is_promised_and_nothing_else() {
+fn catalogue_holds_promised_ids() {
     let known: Vec<_> = catalogue().iter().map(|entry| entry.info.id).collect();
     assert_eq!(known, PROMISED.split_whitespace().collect::<Vec<_>>());
 }
@@ -91,7 +91,7 @@ fn ids_are_unique_and_kebab_case() {
 }
 
 #[test]
-fn every_timer_opens_or_explains_itself() {
+fn timers_open_or_explain() {
     let _alone = alone();
     for entry in catalogue().iter().chain([&floor()]) {
         let (id, availability) = (entry.info.id, entry.availability());
@@ -107,7 +107,7 @@ fn every_timer_opens_or_explains_itself() {
 }
 
 #[test]
-fn who_does_not_answer_a_question_refuses_it() {
+fn unanswered_questions_are_refused() {
     let _alone = alone();
     for (entry, mut subject) in usable(|_| true) {
         let Answers {
@@ -130,7 +130,7 @@ fn who_does_not_answer_a_question_refuses_it() {
 }
 
 #[test]
-fn waits_come_in_the_number_asked_for_and_none_is_too_short() {
+fn waits_are_never_too_short() {
     const LENGTHS: [u64; 4] = [0, 1, 300_000, 1_000_001];
     let _alone = alone();
     let unit = find_unit(REFERENCE);
@@ -177,7 +177,7 @@ fn find_unit(reference: &str) -> f64 {
 }
 
 #[test]
-fn waiting_takes_longer_than_not_waiting_and_computing_takes_cpu_time() {
+fn waits_take_time() {
     let median = |mut values: Vec<i64>| {
         values.sort_unstable();
         values[values.len() / 2]
@@ -226,7 +226,7 @@ fn arming_takes_time() {
 }
 
 #[test]
-fn periods_come_in_the_number_asked_for_and_missed_ones_are_reported_by_those_that_count() {
+fn periods_report_missed_expirations() {
     const PERIOD_NS: u64 = 400_000;
     const COUNTING: [&str; 2] = ["timerfd", "timer-create"];
     let _alone = alone();
@@ -275,7 +275,7 @@ fn periods_come_in_the_number_asked_for_and_missed_ones_are_reported_by_those_th
 }
 
 #[test]
-fn a_wait_that_is_too_late_is_the_last_one() {
+fn late_wait_ends_question() {
     let mut sleep = find("std-sleep")
         .expect("known")
         .open()
@@ -313,7 +313,7 @@ fn unknown_references_are_refused_by_name() {
 }
 
 #[test]
-fn the_timer_of_the_process_is_held_by_one() {
+fn process_timer_has_one_holder() {
     let _alone = alone();
     let setitimer = find("setitimer").expect("known");
     if let Ok(held) = setitimer.open() {
@@ -327,7 +327,7 @@ fn the_timer_of_the_process_is_held_by_one() {
 /// Its signal goes to the process: to a thread that would be ended by it, unless something is done
 /// about that.
 #[test]
-fn the_timer_of_the_process_serves_the_thread_that_waits() {
+fn process_timer_serves_waiting_thread() {
     let _alone = alone();
     let (done, wait_for_it) = mpsc::channel::<()>();
     let wait_for_it = Mutex::new(wait_for_it);

@@ -51,14 +51,14 @@ impl<T: Timer> Registered<T> {
             id: T::INFO.id,
             why,
         })?;
-        Self::of(timer)
+        Self::from_timer(timer)
     }
 
     /// The same of a timer that is open.
     ///
     /// # Errors
     /// When it has no rate.
-    pub fn of(timer: T) -> Result<Self, ClockError> {
+    pub fn from_timer(timer: T) -> Result<Self, ClockError> {
         let ns_per_tick = timers::rate_of(&timer).ok_or(ClockError::NoRate(T::INFO.id))?;
         Ok(Self { timer, ns_per_tick })
     }

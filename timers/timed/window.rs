@@ -202,7 +202,7 @@ impl<'a> timers::Visitor for Together<'a> {
 
     fn visit<T: Timer>(self, timer: T) -> Self::Output {
         Ok(Box::new(Pair {
-            clock: Registered::of(timer)?,
+            clock: Registered::from_timer(timer)?,
             operation: self.0,
         }))
     }

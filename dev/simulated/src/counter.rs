@@ -254,7 +254,7 @@ impl Machine for CounterMachine {
 
     fn order(&mut self, count: u32) -> Answer<Ordered> {
         let readings: Vec<i64> = (0..count).map(|_| self.counter() as i64).collect();
-        Ok(Ordered::of(&readings))
+        Ok(Ordered::from_readings(&readings))
     }
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {

@@ -67,7 +67,7 @@ impl Guard {
     }
 
     pub(super) fn id(&self) -> Pid {
-        Pid::of(&self.child)
+        Pid::from_child(&self.child)
     }
 
     pub(super) fn watch(&mut self, group: Pid) {

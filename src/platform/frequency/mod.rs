@@ -26,7 +26,7 @@ pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
         .map(|hertz| (Hertz(hertz), "CPUID leaf 0x16".into()))
         .or_else(|| Some((in_brand(&cpu::brand()?)?, "brand string".into())))
         .or_else(|| {
-            timers::os::machine::told(None)
+            timers::os::machine::facts(None)
                 .nominal
                 .map(|(hertz, by)| (Hertz(hertz), by.into()))
         })

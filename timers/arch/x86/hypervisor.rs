@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_they_say_of_machines_that_are_moved() {
+    fn knows_rates_of_moved_machines() {
         assert_eq!(
             [0, 1, 2, 3].map(|mode| by_xen(mode).0),
             [true, true, false, false]

@@ -100,7 +100,7 @@ mod tests {
     use super::effective_family_and_model;
 
     #[test]
-    fn signatures() {
+    fn signatures_give_family_and_model() {
         // 0x000a0f11 is AMD family 25 model 1, 0x000306c3 Intel family 6 model 60, 0x00000543 a
         // Pentium.
         assert_eq!(effective_family_and_model([0xf, 0xa], [0x1, 0x0]), (25, 1));

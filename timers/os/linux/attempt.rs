@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_faults_is_a_reason_and_no_end() {
+    fn faults_become_reasons() {
         fn nothing_lies_there() -> u64 {
             // SAFETY: it is not: the child ends by it.
             unsafe { std::ptr::read_volatile(std::ptr::without_provenance::<u64>(8)) }

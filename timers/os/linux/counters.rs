@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process() {
+    fn counts_this_process() {
         if process::is_ours() {
             let counts = Counts::of_system();
             let counters = counts

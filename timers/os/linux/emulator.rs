@@ -13,12 +13,12 @@ pub fn emulator() -> Option<String> {
     use std::{fs, path::Path};
 
     let started = thread_file("exe");
-    let (real, told) = (
+    let (real, claimed) = (
         fs::read_link(&started).ok()?,
         fs::read_link("/proc/self/exe").ok()?,
     );
     let name = real.file_name()?.to_string_lossy().into_owned();
-    if real == told {
+    if real == claimed {
         None
     } else if name.starts_with("qemu-") {
         Some("qemu-user".into())
@@ -30,7 +30,7 @@ pub fn emulator() -> Option<String> {
                 .get(..20)
                 .map(|header| (header[4], header[18], header[19]))
         };
-        (processor(Path::new(&started))? != processor(&told)?).then_some(name)
+        (processor(Path::new(&started))? != processor(&claimed)?).then_some(name)
     }
 }
 

@@ -38,7 +38,7 @@ pub mod machine {
 
     /// What the system tells by calls: Linux tells the rest by files.
     #[must_use]
-    pub fn told(_cpu: Option<u32>) -> MachineFacts {
+    pub fn facts(_cpu: Option<u32>) -> MachineFacts {
         // SAFETY: a plain number; what is not known is 0.
         let vdso = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
         MachineFacts {

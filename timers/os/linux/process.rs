@@ -134,7 +134,7 @@ pub fn proc_folder(process: u32) -> Option<PathBuf> {
 /// Why it cannot be told here which processes descend from this one.
 #[must_use]
 pub fn hidden() -> Option<&'static str> {
-    match seen() {
+    match shown_here() {
         Some(true) => None,
         Some(false) => Some("/proc shows the processes of another PID namespace"),
         None => Some("/proc is not mounted"),
@@ -143,12 +143,12 @@ pub fn hidden() -> Option<&'static str> {
 
 /// Whether its numbers are those of the namespace of this process.
 pub fn is_ours() -> bool {
-    seen() == Some(true)
+    shown_here() == Some(true)
 }
 
-fn seen() -> Option<bool> {
-    static SEEN: OnceLock<Option<bool>> = OnceLock::new();
-    *SEEN.get_or_init(|| match fs::read_to_string("/proc/self/status") {
+fn shown_here() -> Option<bool> {
+    static SHOWN_HERE: OnceLock<Option<bool>> = OnceLock::new();
+    *SHOWN_HERE.get_or_init(|| match fs::read_to_string("/proc/self/status") {
         Ok(status) => Some(counts(&status, std::process::id())),
         // A namespace below this one does not know this process at all.
         Err(_) => fs::exists("/proc/version")
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_another_namespace_are_not_taken_for_ours() {
+    fn recognises_foreign_pid_namespaces() {
         assert!(counts("Name:\tx\nPid:\t2\nNSpid:\t2\n", 2));
         assert!(
             !counts("Name:\tx\nPid:\t4711\nNSpid:\t4711\t2\n", 2),
@@ -184,8 +184,8 @@ mod tests {
             counts("Name:\tx\nPid:\t7\n", 7) && !counts("Name:\tx\nPid:\t8\n", 7),
             "an old kernel"
         );
-        for rubbish in ["", "NSpid:\n", "NSpid:\tx\n", "Pid:\t7 7\n"] {
-            assert!(!counts(rubbish, 7), "{rubbish:?}");
+        for malformed in ["", "NSpid:\n", "NSpid:\tx\n", "Pid:\t7 7\n"] {
+            assert!(!counts(malformed, 7), "{malformed:?}");
         }
     }
 }

@@ -122,7 +122,7 @@ mod here {
         use super::*;
 
         #[test]
-        fn clocks_of_descriptors_are_those_of_the_manual() {
+        fn descriptors_give_clock_ids() {
             // clock_getres(2): ((~(clockid_t) (fd) << 3) | CLOCKFD)
             for (descriptor, clock) in [(0, -5), (3, -29), (1023, -8189)] {
                 assert_eq!(dynamic(descriptor), clock);
@@ -130,7 +130,7 @@ mod here {
         }
 
         #[test]
-        fn what_is_no_such_clock_says_so() {
+        fn explains_missing_device() {
             let why = refused("/dev/ptp0", &io::ErrorKind::NotFound.into());
             assert!(why.reason.starts_with("no such device") && why.remedy.is_some());
         }

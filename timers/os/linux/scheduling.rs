@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn slack_is_set_inherited_and_given_back() {
+    fn slack_is_set_and_inherited() {
         let (before, set, inherited, after) = aside(|| {
             let before = timer_slack().expect("the kernel tells");
             set_timer_slack(1).expect("everybody may");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn policies_are_set_or_refused_with_a_remedy() {
+    fn policies_set_or_explained() {
         aside(|| {
             assert_eq!(policy(), Some(Policy::Other));
             for wanted in [Policy::Fifo(1), Policy::RoundRobin(2), Policy::Other] {

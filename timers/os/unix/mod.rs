@@ -102,7 +102,7 @@ pub mod portable {
 
     /// What they tell of the machine by POSIX.
     pub mod machine {
-        pub use crate::os::other::machine::{files, kernel_log, regain_counter, told};
+        pub use crate::os::other::machine::{facts, files, kernel_log, regain_counter};
         pub use crate::os::unix::machine::kernel;
     }
 

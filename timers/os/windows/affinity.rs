@@ -47,7 +47,7 @@ pub fn allow(process: Option<u32>, cpus: &[u32]) -> io::Result<()> {
         ));
     };
     if let Some(process) = process {
-        let process = Handle::of(process, PROCESS_SET_INFORMATION | PROCESS_QUERY_INFORMATION)?;
+        let process = Handle::open(process, PROCESS_SET_INFORMATION | PROCESS_QUERY_INFORMATION)?;
         return restrict(process.raw(), mask);
     }
     let affinity = GROUP_AFFINITY {
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masks() {
+    fn masks_hold_cpus() {
         assert_eq!(mask(&[0, 3]), Some((0, 0b1001)));
         assert_eq!(mask(&[GROUP + 1]), Some((1, 0b10)));
         assert_eq!((mask(&[0, GROUP]), mask(&[])), (None, None));

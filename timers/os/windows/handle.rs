@@ -25,7 +25,7 @@ pub(in crate::os) fn checked(succeeded: i32) -> io::Result<()> {
 pub(in crate::os) struct Handle(OwnedHandle);
 
 impl Handle {
-    pub(in crate::os) fn of(process: u32, access: u32) -> io::Result<Self> {
+    pub(in crate::os) fn open(process: u32, access: u32) -> io::Result<Self> {
         // SAFETY: plain numbers.
         owned(unsafe { OpenProcess(access, 0, process) }).map(Self)
     }

@@ -40,7 +40,7 @@ pub use crate::os::other::machine::kernel_log;
 /// What the system tells by its calls; `cpu` is the one whose core is told, without it the first
 /// one allowed.
 #[must_use]
-pub fn told(cpu: Option<u32>) -> MachineFacts {
+pub fn facts(cpu: Option<u32>) -> MachineFacts {
     // SAFETY: a plain number.
     let online = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) };
     let cpu = cpu.or_else(|| affinity::allowed().ok()?.first().copied());

@@ -130,7 +130,7 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
     let status = child.wait()?;
     let [mut created, mut exited, mut kernel, mut user] = [FILETIME::default(); 4];
     // SAFETY: the handle is open as long as the child is held, and the pointers are valid.
-    let told = unsafe {
+    let known = unsafe {
         GetProcessTimes(
             child.as_raw_handle(),
             &raw mut created,
@@ -145,7 +145,7 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
     };
     Ok((
         status,
-        (told != 0).then(|| CpuTime {
+        (known != 0).then(|| CpuTime {
             user: time(user),
             system: time(kernel),
         }),
@@ -154,7 +154,7 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
 
 /// Whether a process ends within a number of milliseconds. One that no longer exists has ended.
 fn is_over(process: Pid, milliseconds: u32) -> bool {
-    let process = Handle::of(process.0, PROCESS_SYNCHRONIZE);
+    let process = Handle::open(process.0, PROCESS_SYNCHRONIZE);
     // SAFETY: the handle is open and permits it.
     process.map_or(
         true,

@@ -8,7 +8,7 @@ use windows_sys::Win32::System::Power::PowerGetActiveScheme;
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
 use windows_sys::core::GUID;
 
-use crate::os::ToldKind;
+use crate::os::CoreClass;
 
 /// The plans that Windows brings, by the first part of their number (winnt.h): their names are
 /// those of the language it speaks.
@@ -37,10 +37,10 @@ pub(super) fn power_plan() -> Option<String> {
         LocalFree(scheme.cast());
         plan
     };
-    Some(named(&plan))
+    Some(plan_name(&plan))
 }
 
-fn named(plan: &GUID) -> String {
+fn plan_name(plan: &GUID) -> String {
     let known = PLANS.iter().find(|(first, _)| *first == plan.data1);
     known.map_or_else(
         || format!("plan {:08x}-{:04x}", plan.data1, plan.data2),
@@ -78,7 +78,7 @@ pub(super) fn registered(key: &str, value: &str) -> Option<String> {
 }
 
 /// The kinds of cores, the most capable first, of the efficiency class and the CPUs of each core.
-pub(super) fn kinds(cores: &[(u8, Vec<u32>)]) -> Option<Vec<ToldKind>> {
+pub(super) fn kinds(cores: &[(u8, Vec<u32>)]) -> Option<Vec<CoreClass>> {
     let mut classes = BTreeMap::<u8, Vec<u32>>::new();
     for (class, cpus) in cores {
         classes.entry(*class).or_default().extend(cpus);
@@ -92,7 +92,7 @@ pub(super) fn kinds(cores: &[(u8, Vec<u32>)]) -> Option<Vec<ToldKind>> {
             (_, 2) => LEAST_CAPABLE.to_owned(),
             _ => format!("core of efficiency class {class}"),
         };
-        ToldKind { name, cpus }
+        CoreClass { name, cpus }
     };
     let kinds: Vec<_> = classes.into_iter().rev().enumerate().map(kind).collect();
     (count > 0).then_some(kinds)
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn plans_by_their_number() {
         let plan = |data1| {
-            named(&GUID {
+            plan_name(&GUID {
                 data1,
                 data2: 0xf694,
                 data3: 0x41f0,

@@ -32,7 +32,7 @@ impl Request {
 }
 
 static ASKED: AtomicBool = AtomicBool::new(false);
-static TOLD: OnceLock<SyncSender<()>> = OnceLock::new();
+static ASKED_ONCE: OnceLock<SyncSender<()>> = OnceLock::new();
 /// Windows ends the process as soon as the handler of a console that closes returns, or after five
 /// seconds.
 const TO_END: Duration = Duration::from_secs(10);
@@ -51,7 +51,7 @@ pub fn hear_continuations() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether this process was told to go on; that is not told here.
+/// Whether this process was receiver to go on; that is not receiver here.
 #[must_use]
 pub fn continued() -> bool {
     false
@@ -62,14 +62,14 @@ pub fn continued() -> bool {
 /// # Errors
 /// When signals cannot be heard: events do then what they do by themselves.
 pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
-    let (tell, told) = mpsc::sync_channel(1);
+    let (sender, receiver) = mpsc::sync_channel(1);
     let work = move || {
-        if told.recv().is_ok() {
+        if receiver.recv().is_ok() {
             asked(Request(()));
         }
     };
     thread::Builder::new().name("signals".into()).spawn(work)?;
-    let _ = TOLD.set(tell);
+    let _ = ASKED_ONCE.set(sender);
     // SAFETY: the handler is a function that lives as long as the program.
     checked(unsafe { SetConsoleCtrlHandler(Some(handle), 1) })
 }
@@ -78,7 +78,7 @@ pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
 unsafe extern "system" fn handle(event: u32) -> i32 {
     ASKED.store(true, Ordering::SeqCst);
     // Of several events one is enough.
-    let _ = TOLD.get().map(|told| told.try_send(()));
+    let _ = ASKED_ONCE.get().map(|receiver| receiver.try_send(()));
     if event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT {
         thread::sleep(TO_END);
     }

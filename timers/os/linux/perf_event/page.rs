@@ -31,7 +31,7 @@ unsafe impl Sync for Page {}
 impl Page {
     pub fn open() -> Result<Self, Unavailable> {
         arch::has_rdpmc().map_err(Unavailable::because)?;
-        let page = Self::of(Event::open(CYCLES)?)?;
+        let page = Self::map(Event::open(CYCLES)?)?;
         page.permitted()?;
         // Not before: of an event that is read and mapped afterwards Linux 6.18 tells an offset
         // that does not fit the sign-extended counter, so that readings are 2⁴⁸ too low until the
@@ -40,7 +40,7 @@ impl Page {
         Ok(page)
     }
 
-    fn of(event: Event) -> Result<Self, Unavailable> {
+    fn map(event: Event) -> Result<Self, Unavailable> {
         // SAFETY: a new mapping at an address of the kernel's choice, of the event's first page, to
         // be read.
         let address = unsafe {
@@ -130,7 +130,7 @@ impl Drop for Page {
 /// Nanoseconds in a tick by which the kernel converts the counter that programs read bare into its
 /// own time (perf_event_open(2), `time_mult` and `time_shift`). `None` where it does not show that.
 pub fn counter_scale() -> Option<f64> {
-    let page = Page::of(Event::open(TASK_CLOCK).ok()?).ok()?;
+    let page = Page::map(Event::open(TASK_CLOCK).ok()?).ok()?;
     // SAFETY: the mapping is longer than the structure, and every pattern of bits is a valid one of
     // it.
     let page = unsafe { ptr::read_volatile(page.page) };

@@ -5,7 +5,7 @@
 //! same counter by numbers of their own, and may do so at different moments: a reading of one way
 //! may lie before an earlier one of another.
 
-use crate::os::posix::paired_reads;
+use crate::os::posix;
 use crate::{Busy, allowed_cpus};
 
 /// A clock that was read between two readings of another.
@@ -28,13 +28,13 @@ pub struct PairedReads {
 /// Reads those of these clocks that are known in another way, so often each: while nothing else of
 /// this program runs, and while another CPU is busy, where there is one.
 #[must_use]
-pub fn beside(ids: &[&str], count: u32) -> Vec<PairedReads> {
-    let mut all = paired_reads(ids, count, false);
+pub fn paired_reads(ids: &[&str], count: u32) -> Vec<PairedReads> {
+    let mut all = posix::paired_reads(ids, count, false);
     let cpus = allowed_cpus().unwrap_or_default();
     let here = crate::affinity::current_cpu();
     let other = cpus.into_iter().rev().find(|&cpu| Some(cpu) != here);
     if let Some(_busy) = other.and_then(|cpu| Busy::on(cpu).ok()) {
-        all.extend(paired_reads(ids, count, true));
+        all.extend(posix::paired_reads(ids, count, true));
     }
     all
 }
@@ -44,13 +44,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_twice_is_not_read() {
-        assert_eq!(beside(&["rdtsc", "no such clock"], 5), []);
+    fn skips_clocks_known_once() {
+        assert_eq!(paired_reads(&["rdtsc", "no such clock"], 5), []);
     }
 
     #[test]
-    fn readings_of_the_outer_clock_do_not_go_back() {
-        for read in beside(&["monotonic-syscall", "monotonic-coarse"], 50) {
+    fn outer_clock_never_steps_back() {
+        for read in paired_reads(&["monotonic-syscall", "monotonic-coarse"], 50) {
             assert_eq!((read.within, read.readings.len()), ("monotonic", 50));
             assert!(
                 read.readings
