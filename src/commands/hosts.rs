@@ -1,96 +1,175 @@
-//! Who hosts the timers of a run: this program for the native ones, agents for the others.
+//! Finds who hosts the timers of a run, this program for the native ones and agents for the others,
+//! and picks the timers that were asked for.
+
+mod offers;
+mod runtimes;
 
 use std::rc::Rc;
 
-use crate::campaign::clocks::{Host, Settings, Subject};
+use super::CommandError;
+use crate::campaign::clocks::{Host, Settings};
 use crate::cli::HostArgs;
-use crate::hosts::protocol::HostedTimer;
-use crate::model::{Status, Timer, TimerRow};
+use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
+use crate::model::{Means, Properties, Status, Timer, TimerRow};
+use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 
-use super::CommandError;
-use offer::Offer;
-pub(super) use offer::command;
-pub(super) use offers::Offers;
+pub(super) use offers::{Offers, command};
 
-mod offer;
-mod offers;
-mod runtimes;
-pub mod waiters;
-
-/// All timers of a run that can be asked, and rows for those that cannot.
-pub struct Population {
+/// Timers of one kind that were asked for.
+pub struct Selection<T> {
     /// The programs.
     pub hosts: Vec<Host>,
     /// How each host is called in reports.
     pub names: Vec<HostName>,
-    /// The timers to be asked.
-    pub subjects: Vec<Subject>,
-    /// Rows of timers, or of whole agents, that cannot be asked.
-    pub rows: Vec<TimerRow>,
+    /// Those that can be asked, each with the index of its host.
+    pub usable: Vec<(usize, T)>,
+    /// Those that cannot, and whole agents.
+    pub missing: Vec<MissingTimer>,
     /// Whether a runtime that the user named is not there.
-    missing_by_name: bool,
-    /// Which runtimes are here, in a line, where all were asked for; those that are not have no
-    /// rows then.
+    pub missing_by_name: bool,
+    /// Which runtimes are here, in a line, where all were asked for; those that are not are no
+    /// missing timers then.
     pub of_runtimes: Option<String>,
     /// Holds the hosts of other runtimes while they are needed.
     _folder: Option<Rc<ScratchFolder>>,
 }
 
-impl Population {
-    /// Picks the timers that were asked for, all of them without `patterns`.
-    ///
-    /// # Errors
-    /// When a pattern fits nothing.
-    pub fn of(offers: &Offers, patterns: &[String]) -> Result<Self, CommandError> {
-        let ids = offers.all.iter().flat_map(|offer| {
-            let hosted = offer
-                .host
-                .timers
-                .iter()
-                .map(|timer| offer.name.id(&timer.id));
-            hosted.chain(offer.rows.iter().map(|row| row.id.clone()))
-        });
-        let mut wanted = offers.select(patterns, ids.collect())?;
-        wanted.retain(|id| *id != timers::FLOOR_ID);
-        let mut population = Population {
-            hosts: Vec::new(),
-            names: Vec::new(),
-            subjects: Vec::new(),
-            rows: offers.lost.clone(),
-            missing_by_name: offers.missing_by_name,
-            of_runtimes: None,
-            _folder: offers.folder.clone(),
+impl<T> Selection<T> {
+    /// Leaves out timers that only other systems or processors have.
+    pub fn leave_out_elsewhere(&mut self) {
+        let elsewhere = |id: &str| {
+            let clock = || (timers::find(id)?.availability)().err();
+            let waiter = || timers::waits::find(id)?.availability().err();
+            clock().or_else(waiter).is_some_and(|why| why.elsewhere)
         };
-        for Offer {
-            host, name, rows, ..
-        } in &offers.all
-        {
-            let index = population.hosts.len();
-            let picked = host
-                .timers
-                .iter()
-                .filter(|timer| wanted.contains(&name.id(&timer.id)));
-            let before = population.subjects.len();
-            population
-                .subjects
-                .extend(picked.map(|timer| Subject::new(index, timer.clone())));
-            population
-                .rows
-                .extend(rows.iter().filter(|row| wanted.contains(&row.id)).cloned());
-            // A host that is not asked anything is not started.
-            if population.subjects.len() > before {
-                population.hosts.push(host.clone());
-                population.names.push(name.clone());
-            }
-        }
-        Ok(population)
+        self.missing.retain(|missing| !elsewhere(&missing.timer.id));
     }
 
     /// Whether an agent that the user named could not be reached at all.
     #[must_use]
     pub fn failed_by_name(&self) -> bool {
-        self.missing_by_name || self.rows.iter().any(|row| row.status == Status::Failed)
+        let failed = |missing: &MissingTimer| missing.why.status == Status::Failed;
+        self.missing_by_name || self.missing.iter().any(failed)
+    }
+}
+
+/// A timer that cannot be asked, or all timers of a host that is not there.
+#[derive(Clone, Debug)]
+pub struct MissingTimer {
+    /// The timer.
+    pub timer: Timer,
+    /// What its thread would do while it waits.
+    pub means: Means,
+    /// Which of the questions to timers that wait it would answer; none if it is a clock.
+    pub ops: Vec<String>,
+    /// Why.
+    pub why: NotUsable,
+}
+
+impl MissingTimer {
+    fn unavailable(missing: &Missing, host: &HostName) -> Self {
+        let (clock, waiter) = (timers::find(&missing.id), timers::waits::find(&missing.id));
+        let native = clock.filter(|_| host.prefix.is_none());
+        let hosted = HostedTimer {
+            id: missing.id.clone(),
+            label: missing.label.clone(),
+            ns_per_tick: native
+                .and_then(|entry| (entry.ns_per_tick)().or(entry.info.ns_per_tick))
+                .or(waiter.map(|entry| entry.info.unit_ns as f64)),
+            properties: native.map_or_else(Properties::default, |entry| {
+                entry.info.properties.into_owned()
+            }),
+            ..HostedTimer::default()
+        };
+        Self {
+            timer: host.timer(hosted),
+            means: waiter.map(|entry| entry.info.means).unwrap_or_default(),
+            ops: missing.ops.clone(),
+            why: NotUsable {
+                status: Status::Unavailable,
+                reason: missing.reason.clone(),
+                remedy: missing.remedy.clone(),
+            },
+        }
+    }
+
+    /// All timers of a host that is not there, for which `prefix:*` stands.
+    fn of_host(prefix: &str, label: String, why: NotUsable) -> Self {
+        let timer = Timer {
+            id: format!("{prefix}:*"),
+            label,
+            runtime: prefix.into(),
+            ..Timer::default()
+        };
+        Self {
+            timer,
+            means: Means::default(),
+            ops: Vec::new(),
+            why,
+        }
+    }
+
+    /// Its row in a report of clocks.
+    #[must_use]
+    pub fn row(self) -> TimerRow {
+        let Timer {
+            id, label, runtime, ..
+        } = &self.timer;
+        let mut row = TimerRow::unmeasured(id, label, runtime, self.why.status);
+        row.ns_per_tick = self.timer.ns_per_tick;
+        row.properties =
+            Some(self.timer.properties).filter(|declared| *declared != Properties::default());
+        row.reason = Some(self.why.reason);
+        row.remedy = self.why.remedy;
+        row
+    }
+}
+
+/// A timer as its host declares it, by which timers are picked.
+pub trait Hosted: Clone + 'static {
+    /// Whether it waits and is no clock.
+    const WAITS: bool;
+
+    /// Those of a host.
+    fn all(host: &Host) -> &[Self];
+
+    /// The id by which its host knows it.
+    fn id(&self) -> &str;
+
+    /// Which of the questions to timers that wait it answers.
+    fn ops(&self) -> &[String];
+}
+
+impl Hosted for HostedTimer {
+    const WAITS: bool = false;
+
+    fn all(host: &Host) -> &[Self] {
+        &host.timers
+    }
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn ops(&self) -> &[String] {
+        &[]
+    }
+}
+
+impl Hosted for HostedWaiter {
+    const WAITS: bool = true;
+
+    fn all(host: &Host) -> &[Self] {
+        &host.waiters
+    }
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn ops(&self) -> &[String] {
+        &self.ops
     }
 }
 
@@ -141,31 +220,23 @@ impl HostName {
     }
 }
 
-impl Population {
-    /// Leaves out clocks that only other systems or processors have.
-    pub fn leave_out_elsewhere(&mut self) {
-        let elsewhere =
-            |entry: timers::Entry| (entry.availability)().is_err_and(|why| why.elsewhere);
-        self.rows
-            .retain(|row| !timers::find(&row.id).is_some_and(elsewhere));
-    }
-}
-
 /// Asks every host what it has, and picks the timers that were asked for, all of them without
-/// `patterns`.
+/// `patterns`; of timers that wait, those that answer the question `op`.
 ///
 /// # Errors
 /// When a pattern fits nothing, or this program cannot start itself.
-pub fn gather(
+pub fn gather<T: Hosted>(
     patterns: &[String],
     hosts: &HostArgs,
+    op: Option<&str>,
     settings: &Settings,
-) -> Result<Population, CommandError> {
-    let offers = Offers::of(hosts, settings)?;
-    let mut population = Population::of(&offers, patterns)?;
-    population
-        .rows
-        .retain(|row| !offers.unnamed.is_row_of(&row.id));
-    population.of_runtimes = offers.unnamed.line();
-    Ok(population)
+) -> Result<Selection<T>, CommandError> {
+    let offers = Offers::gather(hosts, T::WAITS, settings)?;
+    let mut selection = offers.pick(patterns, op)?;
+    let unnamed = &offers.unnamed;
+    selection
+        .missing
+        .retain(|missing| !unnamed.stands_for(&missing.timer.id));
+    selection.of_runtimes = unnamed.line();
+    Ok(selection)
 }

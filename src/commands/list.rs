@@ -6,13 +6,13 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::hosts::waiters::Waiters;
-use super::hosts::{Offers, Population};
+use super::hosts::{MissingTimer, Offers, Selection};
 use super::{CommandError, emit, prepare};
 use crate::campaign::clocks::Settings;
 use crate::campaign::sampling::Plan;
 use crate::cli::ListArgs;
 use crate::document::Document;
+use crate::hosts::protocol::{HostedTimer, HostedWaiter};
 use crate::model::{Status, Timer};
 use crate::table::{Table, TableColumn};
 use crate::text::numbers::short_time;
@@ -76,6 +76,15 @@ impl Listed {
             remedy: None,
         }
     }
+
+    fn missing(missing: &MissingTimer, kind: TimerKind) -> Self {
+        Self {
+            available: false,
+            reason: Some(missing.why.reason.clone()),
+            remedy: missing.why.remedy.clone(),
+            ..Self::usable(missing.timer.clone(), kind)
+        }
+    }
 }
 
 /// Runs the command. Returns whether everything that was named could be asked.
@@ -91,12 +100,12 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
         cpu: None,
         timeout,
     };
-    let offers = Offers::of(&args.hosts, &settings)?.with_native_waiters();
+    let offers = Offers::gather(&args.hosts, true, &settings)?;
     // A name may be that of a clock or that of a timer that waits; where it is neither, clocks are
     // what is told of it.
     let (listed, lost) = match (
-        Population::of(&offers, &args.timers),
-        Waiters::of(&offers, &args.timers),
+        offers.pick::<HostedTimer>(&args.timers, None),
+        offers.pick::<HostedWaiter>(&args.timers, None),
     ) {
         (Ok(clocks), waiters) => {
             let of_waiters = waiters.as_ref().map(listed_waiters).unwrap_or_default();
@@ -122,21 +131,17 @@ fn of_another_system(timer: &Listed) -> bool {
     !timer.available && clock().or_else(waiter).is_some_and(|why| why.elsewhere)
 }
 
-fn listed(population: &Population) -> Vec<Listed> {
-    let hosted = population.subjects.iter().map(|subject| {
-        let timer = population.names[subject.host].timer(subject.timer.clone());
+fn listed(clocks: &Selection<HostedTimer>) -> Vec<Listed> {
+    let hosted = clocks.usable.iter().map(|(host, timer)| {
+        let timer = clocks.names[*host].timer(timer.clone());
         Listed::usable(timer, TimerKind::Clock)
     });
-    let others = population.rows.iter().map(|row| Listed {
-        available: row.status == Status::Ok,
-        reason: row.reason.clone(),
-        remedy: row.remedy.clone(),
-        ..Listed::usable(row.timer(), TimerKind::Clock)
-    });
+    let others = clocks.missing.iter();
+    let others = others.map(|missing| Listed::missing(missing, TimerKind::Clock));
     hosted.chain(others).collect()
 }
 
-fn listed_waiters(waiters: &Waiters) -> Vec<Listed> {
+fn listed_waiters(waiters: &Selection<HostedWaiter>) -> Vec<Listed> {
     let usable = waiters.usable.iter().map(|(host, waiter)| {
         let timer = waiters.names[*host].waiter(&waiter.id, &waiter.label, waiter.unit_ns);
         Listed::usable(timer, TimerKind::from_ops(&waiter.ops))
@@ -145,12 +150,8 @@ fn listed_waiters(waiters: &Waiters) -> Vec<Listed> {
     let missing = waiters.missing.iter().filter(|missing| {
         missing.why.status == Status::Unavailable && !missing.timer.id.ends_with('*')
     });
-    let missing = missing.map(|missing| Listed {
-        available: false,
-        reason: Some(missing.why.reason.clone()),
-        remedy: missing.why.remedy.clone(),
-        ..Listed::usable(missing.timer.clone(), TimerKind::from_ops(&missing.ops))
-    });
+    let missing =
+        missing.map(|missing| Listed::missing(missing, TimerKind::from_ops(&missing.ops)));
     usable.chain(missing).collect()
 }
 

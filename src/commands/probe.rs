@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use super::files::Files;
 use super::frame::{Frame, choose_cpu};
-use super::hosts::{self, HostName, Population};
+use super::hosts::{HostName, MissingTimer, Selection, gather};
 use super::progress::Progress;
 use super::{CommandError, tell};
 use crate::campaign::beside::beside;
 use crate::campaign::clocks::{self, Host, Settings, Subject};
 use crate::campaign::sampling::Plan;
 use crate::cli::ProbeArgs;
+use crate::hosts::protocol::HostedTimer;
 use crate::model::{self, Context, Interval, Status, TimerRow};
 use crate::recording::{Observation, Recording};
 
@@ -47,7 +48,8 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
         cpu,
         timeout: Duration::from_secs(args.run.timeout.unwrap_or(TIMEOUT_SECONDS)),
     };
-    let mut population = hosts::gather(&args.run.timers, &args.run.hosts, &settings)?;
+    let mut population: Selection<HostedTimer> =
+        gather(&args.run.timers, &args.run.hosts, None, &settings)?;
     if args.run.timers.is_empty() {
         population.leave_out_elsewhere();
     }
@@ -57,12 +59,17 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
         .filter(|_| !args.run.quiet)
         .for_each(|line| tell(line));
     let frame = Frame::begin(cpu, &args.run)?;
-    let during = measure(&mut population, &settings, args.run.quiet)?;
-    read_beside(&mut population, &settings.plan);
+    let subjects = population.usable.drain(..);
+    let mut subjects: Vec<Subject> = subjects
+        .map(|(host, timer)| Subject::new(host, timer))
+        .collect();
+    let during = measure(&population.hosts, &mut subjects, &settings, args.run.quiet)?;
+    read_beside(&population.names, &mut subjects, &settings.plan);
     let by_name_failed = population.failed_by_name();
     let described = described(&settings, &population.hosts);
-    let observed = observed(&population.names, population.subjects);
-    let recording = frame.end(during, described, observed, population.rows);
+    let observed = observed(&population.names, subjects);
+    let missing = population.missing.into_iter().map(MissingTimer::row);
+    let recording = frame.end(during, described, observed, missing.collect());
     Ok((recording, by_name_failed))
 }
 
@@ -112,12 +119,13 @@ fn described(settings: &Settings, hosts: &[Host]) -> model::Settings {
 }
 
 fn measure(
-    population: &mut Population,
+    hosts: &[Host],
+    subjects: &mut [Subject],
     settings: &Settings,
     quiet: bool,
 ) -> Result<Option<Interval>, CommandError> {
     let plan = &settings.plan;
-    let steps = population.subjects.len() * plan.processes as usize + plan.brief as usize;
+    let steps = subjects.len() * plan.processes as usize + plan.brief as usize;
     let bar = Progress::of(steps, quiet);
     let progress = |what: &str| {
         bar.at(what);
@@ -126,19 +134,11 @@ fn measure(
             bar.until(settings.plan.budget_s);
         }
     };
-    Ok(clocks::run(
-        &population.hosts,
-        &mut population.subjects,
-        settings,
-        &progress,
-    )?)
+    Ok(clocks::run(hosts, subjects, settings, &progress)?)
 }
 
 /// Reads those of this program's own clocks that are to be had in several ways beside each other.
-fn read_beside(population: &mut Population, plan: &Plan) {
-    let Population {
-        names, subjects, ..
-    } = population;
+fn read_beside(names: &[HostName], subjects: &mut [Subject], plan: &Plan) {
     let own = |subject: &Subject| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
     let ids: Vec<String> = subjects
         .iter()

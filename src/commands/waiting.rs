@@ -9,7 +9,7 @@ use timers::Unavailable;
 use timers::os::{Policy, scheduling};
 
 use super::frame::{Frame, choose_cpu};
-use super::hosts::waiters::{MissingWaiter, Waiters, gather};
+use super::hosts::{MissingTimer, Selection, gather};
 use super::progress::Progress;
 use super::{CommandError, tell};
 use crate::campaign::clocks;
@@ -17,6 +17,7 @@ use crate::campaign::sampling::Plan;
 use crate::campaign::waits::campaign::{Conditions, Subject, WaitSettings};
 use crate::campaign::waits::plan::WaitPlan;
 use crate::cli::{Cpus, WaitingArgs};
+use crate::hosts::protocol::HostedWaiter;
 use crate::limits::MOST_TIMERS;
 use crate::model::{BackgroundLoad, Settings, Status, Timer, WaitConditions};
 use crate::recording::{NotUsable, WaitObservation};
@@ -26,7 +27,7 @@ const TIMEOUT_SECONDS: u64 = 30;
 
 /// Everything that is to be asked.
 pub(super) struct Campaign<T> {
-    pub waiters: Waiters,
+    pub waiters: Selection<HostedWaiter>,
     pub subjects: Vec<Subject<T>>,
     pub settings: WaitSettings,
     pub frame: Frame,
@@ -59,7 +60,8 @@ impl<T> Campaign<T> {
             cpu: cpus[0],
             timeout: settings.timeout,
         };
-        let mut waiters = gather(&args.run.timers, &args.run.hosts, op, &asked)?;
+        let mut waiters: Selection<HostedWaiter> =
+            gather(&args.run.timers, &args.run.hosts, Some(op), &asked)?;
         if args.run.timers.is_empty() {
             waiters.leave_out_elsewhere();
         }
@@ -158,7 +160,7 @@ impl<T> Campaign<T> {
 
     /// Whether one that was asked for by name, or a whole agent, could not be asked.
     pub fn failed_by_name(&self, names: &[String]) -> bool {
-        let failed = |missing: &MissingWaiter| {
+        let failed = |missing: &MissingTimer| {
             missing.why.status == Status::Failed || names.contains(&missing.timer.id)
         };
         self.waiters.missing_by_name || self.waiters.missing.iter().any(failed)

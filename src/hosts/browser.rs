@@ -58,39 +58,16 @@ const CHROMIUM_FLAGS: &[&str] = &[
     "--mute-audio",
 ];
 
-/// Nothing is loaded, and nothing asked at first start.
-const FIREFOX_SETTINGS: &str = r#"
-user_pref("app.normandy.enabled", false);
-user_pref("app.update.disabledForTesting", true);
-user_pref("browser.aboutwelcome.enabled", false);
-user_pref("browser.safebrowsing.downloads.enabled", false);
-user_pref("browser.safebrowsing.malware.enabled", false);
-user_pref("browser.safebrowsing.phishing.enabled", false);
-user_pref("browser.shell.checkDefaultBrowser", false);
-user_pref("browser.startup.page", 0);
-user_pref("datareporting.healthreport.uploadEnabled", false);
-user_pref("datareporting.policy.dataSubmissionEnabled", false);
-user_pref("dom.max_script_run_time", 0);
-user_pref("dom.timeout.enable_budget_timer_throttling", false);
-user_pref("extensions.getAddons.cache.enabled", false);
-user_pref("network.captive-portal-service.enabled", false);
-user_pref("network.connectivity-service.enabled", false);
-user_pref("network.proxy.type", 0);
-user_pref("services.settings.server", "data:,#remote-settings-dummy/v1");
-user_pref("toolkit.telemetry.enabled", false);
-"#;
-
-const PAGE: &str = r#"<!doctype html><title>timermeter</title><script src="agent.js"></script><script src="serve.js"></script>"#;
-const PAGE_OF_WORKER: &str =
-    "<!doctype html><title>timermeter</title><script>new Worker('worker.js')</script>";
-const WORKER: &str = "importScripts('agent.js', 'serve.js');";
-/// Posts the last answer and gets the next question; nothing where there is none yet.
-const SERVE: &str = "(async () => {
-  for (let body = '';;) {
-    const question = await (await fetch('next', { method: 'POST', body })).text();
-    body = question === '' ? '' : await globalThis.answer(question);
-  }
-})();";
+/// The files that a page may load.
+const FILES: [&str; 5] = [
+    "plain.html",
+    "worker.html",
+    "agent.js",
+    "serve.js",
+    "worker.js",
+];
+/// Where it gets its questions.
+const NEXT: &str = "next";
 /// What isolates a page from others, for which it is given finer clocks (HTML, *cross-origin
 /// isolation*).
 const ISOLATION: &str =
@@ -125,7 +102,7 @@ pub struct Wanted {
     pub page: Page,
     /// The browser.
     pub program: PathBuf,
-    /// Where `agent.js` is, and where the profile will be.
+    /// Where the files of the page are, and where the profile will be.
     pub folder: PathBuf,
     /// Settings of Firefox, each a name and a value in JSON.
     pub settings: Vec<(String, String)>,
@@ -165,18 +142,21 @@ pub fn serve(
     let (replies, answers) = mpsc::channel();
     // Its name is random: nobody else knows the address.
     let name = profile.path().file_name().unwrap_or_default();
-    let folder = format!("/{}/", name.to_string_lossy());
+    let address = format!("/{}/", name.to_string_lossy());
+    let page = match wanted.page {
+        Page::Worker => FILES[1],
+        Page::Plain | Page::Isolated => FILES[0],
+    };
     let site = Arc::new(Site {
-        agent: std::fs::read_to_string(wanted.folder.join("agent.js"))
-            .map_err(|error| format!("cannot read its agent.js: {error}"))?,
-        folder: folder.clone(),
-        page: wanted.page,
+        files: wanted.folder.clone(),
+        address: address.clone(),
+        is_isolated: wanted.page == Page::Isolated,
         questions: Mutex::new(asked),
         replies,
     });
     let port =
         serve_page(&site).map_err(|error| format!("no socket to serve its page from: {error}"))?;
-    let url = format!("http://127.0.0.1:{port}{folder}");
+    let url = format!("http://127.0.0.1:{port}{address}{page}");
     let (browser, version) = start(wanted, profile.path(), &url, &answers)?;
     for line in requests {
         let is_introduction = matches!(from_bytes(&line), Ok(Question::Hello { .. }));
@@ -246,9 +226,10 @@ fn start(
             let own = settings
                 .clone()
                 .map(|(name, value)| format!("user_pref({name:?}, {value});\n"));
-            let all = FIREFOX_SETTINGS.to_owned() + &own.collect::<String>();
-            std::fs::write(profile.join("user.js"), all)
-                .map_err(|error| format!("its profile: {error}"))?;
+            let written = std::fs::read_to_string(wanted.folder.join("user.js"))
+                .map(|common| common + &own.collect::<String>())
+                .and_then(|all| std::fs::write(profile.join("user.js"), all));
+            written.map_err(|error| format!("its profile: {error}"))?;
             let mut command = command(&wanted.program, profile)?;
             command
                 .args(["--headless", "--no-remote", "--profile"])
@@ -320,9 +301,9 @@ fn last_error_output(profile: &Path) -> String {
 
 /// What the page is made of, and what passes through it.
 struct Site {
-    agent: String,
-    folder: String,
-    page: Page,
+    files: PathBuf,
+    address: String,
+    is_isolated: bool,
     questions: Mutex<Receiver<Vec<u8>>>,
     replies: Sender<Vec<u8>>,
 }
@@ -345,7 +326,6 @@ fn serve_page(site: &Arc<Site>) -> io::Result<u16> {
 
 impl Site {
     fn answer(&self, mut stream: TcpStream) -> io::Result<()> {
-        const SCRIPT: &str = "text/javascript";
         let mut input = BufReader::new(stream.try_clone()?.take(LONGEST_MESSAGE));
         let (mut first, mut length) = (String::new(), 0);
         input.read_line(&mut first)?;
@@ -361,16 +341,8 @@ impl Site {
             }
         }
         let path = first.split(' ').nth(1).unwrap_or_default();
-        let mut question = Vec::new();
-        let (status, kind, text): (_, _, &[u8]) = match path.strip_prefix(&self.folder) {
-            Some("") if self.page == Page::Worker => {
-                ("200 OK", "text/html", PAGE_OF_WORKER.as_bytes())
-            }
-            Some("") => ("200 OK", "text/html", PAGE.as_bytes()),
-            Some("agent.js") => ("200 OK", SCRIPT, self.agent.as_bytes()),
-            Some("serve.js") => ("200 OK", SCRIPT, SERVE.as_bytes()),
-            Some("worker.js") => ("200 OK", SCRIPT, WORKER.as_bytes()),
-            Some("next") => {
+        let (status, text) = match path.strip_prefix(&self.address) {
+            Some(NEXT) => {
                 let mut reply = Vec::new();
                 input.take(length).read_to_end(&mut reply)?;
                 let _ = self.replies.send(reply);
@@ -378,22 +350,26 @@ impl Site {
                     .questions
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner);
-                question.extend(questions.recv_timeout(LONGEST_POLL).unwrap_or_default());
-                ("200 OK", "text/plain", &question)
+                let question = questions.recv_timeout(LONGEST_POLL);
+                ("200 OK", question.unwrap_or_default())
             }
-            _ => ("404 Not Found", "text/plain", &[]),
+            Some(name) if FILES.contains(&name) => {
+                ("200 OK", std::fs::read(self.files.join(name))?)
+            }
+            _ => ("404 Not Found", Vec::new()),
         };
-        let isolation = if self.page == Page::Isolated {
-            ISOLATION
-        } else {
-            ""
+        let kind = match path.rsplit_once('.') {
+            Some((_, "html")) => "text/html",
+            Some(_) => "text/javascript",
+            None => "text/plain",
         };
+        let isolation = if self.is_isolated { ISOLATION } else { "" };
         let length = text.len();
         write!(
             stream,
             "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {length}\r\n{isolation}Connection: close\r\n\r\n"
         )?;
-        stream.write_all(text)?;
+        stream.write_all(&text)?;
         stream.flush()
     }
 }

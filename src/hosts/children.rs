@@ -353,24 +353,14 @@ pub fn interrupt() {
     INTERRUPTED.store(true, Ordering::SeqCst);
     // Somebody may be starting a process at this moment, and take long.
     for _ in 0..PATIENCE_STEPS {
-        match KNOWN.try_lock() {
-            Ok(known) => {
-                known
-                    .groups
-                    .iter()
-                    .for_each(|&group| process::kill_group(group));
-                break;
-            }
-            Err(TryLockError::Poisoned(poisoned)) => {
-                poisoned
-                    .into_inner()
-                    .groups
-                    .iter()
-                    .for_each(|&group| process::kill_group(group));
-                break;
-            }
-            Err(TryLockError::WouldBlock) => thread::sleep(STEP),
+        if let Some(known) = known_now() {
+            known
+                .groups
+                .iter()
+                .for_each(|&group| process::kill_group(group));
+            break;
         }
+        thread::sleep(STEP);
     }
     if owns_all() {
         end_everybody();

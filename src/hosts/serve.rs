@@ -62,6 +62,12 @@ pub fn serve(
     }
 }
 
+/// How a host of these timers introduces itself.
+#[must_use]
+pub fn introduction(entries: &[Entry], waiters: &[WaitEntry]) -> Hello {
+    Host::new(entries, waiters).hello()
+}
+
 struct Host {
     /// The timers that were asked for come first.
     entries: Vec<Entry>,
@@ -202,9 +208,8 @@ impl Host {
                 let mut run = Run::default();
                 let slow = find_step(self.subject(&timer)?, &question, &mut run.intervals)?;
                 return Ok(Reply {
-                    values: vec![slow.into()],
                     packed: Some(PackedRun(run)),
-                    ..Reply::default()
+                    ..vec![slow.into()].into()
                 });
             }
             Question::Adds {
@@ -265,10 +270,7 @@ impl Host {
                 values.collect()
             }
         };
-        Ok(Reply {
-            values,
-            ..Reply::default()
-        })
+        Ok(values.into())
     }
 
     fn hello(&self) -> Hello {
@@ -337,19 +339,14 @@ impl Host {
         ask: impl FnOnce(&mut dyn Subject) -> Answer<Vec<i64>>,
     ) -> Answer<Reply> {
         if !watched {
-            let values = ask(self.subject(timer)?)?;
-            return Ok(Reply {
-                values,
-                ..Reply::default()
-            });
+            return ask(self.subject(timer)?).map(Reply::from);
         }
         let meter = self.meter();
         let subject = self.subject(timer)?;
         let (values, around) = observer::around(meter, || ask(subject))?;
         Ok(Reply {
-            values,
             around,
-            ..Reply::default()
+            ..values.into()
         })
     }
 

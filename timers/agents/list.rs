@@ -97,7 +97,8 @@ macro_rules! erlang {
 /// A place in a browser.
 macro_rules! browser {
     ($prefix:literal, $programs:expr, $arguments:literal) => {
-        host!($prefix, "js": ["agent.js"], clocks!("browser"), [
+        host!($prefix, "js": ["agent.js", "../browser/plain.html", "../browser/worker.html", "../browser/serve.js",
+            "../browser/worker.js", "../browser/user.js"], clocks!("browser"), [
             recipe($programs, &[], concat!("$self browser ", $arguments))
         ])
     };

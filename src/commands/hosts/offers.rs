@@ -1,41 +1,76 @@
-//! What all hosts of a run have to offer.
+//! Asks all hosts of a run what they have to offer.
 
 use std::rc::Rc;
 
 use timers::Fault;
 
-use super::HostName;
-use super::offer::{Offer, command, offer, prefix_of, unreachable_agent};
 use super::runtimes::{self, Installed, Unnamed};
+use super::{HostName, Hosted, MissingTimer, Selection};
 use crate::campaign::clocks::{Host, Settings};
-use crate::cli::HostArgs;
+use crate::cli::{AgentSpec, HostArgs};
 use crate::commands::{CommandError, failed};
 use crate::hosts::children;
-use crate::hosts::process::Command;
-use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
-use crate::model::{Status, TimerRow};
+use crate::hosts::connection::Connection;
+use crate::hosts::events::LogSpec;
+use crate::hosts::process::{Command, make_room_for_files};
+use crate::hosts::protocol::{Hello, Missing, Op};
+use crate::hosts::serve;
+use crate::model::Status;
+use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 use crate::selection::{UnknownTimer, select};
 
+/// A host with all of its timers.
+pub(super) struct Offer {
+    host: Host,
+    name: HostName,
+    missing: Vec<Missing>,
+}
+
+impl Offer {
+    /// Its timers of one kind, those that wait only where they answer a question.
+    fn usable<'a, T: Hosted>(&'a self, op: Option<&str>) -> impl Iterator<Item = &'a T> {
+        T::all(&self.host)
+            .iter()
+            .filter(move |one| answers::<T>(one.ops(), op))
+    }
+
+    /// Those that it lacks.
+    fn missing<T: Hosted>(&self, op: Option<&str>) -> impl Iterator<Item = MissingTimer> {
+        self.missing
+            .iter()
+            .filter(move |missing| answers::<T>(&missing.ops, op))
+            .map(|missing| MissingTimer::unavailable(missing, &self.name))
+    }
+}
+
+fn answers<T: Hosted>(ops: &[String], op: Option<&str>) -> bool {
+    ops.is_empty() != T::WAITS && op.is_none_or(|op| ops.iter().any(|offered| offered == op))
+}
+
 /// All hosts of a run.
 pub struct Offers {
-    /// What each has.
-    pub all: Vec<Offer>,
-    /// Rows of hosts that are not there.
-    pub lost: Vec<TimerRow>,
+    all: Vec<Offer>,
+    /// Hosts that are not there.
+    lost: Vec<MissingTimer>,
     /// Whether a runtime that the user named is not there.
-    pub missing_by_name: bool,
+    missing_by_name: bool,
     /// What came of runtimes that were meant without being named.
     pub unnamed: Unnamed,
     /// Holds the hosts of other runtimes while they are needed.
-    pub folder: Option<Rc<ScratchFolder>>,
+    folder: Option<Rc<ScratchFolder>>,
 }
 
 impl Offers {
-    /// Asks every host what it has: clocks, and the timers of agents that wait.
-    pub fn of(hosts: &HostArgs, settings: &Settings) -> Result<Self, CommandError> {
-        crate::hosts::process::make_room_for_files().map_err(CommandError::Failed)?;
-        let mut all = vec![native()?];
+    /// Asks every host what it has. To find out whether the sleep primitives of this program work is
+    /// to open each of them, which is not for those who only read clocks.
+    pub fn gather(
+        hosts: &HostArgs,
+        with_waiters: bool,
+        settings: &Settings,
+    ) -> Result<Self, CommandError> {
+        make_room_for_files().map_err(CommandError::Failed)?;
+        let mut all = vec![native(with_waiters)?];
         let mut lost = Vec::new();
         let Installed {
             folder,
@@ -43,20 +78,19 @@ impl Offers {
             unnamed,
         } = runtimes::add(hosts, settings, &mut all, &mut lost)?;
         for spec in &hosts.agents {
-            match offer(command(spec), spec.name.as_deref(), false, None, settings) {
+            match ask(command(spec), spec.name.as_deref(), false, None, settings) {
                 Ok(offer) => all.push(offer),
                 Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
-                Err(fault) => lost.push(unreachable_agent(
-                    &prefix_of(spec),
-                    &spec.command.join(" "),
-                    &fault,
-                )),
+                Err(fault) => {
+                    lost.push(unreachable(
+                        &prefix_of(spec),
+                        spec.command.join(" "),
+                        &fault,
+                    ));
+                }
             }
         }
         make_names_unique(&mut all);
-        for Offer { name, rows, .. } in &mut all {
-            rows.iter_mut().for_each(|row| row.id = name.id(&row.id));
-        }
         Ok(Self {
             all,
             lost,
@@ -66,38 +100,63 @@ impl Offers {
         })
     }
 
-    /// Adds the timers of this program that wait. To find out whether they work is to open each of
-    /// them, which is not for those who only read clocks.
-    #[must_use]
-    pub fn with_native_waiters(mut self) -> Self {
-        if let Some(native) = self
-            .all
-            .iter_mut()
-            .find(|offer| offer.name.prefix.is_none())
-        {
-            for entry in timers::waits::catalogue() {
-                match entry.availability() {
-                    Ok(()) => native.host.waiters.push(HostedWaiter::native(entry)),
-                    Err(why) => native.missing_waiters.push(Missing::waiter(entry, why)),
-                }
+    /// Picks the timers that were asked for, all of them without `patterns`; of timers that wait,
+    /// those that answer the question `op`.
+    ///
+    /// # Errors
+    /// When a pattern fits nothing.
+    pub fn pick<T: Hosted>(
+        &self,
+        patterns: &[String],
+        op: Option<&str>,
+    ) -> Result<Selection<T>, CommandError> {
+        let mut selection = Selection {
+            hosts: Vec::new(),
+            names: Vec::new(),
+            usable: Vec::new(),
+            missing: self.lost.clone(),
+            missing_by_name: self.missing_by_name,
+            of_runtimes: None,
+            _folder: self.folder.clone(),
+        };
+        let ids = self.all.iter().flat_map(|offer| {
+            let usable = offer.usable::<T>(op).map(|one| offer.name.id(one.id()));
+            usable.chain(offer.missing::<T>(op).map(|one| one.timer.id))
+        });
+        let wanted = self.select(patterns, ids.collect())?;
+        for offer in &self.all {
+            let (host, before) = (selection.hosts.len(), selection.usable.len());
+            let is_wanted = |one: &&T| wanted.contains(&offer.name.id(one.id()));
+            let usable = offer.usable::<T>(op).filter(is_wanted);
+            selection
+                .usable
+                .extend(usable.map(|one| (host, one.clone())));
+            let missing = offer.missing::<T>(op);
+            selection
+                .missing
+                .extend(missing.filter(|one| wanted.contains(&one.timer.id)));
+            // A host that is not asked anything is not started.
+            if selection.usable.len() > before {
+                selection.hosts.push(offer.host.clone());
+                selection.names.push(offer.name.clone());
             }
         }
-        self
+        Ok(selection)
     }
 
     /// Which of the timers are meant, among the `ids` that all hosts have; all of them without
     /// `patterns`.
-    pub fn select(
+    fn select(
         &self,
         patterns: &[String],
         mut ids: Vec<String>,
     ) -> Result<Vec<String>, CommandError> {
-        ids.extend(self.lost.iter().map(|row| row.id.clone()));
+        ids.extend(self.lost.iter().map(|host| host.timer.id.clone()));
         // The timers of an agent that is not there cannot be known: its row stays, and names under
         // it are not refused.
         let of_lost = |pattern: &String| {
-            self.lost.iter().any(|row| {
-                let prefix = row.id.trim_end_matches('*');
+            self.lost.iter().any(|host| {
+                let prefix = host.timer.id.trim_end_matches('*');
                 pattern.starts_with(prefix)
             })
         };
@@ -116,54 +175,121 @@ impl Offers {
     }
 }
 
-/// The clocks of this program itself, served by a worker a timer.
-fn native() -> Result<Offer, CommandError> {
+/// Starts an agent once to hear what it has.
+pub(super) fn ask(
+    command: Command,
+    prefix: Option<&str>,
+    takes_ids: bool,
+    log: Option<LogSpec>,
+    settings: &Settings,
+) -> Result<Offer, Fault> {
+    let connection = Connection::start(&command, settings.cpu, settings.timeout)?;
+    let hello = connection.hello().clone();
+    let name = HostName {
+        prefix: Some(prefix.map_or_else(|| as_prefix(&hello.runtime.name), str::to_owned)),
+        runtime: format!("{} {}", hello.runtime.name, hello.runtime.version)
+            .trim()
+            .to_owned(),
+    };
+    Ok(offer(command, takes_ids, log, name, hello))
+}
+
+/// The timers of this program itself, served by a worker a timer.
+fn native(with_waiters: bool) -> Result<Offer, CommandError> {
     let (program, mut args) = children::this_program().map_err(failed)?;
     args.push("agent".into());
     let command = Command::new("timermeter agent", program, args);
-    let (mut hosted, mut rows) = (Vec::new(), Vec::new());
-    let best = timers::REFERENCES
-        .iter()
-        .find(|id| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok()));
-    for entry in timers::catalogue() {
-        let info = entry.info;
-        match (entry.availability)() {
-            Ok(()) => {
-                hosted.push(HostedTimer {
-                    reference: best == Some(&info.id),
-                    ..HostedTimer::native(entry)
-                });
-            }
-            Err(why) => {
-                let mut row =
-                    TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
-                row.ns_per_tick = (entry.ns_per_tick)().or(info.ns_per_tick);
-                row.properties = Some(info.properties.into_owned());
-                row.reason = Some(why.reason);
-                row.remedy = why.remedy;
-                rows.push(row);
-            }
-        }
-    }
-    let host = Host {
-        command,
-        takes_ids: true,
-        timers: hosted,
-        waiters: Vec::new(),
-        compares: true,
-        answers_for_many: true,
-        log: None,
+    let waiters = if with_waiters {
+        timers::waits::catalogue()
+    } else {
+        &[]
     };
     let name = HostName {
         prefix: None,
         runtime: "native".into(),
     };
-    Ok(Offer {
+    let hello = serve::introduction(timers::catalogue(), waiters);
+    Ok(offer(command, true, None, name, hello))
+}
+
+fn offer(
+    command: Command,
+    takes_ids: bool,
+    log: Option<LogSpec>,
+    name: HostName,
+    hello: Hello,
+) -> Offer {
+    let (compares, answers_for_many) = (hello.offers(Op::Comparisons), hello.many);
+    let Hello {
+        mut timers,
+        mut waiters,
+        unavailable: mut missing,
+        ..
+    } = hello;
+    timers.retain(|timer| timer.id != timers::FLOOR_ID);
+    waiters.retain(|waiter| waiter.id != timers::waits::FLOOR_ID);
+    missing.retain(|missing| timers.iter().all(|timer| timer.id != missing.id));
+    let host = Host {
+        command,
+        takes_ids,
+        timers,
+        waiters,
+        compares,
+        answers_for_many,
+        log,
+    };
+    Offer {
         host,
         name,
-        rows,
-        missing_waiters: Vec::new(),
-    })
+        missing,
+    }
+}
+
+/// How an agent of the command line is started.
+pub(in crate::commands) fn command(spec: &AgentSpec) -> Command {
+    let (program, args) = spec
+        .command
+        .split_first()
+        .expect("the command line refuses an empty command");
+    Command::new(program, program, args.iter().map(Into::into).collect())
+}
+
+/// What leads the ids of an agent that did not say what it is.
+fn prefix_of(spec: &AgentSpec) -> String {
+    let program = spec.command.first().map_or("", String::as_str);
+    let program = program.rsplit('/').next().unwrap_or(program);
+    spec.name.clone().unwrap_or_else(|| as_prefix(program))
+}
+
+/// A host that did not introduce itself.
+pub(super) fn unreachable(prefix: &str, label: String, fault: &Fault) -> MissingTimer {
+    let why = NotUsable {
+        status: Status::Failed,
+        reason: fault.to_string(),
+        remedy: None,
+    };
+    MissingTimer::of_host(prefix, label, why)
+}
+
+/// The name of a runtime as what leads its ids: lower case, words joined.
+fn as_prefix(name: &str) -> String {
+    let joined: String = name
+        .to_lowercase()
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || matches!(c, '.' | '_' | '#' | '+') {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let trimmed = joined.trim_matches('-');
+    if trimmed.is_empty() {
+        "agent".into()
+    } else {
+        trimmed.into()
+    }
 }
 
 /// Why nothing is called so; where that is a timer for another command, which.

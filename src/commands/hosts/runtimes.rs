@@ -3,13 +3,15 @@
 use timers::Fault;
 use timers::agents::Runtime;
 
-use super::offer::{Offer, offer, unreachable_agent};
+use super::MissingTimer;
+use super::offers::{Offer, ask, unreachable};
 use crate::campaign::clocks::Settings;
 use crate::cli::HostArgs;
 use crate::commands::CommandError;
 use crate::hosts::children;
 use crate::hosts::runtimes::{self, NotThere, Ready, takes_settings};
-use crate::model::{Status, TimerRow};
+use crate::model::Status;
+use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 
 /// What came of the runtimes.
@@ -30,8 +32,8 @@ pub struct Unnamed {
 }
 
 impl Unnamed {
-    /// Whether a row stands for one that is not here.
-    pub fn is_row_of(&self, id: &str) -> bool {
+    /// Whether an id stands for one that is not here.
+    pub fn stands_for(&self, id: &str) -> bool {
         id.strip_suffix(":*")
             .is_some_and(|name| self.missing.contains(&name))
     }
@@ -57,7 +59,7 @@ pub(super) fn add(
     wanted: &HostArgs,
     settings: &Settings,
     offers: &mut Vec<Offer>,
-    lost: &mut Vec<TimerRow>,
+    lost: &mut Vec<MissingTimer>,
 ) -> Result<Installed, CommandError> {
     let settings_of_browsers: Vec<String> = wanted
         .settings
@@ -85,7 +87,7 @@ pub(super) fn add(
         }
         let ready = prepared.unwrap_or_else(|why| {
             missing_by_name |= named;
-            lost.push(missing(runtime, &why));
+            lost.push(missing(runtime, why));
             Vec::new()
         });
         for Ready {
@@ -95,10 +97,10 @@ pub(super) fn add(
         } in ready
         {
             let label = command.name.clone();
-            match offer(command, Some(prefix), true, log, settings) {
+            match ask(command, Some(prefix), true, log, settings) {
                 Ok(offer) => offers.push(offer),
                 Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
-                Err(fault) => lost.push(unreachable_agent(prefix, &label, &fault)),
+                Err(fault) => lost.push(unreachable(prefix, label, &fault)),
             }
         }
     }
@@ -148,12 +150,13 @@ fn prepare(
     }
 }
 
-/// The one line of a runtime that is not there.
-fn missing(runtime: &Runtime, why: &NotThere) -> TimerRow {
-    let prefix = runtime.name;
-    let label = format!("all timers of {prefix}");
-    let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), &label, prefix, Status::Unavailable);
-    row.reason = Some(why.reason.clone());
-    row.remedy = Some(why.remedy.clone());
-    row
+/// A runtime that is not there.
+fn missing(runtime: &Runtime, why: NotThere) -> MissingTimer {
+    let label = format!("all timers of {}", runtime.name);
+    let why = NotUsable {
+        status: Status::Unavailable,
+        reason: why.reason,
+        remedy: Some(why.remedy),
+    };
+    MissingTimer::of_host(runtime.name, label, why)
 }

@@ -401,6 +401,15 @@ impl Reply {
     pub const REFUSED: i64 = i64::MIN;
 }
 
+impl From<Vec<i64>> for Reply {
+    fn from(values: Vec<i64>) -> Self {
+        Self {
+            values,
+            ..Self::default()
+        }
+    }
+}
+
 /// The state of a thread and its core at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Around {

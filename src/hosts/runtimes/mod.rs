@@ -127,7 +127,8 @@ fn make(
             let text = book
                 .as_ref()
                 .map_or(source.text.to_owned(), |book| book.expand(source.text));
-            fs::write(folder.join(source.name), text)
+            let name = Path::new(source.name).file_name().unwrap_or_default();
+            fs::write(folder.join(name), text)
         })
     });
     written.map_err(|error| {

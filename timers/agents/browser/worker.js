@@ -1,0 +1,1 @@
+importScripts('agent.js', 'serve.js');
