@@ -31,7 +31,7 @@ trap 'exit 143' TERM
 
 while [ "$runs" -gt 0 ]; do
     # shellcheck disable=SC2086 # words
-    "$meter" probe --quiet --save "$new" ${PROBE---quick} >/dev/null || exit
+    "$meter" probe --quiet --save="$new" ${PROBE---quick} >/dev/null || exit
     runs=$((runs - 1))
 done
 for now in "$new"/*/; do

@@ -96,7 +96,7 @@ if [ -n "${REMOTE:-}" ]; then
     # What is cut off is never called report.json.
     timeout -k 5 "${LIMIT:-900}" "$@" >"$folder/.report" 2>"$errors" </dev/null &
 else
-    timeout -k 5 "${LIMIT:-900}" "${TIMERMETER:-timermeter}" probe --quiet --save "$folder" --node "${called:-$node}" "$@" >/dev/null 2>"$errors" </dev/null &
+    timeout -k 5 "${LIMIT:-900}" "${TIMERMETER:-timermeter}" probe --quiet --save="$folder" --node "${called:-$node}" "$@" >/dev/null 2>"$errors" </dev/null &
 fi
 wait "$!"
 code=$? over=yes

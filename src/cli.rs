@@ -28,7 +28,7 @@ pub use inspect::InspectArgs;
 pub use measure::{MeasureArgs, MeasureWorkerArgs};
 pub use output::{Output, OutputArgs};
 pub use pick::PickArgs;
-pub use report::{FiguresWanted, PublishArgs, ReportArgs};
+pub use report::{PublishArgs, ReportArgs};
 pub use run::{DetailArgs, RunArgs};
 pub use runtimes::{AgentCheckArgs, BrowserArgs, HostArgs, RuntimeName};
 pub use table::{Columns, TableArgs};

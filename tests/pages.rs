@@ -6,7 +6,7 @@ use std::path::Path;
 
 use timermeter::model::Report;
 use timermeter::page::render;
-use timermeter::page::site::{self, Wanted};
+use timermeter::page::site;
 use timermeter::plot::Plot;
 use timermeter::report::{read, render as render_report};
 use timermeter::table::{Format, Style};
@@ -144,7 +144,7 @@ fn site_has_index_and_pages() {
     write(&report(), &reports.join("amd/2026-11-20/report.json"));
     write(&another(), &reports.join("a b&c.json"));
     fs::write(reports.join("broken.json"), "{").unwrap();
-    let made = site::publish(&reports, &place, Wanted::default(), &|| ()).unwrap();
+    let made = site::publish(&reports, &place, None, &|| ()).unwrap();
     assert_eq!((made.reports, made.left_out.len()), (2, 1));
     let index = fs::read_to_string(place.join("index.html")).unwrap();
     assert!(
@@ -188,7 +188,7 @@ fn site_has_index_and_pages() {
     // stays.
     fs::remove_file(reports.join("a b&c.json")).unwrap();
     fs::write(place.join("reports/mine.html"), "").unwrap();
-    site::publish(&reports, &place, Wanted::default(), &|| ()).unwrap();
+    site::publish(&reports, &place, None, &|| ()).unwrap();
     let pages: Vec<_> = fs::read_dir(place.join("reports"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
@@ -209,7 +209,7 @@ fn many_reports_are_listed_by_file() {
     for node in 0..41 {
         write(&report(), &reports.join(format!("node-{node:02}.json")));
     }
-    let made = site::publish(&reports, &place, Wanted::default(), &|| ()).unwrap();
+    let made = site::publish(&reports, &place, None, &|| ()).unwrap();
     assert_eq!(made.reports, 41);
     let index = fs::read_to_string(place.join("index.html")).unwrap();
     assert!(
@@ -237,7 +237,7 @@ fn leaves_foreign_folder_alone() {
     fs::create_dir(&mine).unwrap();
     fs::write(mine.join("thesis.tex"), "years of work").unwrap();
     let reported = |place: &Path| {
-        site::publish(&reports, place, Wanted::default(), &|| ())
+        site::publish(&reports, place, None, &|| ())
             .unwrap_err()
             .to_string()
     };
@@ -254,7 +254,7 @@ fn leaves_foreign_folder_alone() {
     );
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
-    assert!(site::publish(&empty, &folder.path().join("s"), Wanted::default(), &|| ()).is_err());
+    assert!(site::publish(&empty, &folder.path().join("s"), None, &|| ()).is_err());
     assert!(!folder.path().join("s").exists());
 }
 

@@ -104,15 +104,6 @@ pub struct Site {
     pub at_once: bool,
 }
 
-/// What a site is to be like; nothing where the number of reports decides.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
-    /// What a report comes down to.
-    pub sentence: Option<Sentence>,
-    /// Whether pages have figures.
-    pub figures: Option<Figures>,
-}
-
 /// What the page of a report shows.
 #[derive(Clone, Copy)]
 struct SiteContent {
@@ -135,7 +126,7 @@ struct Made {
 pub fn publish(
     folder: &Path,
     place: &Path,
-    wanted: Wanted,
+    sentence: Option<Sentence>,
     read: &(dyn Fn() + Sync),
 ) -> Result<Site, SiteError> {
     if !folder.is_dir() {
@@ -151,11 +142,7 @@ pub fn publish(
     } else {
         Figures::Drawn
     };
-    let figures = wanted.figures.unwrap_or(figures);
-    let shown = SiteContent {
-        figures,
-        sentence: wanted.sentence,
-    };
+    let shown = SiteContent { figures, sentence };
     let Made { reports, refused } = make(folder, site, shown, read)?;
     place::write_manifest(site).map_err(|source| SiteError::Write {
         path: site.join(MARK),

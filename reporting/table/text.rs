@@ -8,15 +8,10 @@ use comfy_table::presets::NOTHING as NO_BORDERS;
 use comfy_table::{CellAlignment, Table as Drawing};
 
 use super::{Table, TableColumn, Value};
-use crate::parallel;
 use crate::text::{clipped, columns, fold_name, hang, wrap};
 
 /// More rows than this are written without layout.
 const BULK: usize = 5_000;
-/// Rows that are written together without layout.
-const CHUNK: usize = 1 << 10;
-/// Of these, how many are made at once.
-const AT_ONCE: usize = 64;
 /// Blanks between columns, where there is room for them.
 const GAP: usize = 2;
 /// A column that is folded is no narrower, as nothing could be read in it: the table then exceeds
@@ -80,19 +75,9 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
 
 /// A row a line, two blanks between its cells.
 fn write_in_bulk(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
-    let line = |cells: Cells| cells.join("  ") + "\n";
-    output.write_all(line(head(table)).as_bytes())?;
-    let chunks: Vec<_> = table.rows.chunks(CHUNK).collect();
-    for some in chunks.chunks(AT_ONCE) {
-        let made = parallel::mapped(some, |rows| {
-            rows.iter()
-                .map(|row| line(cells(table, row)))
-                .collect::<String>()
-        });
-        made.iter()
-            .try_for_each(|lines| output.write_all(lines.as_bytes()))?;
-    }
-    Ok(())
+    writeln!(output, "{}", head(table).join("  "))?;
+    let mut rows = table.rows.iter();
+    rows.try_for_each(|row| writeln!(output, "{}", cells(table, row).join("  ")))
 }
 
 impl Table<'_> {

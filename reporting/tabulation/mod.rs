@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 use crate::document::Render;
 use crate::fields::{Field, Kind, Row, rows};
 use crate::model::Report;
-use crate::report::{Collection, ReadError, slug};
+use crate::report::{Collection, Kept, ReadError, slug};
 use crate::table::{Format, Style, Table, TableColumn as Heading, Value};
 
 pub use column::ColumnName;
@@ -68,10 +68,9 @@ struct TableLine {
     key: Value,
 }
 
-/// A report as it was kept: its name in two lengths, and its lines.
+/// A report as it was kept: the name of its platform, and its lines.
 struct Sheet {
     slug: String,
-    dated: String,
     /// For each choice.
     lines: Vec<Vec<TableLine>>,
 }
@@ -86,10 +85,8 @@ impl Tabulation {
                 .iter()
                 .map(|choice| lines(path, &report, choice))
                 .collect();
-            let slug = slug(&report.platform);
             Sheet {
-                dated: format!("{slug} {}", report.created),
-                slug,
+                slug: slug(&report.platform),
                 lines,
             }
         });
@@ -303,27 +300,20 @@ fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
     shown.flat_map(Row::by_length).map(line).collect()
 }
 
-/// A name for each report that no other one has: its platform, where need be with the time, else
-/// its file.
+/// A name for each report that no other one has: its platform, where need be with its file.
 fn names(collection: &Collection<Sheet>) -> Vec<Arc<str>> {
+    let reports = &collection.reports;
     let mut slugs: HashMap<&str, u32> = HashMap::new();
-    let mut times: HashMap<&str, u32> = HashMap::new();
-    for Sheet { slug, dated, .. } in collection.reports.iter().map(|kept| &kept.content) {
-        *slugs.entry(slug).or_default() += 1;
-        *times.entry(dated).or_default() += 1;
+    for kept in reports {
+        *slugs.entry(&kept.content.slug).or_default() += 1;
     }
-    let name = |path: &Path, sheet: &Sheet| -> Arc<str> {
-        if slugs[sheet.slug.as_str()] == 1 {
-            sheet.slug.as_str().into()
-        } else if times[sheet.dated.as_str()] == 1 {
-            sheet.dated.as_str().into()
+    let name = |kept: &Kept<Sheet>| -> Arc<str> {
+        let slug = kept.content.slug.as_str();
+        if slugs[slug] == 1 {
+            slug.into()
         } else {
-            format!("{} ({})", sheet.slug, path.display()).into()
+            format!("{slug} ({})", kept.path.display()).into()
         }
     };
-    collection
-        .reports
-        .iter()
-        .map(|kept| name(&kept.path, &kept.content))
-        .collect()
+    reports.iter().map(name).collect()
 }

@@ -20,6 +20,6 @@ pub struct AnalyseArgs {
     pub detail: DetailArgs,
     /// Keep the report in DIR/<platform>/<date>/ by what the trace tells, with a page to read; DIR
     /// is reports where none is given
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "reports")]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = "reports")]
     pub save: Option<PathBuf>,
 }

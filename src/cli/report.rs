@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{DetailArgs, OutputArgs};
 
@@ -32,19 +32,4 @@ pub struct PublishArgs {
     /// The folder of the site; files that `publish` wrote there before are replaced, others stay
     #[arg(short, long, value_name = "SITE")]
     pub output: PathBuf,
-    /// Whether pages show figures, which takes a megabyte each
-    #[arg(long, value_enum, default_value_t)]
-    pub figures: FiguresWanted,
-}
-
-/// Whether pages show figures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum FiguresWanted {
-    /// Up to a hundred reports
-    #[default]
-    Auto,
-    /// On every page
-    Always,
-    /// On none
-    Never,
 }

@@ -47,7 +47,7 @@ pub struct RunArgs {
     pub trace: Option<PathBuf>,
     /// Keep the run in DIR/<platform>/<date>/, with a page to read; DIR is reports where none is
     /// given
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "reports")]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = "reports")]
     pub save: Option<PathBuf>,
     /// Keep the report under this name and replace an older one; `compare NAME` prints what changed
     /// since

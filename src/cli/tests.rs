@@ -85,6 +85,15 @@ fn all_flags_of_probe() {
 }
 
 #[test]
+fn timer_after_save_is_no_folder() {
+    let args = probe(&["--save", "monotonic"]);
+    assert_eq!(args.run.timers, ["monotonic"]);
+    assert_eq!(args.run.save.as_deref(), Some("reports".as_ref()));
+    let args = probe(&["--save=kept"]);
+    assert_eq!(args.run.save.as_deref(), Some("kept".as_ref()));
+}
+
+#[test]
 fn probe_needs_nothing() {
     let args = probe(&[]);
     assert!(args.run.timers.is_empty() && !args.run.quick && !args.run.thorough);

@@ -32,27 +32,5 @@ pub fn script(shell: Shell) -> Vec<u8> {
         .subcommands(shown);
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut command, "timermeter", &mut text);
-    if shell == Shell::Fish {
-        text.extend_from_slice(words_for_fish(&command).as_bytes());
-    }
     text
-}
-
-/// The words that arguments without a flag are one of: for fish, the generator leaves them out.
-fn words_for_fish(command: &clap::Command) -> String {
-    let subcommands = command.get_subcommands().flat_map(|subcommand| {
-        let name = subcommand.get_name();
-        subcommand.get_positionals().filter_map(move |argument| {
-            let values = argument.get_possible_values();
-            let shown = values.iter().filter(|value| !value.is_hide_set());
-            let words = shown
-                .map(|value| value.get_name())
-                .collect::<Vec<_>>()
-                .join(" ");
-            let of = format!("__fish_timermeter_using_subcommand {name}");
-            (!words.is_empty())
-                .then(|| format!("complete -c timermeter -n \"{of}\" -f -a \"{words}\"\n"))
-        })
-    });
-    subcommands.collect()
 }

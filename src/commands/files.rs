@@ -1,7 +1,6 @@
 //! The files that a run leaves behind, and what it prints.
 
 use std::io::Write;
-use std::path::Path;
 
 use super::{CommandError, Outputs, emit, failed, prepare, view, write_files};
 use crate::cli::RunArgs;
@@ -29,12 +28,12 @@ impl Files {
     /// Says which is not.
     pub fn prepare(args: &RunArgs) -> Result<Self, CommandError> {
         let trace = args.trace.as_deref().map(WholeFile::prepare).transpose();
-        let archive = args.save.as_deref().map(save_in).transpose()?;
+        let archive = args.save.as_deref().map(Archive::prepare).transpose();
         let baseline = args.baseline.as_deref().map(keep_as).transpose()?;
         Ok(Self {
             outputs: prepare(&args.output)?,
             trace: trace.map_err(failed)?,
-            archive,
+            archive: archive.map_err(failed)?,
             baseline,
             is_trace_shown: args.trace.as_deref().is_some_and(is_standard),
         })
@@ -83,18 +82,6 @@ impl Files {
         }
         Ok(report)
     }
-}
-
-/// A name of a timer after `--save` was meant as one.
-fn save_in(folder: &Path) -> Result<Archive, CommandError> {
-    let name = folder.to_string_lossy();
-    let is_timer = timers::find(&name).is_some() || timers::waits::find(&name).is_some();
-    if is_timer || name.contains(['*', '?']) {
-        return Err(CommandError::Usage(format!(
-            "--save takes a folder, and `{name}` names timers; write `--save=reports {name}`, or the timers first"
-        )));
-    }
-    Archive::prepare(folder).map_err(failed)
 }
 
 fn keep_as(name: &str) -> Result<(String, WholeFile), CommandError> {

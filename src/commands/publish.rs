@@ -4,9 +4,9 @@ use std::io::Write;
 
 use super::progress::Progress;
 use super::{CommandError, failed, tell};
-use crate::cli::{FiguresWanted, PublishArgs};
+use crate::cli::PublishArgs;
 use crate::page::Figures;
-use crate::page::site::{self, Wanted};
+use crate::page::site;
 use crate::text::counted;
 
 /// Runs the command. Returns whether all reports could be read.
@@ -14,26 +14,13 @@ use crate::text::counted;
 /// # Errors
 /// When none could be read, or the site cannot be written.
 pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let figures = match args.figures {
-        FiguresWanted::Auto => None,
-        FiguresWanted::Always => Some(Figures::Drawn),
-        FiguresWanted::Never => Some(Figures::LeftOut),
-    };
     let progress = Progress::of(site::count(&args.reports), false);
     progress.at("reports");
     let read = || {
         progress.step();
     };
-    let site = site::publish(
-        &args.reports,
-        &args.output,
-        Wanted {
-            figures,
-            sentence: Some(super::sentence),
-        },
-        &read,
-    )
-    .map_err(failed)?;
+    let site =
+        site::publish(&args.reports, &args.output, Some(super::sentence), &read).map_err(failed)?;
     drop(progress);
     for reason in &site.left_out {
         tell(&format!("left out: {reason}"));
@@ -47,8 +34,11 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         "{}: {reports}",
         args.output.join("index.html").display()
     )?;
-    if (site.figures, args.figures) == (Figures::LeftOut, FiguresWanted::Auto) {
-        writeln!(output, "without figures (--figures always draws them)")?;
+    if site.figures == Figures::LeftOut {
+        writeln!(
+            output,
+            "without figures, as so many reports would take a megabyte each"
+        )?;
     }
     Ok(site.left_out.is_empty())
 }

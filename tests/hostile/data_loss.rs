@@ -138,14 +138,7 @@ fn a_signal_leaves_nothing_unfinished() {
     }
     let site = folder.arg("site");
     for signal in [Signal::INT, Signal::TERM] {
-        let run = Run::start(&[
-            "publish",
-            many.to_str().unwrap(),
-            "-o",
-            &site,
-            "--figures",
-            "always",
-        ]);
+        let run = Run::start(&["publish", many.to_str().unwrap(), "-o", &site]);
         waited_for(|| is_begun(&folder).then_some(())).expect("it makes a site");
         run.signal(signal);
         let (status, _) = run.end();
@@ -166,8 +159,7 @@ fn removes_files_of_killed_process() {
         "probe",
         "--output",
         &folder.arg("report.json"),
-        "--save",
-        &folder.arg("."),
+        &format!("--save={}", folder.arg(".")),
     ]);
     run.until_it_runs("agent");
     assert!(is_begun(&folder));

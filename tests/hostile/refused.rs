@@ -63,7 +63,7 @@ fn rejects_unwritable_output_before_measuring() {
         );
     }
     for (path, folder) in [("/proc/kept", "/proc"), ("/proc", "/proc")] {
-        let reported = refused(&["probe", "--thorough", "--save", path], 1);
+        let reported = refused(&["probe", "--thorough", &format!("--save={path}")], 1);
         assert!(
             reported.contains(&format!(
                 "nothing can be made in '{folder}'; choose another place"
