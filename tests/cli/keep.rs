@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{json, patience, printed, program, timermeter};
+use super::{json, printed, timermeter};
 
 /// A probe of two timers, one of which any machine has. Globs, because what a busy machine leaves
 /// unresolved is no failure of these tests.
