@@ -14,8 +14,6 @@ const MOST_EQUAL_FIELDS: usize = 5;
 const KNOWN: &[[&str; 2]] = &[
     ["Completions", "Submissions"],
     ["Cpu", "Identity"],
-    ["ExactWait", "Waiter"],
-    ["PickArgs", "Requirement"],
     ["Properties", "Properties"],
     ["Recording", "Report"],
     ["TimerView", "WaiterView"],

@@ -303,11 +303,11 @@ const COLUMNS: [Column; 20] = [
     ("operation", "operation", Notation::Significant, |one| {
         one.operation.as_str().into()
     }),
-    ("size", "size", Notation::Fixed(0), |one| {
-        one.size.map(|size| size as f64).into()
+    ("size", "size", Notation::Significant, |one| {
+        one.size.map_or(Value::Nothing, Value::from)
     }),
-    ("calls", "calls", Notation::Fixed(0), |one| {
-        one.cell(|found| found.calls as f64)
+    ("calls", "calls", Notation::Significant, |one| {
+        one.cell(|found| found.calls)
     }),
     ("mean_ns", "mean", Notation::Time, |one| {
         one.cell(|found| found.mean_ns.value)
@@ -346,8 +346,8 @@ const COLUMNS: [Column; 20] = [
     ("system_ns", "system", Notation::Time, |one| {
         one.system_ns.into()
     }),
-    ("samples", "", Notation::Fixed(0), |one| {
-        one.cell(|found| found.valid as f64)
+    ("samples", "", Notation::Significant, |one| {
+        one.cell(|found| found.valid as u64)
     }),
     ("allocations", "allocations", Notation::Significant, |one| {
         let [instances, _] = one.allocated();

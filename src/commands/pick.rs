@@ -47,17 +47,13 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
 }
 
 fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, String> {
-    let language = args.language;
-    let runtime = language.and_then(Language::runtime).map(str::to_owned);
+    let asked = args.requirement.clone();
+    let runtime = args.language.and_then(Language::runtime);
     Requirement {
-        overhead: args.overhead,
-        rate_hz: args.rate,
-        counts: args.counts,
-        needs: args.needs.clone(),
-        settable: args.settable,
-        runtime: args.runtime.clone().or(runtime),
-        clocks: language.map_or_else(Vec::new, Language::clocks),
-        ..Requirement::new(duration, args.error, args.confidence)?
+        duration_ns: duration.0,
+        runtime: asked.runtime.or(runtime.map(str::to_owned)),
+        clocks: args.language.map_or_else(Vec::new, Language::clocks),
+        ..asked
     }
     .checked()
 }

@@ -18,7 +18,7 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, 
         every_ns,
         within_ns: args.within.map(|within| within.0),
         share: args.share,
-        overhead: args.overhead,
+        overhead: args.requirement.overhead,
     };
     let asked = asked.checked().map_err(CommandError::Usage)?;
     match &args.from {
@@ -46,7 +46,7 @@ fn measured(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice, CommandE
         ),
     };
     affordable(waits * every_ns / 1e9, every_ns)?;
-    let (timers, hosts) = targets(args, args.runtime.as_deref())?;
+    let (timers, hosts) = targets(args, args.requirement.runtime.as_deref())?;
     let record = |timers: &[String], plan| {
         let run = RunArgs {
             timers: timers.to_vec(),

@@ -1,38 +1,59 @@
 //! What is to be measured, and how well; and what a clock may have to be: what it counts, and what
 //! must not happen to it.
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::model::{Counted, Nanos};
 use crate::quantity;
 
 /// What a user wants to measure, and how well.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Args)]
 pub struct Requirement {
     /// How long the operation takes, roughly, in nanoseconds; above zero.
+    #[arg(skip)]
     pub duration_ns: f64,
-    /// The error that may be made, as a share of the duration, in (0, 1).
+    /// Largest error, as in 1%
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub error: f64,
-    /// How sure the error has to be kept, in [0.5, 0.9999].
+    /// Confidence that the error is kept
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
     pub confidence: f64,
-    /// The share of the running time that reading the clock may take, in (0, 1).
+    /// Largest share of the running time spent on reading the clock, or on waiting, as in 5%
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub overhead: Option<f64>,
-    /// What the clock has to count.
+    /// What the clock must count
+    #[arg(long, value_name = "TIME", value_parser = counted(), default_value = "wall")]
     pub counts: Counted,
-    /// What else it has to be.
+    /// Further properties that the clock must have (repeatable, or separated by commas)
+    #[arg(long, value_name = "NEED", value_enum, value_delimiter = ',')]
     pub needs: Vec<Need>,
-    /// Whether it may be one that can be set, and then steps: a duration over a step is off by any
-    /// amount.
+    /// Also accept clocks that can be set and then step: a duration across a step is wrong by any
+    /// amount
+    #[arg(long)]
     pub settable: bool,
-    /// How often the operation happens by itself, a second: it cannot be repeated at will then.
+    /// Rate at which the operation happens on its own, as in 10000/s: it cannot be repeated at will
+    #[arg(id = "rate", long = "rate", value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub rate_hz: Option<f64>,
-    /// The runtime whose timers are to be used; the native ones otherwise.
+    /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or the
+    /// prefix of the ids of an agent
+    #[arg(long, value_name = "NAME")]
     pub runtime: Option<String>,
     /// Ids of the only clocks that may be picked, without the prefix of a runtime; all where there
     /// are none.
+    #[arg(skip)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<String>,
+}
+
+/// What a clock may have to count.
+fn counted() -> impl TypedValueParser<Value = Counted> {
+    PossibleValuesParser::new(["wall", "process", "thread"]).map(|word| match word.as_str() {
+        "process" => Counted::ProcessCpu,
+        "thread" => Counted::ThreadCpu,
+        _ => Counted::Wall,
+    })
 }
 
 impl Requirement {
