@@ -17,7 +17,6 @@ pub mod platform;
 pub mod quantity;
 pub mod recording;
 pub mod selection;
-pub mod suitability;
 pub mod trust;
 pub mod watching;
 

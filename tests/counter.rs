@@ -8,9 +8,10 @@ use rand::{RngExt, SeedableRng};
 use simulated::{CounterFault, CounterMachine, CounterModel};
 use timermeter::campaign::counter::{CounterPlan, observe};
 use timermeter::counter::{Case, Counter, CounterVerdict, RecipeRow, judge};
+use timermeter::findings::counter::CounterCase;
+use timermeter::model::Severity;
 use timermeter::model::{CounterFacts, KernelLog, Platform};
 use timermeter::rate::counter::{CounterFindings, SHOWS, Tested, findings};
-use timermeter::suitability::Severity;
 use timers::raw::{Machine, Recipe};
 
 const PLAN: CounterPlan = CounterPlan {
@@ -46,9 +47,11 @@ fn judged(found: &CounterFindings) -> Counter {
     let ids = ["rdtsc", "rdtsc-lfence"];
     judge(&Case {
         ids,
-        platform: &platform,
-        facts: &facts,
-        found,
+        evidence: CounterCase {
+            platform: &platform,
+            facts: &facts,
+            found,
+        },
         rows: &[],
         recipes: &[],
     })

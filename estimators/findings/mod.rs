@@ -5,6 +5,8 @@
 //! missing. `docs/findings.md` is generated from the tables.
 
 mod clocks;
+pub mod counter;
+pub mod machine;
 mod report;
 mod waits;
 
@@ -18,13 +20,15 @@ pub use waits::{WAITS, WaitCase, Waits};
 use crate::model::{Finding, Severity, Unit, Value, Values};
 use crate::numbers::{rate, short_time, significant, time, trimmed};
 
-/// How findings of one code and one severity are worded.
+/// How findings of one code, one severity and one reason are worded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wording {
     /// Stable name.
     pub code: &'static str,
     /// How much it matters.
     pub severity: Severity,
+    /// The value `reason` that a finding has to have; empty where it is one for all.
+    pub reason: &'static str,
     /// What was found and what follows from it.
     pub message: &'static str,
     /// What to do about it; empty where nothing has to be done.
@@ -70,6 +74,7 @@ impl<S: Subject> Rule<S> {
         let wording = Wording {
             code,
             severity,
+            reason: "",
             message,
             advice,
         };
@@ -92,6 +97,8 @@ pub fn wordings() -> impl Iterator<Item = &'static Wording> {
         .chain(wordings_in(WAITS))
         .chain(wordings_in(REPORTS))
         .chain(report::FREQUENCY)
+        .chain(machine::MACHINE)
+        .chain(counter::COUNTER)
 }
 
 fn wordings_in<S: Subject>(rules: &'static [Rule<S>]) -> impl Iterator<Item = &'static Wording> {
@@ -128,7 +135,13 @@ impl Finding {
     }
 
     fn wording(&self) -> Option<&'static Wording> {
-        wordings().find(|wording| wording.code == self.code && wording.severity == self.severity)
+        let reason = match self.values.get("reason") {
+            Some(Value::Text(reason)) => reason,
+            _ => "",
+        };
+        wordings().find(|wording| {
+            (wording.code, wording.severity, wording.reason) == (&*self.code, self.severity, reason)
+        })
     }
 }
 
@@ -249,7 +262,7 @@ mod tests {
     #[test]
     fn wordings_are_unique() {
         let all: Vec<_> = wordings()
-            .map(|wording| (wording.code, wording.severity))
+            .map(|wording| (wording.code, wording.severity, wording.reason))
             .collect();
         let unique: BTreeSet<_> = all.iter().collect();
         assert_eq!(all.len(), unique.len());

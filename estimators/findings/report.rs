@@ -66,6 +66,7 @@ const FIX_FREQUENCY: &str =
 pub const FREQUENCY_CHANGED: Wording = Wording {
     code: "frequency-changed",
     severity: Note,
+    reason: "",
     message: "<the core ran at {low} to {high} from one window of measurement to the next; costs are reported as they are \
               at {median}, the median><the core ran at {before} before the measurement and at {after} after it ({change}); \
               figures in cycles are uncertain by as much>",
@@ -76,6 +77,7 @@ pub const FREQUENCY_CHANGED: Wording = Wording {
 pub const EFFECTIVE_FREQUENCY_DOUBTFUL: Wording = Wording {
     code: "effective-frequency-doubtful",
     severity: Note,
+    reason: "",
     message: "a multiplication took {ratio} times as long as an addition, where 2 to 5 are expected: an addition may not \
               take one cycle here, as under an emulator",
     advice: "give the frequency, as in `--cycles 2.8GHz`, or trust nanoseconds only",
@@ -85,6 +87,7 @@ pub const EFFECTIVE_FREQUENCY_DOUBTFUL: Wording = Wording {
 pub const EFFECTIVE_FREQUENCY_UNKNOWN: Wording = Wording {
     code: "effective-frequency-unknown",
     severity: Note,
+    reason: "",
     message: "the effective frequency of the core could not be measured, so there are no figures in cycles",
     advice: "use `--cycles nominal` or give a value like `--cycles 2.8GHz`",
 };

@@ -7,11 +7,11 @@ use super::first_look::{first_look, first_waits};
 use super::{CommandError, emit, failed, prepare};
 use crate::cli::{AnswerArgs, HostArgs};
 use crate::document::Document;
+use crate::findings::machine;
 use crate::method::ClockAnswer;
 use crate::method::answer::WAIT_NS;
-use crate::model::{Platform, Report, WaitRow};
+use crate::model::{Platform, Report, Severity, WaitRow};
 use crate::report::read;
-use crate::suitability::{self, Severity};
 
 /// The clocks that are looked at, of each line the first that this system has: one that every
 /// platform has, and the counter of the CPU, in order and by itself.
@@ -85,7 +85,7 @@ fn kept(files: &[PathBuf]) -> Result<Measured, CommandError> {
 /// What makes figures worse here and now, with its size where there is one.
 fn disturbances(report: &Report) -> Vec<String> {
     let platform: &Platform = &report.platform;
-    let findings = suitability::judge(platform);
+    let findings = machine::judge(platform);
     // The clock source has a line of its own.
     let problems = findings.iter().filter(|finding| {
         finding.severity == Severity::Problem

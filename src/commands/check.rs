@@ -9,12 +9,12 @@ use super::frame::choose_cpu;
 use super::{CommandError, emit, failed, prepare};
 use crate::cli::CheckArgs;
 use crate::document::{Document, FindingText};
+use crate::findings::machine;
+use crate::findings::machine::{is_fit, judge};
 use crate::input;
-use crate::model::Platform;
+use crate::model::{Finding, Platform, Severity};
 use crate::platform;
 use crate::report::read;
-use crate::suitability::waiting::Watched;
-use crate::suitability::{self, Finding, Severity};
 use crate::text::{counted, first_part};
 use crate::watching::{kept, tally};
 
@@ -44,14 +44,14 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
             humantime::format_rfc3339_seconds(timers::date()).to_string(),
         ),
     };
-    let mut findings = suitability::judge(&platform);
+    let mut findings = judge(&platform);
     if args.from.is_none() {
         findings.extend(watched());
         findings.sort_by_key(|finding| finding.severity);
     }
     let checked = Checked {
         date,
-        fit: suitability::fit(&findings),
+        fit: is_fit(&findings),
         findings,
         platform,
     };
@@ -74,11 +74,11 @@ fn watched() -> Option<Finding> {
     let duration = |end: kept::End| {
         humantime::format_duration(Duration::from_secs(end.watched_s.max(0.0) as u64)).to_string()
     };
-    Some(suitability::waiting::watched(&Watched {
-        date: kept.last?.date,
-        lasted: kept.end.map(duration),
-        events: tally(&kept.events),
-    }))
+    Some(machine::watched(
+        &kept.last?.date,
+        kept.end.map(duration),
+        tally(&kept.events),
+    ))
 }
 
 /// What is judged of the clocks themselves: all else is about what surrounds them.
@@ -96,7 +96,7 @@ fn clock_sentence(findings: &[Finding]) -> Option<String> {
         Severity::Unknown => "unknown",
         Severity::Note | Severity::Ok => "good",
     };
-    Some(format!("The clock is {word} — {}.", worst.message))
+    Some(format!("The clock is {word} — {}.", worst.message()))
 }
 
 /// All findings, or only problems and notes, of the latter what was found.
@@ -107,7 +107,7 @@ fn shown(findings: &[Finding], whole: bool) -> impl Iterator<Item = FindingText>
     shown.map(move |finding| {
         let mut text = FindingText::from(finding);
         if !whole && finding.severity == Severity::Note {
-            text.message = first_part(&finding.message).to_owned();
+            text.message = first_part(&text.message).to_owned();
             text.advice = None;
         }
         text
@@ -128,21 +128,4 @@ fn summary(findings: &[Finding]) -> String {
         count(Severity::Unknown),
         count(Severity::Ok),
     )
-}
-
-impl From<&Finding> for FindingText {
-    fn from(finding: &Finding) -> Self {
-        let Finding {
-            code,
-            severity,
-            message,
-            advice,
-        } = finding.clone();
-        Self {
-            severity,
-            code,
-            message,
-            advice,
-        }
-    }
 }

@@ -12,6 +12,7 @@ use crate::campaign::counter::{CounterPlan, observe};
 use crate::cli::{CheckArgs, RecipeArgs};
 use crate::counter::{Case, Counter, CounterVerdict, RecipeOutcome, RecipeRow, judge};
 use crate::document::Document;
+use crate::findings::counter::CounterCase;
 use crate::hosts::children;
 use crate::hosts::tool::run_within;
 use crate::model::TimerRow;
@@ -55,9 +56,11 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     drop(here);
     let case = Case {
         ids,
-        platform: &platform,
-        facts: &facts,
-        found: &found,
+        evidence: CounterCase {
+            platform: &platform,
+            facts: &facts,
+            found: &found,
+        },
         rows: &rows,
         recipes: &recipes,
     };

@@ -14,8 +14,8 @@ use crate::cli::{CheckArgs, HostArgs};
 use crate::document::Document;
 use crate::hosts::{children, tool};
 use crate::model::{Interval, TimerRow, value_of};
+use crate::platform::sources::{SourceFigures, advice, described, log_of_sources};
 use crate::platform::{Root, clock_source};
-use crate::suitability::sources::{SourceFigures, advice, described, log_of_sources};
 use crate::table::{Notation, Table, TableColumn};
 
 /// The schema of the document.

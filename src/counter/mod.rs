@@ -4,16 +4,14 @@
 //! The answer in five lines: the verdict, what was seen, who trusts it, what it gains, how to do
 //! it.
 
-mod evidence;
-mod machine;
 pub mod recipes;
 
 pub use recipes::{RecipeOutcome, RecipeRow, Snippets};
 use serde::Serialize;
 
-use crate::model::{CounterFacts, Platform, TimerRow};
+use crate::findings::counter::{self, CounterCase, is_built_on};
+use crate::model::{Finding, Severity, TimerRow};
 use crate::rate::counter::CounterFindings;
-use crate::suitability::{Finding, Severity};
 use crate::text::numbers::{range_ns, significant, time};
 
 /// The schema of the document.
@@ -37,12 +35,8 @@ pub enum CounterVerdict {
 pub struct Case<'a> {
     /// The ids of the counter: read bare, and held back by a fence.
     pub ids: [&'a str; 2],
-    /// The machine.
-    pub platform: &'a Platform,
-    /// What it says of the counter.
-    pub facts: &'a CounterFacts,
-    /// What was found.
-    pub found: &'a CounterFindings,
+    /// What was observed and declared.
+    pub evidence: CounterCase<'a>,
     /// Rows of a report: the counter, and the clocks of the system that could be read instead.
     pub rows: &'a [TimerRow],
     /// What programs find its rate to be.
@@ -109,19 +103,16 @@ pub struct Gain {
 /// Judges.
 #[must_use]
 pub fn judge(case: &Case) -> Counter {
-    let mut findings = evidence::findings(case.found);
-    findings.extend(machine::findings(case));
-    let moved = machine::after_a_move(case);
-    findings.push(moved.finding.clone());
-    findings.sort_by_key(|finding| finding.severity);
-    let verdict = verdict(&findings, moved.stays, case);
-    let rate = case.found.rate.filter(|_| {
+    let found = case.evidence.found;
+    let findings = counter::judge(&case.evidence);
+    let verdict = verdict(&findings, case);
+    let rate = found.rate.filter(|_| {
         matches!(
             verdict,
             Some(CounterVerdict::Safe | CounterVerdict::UntilMoved)
         )
     });
-    let hz = case.found.rate.map(|rate| 1e9 / rate.ns_per_tick);
+    let hz = found.rate.map(|rate| 1e9 / rate.ns_per_tick);
     let gains = case.rows.iter().map(gain).collect();
     let mut counter = Counter {
         schema: SCHEMA,
@@ -130,9 +121,9 @@ pub fn judge(case: &Case) -> Counter {
         summary: Vec::new(),
         findings,
         hz,
-        hz_uncertainty: case.found.rate.map(|rate| rate.uncertainty),
-        watched_s: 1e-9 * case.found.watched_ns,
-        cpus: cpus(case.found),
+        hz_uncertainty: found.rate.map(|rate| rate.uncertainty),
+        watched_s: 1e-9 * found.watched_ns,
+        cpus: cpus(found),
         gains,
         recipes: case.recipes.to_vec(),
         snippets: rate.map(|rate| {
@@ -146,24 +137,22 @@ pub fn judge(case: &Case) -> Counter {
 /// Findings without which nothing can be said for it.
 const ESSENTIAL: [&str; 4] = ["invariant", "cpus", "order", "rate"];
 
-fn verdict(findings: &[Finding], stays: bool, case: &Case) -> Option<CounterVerdict> {
-    if findings
-        .iter()
-        .any(|finding| finding.severity == Severity::Problem)
-    {
+fn verdict(findings: &[Finding], case: &Case) -> Option<CounterVerdict> {
+    let has = |code: &str, severity| {
+        let mut of_severity = findings
+            .iter()
+            .filter(|finding| finding.severity == severity);
+        of_severity.any(|finding| code.is_empty() || finding.code == code)
+    };
+    if has("", Severity::Problem) {
         return Some(CounterVerdict::Unsafe);
     }
     // Who builds its own clock on the counter answers for what one process could not find out.
-    let trusted = machine::is_built_on(case.platform);
-    let unknown = |code: &str| {
-        findings
-            .iter()
-            .any(|finding| finding.code == code && finding.severity == Severity::Unknown)
-    };
-    if ESSENTIAL.into_iter().any(unknown) && !trusted {
+    let unknown = ESSENTIAL.iter().any(|code| has(code, Severity::Unknown));
+    if unknown && !is_built_on(case.evidence.platform) {
         return None;
     }
-    Some(if stays {
+    Some(if has("moved", Severity::Ok) {
         CounterVerdict::Safe
     } else {
         CounterVerdict::UntilMoved
@@ -220,9 +209,7 @@ fn answer(counter: &Counter) -> String {
             .iter()
             .find(|finding| finding.severity == severity)
     };
-    let message = |finding: Option<&Finding>| {
-        finding.map_or(String::new(), |finding| finding.message.clone())
-    };
+    let message = |finding: Option<&Finding>| finding.map_or(String::new(), Finding::message);
     match counter.verdict {
         Some(CounterVerdict::Safe) => format!("safe: a program may read {id} on this machine"),
         Some(CounterVerdict::UntilMoved) => {
@@ -258,17 +245,20 @@ fn seen(counter: &Counter, case: &Case) -> String {
             format!("{all} CPUs within {}", time(Some(apart)))
         }
     };
-    let (backward, readings, _) = case.found.backward;
+    let (backward, readings, _) = case.evidence.found.backward;
     format!(
         "seen: {rate}; {cpus}; {backward} steps back in {} readings and {} handoffs",
         readings,
-        case.found.between.map_or(0, |between| between.handoffs)
+        case.evidence
+            .found
+            .between
+            .map_or(0, |between| between.handoffs)
     )
 }
 
 fn trusted(counter: &Counter) -> String {
-    let said = |code: &str| finding(counter, code).map(|finding| finding.message.as_str());
-    let all: Vec<&str> = ["kernel", "log"].into_iter().filter_map(said).collect();
+    let said = |code: &str| finding(counter, code).map(Finding::message);
+    let all: Vec<String> = ["kernel", "log"].into_iter().filter_map(said).collect();
     format!("trust: {}", all.join("; "))
 }
 
@@ -301,7 +291,7 @@ fn gained(counter: &Counter, case: &Case) -> String {
         }
         _ => format!(
             "gain: {}",
-            case.found.costs.map_or(
+            case.evidence.found.costs.map_or(
                 "what a read takes was not measured".to_owned(),
                 |[counter, clock]| {
                     format!(
@@ -343,7 +333,7 @@ fn how(counter: &Counter) -> String {
     if matches!(counter.verdict, Some(CounterVerdict::Unsafe) | None) {
         return "do: read the kernel's clock (clock_gettime, CLOCK_MONOTONIC)".to_owned();
     }
-    let order = if machine::is_fenced_by_lfence(&counter.counter) {
+    let order = if counter.counter == "rdtsc" {
         "lfence"
     } else {
         "a fence"

@@ -1,7 +1,7 @@
 //! Answers for made-up machines.
 
 use super::*;
-use crate::model::{CounterPromise, KernelLog};
+use crate::model::{CounterFacts, CounterPromise, KernelLog, Platform};
 use crate::rate::Rate;
 use crate::rate::counter::{CpuOffset, CpuRate, Tested};
 
@@ -72,9 +72,11 @@ fn facts() -> CounterFacts {
 fn judged(platform: &Platform, facts: &CounterFacts, found: &CounterFindings) -> Counter {
     judge(&Case {
         ids: ["rdtsc", "rdtsc-lfence"],
-        platform,
-        facts,
-        found,
+        evidence: CounterCase {
+            platform,
+            facts,
+            found,
+        },
         rows: &[],
         recipes: &[],
     })

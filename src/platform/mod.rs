@@ -16,6 +16,7 @@ mod hypervisor;
 mod kernel;
 pub mod quietest;
 mod root;
+pub mod sources;
 mod waiting;
 
 use timers::os::MachineFacts;

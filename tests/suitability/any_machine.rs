@@ -1,9 +1,9 @@
 //! Any machine at all, made of what may be there or not.
 
 use proptest::prelude::*;
+use timermeter::findings::machine::{is_fit, judge};
+use timermeter::model::Severity::Problem;
 use timermeter::model::{CoreKind, CpuQuota, Load, Ntp, Platform};
-use timermeter::suitability::Severity::Problem;
-use timermeter::suitability::{fit, judge};
 
 prop_compose! {
     fn any_platform()(
@@ -47,10 +47,10 @@ proptest! {
         let findings = judge(&platform);
         prop_assert!(findings.is_sorted_by_key(|finding| finding.severity));
         for finding in &findings {
-            prop_assert!(!finding.message.is_empty());
-            prop_assert!(finding.severity != Problem || finding.advice.is_some(), "{:?}", finding);
+            prop_assert!(!finding.message().is_empty());
+            prop_assert!(finding.severity != Problem || !finding.advice().is_empty(), "{:?}", finding);
             prop_assert!(findings.iter().filter(|other| other.code == finding.code).count() == 1);
         }
-        prop_assert_eq!(fit(&findings), findings.iter().all(|finding| finding.severity != Problem));
+        prop_assert_eq!(is_fit(&findings), findings.iter().all(|finding| finding.severity != Problem));
     }
 }

@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use proptest::prelude::*;
+use timermeter::findings::machine::judge;
+use timermeter::model::Severity;
 use timermeter::model::{Platform, Tickless};
 use timermeter::platform::{Root, identify_at};
-use timermeter::suitability::{Severity, judge};
 
 use crate::skipping::skipped;
 

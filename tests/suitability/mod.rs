@@ -3,10 +3,11 @@
 mod any_machine;
 mod files;
 
+use timermeter::findings::machine::{is_fit, judge};
 use timermeter::model::{
     ClockSource, CoreKind, CpuQuota, IdleState, Load, MemoryLimit, Ntp, Platform, Tickless, Waiting,
 };
-use timermeter::suitability::{Finding, Severity, fit, judge};
+use timermeter::model::{Finding, Severity};
 
 /// A machine on which nothing is wrong: two cores of bare metal, made ready.
 fn ready() -> Platform {
@@ -111,11 +112,12 @@ impl Findings {
         for other in judge(&platform).iter().filter(|other| other.code != code) {
             assert_eq!(other.severity, Severity::Ok, "{other:?}");
         }
-        assert_eq!(fit(&judge(&platform)), severity != Problem);
-        let advice = found
-            .advice
-            .map_or_else(String::new, |advice| format!(" → {advice}"));
-        self.lines += &format!("{severity:?} {code}: {}{advice}\n", found.message);
+        assert_eq!(is_fit(&judge(&platform)), severity != Problem);
+        let advice = match found.advice() {
+            advice if advice.is_empty() => advice,
+            advice => format!(" → {advice}"),
+        };
+        self.lines += &format!("{severity:?} {code}: {}{advice}\n", found.message());
     }
 }
 
@@ -137,10 +139,10 @@ fn prepared_machine_has_no_findings() {
         "{findings:?}"
     );
     assert!(
-        findings.iter().all(|finding| finding.advice.is_none()),
+        findings.iter().all(|finding| finding.advice().is_empty()),
         "{findings:?}"
     );
-    assert!(fit(&findings));
+    assert!(is_fit(&findings));
 }
 
 #[test]
@@ -163,7 +165,10 @@ fn unknown_facts_are_never_ok() {
             .collect::<Vec<_>>(),
         ["hypervisor"]
     );
-    assert!(fit(&findings), "what is not known is not a problem either");
+    assert!(
+        is_fit(&findings),
+        "what is not known is not a problem either"
+    );
 }
 
 #[test]
@@ -200,19 +205,13 @@ fn judges_counter_rejected_by_kernel() {
     platform.clocksource.available = vec!["hpet".into(), "acpi_pm".into()];
     let source = finding(&platform, "clock-source");
     assert_eq!(source.severity, Problem);
-    assert!(source.message.contains("found it unstable"), "{source:?}");
-    assert!(
-        source
-            .advice
-            .is_some_and(|advice| advice.contains("dmesg") && advice.contains("firmware"))
-    );
+    assert!(source.message().contains("found it unstable"), "{source:?}");
+    assert!(source.advice().contains("dmesg") && source.advice().contains("firmware"));
     let tsc = finding(&platform, "tsc");
     assert_eq!(tsc.severity, Problem);
-    assert!(tsc.message.contains("does not offer it"), "{tsc:?}");
+    assert!(tsc.message().contains("does not offer it"), "{tsc:?}");
     platform.hypervisor = Some("KVM".into());
-    let advice = finding(&platform, "clock-source")
-        .advice
-        .expect("something can be done");
+    let advice = finding(&platform, "clock-source").advice();
     assert!(advice.contains("kvm-clock"), "{advice}");
     platform.cpu.architecture = "aarch64".into();
     assert!(
