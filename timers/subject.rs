@@ -135,11 +135,8 @@ pub trait Subject {
     ///
     /// # Errors
     /// Refused by hosts without threads.
-    fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
-        let _ = count;
-        Err(Fault::Refused(
-            "this host cannot hand over between threads".into(),
-        ))
+    fn handoffs(&mut self, _count: u32) -> Answer<Vec<[i64; 2]>> {
+        unanswered()
     }
 
     /// The same between threads on these CPUs, of several pairs at the same time; a list for each
@@ -147,33 +144,29 @@ pub trait Subject {
     ///
     /// # Errors
     /// Refused by hosts that cannot choose CPUs.
-    fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let _ = (cpus, count);
-        Err(Fault::Refused(
-            "this host cannot choose the CPUs of its threads".into(),
-        ))
+    fn handoffs_between(&mut self, _cpus: &[[u32; 2]], _count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+        unanswered()
     }
 
     /// `count` times: read `reference`, read the timer, read `reference`, do `work` units of work.
     ///
     /// # Errors
     /// Refused by hosts that cannot do it, or do not know the reference.
-    fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        let _ = (reference, work, count);
-        Err(Fault::Refused(
-            "this host cannot compare a timer with its reference".into(),
-        ))
+    fn comparisons(&mut self, _reference: &str, _work: u64, _count: u32) -> Answer<Vec<[i64; 3]>> {
+        unanswered()
     }
 
     /// How far the timer and `reference` move while `milliseconds` pass in the way `during` says.
     ///
     /// # Errors
     /// Refused by hosts that cannot do it, or do not know the reference.
-    fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
-        let _ = (reference, during, milliseconds);
-        Err(Fault::Refused(
-            "this host cannot watch a timer advance".into(),
-        ))
+    fn advance(
+        &mut self,
+        _reference: &str,
+        _during: During,
+        _milliseconds: u32,
+    ) -> Answer<Advance> {
+        unanswered()
     }
 
     /// What a read adds to the code around it: a row for each context, `repeat` times how long
@@ -184,16 +177,18 @@ pub trait Subject {
     /// Refused by hosts that cannot do it, or do not know the reference.
     fn adds(
         &mut self,
-        reference: &str,
-        contexts: &[Context],
-        turns: u32,
-        repeat: u32,
+        _reference: &str,
+        _contexts: &[Context],
+        _turns: u32,
+        _repeat: u32,
     ) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let _ = (reference, contexts, turns, repeat);
-        Err(Fault::Refused(
-            "this host cannot tell what a read adds to the code around it".into(),
-        ))
+        unanswered()
     }
+}
+
+/// The answer to a question that a host does not know.
+pub(crate) fn unanswered<T>() -> Answer<T> {
+    Err(Fault::Refused("this host does not answer that".into()))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod standard;
 mod tokio_time;
 
 use crate::os::Common;
-use crate::subject::{Answer, Fault};
+use crate::subject::{Answer, unanswered};
 use crate::{Described, Unavailable};
 pub use catalogue::{catalogue, find, floor};
 use method::Method;
@@ -169,9 +169,8 @@ pub trait WaitSubject {
     ///
     /// # Errors
     /// Refused by those that only tick, and where the reference is not known.
-    fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
-        let _ = (reference, request);
-        Err(Fault::Refused("this timer is periodic only".into()))
+    fn waits(&mut self, _reference: &str, _request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
+        unanswered()
     }
 
     /// `repeat` times: read the reference, arm the timer for an hour, cancel it, read the
@@ -179,11 +178,8 @@ pub trait WaitSubject {
     ///
     /// # Errors
     /// Refused by those that cannot be armed without waiting.
-    fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
-        let _ = (reference, repeat);
-        Err(Fault::Refused(
-            "this timer cannot be armed and cancelled without waiting".into(),
-        ))
+    fn arms(&mut self, _reference: &str, _repeat: u32) -> Answer<Vec<i64>> {
+        unanswered()
     }
 
     /// Ticks with the given period until it has woken up `count` times. After each wake-up whose
@@ -193,12 +189,11 @@ pub trait WaitSubject {
     /// Refused by those that do not tick, and where the reference is not known.
     fn periods(
         &mut self,
-        reference: &str,
-        period_ns: u64,
-        count: u32,
-        stalls: &[u32],
+        _reference: &str,
+        _period_ns: u64,
+        _count: u32,
+        _stalls: &[u32],
     ) -> Answer<Vec<Expiration>> {
-        let _ = (reference, period_ns, count, stalls);
-        Err(Fault::Refused("this timer is not periodic".into()))
+        unanswered()
     }
 }

@@ -5,33 +5,21 @@
 //! number of the thread the kernel itself answers, with what it really started.
 
 use std::ffi::OsString;
+use std::fs;
 
 /// The emulator that carries out this program, as people call it; `None` where the processor does
 /// so itself, or nothing shows.
 #[must_use]
 pub fn emulator() -> Option<String> {
-    use std::{fs, path::Path};
-
-    let started = thread_file("exe");
-    let (real, claimed) = (
-        fs::read_link(&started).ok()?,
-        fs::read_link("/proc/self/exe").ok()?,
-    );
+    let real = fs::read_link(thread_file("exe")).ok()?;
+    let claimed = fs::read_link("/proc/self/exe").ok()?;
     let name = real.file_name()?.to_string_lossy().into_owned();
-    if real == claimed {
-        None
-    } else if name.starts_with("qemu-") {
-        Some("qemu-user".into())
+    let known = if name.starts_with("qemu-") {
+        "qemu-user".into()
     } else {
-        // Another user may have reasons to name another file; but not one of another processor.
-        let processor = |program: &Path| {
-            fs::read(program)
-                .ok()?
-                .get(..20)
-                .map(|header| (header[4], header[18], header[19]))
-        };
-        (processor(Path::new(&started))? != processor(&claimed)?).then_some(name)
-    }
+        name
+    };
+    (real != claimed).then_some(known)
 }
 
 /// The words that an emulator was started with before the name of this program: what starts it once
@@ -44,7 +32,7 @@ pub fn runner() -> Vec<OsString> {
     if emulator().is_none() {
         return Vec::new();
     }
-    let line = std::fs::read(thread_file("cmdline")).unwrap_or_default();
+    let line = fs::read(thread_file("cmdline")).unwrap_or_default();
     let mut words: Vec<OsString> = line
         .split(|&byte| byte == 0)
         .map(|word| OsString::from_vec(word.to_vec()))
@@ -52,8 +40,7 @@ pub fn runner() -> Vec<OsString> {
     // Each ends with a zero; behind the emulator's own words stand those that this program sees.
     words.truncate(words.len().saturating_sub(1 + std::env::args_os().count()));
     // It may have been found by a search that another process does not make, or elsewhere.
-    if let (Some(first), Ok(emulator)) = (words.first_mut(), std::fs::read_link(thread_file("exe")))
-    {
+    if let (Some(first), Ok(emulator)) = (words.first_mut(), fs::read_link(thread_file("exe"))) {
         *first = emulator.into();
     }
     let known = words

@@ -8,12 +8,9 @@
 
 use crate::waits::method::methods;
 
-methods! { "Linux", target_os = "linux";
-    Timeout, "io-uring-timeout", "io_uring_enter() of IORING_OP_TIMEOUT", 1, false, ARMED;
+methods! { "64-bit Linux", all(target_os = "linux", target_pointer_width = "64", not(target_arch = "s390x"));
+    here::Timeout, "io-uring-timeout", "io_uring_enter() of IORING_OP_TIMEOUT", 1, false, ARMED;
 }
-
-#[cfg(target_os = "linux")]
-use here::Timeout;
 
 /// The processors for which the crate `io-uring` has bindings.
 #[cfg(all(
@@ -109,29 +106,6 @@ mod here {
                 let _ = self.0.submit();
                 let _ = self.complete(&opcode::TimeoutRemove::new(CANCELLED).build(), 2);
             }
-        }
-    }
-}
-
-#[cfg(all(
-    target_os = "linux",
-    any(target_pointer_width = "32", target_arch = "s390x")
-))]
-mod here {
-    use crate::Unavailable;
-    use crate::waits::method::Method;
-
-    pub(super) enum Timeout {}
-
-    impl Method for Timeout {
-        fn open(_label: &'static str) -> Result<Self, Unavailable> {
-            Err(Unavailable::because(
-                "this build does not know io_uring on this processor",
-            ))
-        }
-
-        fn wait(&mut self, _nanoseconds: u64) {
-            match *self {}
         }
     }
 }
