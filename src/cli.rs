@@ -250,7 +250,6 @@ pub enum Command {
     ///   timermeter watch 8h                       a line an event; Ctrl-C ends it early
     ///   timermeter watch 8h --save                kept as well, for `check`
     ///   timermeter watch 30s --pause 1ms          shorter pauses, too
-    ///   timermeter watch 24h --metrics /var/lib/node_exporter/timermeter_watch.prom
     #[command(verbatim_doc_comment)]
     Watch(WatchArgs),
     /// Serve the native timers over the agent protocol

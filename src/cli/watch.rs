@@ -24,9 +24,6 @@ pub struct WatchArgs {
     /// `check` reads
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub save: Option<Option<PathBuf>>,
-    /// Write metrics for Prometheus to this file, rewritten at each event
-    #[arg(long, value_name = "FILE")]
-    pub metrics: Option<PathBuf>,
     /// Format of the output: one line per event either way
     #[arg(long, short, value_parser = super::output::formats(Format::EVENTS), default_value = "table")]
     pub format: Format,

@@ -1,7 +1,7 @@
-//! `watch`: looks at the clocks for hours and tells what happens to them, as it happens.
+//! `watch`: looks at the clocks for hours and reports what happens to them, as it happens.
 
 mod clocks;
-mod told;
+mod journal;
 
 use std::io::Write;
 use std::thread;
@@ -12,11 +12,11 @@ use timers::os::signals;
 use super::{CommandError, failed, tell};
 use crate::cli::WatchArgs;
 use crate::platform::{Root, quietest_cpu};
+use crate::watching::Judge;
 use crate::watching::kept::{Begin, End, Line};
-use crate::watching::{Event, Judge};
 use clocks::Clocks;
-use told::Told;
-pub(super) use told::place;
+use journal::Journal;
+pub(super) use journal::place;
 
 /// Seconds between two looks at the machine itself, which cost more than the clocks.
 /// *Judgement*: a look at the RTC may take a millisecond.
@@ -36,14 +36,14 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     }
     if let Err(error) = signals::hear_continuations() {
         tell(&format_args!(
-            "a stop of this process is not told from one of the machine: {error}"
+            "a stop of this process cannot be distinguished from one of the machine: {error}"
         ));
     }
     // Counters of different CPUs may differ: one CPU looks.
     let cpu = quietest_cpu(&timers::allowed_cpus().unwrap_or_default());
     let cpu = cpu.filter(|&cpu| timers::pin_to(cpu).is_ok());
     let clocks = Clocks::open(Root::system())?;
-    let mut told = Told::prepare(args, output)?;
+    let mut journal = Journal::open(args, output)?;
     let begin = Begin {
         date: date(),
         period_s: args.period,
@@ -53,23 +53,23 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         counter: clocks.counter_id().map(str::to_owned),
         unread: clocks.unread().to_vec(),
     };
-    told.begin(begin)?;
-    let (judge, events) = watch(args, &clocks, &mut told)?;
+    journal.write(Line::Begin(begin))?;
+    let (judge, events) = watch(args, &clocks, &mut journal)?;
     let [monotonic_stability, counter_stability] = judge.stability();
     let watched_s = judge.watched_s();
     let cpu_share = clocks
         .cpu_time_s()
         .map(|taken| taken / watched_s)
         .filter(|share| share.is_finite());
-    let (date, events) = (date(), events.len());
-    told.end(End {
+    let date = date();
+    journal.write(Line::End(End {
         date,
         watched_s,
         cpu_share,
         events,
         monotonic_stability,
         counter_stability,
-    })?;
+    }))?;
     if signals::asked().is_some() {
         Err(CommandError::Interrupted)
     } else {
@@ -80,10 +80,10 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 fn watch(
     args: &WatchArgs,
     clocks: &Clocks,
-    told: &mut Told<'_>,
-) -> Result<(Judge, Vec<Event>), CommandError> {
+    journal: &mut Journal<'_>,
+) -> Result<(Judge, usize), CommandError> {
     let mut judge = Judge::new((args.pause * SECOND) as i64);
-    let mut events = Vec::new();
+    let mut events = 0;
     let period = (args.period * SECOND) as i64;
     let machine_every = (MACHINE_S * SECOND) as i64;
     let began = clocks.monotonic();
@@ -100,8 +100,8 @@ fn watch(
         }
         planned = look.monotonic.saturating_add(period);
         for event in judge.look(look) {
-            told.event(&event)?;
-            events.push(event);
+            journal.write(Line::Event(event))?;
+            events += 1;
         }
     }
     Ok((judge, events))
@@ -109,20 +109,6 @@ fn watch(
 
 fn date() -> String {
     humantime::format_rfc3339_seconds(timers::date()).to_string()
-}
-
-impl Told<'_> {
-    fn begin(&mut self, begin: Begin) -> Result<(), CommandError> {
-        self.line(&Line::Begin(begin))
-    }
-
-    fn event(&mut self, event: &Event) -> Result<(), CommandError> {
-        self.line(&Line::Event(event.clone()))
-    }
-
-    fn end(&mut self, end: End) -> Result<(), CommandError> {
-        self.line(&Line::End(end))
-    }
 }
 
 /// What cannot be written ends the watch: nothing would be told.

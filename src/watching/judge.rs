@@ -4,6 +4,7 @@ use super::pause::Usual;
 use super::rates::{Change, Rates, Window};
 use super::samples::{Samples, Stability};
 use super::{Cause, Event, EventKind, Look, Machine};
+use crate::model::Interval;
 
 /// By how much offsets between two clocks may differ from look to look, beside what both looks
 /// took, in nanoseconds. *Judgement*: four steps of the slowest clock source but the tick, of 279
@@ -164,9 +165,7 @@ impl Judge {
         if stood >= FROZEN_S {
             let event = context.event(EventKind::Frozen, Cause::Machine, "s");
             events.push(Event {
-                size: Some(stood),
-                low: Some(stood - 1.0),
-                high: Some(stood + 1.0),
+                size: Some(Interval::with_ends(stood, Some((stood - 1.0, stood + 1.0)))),
                 ..event
             });
         }
@@ -254,9 +253,9 @@ impl Judge {
     }
 
     fn slewed_by(&mut self, context: &EventContext<'_>, change: Change) -> Event {
-        let told = context.look.trim_ppm;
-        let trimmed = told.zip(self.trims[0]).map(|(now, then)| now - then);
-        self.trims = [told; 2];
+        let trim_ppm = context.look.trim_ppm;
+        let trimmed = trim_ppm.zip(self.trims[0]).map(|(now, then)| now - then);
+        self.trims = [trim_ppm; 2];
         let agrees = trimmed.is_some_and(|ppm| {
             (ppm - change.ppm).abs() <= change.error_ppm + change.ppm.abs() / 2.0
         });
@@ -347,32 +346,25 @@ impl EventContext<'_> {
             at_s: self.look.realtime.unwrap_or(0) as f64 / SECOND,
             since_s: since(self.first, self.look),
             size: None,
-            low: None,
-            high: None,
             unit: unit.to_owned(),
             note: String::new(),
         }
     }
 
     fn of_time(&self, kind: EventKind, cause: Cause, size: i64, ends: [i64; 2]) -> Event {
-        let seconds = |ns: i64| Some(ns as f64 / SECOND);
-        let event = self.event(kind, cause, "s");
+        let [size, low, high] = [size, ends[0], ends[1]].map(|ns| ns as f64 / SECOND);
         Event {
-            size: seconds(size),
-            low: seconds(ends[0]),
-            high: seconds(ends[1]),
-            ..event
+            size: Some(Interval::with_ends(size, Some((low, high)))),
+            ..self.event(kind, cause, "s")
         }
     }
 
     fn of_rate(&self, kind: EventKind, cause: Cause, change: Change) -> Event {
         let Change { ppm, error_ppm } = change;
-        let event = self.event(kind, cause, "ppm");
+        let ends = (ppm - error_ppm, ppm + error_ppm);
         Event {
-            size: Some(ppm),
-            low: Some(ppm - error_ppm),
-            high: Some(ppm + error_ppm),
-            ..event
+            size: Some(Interval::with_ends(ppm, Some(ends))),
+            ..self.event(kind, cause, "ppm")
         }
     }
 }

@@ -57,20 +57,20 @@ pub struct End {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Document {
+struct Document<L> {
     schema: String,
     #[serde(flatten)]
-    line: Line,
+    line: L,
 }
 
 /// A line as it is kept.
 ///
 /// # Errors
 /// Never, but that is for the serializer to say.
-pub fn line(of: &Line) -> serde_json::Result<String> {
+pub fn line(line: &Line) -> serde_json::Result<String> {
     serde_json::to_string(&Document {
         schema: SCHEMA.to_owned(),
-        line: of.clone(),
+        line,
     })
 }
 
@@ -94,7 +94,7 @@ pub struct Kept {
 pub fn read(text: &str) -> Kept {
     let mut kept = Kept::default();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let document = serde_json::from_str::<Document>(line)
+        let document = serde_json::from_str::<Document<Line>>(line)
             .ok()
             .filter(|document| document.schema == SCHEMA);
         match document.map(|document| document.line) {

@@ -18,6 +18,8 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::Interval;
+
 pub use judge::Judge;
 pub use samples::Stability;
 pub use story::{sentence, tally};
@@ -96,36 +98,7 @@ pub enum EventKind {
     CounterRate,
 }
 
-impl EventKind {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Pause,
-        Self::Suspend,
-        Self::Frozen,
-        Self::Step,
-        Self::Slew,
-        Self::Source,
-        Self::CounterJump,
-        Self::CounterRate,
-    ];
-
-    /// As in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pause => "pause",
-            Self::Suspend => "suspend",
-            Self::Frozen => "frozen",
-            Self::Step => "step",
-            Self::Slew => "slew",
-            Self::Source => "source",
-            Self::CounterJump => "counter-jump",
-            Self::CounterRate => "counter-rate",
-        }
-    }
-}
-
-/// Whose doing it was.
+/// What caused it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
@@ -164,18 +137,14 @@ pub enum Cause {
 pub struct Event {
     /// What happened.
     pub kind: EventKind,
-    /// Whose doing it was.
+    /// What caused it.
     pub cause: Cause,
     /// The time of day after it, in seconds since 1970.
     pub at_s: f64,
     /// Seconds since the watch began, by the clock that goes on in a suspend.
     pub since_s: f64,
     /// How much: seconds of time, or parts per million of rate.
-    pub size: Option<f64>,
-    /// The least that it can have been.
-    pub low: Option<f64>,
-    /// The most.
-    pub high: Option<f64>,
+    pub size: Option<Interval>,
     /// `s` or `ppm`.
     pub unit: String,
     /// What else is known, as in `tsc → hpet`.

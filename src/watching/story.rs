@@ -5,66 +5,74 @@ use std::fmt::Write as _;
 use super::{Cause, Event, EventKind};
 use crate::text::numbers::short_time;
 
-/// An event in a line, without its time.
+/// Each kind of event, its word in documents, and what is said of it: `SIZE`, `CAUSE` and `NOTE` are
+/// replaced.
+const KINDS: [(EventKind, &str, &str); 8] = [
+    (EventKind::Pause, "pause", "pause of SIZE: CAUSE"),
+    (
+        EventKind::Suspend,
+        "suspend",
+        "the machine slept for SIZE (BOOTTIME went on, MONOTONIC did not)",
+    ),
+    (
+        EventKind::Frozen,
+        "frozen",
+        "all clocks but the RTC stood still for SIZE: the host halted the machine, or somebody set the RTC",
+    ),
+    (
+        EventKind::Step,
+        "step",
+        "the time of day was set by SIZE: CAUSE",
+    ),
+    (
+        EventKind::Slew,
+        "slew",
+        "the rate of the kernel's clocks changed by SIZE: CAUSE",
+    ),
+    (EventKind::Source, "source", "clock source NOTE: CAUSE"),
+    (
+        EventKind::CounterJump,
+        "counter-jump",
+        "the counter of the CPU jumped by SIZE: CAUSE",
+    ),
+    (
+        EventKind::CounterRate,
+        "counter-rate",
+        "the rate of the counter of the CPU changed by SIZE: CAUSE",
+    ),
+];
+
+/// An event in a sentence.
 #[must_use]
 pub fn sentence(event: &Event) -> String {
-    let size = size(event);
-    let whose = whose(event.cause);
-    match event.kind {
-        EventKind::Pause => format!("pause of {size}: {whose}"),
-        EventKind::Suspend => {
-            format!("the machine slept for {size} (BOOTTIME went on, MONOTONIC did not)")
-        }
-        EventKind::Frozen => format!(
-            "all clocks stood still for {size} but the RTC: the machine was halted by its host, or somebody set the RTC"
-        ),
-        EventKind::Step => format!("the time of day was set by {size}: {whose}"),
-        EventKind::Slew => {
-            format!("the clocks of the kernel run {size} otherwise than before: {whose}")
-        }
-        EventKind::Source => format!("clock source {}: {whose}", event.note),
-        EventKind::CounterJump => format!("the counter of the CPU jumped by {size}: {whose}"),
-        EventKind::CounterRate => {
-            format!("the counter of the CPU runs {size} otherwise than before: {whose}")
-        }
-    }
+    let kind = KINDS.iter().find(|(kind, ..)| *kind == event.kind);
+    kind.map_or("", |(.., text)| text)
+        .replace("SIZE", &size_in_words(event))
+        .replace("CAUSE", cause_in_words(event.cause))
+        .replace("NOTE", &event.note)
 }
 
 fn seconds(seconds: f64) -> String {
     short_time(seconds * 1e9)
 }
 
-fn size(event: &Event) -> String {
-    let (Some(size), Some(low), Some(high)) = (event.size, event.low, event.high) else {
+fn size_in_words(event: &Event) -> String {
+    let Some((size, (low, high))) = event.size.and_then(|size| Some((size.value, size.ends()?)))
+    else {
         return "an unknown size".into();
     };
     if event.unit == "ppm" {
         return format!("{size:+.2} ppm ({low:+.2} to {high:+.2})");
     }
-    match event.kind {
-        EventKind::Pause => format!("{} to {}", seconds(low), seconds(high)),
-        _ => {
-            let sign = if size < 0.0 && event.kind != EventKind::Suspend {
-                "-"
-            } else {
-                ""
-            };
-            let sign = if event.kind == EventKind::Step && size > 0.0 {
-                "+"
-            } else {
-                sign
-            };
-            format!(
-                "{sign}{} ±{}",
-                seconds(size.abs()),
-                seconds((high - low) / 2.0)
-            )
-        }
+    if event.kind == EventKind::Pause {
+        return format!("{} to {}", seconds(low), seconds(high));
     }
+    let sign = if size < 0.0 { "-" } else { "" };
+    let half = seconds((high - low) / 2.0);
+    format!("{sign}{} ±{half}", seconds(size.abs()))
 }
 
-/// Whose doing it was, in words.
-fn whose(cause: Cause) -> &'static str {
+fn cause_in_words(cause: Cause) -> &'static str {
     match cause {
         Cause::Process => {
             "this process was stopped (a signal, a debugger, its control group); the machine went on"
@@ -75,7 +83,7 @@ fn whose(cause: Cause) -> &'static str {
         Cause::Suspend => "the machine slept",
         Cause::ClockSet => "a program or a person set it",
         Cause::LeapSecond => "a leap second",
-        Cause::Discipline => "the kernel was told so (adjtimex), as a time service does",
+        Cause::Discipline => "a program, as a time service, set it (adjtimex)",
         Cause::Kernel => "the kernel slews in an offset (adjtime)",
         Cause::KernelGaveUp => "the kernel gave the former one up and offers it no more",
         Cause::Chosen => "somebody chose it; the former one is still offered",
@@ -86,23 +94,21 @@ fn whose(cause: Cause) -> &'static str {
     }
 }
 
-/// How many events of each kind, in a line; `None` where there are none.
+/// How many events of each kind there were, with the largest. `None` where there were none.
 #[must_use]
 pub fn tally(events: &[Event]) -> Option<String> {
     let mut text = String::new();
-    for kind in EventKind::ALL {
-        let of_kind = || events.iter().filter(|event| event.kind == kind);
-        let count = of_kind().count();
-        if count == 0 {
+    for (kind, word, _) in KINDS {
+        let of_kind: Vec<&Event> = events.iter().filter(|event| event.kind == kind).collect();
+        if of_kind.is_empty() {
             continue;
         }
         let separator = if text.is_empty() { "" } else { ", " };
-        let _ = write!(text, "{separator}{count} {}", kind.word());
-        let largest = of_kind()
-            .filter_map(|event| event.size)
-            .max_by(|a, b| a.abs().total_cmp(&b.abs()));
-        if let Some(largest) = largest.filter(|_| of_kind().all(|event| event.unit == "s")) {
-            let _ = write!(text, " (largest {})", seconds(largest.abs()));
+        let _ = write!(text, "{separator}{} {word}", of_kind.len());
+        let sizes = of_kind.iter().filter(|event| event.unit == "s");
+        let sizes = sizes.filter_map(|event| Some(event.size?.value.abs()));
+        if let Some(largest) = sizes.max_by(f64::total_cmp) {
+            let _ = write!(text, " (largest {})", seconds(largest));
         }
     }
     (!text.is_empty()).then_some(text)

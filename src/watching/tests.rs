@@ -47,10 +47,8 @@ fn found(events: &[Event], plan: Plan) -> bool {
     let (kind, cause, size) = truth(plan);
     events.iter().any(|event| {
         let held = |size| {
-            event
-                .low
-                .zip(event.high)
-                .is_some_and(|(low, high)| (low..=high).contains(&size))
+            let ends = event.size.and_then(|size| size.ends());
+            ends.is_some_and(|(low, high)| (low..=high).contains(&size))
         };
         event.kind == kind && event.cause == cause && size.is_none_or(held)
     })

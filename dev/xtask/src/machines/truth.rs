@@ -151,7 +151,7 @@ impl Truth {
                 let events = watched(found).map(|kept| {
                     kept.events
                         .iter()
-                        .filter(|event| event.kind.word() == kind)
+                        .filter(|event| word(serde_json::to_string(&event.kind)) == kind)
                         .count()
                 });
                 (
@@ -160,7 +160,10 @@ impl Truth {
                 )
             }
             Self::WatchEvents(kind, cause, count) => {
-                let is = |event: &&Event| event.kind.word() == kind && name(event) == cause;
+                let is = |event: &&Event| {
+                    word(serde_json::to_string(&event.kind)) == kind
+                        && word(serde_json::to_string(&event.cause)) == cause
+                };
                 let reported = watched(found).map(|kept| kept.events.iter().filter(is).count());
                 let truth = format!("{count} events `{kind}` by {cause}");
                 (
@@ -251,12 +254,9 @@ fn watched(found: &Found) -> Result<Kept, String> {
         .ok_or("the watch did not end".into())
 }
 
-/// A cause, as documents have it.
-fn name(event: &Event) -> String {
-    serde_json::to_string(&event.cause)
-        .unwrap_or_default()
-        .trim_matches('"')
-        .to_owned()
+/// A kind or a cause, as documents have it.
+fn word(json: serde_json::Result<String>) -> String {
+    json.unwrap_or_default().trim_matches('"').to_owned()
 }
 
 fn happened(found: &Found, kind: &str, cause: &str, size: Option<f64>) -> Answer {
@@ -264,19 +264,19 @@ fn happened(found: &Found, kind: &str, cause: &str, size: Option<f64>) -> Answer
     let of_kind: Vec<_> = kept
         .events
         .iter()
-        .filter(|event| event.kind.word() == kind)
+        .filter(|event| word(serde_json::to_string(&event.kind)) == kind)
         .collect();
     let words: Vec<String> = of_kind
         .iter()
         .map(|event| {
-            let ends = event.size.zip(event.low.zip(event.high));
-            let size = ends.map_or_else(String::new, |(size, (low, high))| {
-                format!(" {size:.4} {} [{low:.4}, {high:.4}]", event.unit)
+            let size = event.size.map_or_else(String::new, |size| {
+                let Interval { value, low, high } = size;
+                format!(" {value:.4} {} [{low:.4}, {high:.4}]", event.unit)
             });
             format!(
                 "{}{size}, {}{}",
-                event.kind.word(),
-                name(event),
+                word(serde_json::to_string(&event.kind)),
+                word(serde_json::to_string(&event.cause)),
                 if event.note.is_empty() {
                     String::new()
                 } else {
@@ -286,8 +286,8 @@ fn happened(found: &Found, kind: &str, cause: &str, size: Option<f64>) -> Answer
         })
         .collect();
     let held = of_kind.iter().any(|event| {
-        let ends = event.low.zip(event.high);
-        name(event) == cause
+        let ends = event.size.and_then(|size| size.ends());
+        word(serde_json::to_string(&event.cause)) == cause
             && size.is_none_or(|size| ends.is_some_and(|(low, high)| (low..=high).contains(&size)))
     });
     let found = if words.is_empty() {
@@ -411,7 +411,7 @@ mod tests {
     const LOG: &str = "[ 1.0] hpet0: at MMIO 0xfed00000, IRQs 2, 8, 0\r\n[ 1.1] hpet0: 3 comparators, 64-bit 100.000000 MHz counter\r\n";
     const SOURCES: &str = r#"{"sources":[{"name":"hpet","step_ns":10.0,"step_low_ns":9.99,"step_high_ns":10.01},
         {"name":"acpi_pm","step_ns":null,"reason":"busy"}],"reads_a_second":2031,"reads_from":"counted"}"#;
-    const EVENT: &str = r#"{"schema":"timermeter.watch.v1","line":"event","kind":"pause","cause":"machine","at_s":1.0,"since_s":8.0,"size":4.95,"low":4.95,"high":5.05,"unit":"s","note":""}"#;
+    const EVENT: &str = r#"{"schema":"timermeter.watch.v1","line":"event","kind":"pause","cause":"machine","at_s":1.0,"since_s":8.0,"size":{"value":4.95,"low":4.95,"high":5.05},"unit":"s","note":""}"#;
     const END: &str = r#"{"schema":"timermeter.watch.v1","line":"end","date":"","watched_s":25.0,"cpu_share":null,"events":1,"monotonic_stability":[],"counter_stability":[]}"#;
 
     fn found(folder: &std::path::Path) -> Found {

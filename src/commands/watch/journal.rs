@@ -1,0 +1,145 @@
+//! Writes what happens: to standard output, and to the file that is appended to.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::{CommandError, cannot};
+use crate::cli::WatchArgs;
+use crate::report::home;
+use crate::table::Format;
+use crate::text::numbers::short_time;
+use crate::text::plain;
+use crate::watching::kept::{self, Line};
+use crate::watching::{Event, Stability, sentence, tally};
+
+/// Where `check` looks for what was kept: a file in the folder of the user.
+pub(crate) fn place() -> Option<PathBuf> {
+    home().map(|home| home.join("watched.jsonl"))
+}
+
+/// What a watch writes to.
+pub(super) struct Journal<'a> {
+    output: &'a mut dyn Write,
+    format: Format,
+    kept: Option<(PathBuf, File)>,
+    events: Vec<Event>,
+}
+
+impl<'a> Journal<'a> {
+    /// Opens what is written to.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub(super) fn open(args: &WatchArgs, output: &'a mut dyn Write) -> Result<Self, CommandError> {
+        let path = match &args.save {
+            Some(None) => Some(place().ok_or_else(|| {
+                cannot(
+                    "nowhere to keep it",
+                    &"set TIMERMETER_HOME or HOME, or name a file: --save=FILE",
+                )
+            })?),
+            save => save.clone().flatten(),
+        };
+        let open = |path: PathBuf| {
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            let file = folder
+                .map_or(Ok(()), fs::create_dir_all)
+                .and_then(|()| OpenOptions::new().create(true).append(true).open(&path));
+            file.map_err(|error| cannot(&format!("'{}'", path.display()), &error))
+                .map(|file| (path, file))
+        };
+        Ok(Self {
+            output,
+            format: args.format,
+            kept: path.map(open).transpose()?,
+            events: Vec::new(),
+        })
+    }
+
+    /// Writes one line.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn write(&mut self, line: Line) -> Result<(), CommandError> {
+        let text =
+            kept::line(&line).map_err(|error| cannot("this cannot be written as JSON", &error))?;
+        let text = text + "\n";
+        if let Some((path, file)) = &mut self.kept {
+            // One write a line: what other processes append stands before or behind it.
+            file.write_all(text.as_bytes())
+                .map_err(|error| cannot(&format!("'{}'", path.display()), &error))?;
+        }
+        let text = match self.format {
+            Format::Json => text,
+            _ => self.in_words(&line),
+        };
+        self.output.write_all(text.as_bytes())?;
+        self.output.flush()?;
+        if let Line::Event(event) = line {
+            self.events.push(event);
+        }
+        Ok(())
+    }
+
+    fn in_words(&self, line: &Line) -> String {
+        match line {
+            Line::Begin(begin) => {
+                let known = |text: &Option<String>| plain(text.as_deref().unwrap_or("unknown"));
+                let how = if std::io::stdout().is_terminal() {
+                    "; Ctrl-C ends it with what was found"
+                } else {
+                    ""
+                };
+                format!(
+                    "{}  begins: clock source {}, counter {}, pauses from {} on{how}\n",
+                    begin.date,
+                    known(&begin.clock_source),
+                    known(&begin.counter),
+                    short_time(begin.shortest_pause_s * 1e9)
+                )
+            }
+            Line::Event(event) => format!("{}  {}\n", date_of(event), plain(&sentence(event))),
+            Line::End(end) => {
+                let events = tally(&self.events).unwrap_or_else(|| "nothing happened".into());
+                let watched = short_time(end.watched_s * 1e9);
+                let mut text = format!("{}  ends: watched for {watched}: {events}\n", end.date);
+                for (clock, stability) in [
+                    ("CLOCK_MONOTONIC", &end.monotonic_stability),
+                    ("the counter", &end.counter_stability),
+                ] {
+                    if !stability.is_empty() {
+                        let windows = windows(stability);
+                        text += &format!(
+                            "Allan deviation of {clock} against CLOCK_MONOTONIC_RAW: {windows}\n"
+                        );
+                    }
+                }
+                if let Some(share) = end.cpu_share {
+                    text += &format!("The watch took {:.3} % of a CPU.\n", share * 100.0);
+                }
+                text
+            }
+        }
+    }
+}
+
+fn date_of(event: &Event) -> String {
+    let since = Duration::try_from_secs_f64(event.at_s.max(0.0)).unwrap_or_default();
+    let time = UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH);
+    humantime::format_rfc3339_seconds(time).to_string()
+}
+
+/// The deviations at four windows, from the shortest to the longest.
+fn windows(stability: &[Stability]) -> String {
+    let last = stability.len() - 1;
+    let mut chosen = vec![0, last / 3, 2 * last / 3, last];
+    chosen.dedup();
+    let windows = chosen.iter().filter_map(|&at| stability.get(at));
+    let windows =
+        windows.map(|at| format!("{:.1e} at {}", at.deviation, short_time(at.window_s * 1e9)));
+    windows.collect::<Vec<_>>().join(", ")
+}
