@@ -5,6 +5,7 @@ use rand::rngs::StdRng;
 use smallvec::smallvec;
 use timers::{Answer, During, Fault, Subject};
 
+use crate::campaign::unless_refused;
 use crate::cost::singles::successive;
 use crate::rate;
 use crate::resolution::{Context, Resolution, resolve};
@@ -28,15 +29,8 @@ pub fn watched_rate(
     reference_ns: f64,
     milliseconds: u32,
 ) -> Answer<Option<f64>> {
-    match timer.advance(reference, During::Spin, milliseconds) {
-        Ok(moved) => Ok(rate::ns_per_tick(
-            moved.timer,
-            moved.reference,
-            reference_ns,
-        )),
-        Err(Fault::Refused(_)) => Ok(None),
-        Err(fault) => Err(fault),
-    }
+    let moved = unless_refused(timer.advance(reference, During::Spin, milliseconds))?;
+    Ok(moved.and_then(|moved| rate::ns_per_tick(moved.timer, moved.reference, reference_ns)))
 }
 
 /// Finds out what there is to know about a reference whose tick takes `ns_per_tick` nanoseconds.
@@ -54,43 +48,30 @@ pub fn calibrate(
     let work_ticks =
         rate::ticks_per_work(&groups).ok_or_else(|| useless("it does not advance with work"))?;
     let ns_per_work = work_ticks * ns_per_tick;
-    if let Some(least) = long_step(&groups, ns_per_tick)
-        && let Some(step) = grid(subject, &groups, least, work_ticks, random)?
-    {
-        return Ok(Reference {
-            id: id.into(),
-            ns_per_tick,
-            step,
-            ns_per_work,
-            ..Reference::default()
-        });
-    }
-    let mut bounds = Vec::new();
-    for _ in 0..LOOKS {
-        match look(subject, ns_per_tick, work_ticks, random)? {
-            Resolution::Resolved { step, .. } => {
-                return Ok(Reference {
-                    id: id.into(),
-                    ns_per_tick,
-                    step: step.value,
-                    ns_per_work,
-                    ..Reference::default()
-                });
-            }
-            Resolution::AtMost { bound, .. } => bounds.push(bound),
-            Resolution::Unmoved => return Err(useless("it stands still")),
-        }
-    }
-    let step_at_most = bounds.into_iter().reduce(f64::min);
-    let step = 1.0;
-    Ok(Reference {
+    let calibrated = |step, step_at_most| Reference {
         id: id.into(),
         ns_per_tick,
         step,
         step_at_most,
         ns_per_work,
         ..Reference::default()
-    })
+    };
+    if let Some(least) = long_step(&groups, ns_per_tick)
+        && let Some(step) = grid(subject, &groups, least, work_ticks, random)?
+    {
+        return Ok(calibrated(step, None));
+    }
+    let mut least_bound = None;
+    for _ in 0..LOOKS {
+        match look(subject, ns_per_tick, work_ticks, random)? {
+            Resolution::Resolved { step, .. } => return Ok(calibrated(step.value, None)),
+            Resolution::AtMost { bound, .. } => {
+                least_bound = Some(least_bound.map_or(bound, |least| bound.min(least)));
+            }
+            Resolution::Unmoved => return Err(useless("it stands still")),
+        }
+    }
+    Ok(calibrated(1.0, least_bound))
 }
 
 /// How often the step of a reference is looked for: all that it times hangs on it, and one look may

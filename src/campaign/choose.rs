@@ -10,6 +10,7 @@ use timers::Fault;
 use crate::campaign::calibrate::{WATCH_MS, calibrate, watched_rate};
 use crate::campaign::outside::{self, Held};
 use crate::campaign::sampling::Plan;
+use crate::campaign::survived;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::subject;
@@ -45,11 +46,10 @@ pub(super) fn choose_reference(
     let declared = usable().filter(|timer| !timer.reference && timer.ns_per_tick.is_some());
     let mut last = Fault::Refused("the host has no timer that could serve as a reference".into());
     for timer in recommended.chain(declared).take(MOST_CANDIDATES) {
-        match connect(host, &[&timer.id], settings.cpu, settings.timeout)
-            .and_then(|connection| calibrate_as(host, timer, &connection, random))
-        {
+        let found = connect(host, &[&timer.id], settings.cpu, settings.timeout)
+            .and_then(|connection| calibrate_as(host, timer, &connection, random));
+        match survived(found)? {
             Ok(reference) => return Ok(reference),
-            Err(Fault::Interrupted) => return Err(Fault::Interrupted),
             Err(fault) => last = fault,
         }
     }

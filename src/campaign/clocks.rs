@@ -1,22 +1,15 @@
-//! Asks every clock of every host, each in fresh processes of its own, in rounds.
-//!
-//! A round asks each timer once, in one process; the rounds are spread over the whole campaign, so
-//! that what one moment did to the machine does not fall on one timer. Between them come
-//! [brief](brief) processes. Timers whose steps are too long for that are watched meanwhile by
-//! processes that sleep, or wait together at the end.
+//! Characterises clocks: asks all timers of all hosts in rounds of fresh processes, and further
+//! ones where timers are known least.
 
 mod adds;
 mod brief;
-mod ending;
 mod examiner;
-mod further;
 mod narrowing;
 mod own_process;
-mod own_rate;
-mod references;
 mod subject;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
@@ -30,28 +23,30 @@ pub use crate::hosts::host::Host;
 use crate::campaign::calibration::Calibration;
 pub use crate::campaign::choose::Settings;
 use crate::campaign::choose::choose_reference;
-use crate::campaign::slow_clocks::BackgroundWatcher;
+use crate::campaign::examination::Session;
+use crate::campaign::outside::Moment;
+use crate::campaign::slow_clocks::{BackgroundWatcher, Slow, together};
+use crate::campaign::survived;
 use crate::campaign::watch::Watch;
 use crate::model::Interval;
 use crate::parallel;
-use crate::trace::Trace;
+use crate::profile::resolution;
+use crate::resolution::Resolution;
+use crate::statistics::nine_tenths;
+use crate::trace::{Reference, Stored};
 
 pub use adds::questions;
-use brief::visit;
-use examiner::{Examiner, Look};
+use examiner::{Group, Look};
+use narrowing::Narrowing;
 pub use narrowing::goes_on;
-use own_process::ask;
-use references::{calibrate, clarify, look, references_of};
 pub use subject::Subject;
 
 /// What the verdicts and the analysis take of the time of a run, as a share: so much of the budget
 /// is left to them. *Seen*: 5 to 6 s of a run beside a busy program.
 const FOR_VERDICTS: f64 = 0.3;
-
 /// In these rounds all timers are compared with their references after each process, not only after
 /// their own. *Judgement*: windows between 14 ms and a round.
 const CLOSELY: Range<u32> = 1..2;
-
 /// A clock whose declared tick or resolution is as long, in nanoseconds, is watched from the
 /// beginning: no work that a process can afford shows its steps. *Computed*: twice the longest work
 /// of the default plan.
@@ -71,7 +66,13 @@ pub fn run(
 ) -> Result<Option<Interval>, Fault> {
     let mut campaign = Campaign::new(hosts, subjects, settings, progress);
     campaign.choose_references()?;
-    campaign.watch_declared_slow();
+    for index in 0..campaign.subjects.len() {
+        let timer = &campaign.subjects[index].timer;
+        let declared = [timer.resolution_ns, timer.ns_per_tick];
+        if (declared.into_iter().flatten()).any(|ns| ns >= DECLARED_SLOW_NS) {
+            campaign.watch_slow(index);
+        }
+    }
     campaign.calibrate()?;
     for round in 0..settings.plan.rounds() {
         campaign.round(round)?;
@@ -96,9 +97,12 @@ struct Campaign<'a> {
     /// one.
     apart: Option<Pinned>,
     watch: Rc<RefCell<Watch>>,
-    /// Who watches the rate of the reference of each host.
+    /// Watches the rate of the reference of each host.
     calibrations: Vec<Option<Calibration>>,
-    examiner: Examiner,
+    /// The processes that are asked about the timers of a host, or about one of them.
+    sessions: BTreeMap<Group, Session>,
+    /// The clock of this process before and after the first comparison of each timer.
+    began: BTreeMap<usize, [Moment; 2]>,
     background_watcher: BackgroundWatcher,
 }
 
@@ -126,74 +130,104 @@ impl<'a> Campaign<'a> {
             over,
             apart,
             calibrations: Vec::new(),
-            examiner: Examiner::default(),
+            sessions: BTreeMap::new(),
+            began: BTreeMap::new(),
             background_watcher: BackgroundWatcher::new(*settings, &cpus),
             cpus,
         }
     }
 
-    /// The reference of each host.
+    fn all(&self) -> Vec<usize> {
+        (0..self.subjects.len()).collect()
+    }
+
+    /// What the timers of a host know of their reference.
+    fn references(&mut self, host: usize) -> impl Iterator<Item = &mut Reference> {
+        let hosted = (self.subjects.iter_mut()).filter(move |subject| subject.host == host);
+        hosted.filter_map(|subject| Some(&mut subject.outcome.as_mut().ok()?.reference))
+    }
+
+    /// Finds the reference of each host.
     fn choose_references(&mut self) -> Result<(), Fault> {
         for (index, host) in self.hosts.iter().enumerate() {
             (self.progress)("calibrating the reference");
-            let reference = choose_reference(host, self.settings, &mut self.random);
-            if matches!(reference, Err(Fault::Interrupted)) {
-                return Err(Fault::Interrupted);
-            }
-            for subject in self
-                .subjects
-                .iter_mut()
-                .filter(|subject| subject.host == index)
-            {
-                subject.outcome = match &reference {
-                    Ok(reference) => Ok(Trace {
-                        reference: reference.clone(),
-                        ..Trace::default()
-                    }
-                    .into()),
-                    Err(fault) => Err(fault.to_string()),
-                };
-            }
+            let found = survived(choose_reference(host, self.settings, &mut self.random))?;
+            let outcome = found.map_err(|fault| fault.to_string());
+            let outcome = outcome.map(|reference| Stored {
+                reference,
+                ..Stored::default()
+            });
+            let hosted = (self.subjects.iter_mut()).filter(|subject| subject.host == index);
+            hosted.for_each(|subject| subject.outcome = outcome.clone());
         }
         Ok(())
     }
 
-    /// Has the rate of each reference watched from now on.
+    /// Starts to watch the rate of each reference. One that is not watched keeps the rate that a
+    /// first look found.
     fn calibrate(&mut self) -> Result<(), Fault> {
         for (index, host) in self.hosts.iter().enumerate() {
-            let references = references_of(self.subjects, index);
-            self.calibrations
-                .push(calibrate(host, references, self.settings, &self.cpus)?);
+            let reference = self.references(index).next().cloned();
+            let start = |reference| Calibration::start(host, &reference, self.settings, &self.cpus);
+            let calibration = survived(reference.map(start).transpose())?;
+            self.calibrations.push(calibration.ok().flatten().flatten());
         }
         Ok(())
     }
 
-    /// Has those watched from now on whose steps are declared to be long.
-    fn watch_declared_slow(&mut self) {
-        for (index, subject) in self.subjects.iter().enumerate() {
-            let declared = [subject.timer.resolution_ns, subject.timer.ns_per_tick];
-            if declared
-                .into_iter()
-                .flatten()
-                .any(|ns| ns >= DECLARED_SLOW_NS)
-                && let Some(slow) = subject.waiting(self.hosts)
-            {
-                self.background_watcher
-                    .begin(index, slow, subject.timer.properties.counts);
+    /// Looks at the rate of a reference once more; a process that is lost looks no more.
+    fn look_at_rate(&mut self, host: usize) -> Result<(), Fault> {
+        let calibration = &mut self.calibrations[host];
+        if let Some(look) = calibration.as_mut().map(Calibration::look)
+            && survived(look)?.is_err()
+        {
+            *calibration = None;
+        }
+        Ok(())
+    }
+
+    /// Looks at the reference of a host once more while its step is not known.
+    fn clarify(&mut self, host: usize) -> Result<(), Fault> {
+        if !(self.references(host)).any(|known| known.step_at_most.is_some()) {
+            return Ok(());
+        }
+        let found = choose_reference(&self.hosts[host], self.settings, &mut self.random);
+        // It served before, so what came in between will pass.
+        if let Ok(found) = survived(found)?
+            && found.step_at_most.is_none()
+        {
+            // Another one would have another rate.
+            for known in self.references(host).filter(|known| known.id == found.id) {
+                if known.step_at_most.take().is_some() {
+                    known.step = found.step;
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// What is needed to watch a timer whose steps are long, unless it failed.
+    fn slow(&self, index: usize) -> Option<Slow> {
+        let subject = &self.subjects[index];
+        Some(Slow {
+            host: self.hosts[subject.host].clone(),
+            timer: subject.timer.clone(),
+            reference: subject.outcome.as_ref().ok()?.reference.clone(),
+        })
+    }
+
+    /// Has a timer watched from now on whose steps are long.
+    fn watch_slow(&mut self, index: usize) {
+        if let Some(slow) = self.slow(index) {
+            self.background_watcher.begin(index, slow);
         }
     }
 
     /// A process for each timer, and brief ones for all.
     fn round(&mut self, round: u32) -> Result<(), Fault> {
-        for (index, host) in self.hosts.iter().enumerate() {
-            clarify(
-                host,
-                references_of(self.subjects, index),
-                self.settings,
-                &mut self.random,
-            )?;
-            look(&mut self.calibrations[index])?;
+        for host in 0..self.hosts.len() {
+            self.clarify(host)?;
+            self.look_at_rate(host)?;
         }
         for index in 0..self.subjects.len() {
             let subject = &self.subjects[index];
@@ -202,15 +236,11 @@ impl<'a> Campaign<'a> {
                 continue;
             }
             self.ask(index)?;
-            let subject = &self.subjects[index];
-            if subject.is_slow()
-                && let Some(slow) = subject.waiting(self.hosts)
-            {
-                self.background_watcher
-                    .begin(index, slow, subject.timer.properties.counts);
+            if self.subjects[index].is_slow() {
+                self.watch_slow(index);
             }
             if CLOSELY.contains(&round) {
-                self.compare(Look::Close, None)?;
+                self.compare(Look::Close, self.all())?;
             }
         }
         // Where processes take so long that the time is used, fewer have to do.
@@ -220,54 +250,95 @@ impl<'a> Campaign<'a> {
             }
             for host in (0..self.hosts.len()).filter(|host| self.hosts[*host].takes_ids) {
                 (self.progress)("timers of one process");
-                let searches = turn < self.settings.plan.searching;
-                self.visit(host, (0..self.subjects.len()).collect(), searches)?;
+                self.visit(host, self.all(), turn < self.settings.plan.searching)?;
             }
         }
         Ok(())
     }
 
-    /// A process of its own for a timer.
-    fn ask(&mut self, index: usize) -> Result<(), Fault> {
-        let subject = &mut self.subjects[index];
-        (self.progress)(&subject.timer.id);
-        ask(
-            &self.hosts[subject.host],
-            subject,
-            self.settings,
-            &self.watch,
-            self.random.random(),
-        )?;
-        self.compare(Look::Sparse, Some(index))
+    /// Further processes where timers are known least.
+    fn narrow(&mut self) -> Result<(), Fault> {
+        let plan = self.settings.plan;
+        if plan.most_processes <= plan.processes + plan.brief {
+            return Ok(());
+        }
+        let hertz = nine_tenths(self.watch.borrow().frequencies()).map(|hertz| hertz.value);
+        let mut narrowing = Narrowing::new(self.subjects, hertz);
+        let mut asked = 0;
+        while let Some(left) = self.over.remaining() {
+            let wide = narrowing.wide(self.subjects, &plan);
+            let Some(&widest) = wide.first() else { break };
+            let host = self.subjects[widest].host;
+            let visits = self.hosts[host].takes_ids;
+            // Processes of its own ask one timer each.
+            let most = if visits { plan.block } else { 1 };
+            let mut block = 0;
+            while block < most && self.over.remaining().is_some() {
+                block += 1;
+                let id = &self.subjects[widest].timer.id;
+                (self.progress)(&format!("{id}, to narrow its interval"));
+                let again = if visits {
+                    self.visit(host, wide.clone(), false)?
+                } else {
+                    self.ask(widest)?;
+                    vec![widest]
+                };
+                if again.is_empty() {
+                    narrowing.give_up(widest);
+                    break;
+                }
+                narrowing.update(self.subjects, &again);
+                asked += again.len();
+            }
+            let taken = left.saturating_sub(self.over.remaining().unwrap_or_default());
+            narrowing.afford(left, taken / block.max(1));
+            if asked >= self.subjects.len() {
+                asked = 0;
+                (0..self.hosts.len()).try_for_each(|host| self.look_at_rate(host))?;
+            }
+        }
+        Ok(())
     }
 
-    /// A brief process for those of `targets` that this host has; returns those that it asked.
-    fn visit(
-        &mut self,
-        host: usize,
-        mut targets: Vec<usize>,
-        searches: bool,
-    ) -> Result<Vec<usize>, Fault> {
-        targets.retain(|index| self.subjects[*index].host == host);
-        let (random, watch) = (&mut self.random, &self.watch);
-        let asked = visit(
-            &self.hosts[host],
-            self.subjects,
-            targets,
-            self.settings,
-            watch,
-            random,
-            searches,
-        )?;
-        // The closer such looks lie, the smaller the jumps that they show.
-        self.compare(Look::Sparse, None)?;
-        Ok(asked)
+    /// Writes down what processes agree on; returns the frequency of the core.
+    fn settle(&mut self) -> Result<Option<Interval>, Fault> {
+        for host in 0..self.hosts.len() {
+            self.look_at_rate(host)?;
+            let calibration = self.calibrations[host].take();
+            if let Some(rate) = calibration.and_then(|calibration| calibration.rate()) {
+                let hosted = (self.subjects.iter_mut()).filter(|subject| subject.host == host);
+                hosted.for_each(|subject| subject.rescale(rate));
+            }
+        }
+        let core_hz = nine_tenths(self.watch.borrow().frequencies());
+        let hertz = core_hz.map(|hertz| hertz.value);
+        (self.subjects.iter_mut()).for_each(|subject| subject.settle(hertz));
+        self.apart = None;
+        Ok(core_hz)
     }
 
-    /// Holds a timer against its reference, or all of them.
-    fn compare(&mut self, kind: Look, one: Option<usize>) -> Result<(), Fault> {
-        let which = one.map_or_else(|| (0..self.subjects.len()).collect(), |one| vec![one]);
-        self.examiner
-            .look(kind, &which, self.hosts, self.subjects, self.settings)
+    /// Gathers what decides whether they can be trusted; the slow ones, which are watched meanwhile,
+    /// last.
+    fn examine(&mut self) -> Result<(), Fault> {
+        let (slow, fast): (Vec<usize>, Vec<usize>) =
+            (self.all().into_iter()).partition(|index| self.subjects[*index].is_slow());
+        self.complete(&fast)?;
+        (self.progress)("waiting for slow clocks");
+        for (index, waited) in self.background_watcher.end() {
+            if self.subjects[index].is_slow() {
+                self.subjects[index].keep(waited)?;
+            }
+        }
+        let is_resolved =
+            |stored: &Stored| matches!(resolution(&stored.open()), Resolution::Resolved { .. });
+        let (indices, unresolved): (Vec<usize>, Vec<Slow>) = (slow.iter())
+            .filter(|&&index| !self.subjects[index].outcome.as_ref().is_ok_and(is_resolved))
+            .filter_map(|&index| Some((index, self.slow(index)?)))
+            .unzip();
+        let waited = together(&unresolved, self.settings, &self.cpus, self.random.random());
+        for (index, waited) in indices.into_iter().zip(waited) {
+            self.subjects[index].keep(waited)?;
+        }
+        self.complete(&slow)
     }
 }

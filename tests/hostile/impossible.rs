@@ -37,9 +37,9 @@ const SHORT: [&str; 5] = ["odd:sleep", "--durations", "1ms", "--timeout", "10"];
 fn impossible_waits_fail_with_reason() {
     for (lie, words) in [
         ("ends-first", "it ended 100 µs before it began"),
-        ("no-cpu", "it took -5 ns of the CPU"),
-        ("much-cpu", "it took 1000 s of the CPU"),
-        ("more-cpu", "most took more of the CPU"),
+        ("no-cpu", "it computed for -5 ns"),
+        ("much-cpu", "it computed for 1000 s"),
+        ("more-cpu", "most computed for longer"),
     ] {
         let Some((report, code)) = asked("wait", lie, &SHORT) else {
             return;
@@ -70,8 +70,8 @@ fn impossible_waits_fail_with_reason() {
 fn impossible_wakeups_fail_with_reason() {
     let args = ["odd:sleep", "--every", "2ms", "--timeout", "20"];
     for (lie, words) in [
-        ("backwards", "before the one before it"),
-        ("alike", "no time passed in"),
+        ("backwards", "after the one before it"),
+        ("alike", "no time passed"),
         ("missed", "periods of 2 ms were missed in"),
     ] {
         let Some((report, code)) = asked("period", lie, &args) else {

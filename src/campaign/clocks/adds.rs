@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use timers::{Answer, Fault};
+use timers::Answer;
 
 use crate::campaign::sampling::Plan;
+use crate::campaign::unless_refused;
 use crate::campaign::watch::ProcessWatch;
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted;
@@ -79,11 +80,7 @@ pub(super) fn adds(
                 .map(|(rows, _)| rows.concat()),
             None => question(),
         };
-        match answer {
-            Ok(rows) => found.extend(rows),
-            Err(Fault::Refused(_)) => {}
-            Err(fault) => return Err(fault),
-        }
+        found.extend(unless_refused(answer)?.unwrap_or_default());
     }
     Ok(found)
 }

@@ -1,108 +1,124 @@
-//! A process that one timer has to itself: all that is asked of its calls, and of its step.
+//! Asks one timer by a process of its own.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rand::SeedableRng;
 use rand::rngs::StdRng;
-use timers::Fault;
+use rand::{RngExt, SeedableRng};
+use timers::{Answer, Fault};
 
 use super::adds::adds;
-use super::own_rate::{OwnRate, may_differ};
-use super::subject::Subject;
-use crate::campaign::choose::Settings;
+use super::examiner::Look;
+use super::{Campaign, Subject};
+use crate::campaign::explore::{Exploration, Shortcuts, explore};
+use crate::campaign::watch::ProcessWatch;
+use crate::campaign::{survived, unless_refused};
+use crate::cost;
 use crate::hosts::bench::Watcher;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, bench, connect};
+use crate::hosts::hosted;
 use crate::hosts::protocol::Op;
+use crate::model::Counted;
+use crate::rate::tightest;
 
-use crate::campaign::explore::{Exploration, Shortcuts, explore};
-use crate::campaign::watch::{ProcessWatch, Watch};
-use crate::cost;
+/// Comparisons of which the tightest counts.
+/// *Judgement*: as `SPARSE_COMPARISON`.
+const COMPARISONS: u32 = 7;
 
-/// One process for one timer.
-pub(super) fn ask(
-    host: &Host,
-    subject: &mut Subject,
-    settings: &Settings,
-    watch: &Rc<RefCell<Watch>>,
-    seed: u64,
-) -> Result<(), Fault> {
-    let found_slow = subject.is_found_slow();
-    let Ok(stored) = &mut subject.outcome else {
-        return Ok(());
-    };
-    subject.alone += 1;
-    let (timer, trace) = (&subject.timer, stored);
-    let mut random = StdRng::seed_from_u64(seed);
-    let asked =
-        connect(host, &[&timer.id], settings.cpu, settings.timeout).and_then(|connection| {
-            let mut bench = bench(&connection, timer, &trace.reference.id);
-            bench.watch = Some(Box::new(ProcessWatch::patient(watch, &connection)));
-            let own_rate = match may_differ(host, timer) {
-                true => OwnRate::begin(&connection, timer, &trace.reference.id)?,
-                false => None,
-            };
-            let shortcuts = Shortcuts {
-                brief: host.takes_ids,
-                host: connection
-                    .borrow()
-                    .hello()
-                    .offers(Op::Calls)
-                    .then_some((&connection, &*timer.id)),
-                slow: found_slow,
-            };
-            let (reference, plan) = (&trace.reference, &settings.plan);
-            let mut explored = || explore(&mut bench, reference, plan, &mut random, shortcuts);
-            let found = undisturbed(&connection, &mut explored)?;
-            // Brief processes ask the others.
-            if !host.takes_ids {
-                let ids = [&*timer.id, &reference.id];
-                let rows = adds(
-                    &connection,
-                    None,
-                    ids,
-                    cost::rough_ns(&found.run, reference),
-                    plan,
-                )?;
-                trace.adds.extend((!rows.is_empty()).then_some(rows));
-            }
-            let own_rate = own_rate.map(OwnRate::end).transpose()?.flatten();
-            trace.evidence.process_comparisons.extend(own_rate);
-            Ok((found, bench.watch.take().map(Watcher::end)))
-        });
-    match asked {
-        Ok((found, watched)) => keep(subject, found, watched.unwrap_or((BTreeMap::new(), true))),
-        Err(Fault::Interrupted) => return Err(Fault::Interrupted),
-        Err(fault) => subject.outcome = Err(fault.to_string()),
+impl Campaign<'_> {
+    /// Asks a timer by a process of its own.
+    pub(super) fn ask(&mut self, index: usize) -> Result<(), Fault> {
+        let seed = self.random.random();
+        (self.progress)(&self.subjects[index].timer.id);
+        let asked = survived(self.ask_alone(index, seed))?;
+        if let Err(fault) = asked {
+            self.subjects[index].outcome = Err(fault.to_string());
+        }
+        self.compare(Look::Sparse, vec![index])
     }
-    Ok(())
+
+    fn ask_alone(&mut self, index: usize, seed: u64) -> Answer<()> {
+        let settings = self.settings;
+        let (plan, subject) = (&settings.plan, &mut self.subjects[index]);
+        let host = &self.hosts[subject.host];
+        let slow = subject.is_found_slow();
+        subject.alone += 1;
+        let mut random = StdRng::seed_from_u64(seed);
+        let connection = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout)?;
+        let begun = own_rate(host, &connection, subject)?;
+        let Subject { timer, outcome, .. } = &mut *subject;
+        let Ok(stored) = outcome else { return Ok(()) };
+        let (id, reference) = (&*timer.id, &stored.reference);
+        let mut bench = bench(&connection, timer, &reference.id);
+        bench.watch = Some(Box::new(ProcessWatch::patient(&self.watch, &connection)));
+        let calls = connection.borrow().hello().offers(Op::Calls);
+        let shortcuts = Shortcuts {
+            brief: host.takes_ids,
+            host: calls.then_some((&connection, id)),
+            slow,
+        };
+        let mut explored = || explore(&mut bench, reference, plan, &mut random, shortcuts);
+        let found = undisturbed(&connection, &mut explored)?;
+        // Brief processes ask the others.
+        if !host.takes_ids {
+            let cost_ns = cost::rough_ns(&found.run, reference);
+            let rows = adds(&connection, None, [id, &reference.id], cost_ns, plan)?;
+            stored.adds.extend((!rows.is_empty()).then_some(rows));
+        }
+        let watched = bench.watch.take().map(Watcher::end);
+        let ended = match begun {
+            Some(begun) => own_rate(host, &connection, subject)?.map(|ended| [begun, ended]),
+            None => None,
+        };
+        let Ok(stored) = &mut subject.outcome else {
+            return Ok(());
+        };
+        stored.evidence.process_comparisons.extend(ended);
+        let (dropped, valid) = watched.unwrap_or_else(|| (Default::default(), true));
+        stored.count_dropped(dropped.into_iter().chain(found.dropped));
+        if valid {
+            stored.add(found.run);
+            subject.explored(found.ns_per_tick, found.slow);
+        } else {
+            // It is kept apart, as the process was disturbed throughout.
+            stored.set_aside(found.run);
+            subject.disturbed.0 += u32::from(found.slow);
+            subject.disturbed.1.extend(found.ns_per_tick);
+        }
+        Ok(())
+    }
 }
 
-/// Keeps what a process found; apart from the others where it was disturbed throughout.
-fn keep(subject: &mut Subject, found: Exploration, watched: (BTreeMap<String, u32>, bool)) {
-    let Ok(stored) = &mut subject.outcome else {
-        return;
+/// A comparison of a timer with its reference, where processes may differ in its rate: it declares
+/// a unit, claims wall time, and no kernel or device keeps it, which are the same for all. `None`
+/// also where the question is refused, which disqualifies no timer.
+///
+/// # Errors
+/// When the process is lost.
+pub(super) fn own_rate(
+    host: &Host,
+    connection: &Rc<RefCell<Connection>>,
+    subject: &Subject,
+) -> Answer<Option<[i64; 3]>> {
+    let timer = &subject.timer;
+    let wall = matches!(timer.properties.counts, None | Some(Counted::Wall));
+    let differs =
+        host.compares && timer.ns_per_tick.is_some() && wall && !timer.properties.is_kept_for_all();
+    let Some(stored) = subject.outcome.as_ref().ok().filter(|_| differs) else {
+        return Ok(None);
     };
-    let (dropped, valid) = watched;
-    stored.count_dropped(dropped.into_iter().chain(found.dropped));
-    if valid {
-        stored.add(found.run);
-        subject.explored(found.ns_per_tick, found.slow);
-    } else {
-        stored.set_aside(found.run);
-        subject.disturbed.0 += u32::from(found.slow);
-        subject.disturbed.1.extend(found.ns_per_tick);
-    }
+    let mut timer = hosted::subject(connection, &timer.id);
+    let compared = unless_refused(timer.comparisons(&stored.reference.id, 0, COMPARISONS))?;
+    Ok(compared.and_then(tightest))
 }
 
 /// Explores once more whenever the runtime compiled the loops anew meanwhile: what was measured
 /// before that was another program.
 fn undisturbed(
     connection: &Rc<RefCell<Connection>>,
-    explore: &mut dyn FnMut() -> Result<Exploration, Fault>,
-) -> Result<Exploration, Fault> {
+    explore: &mut dyn FnMut() -> Answer<Exploration>,
+) -> Answer<Exploration> {
     /// From there on it will not settle.
     /// *Judgement*.
     const MOST: u32 = 4;

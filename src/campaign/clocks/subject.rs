@@ -2,10 +2,10 @@
 
 use timers::Fault;
 
-use crate::hosts::host::Host;
 use crate::hosts::protocol::HostedTimer;
 
-use crate::campaign::slow_clocks::{Slow, Waited};
+use crate::campaign::slow_clocks::Waited;
+use crate::campaign::survived;
 use crate::rate::{self, Rate};
 use crate::trace::Stored;
 
@@ -63,8 +63,8 @@ impl Subject {
         self.slow += u32::from(slow);
     }
 
-    /// Tells all its times at the rate of the reference that was found in the end.
-    pub(super) fn at(&mut self, rate: Rate) {
+    /// Scales all its times to the rate of the reference that was found in the end.
+    pub(super) fn rescale(&mut self, rate: Rate) {
         let Ok(Stored { reference, .. }) = &mut self.outcome else {
             return;
         };
@@ -79,16 +79,6 @@ impl Subject {
                 .chain(&mut self.disturbed.1)
                 .for_each(|ns| *ns *= by);
         }
-    }
-
-    /// For those that wait, unless it failed.
-    pub(super) fn waiting(&self, hosts: &[Host]) -> Option<Slow> {
-        let reference = self.outcome.as_ref().ok()?.reference.clone();
-        Some(Slow {
-            host: hosts[self.host].clone(),
-            timer: self.timer.clone(),
-            reference,
-        })
     }
 
     /// Nanoseconds in a tick that its processes agree on, and what that is known to, as a share.
@@ -140,12 +130,11 @@ impl Subject {
         let Ok(trace) = &mut self.outcome else {
             return Ok(());
         };
-        match waited {
+        match survived(waited)? {
             Ok((intervals, moved)) => {
                 trace.slow.extend(intervals);
                 trace.evidence.advances.extend(moved);
             }
-            Err(Fault::Interrupted) => return Err(Fault::Interrupted),
             Err(fault) => self.outcome = Err(fault.to_string()),
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use timers::Answer;
 
-use super::{CHUNK, CampaignFacts, Examined, Session, noted};
+use super::{CHUNK, Examined, Session, noted};
 use crate::cost::edges;
 use crate::hosts::calls::is_coarse;
 use crate::hosts::protocol::Op;
@@ -27,21 +27,21 @@ impl Session {
     /// Where the edges are of a clock that is read often in each step, as far as that takes no
     /// longer than to find its order. Of one that does not step often enough in that time nothing
     /// would follow.
-    pub(super) fn edges(&mut self, known: &CampaignFacts, one: &mut Examined) -> Answer<()> {
+    pub(super) fn edges(&self, one: &mut Examined) -> Answer<()> {
         if is_coarse(&one.trace.reference) && self.offers(Op::Comparisons) {
             return self.far_edges(one);
         }
-        if edges::FEWEST as f64 * one.step_ns > known.plan.order_ns {
+        if edges::FEWEST as f64 * one.step_ns > self.plan.order_ns {
             return Ok(());
         }
-        let affordable = (known.plan.order_ns / (one.cost_ns + 5.0)) as u32;
+        let affordable = (self.plan.order_ns / (one.cost_ns + 5.0)) as u32;
         let (mut left, mut count) = (affordable, FIRST_EDGES);
         let evidence = &mut one.trace.evidence;
         let mut runs = Vec::new();
         while left > 0 && runs.iter().map(Vec::len).sum::<usize>() < EDGES {
             count = count.min(left);
             left -= count;
-            let readings = self.timers[one.place].1.readings(count);
+            let readings = self.timer(one.id).readings(count);
             let Some(readings) = noted(Op::Readings, readings, evidence)? else {
                 return Ok(());
             };
@@ -61,7 +61,7 @@ impl Session {
 
     /// The same where steps are too long for readings to be read one by one: a reading after each
     /// of equal pieces of work.
-    fn far_edges(&mut self, one: &mut Examined) -> Answer<()> {
+    fn far_edges(&self, one: &mut Examined) -> Answer<()> {
         // Those that are not slow are the reference itself.
         let step_ns = if one.step_ns > 0.0 {
             one.step_ns
@@ -79,8 +79,7 @@ impl Session {
         // of them, and then by all.
         for _ in 0..FAR_TRIES {
             let compared =
-                self.timers[one.place]
-                    .1
+                self.timer(one.id)
                     .comparisons(&self.reference, work as u64, pieces as u32);
             let evidence = &mut one.trace.evidence;
             let Some(compared) = noted(Op::Comparisons, compared, evidence)? else {

@@ -32,18 +32,23 @@ const SPACING_NS: f64 = 1e6;
 
 /// The process that is asked about timers: about all of a host that answers for many at once, else
 /// about one.
-pub struct Session {
-    connection: Rc<RefCell<Connection>>,
-    timers: Vec<(String, Box<dyn Subject>)>,
-    reference: String,
+pub(super) struct Session {
+    /// The process.
+    pub connection: Rc<RefCell<Connection>>,
+    /// The id of the reference.
+    pub reference: String,
     /// Whether it answers for many at once.
-    joint: bool,
+    pub joint: bool,
+    /// The plan of the campaign.
+    pub plan: Plan,
+    /// The CPUs that its threads may run on.
+    pub cpus: Vec<u32>,
 }
 
 /// A timer of a session, what is known of it and shapes the questions, and where the answers go.
-pub struct Examined<'a> {
-    /// Its place among the timers of the session.
-    pub place: usize,
+pub(super) struct Examined<'a> {
+    /// Its id.
+    pub id: &'a str,
     /// What a read costs, in nanoseconds.
     pub cost_ns: f64,
     /// Its step, in nanoseconds, where it is long.
@@ -52,34 +57,13 @@ pub struct Examined<'a> {
     pub trace: &'a mut Stored,
 }
 
-/// What holds for all timers of a campaign.
-#[derive(Clone, Copy, Debug)]
-pub struct CampaignFacts<'a> {
-    /// The plan of the campaign.
-    pub plan: &'a Plan,
-    /// The CPUs that their threads may run on.
-    pub cpus: &'a [u32],
-}
-
 impl Session {
-    /// With a process that was just started and hosts these timers.
-    #[must_use]
-    pub fn new(connection: Rc<RefCell<Connection>>, timers: &[&str], reference: &str) -> Self {
-        let joint = connection.borrow().hello().many;
-        let timers = timers
-            .iter()
-            .map(|&id| (id.to_owned(), subject(&connection, id)))
-            .collect();
-        Self {
-            connection,
-            timers,
-            reference: reference.into(),
-            joint,
-        }
-    }
-
     fn offers(&self, op: Op) -> bool {
         self.connection.borrow().hello().offers(op)
+    }
+
+    fn timer(&self, id: &str) -> Box<dyn Subject> {
+        subject(&self.connection, id)
     }
 
     /// One comparison with the reference of each of these timers: of several the one that took
@@ -87,78 +71,54 @@ impl Session {
     ///
     /// # Errors
     /// As the subjects.
-    pub fn compare_sparsely(&mut self, places: &[usize]) -> Answer<Vec<Option<[i64; 3]>>> {
-        if self.joint {
-            return Ok(self
-                .together(places, [SPARSE_COMPARISON, 1], 0)?
-                .pop()
-                .unwrap_or_default());
-        }
+    pub(super) fn compare_sparsely(&self, ids: &[&str]) -> Answer<Vec<Option<[i64; 3]>>> {
         let reference = &self.reference;
-        let one = |place: &usize| {
-            self.timers[*place]
-                .1
-                .comparisons(reference, 0, SPARSE_COMPARISON)
-                .map(tightest)
-        };
-        places.iter().map(one).collect()
+        if self.joint {
+            let counts = [SPARSE_COMPARISON, 1];
+            let mut rows = together(&self.connection, ids, reference, counts, 0)?;
+            return Ok(rows.pop().unwrap_or_default());
+        }
+        let one = |id: &&str| (self.timer(id)).comparisons(reference, 0, SPARSE_COMPARISON);
+        ids.iter().map(|id| one(id).map(tightest)).collect()
     }
 
-    fn together(
-        &self,
-        places: &[usize],
-        counts: [u32; 2],
-        work: u64,
-    ) -> Answer<Vec<Vec<Option<[i64; 3]>>>> {
-        let ids: Vec<&str> = places
-            .iter()
-            .map(|&place| self.timers[place].0.as_str())
-            .collect();
-        together(&self.connection, &ids, &self.reference, counts, work)
-    }
-
-    /// All the other questions. One that is refused is noted, and the next one asked.
+    /// Asks all the other questions. One that is refused is noted, and the next one asked.
     ///
     /// # Errors
     /// When the process is lost; what it answered before stands in the evidence.
-    pub fn examine(&mut self, known: &CampaignFacts, examined: &mut [Examined]) -> Answer<()> {
+    pub(super) fn examine(&self, examined: &mut [Examined]) -> Answer<()> {
         for one in examined.iter_mut() {
-            let order = self.order(known, one);
+            let order = self.order(one);
             one.trace.evidence.order = noted(Op::Readings, order, &mut one.trace.evidence)?;
-            self.edges(known, one)?;
-            let threads = self.threads(known, one.place);
+            self.edges(one)?;
+            let threads = self.threads(one.id);
             one.trace.evidence.threads = noted(Op::Handoffs, threads, &mut one.trace.evidence)?;
         }
         if self.offers(Op::Comparisons) {
-            self.series(known, examined)?;
+            self.series(examined)?;
         }
-        self.nature(known, examined)
+        self.nature(examined)
     }
 
     /// Comparisons that follow each other; of several timers in turn.
-    fn series(&mut self, known: &CampaignFacts, examined: &mut [Examined]) -> Answer<()> {
+    fn series(&self, examined: &mut [Examined]) -> Answer<()> {
         let work = |trace: &Stored| (SPACING_NS / trace.reference.ns_per_work) as u64;
-        let count = known.plan.comparisons;
+        let (reference, count) = (&self.reference, self.plan.comparisons);
         if let (true, Some(first)) = (self.joint, examined.first()) {
-            let places: Vec<usize> = examined.iter().map(|one| one.place).collect();
+            let ids: Vec<&str> = examined.iter().map(|one| one.id).collect();
             let work = work(first.trace);
-            for row in self.together(&places, [1, count], work)? {
+            for row in together(&self.connection, &ids, reference, [1, count], work)? {
                 for (one, comparison) in examined.iter_mut().zip(row) {
                     one.trace.evidence.series.extend(comparison);
                 }
             }
         }
         // Those that refused tell why when they are asked alone.
-        for one in examined
-            .iter_mut()
-            .filter(|one| one.trace.evidence.series.is_empty())
-        {
-            let series =
-                self.timers[one.place]
-                    .1
-                    .comparisons(&self.reference, work(one.trace), count);
-            one.trace.evidence.series =
-                noted(Op::Comparisons, series, &mut one.trace.evidence)?.unwrap_or_default();
+        let silent = |one: &&mut Examined| one.trace.evidence.series.is_empty();
+        for one in examined.iter_mut().filter(silent) {
+            let series = (self.timer(one.id)).comparisons(reference, work(one.trace), count);
+            let evidence = &mut one.trace.evidence;
+            evidence.series = noted(Op::Comparisons, series, evidence)?.unwrap_or_default();
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use timers::{Answer, During};
 
-use super::{CampaignFacts, Examined, Session, noted};
+use super::{Examined, Session, noted};
 use crate::hosts::hosted::advances;
 use crate::hosts::protocol::Op;
 use crate::model::Counted;
@@ -29,14 +29,9 @@ const RATE_MS: u32 = 250;
 impl Session {
     /// What they count: how far they move while the thread computes, sleeps, and sleeps beside a
     /// busy one.
-    pub(super) fn nature(
-        &mut self,
-        known: &CampaignFacts,
-        examined: &mut [Examined],
-    ) -> Answer<()> {
+    pub(super) fn nature(&self, examined: &mut [Examined]) -> Answer<()> {
         let span = |one: &Examined| {
-            known
-                .plan
+            self.plan
                 .nature_ms
                 .max((NATURE_STEPS * one.step_ns * 1e-6).ceil() as u32)
         };
@@ -75,7 +70,7 @@ impl Session {
 
     /// How far each moves while its thread sleeps; those that a process watched asleep are not asked
     /// again.
-    fn asleep(&mut self, span: u32, watched: &mut [&mut Examined]) -> Answer<Vec<Option<Moved>>> {
+    fn asleep(&self, span: u32, watched: &mut [&mut Examined]) -> Answer<Vec<Option<Moved>>> {
         let mut slept: Vec<Option<Moved>> = watched
             .iter()
             .map(|one| asleep(&one.trace.evidence))
@@ -98,7 +93,7 @@ impl Session {
 
     /// Watches them while another thread computes; those again that should move then and do not.
     fn with_busy_thread(
-        &mut self,
+        &self,
         mut busy_ms: u32,
         mut left: Vec<(&mut Examined, Option<Moved>)>,
     ) -> Answer<()> {
@@ -121,7 +116,7 @@ impl Session {
 
     /// How far each timer moves, added to its evidence.
     fn advance(
-        &mut self,
+        &self,
         meanwhile: Meanwhile,
         milliseconds: u32,
         examined: &mut [&mut Examined],
@@ -132,10 +127,7 @@ impl Session {
             Meanwhile::OtherSpin => During::OtherSpin,
         };
         let all = if self.joint && !examined.is_empty() {
-            let ids: Vec<&str> = examined
-                .iter()
-                .map(|one| self.timers[one.place].0.as_str())
-                .collect();
+            let ids: Vec<&str> = examined.iter().map(|one| one.id).collect();
             advances(
                 &self.connection,
                 &ids,
@@ -152,10 +144,9 @@ impl Session {
             let moved = match answer {
                 Some(moved) => Some(moved),
                 None => {
-                    let alone =
-                        self.timers[one.place]
-                            .1
-                            .advance(&self.reference, during, milliseconds);
+                    let alone = self
+                        .timer(one.id)
+                        .advance(&self.reference, during, milliseconds);
                     noted(Op::Advance, alone, &mut one.trace.evidence)?
                         .map(|moved| [moved.timer, moved.reference])
                 }

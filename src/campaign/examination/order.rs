@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use timers::{Answer, Deadline, Fault, Ordered, Subject};
+use timers::{Answer, Deadline, Fault, Ordered};
 
 use super::cpu_migrator::CpuMigrator;
 use super::rounds::rounds;
-use super::{CHUNK, CampaignFacts, Examined, Session};
+use super::{CHUNK, Examined, Session};
 use crate::trace::{Order, Pair, Threads};
 
 /// Rounds of pairs of CPUs at most. Up to 64 CPUs every pair meets.
@@ -23,11 +23,11 @@ const MORE_HANDOFFS: u32 = 6;
 const MOST_CHUNKS: u32 = 40;
 
 impl Session {
-    pub(super) fn order(&mut self, known: &CampaignFacts, one: &Examined) -> Answer<Order> {
-        let affordable = (known.plan.order_ns / (one.cost_ns + 5.0)).max(1_000.0);
-        let mut left = known.plan.order_readings.min(affordable as u32);
-        let cpu_migrator = CpuMigrator::start(self.connection.borrow().process(), known.cpus);
-        let timer = &mut self.timers[one.place].1;
+    pub(super) fn order(&self, one: &Examined) -> Answer<Order> {
+        let affordable = (self.plan.order_ns / (one.cost_ns + 5.0)).max(1_000.0);
+        let mut left = self.plan.order_readings.min(affordable as u32);
+        let cpu_migrator = CpuMigrator::start(self.connection.borrow().process(), &self.cpus);
+        let timer = &mut self.timer(one.id);
         let mut found = Ordered::default();
         let mut longer = MOST_CHUNKS;
         loop {
@@ -62,46 +62,38 @@ impl Session {
         })
     }
 
-    pub(super) fn threads(&mut self, known: &CampaignFacts, place: usize) -> Answer<Threads> {
-        let timer = self.timers[place].1.as_mut();
-        let cpus = known.cpus.len() as u32;
-        let possible = cpus * cpus.saturating_sub(1) / 2;
-        let anywhere = |timer: &mut dyn Subject| {
+    pub(super) fn threads(&self, id: &str) -> Answer<Threads> {
+        let (mut timer, plan) = (self.timer(id), &self.plan);
+        let cpus = self.cpus.len() as u32;
+        let mut threads = Threads {
+            possible: cpus * cpus.saturating_sub(1) / 2,
+            ..Threads::default()
+        };
+        for round in rounds(&self.cpus, MOST_ROUNDS)
+            .into_iter()
+            .filter(|round| !round.is_empty())
+        {
+            let count = a_pair(plan.handoffs, cpus);
+            let handoffs = as_time_allows(count, |count| timer.handoffs_between(&round, count));
+            let handoffs = match handoffs {
+                // It chooses no CPUs, or cannot be read by two threads at all.
+                Err(Fault::Refused(_)) if threads.rounds == 0 => break,
+                handoffs => handoffs?,
+            };
+            threads.rounds += 1;
+            let pairs = round.iter().zip(&handoffs);
+            let pairs = pairs.map(|(&cpus, list)| Pair::of(Some(cpus), list));
+            threads.pairs.extend(pairs);
+        }
+        if threads.rounds == 0 {
             let count = if cpus < 2 {
                 FEW_HANDOFFS
             } else {
-                known.plan.handoffs
+                plan.handoffs
             };
             let handoffs = as_time_allows(count, |count| Ok(vec![timer.handoffs(count)?]))?;
-            let pairs = handoffs.iter().map(|list| Pair::of(None, list)).collect();
-            Ok(Threads {
-                rounds: 1,
-                possible,
-                pairs,
-            })
-        };
-        if cpus < 2 {
-            return anywhere(timer);
-        }
-        let mut threads = Threads {
-            possible,
-            ..Threads::default()
-        };
-        for round in rounds(known.cpus, MOST_ROUNDS) {
-            let count = a_pair(known.plan.handoffs, cpus);
-            let between = as_time_allows(count, |count| timer.handoffs_between(&round, count));
-            let handoffs = match between {
-                // It chooses no CPUs, or cannot be read by two threads at all.
-                Err(Fault::Refused(_)) if threads.rounds == 0 => return anywhere(timer),
-                answer => answer?,
-            };
-            threads.rounds += 1;
-            threads.pairs.extend(
-                round
-                    .iter()
-                    .zip(&handoffs)
-                    .map(|(&cpus, list)| Pair::of(Some(cpus), list)),
-            );
+            threads.rounds = 1;
+            threads.pairs = handoffs.iter().map(|list| Pair::of(None, list)).collect();
         }
         Ok(threads)
     }

@@ -15,12 +15,13 @@ use std::thread::{self, JoinHandle};
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use timers::Fault;
+use timers::{Answer, Fault};
 
 pub use at_work::at_work;
 
 use self::asleep::asleep;
 use crate::campaign::choose::Settings;
+use crate::hosts::bench::Bench;
 use crate::hosts::host::{Host, bench, connect};
 use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
@@ -38,6 +39,13 @@ pub struct Slow {
     pub timer: HostedTimer,
     /// What is known of its reference.
     pub reference: Reference,
+}
+
+impl Slow {
+    fn bench(&self, cpu: Option<u32>, settings: &Settings) -> Answer<Bench> {
+        let connection = connect(&self.host, &[&self.timer.id], cpu, settings.timeout)?;
+        Ok(bench(&connection, &self.timer, &self.reference.id))
+    }
 }
 
 /// Processes that sleep beside the campaign and look at slow clocks now and then.
@@ -66,23 +74,23 @@ impl BackgroundWatcher {
     }
 
     /// Begins to watch a timer, unless it is watched already or does not claim to count wall time.
-    pub fn begin(&mut self, index: usize, slow: Slow, claims: Option<Counted>) {
+    pub fn begin(&mut self, index: usize, slow: Slow) {
         let Some(cpu) = self.cpu else { return };
-        if claims != Some(Counted::Wall) || self.watchers.contains_key(&index) {
+        if slow.timer.properties.counts != Some(Counted::Wall) || self.watchers.contains_key(&index)
+        {
             return;
         }
-        let (slow, settings, over) = (slow, self.settings, Arc::clone(&self.over));
+        let (settings, over) = (self.settings, Arc::clone(&self.over));
         let watch = move || {
-            let Slow {
-                host,
-                timer,
-                reference,
-            } = slow;
             let mut random = StdRng::seed_from_u64(settings.seed.wrapping_add(index as u64));
-            let connection = connect(&host, &[&timer.id], Some(cpu), settings.timeout)?;
-            let mut bench = bench(&connection, &timer, &reference.id);
-            let (intervals, moved) =
-                asleep(&mut bench, &reference, &settings.plan, &mut random, &over)?;
+            let mut bench = slow.bench(Some(cpu), &settings)?;
+            let (intervals, moved) = asleep(
+                &mut bench,
+                &slow.reference,
+                &settings.plan,
+                &mut random,
+                &over,
+            )?;
             Ok((intervals, Some(moved)))
         };
         // Without a thread it waits with the others at the end.
@@ -113,26 +121,18 @@ impl Drop for BackgroundWatcher {
 #[must_use]
 pub fn together(slow: &[Slow], settings: &Settings, cpus: &[u32], seed: u64) -> Vec<Waited> {
     let one = |turn: usize, slow: &Slow| {
-        let Slow {
-            host,
-            timer,
-            reference,
-        } = slow;
+        let (reference, plan) = (&slow.reference, &settings.plan);
         let cpu = cpus.get(turn % cpus.len().max(1)).copied();
         let mut random = StdRng::seed_from_u64(seed.wrapping_add(turn as u64));
         let mut naps = StdRng::seed_from_u64(random.random());
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             let sleeper = scope.spawn(|| {
-                let connection = connect(host, &[&timer.id], None, settings.timeout)?;
-                let mut bench = bench(&connection, timer, &reference.id);
-                asleep(&mut bench, reference, &settings.plan, &mut naps, &over)
+                let mut bench = slow.bench(None, settings)?;
+                asleep(&mut bench, reference, plan, &mut naps, &over)
             });
-            let worked =
-                connect(host, &[&timer.id], cpu, settings.timeout).and_then(|connection| {
-                    let mut bench = bench(&connection, timer, &reference.id);
-                    at_work(&mut bench, reference, &settings.plan, &mut random)
-                });
+            let worked = (slow.bench(cpu, settings))
+                .and_then(|mut bench| at_work(&mut bench, reference, plan, &mut random));
             over.store(true, Ordering::Relaxed);
             // What the sleeper saw of the steps is nothing new; and it is no loss when it ended
             // early.

@@ -1,27 +1,42 @@
-//! Asks sleep primitives and periodic timers in fresh processes of their own. Long waits go on in
-//! parallel, where all sleep primitives that block wait side by side, as one after the other would
-//! take too long.
+//! Lets sleep primitives wait and periodic timers expire, in rounds: a process of each at a time.
 
 use std::thread;
 
 use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use timers::{Answer, Fault};
+use timers::{Answer, Deadline, Fault, Pinned};
 
-use super::bench::bench;
-use super::explore::explore;
+use super::explore::{WaitBench, explore};
 use super::front::front;
 use super::plan::WaitPlan;
 pub use super::plan::WaitSettings;
-pub use super::rounds::Broken;
-use super::rounds::Rounds;
-use super::side_by_side::{SideBySide, keep};
+use super::side_by_side::SideBySide;
 pub use super::subject::{Conditions, Subject};
 use super::ticking::tick;
+use crate::campaign::choose::choose_reference;
+use crate::campaign::clocks::Settings;
+use crate::campaign::sampling::Plan;
+use crate::campaign::survived;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::waiter;
+use crate::hosts::protocol::Op;
 use crate::model::Means;
-use crate::trace::{PeriodRun, PeriodTrace, WaitRun, WaitTrace};
+use crate::trace::{PeriodRun, PeriodTrace, Reference, WaitRun, WaitTrace};
+
+/// A wait that was so late that it ended the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Broken {
+    /// Which of the subjects.
+    pub subject: usize,
+    /// What was asked for, in nanoseconds.
+    pub request_ns: u64,
+    /// How late it was, in nanoseconds.
+    pub late_ns: f64,
+}
+
+/// What a process observed, and the length and lateness of the wait that ends the run, if any.
+type Observed<R> = Answer<(R, Option<(u64, f64)>)>;
 
 /// Lets all subjects wait: each as often as a first look takes, and then those further that others
 /// are not both less late and cheaper than. `progress` is called with what comes next.
@@ -34,13 +49,19 @@ pub fn wait(
     settings: &WaitSettings,
     progress: &dyn Fn(&str),
 ) -> Result<Option<Broken>, Fault> {
-    let mut rounds = Rounds::begin(hosts, subjects, settings, progress, |subject, reference| {
-        WaitTrace {
+    let runs = |trace: &mut WaitTrace, run| trace.runs.push(run);
+    let mut rounds = Rounds::begin(
+        hosts,
+        subjects,
+        settings,
+        progress,
+        runs,
+        |waiter, reference| WaitTrace {
             reference,
-            blocks: subject.waiter.means == Means::Blocks,
+            blocks: waiter.waiter.means == Means::Blocks,
             runs: Vec::new(),
-        }
-    })?;
+        },
+    )?;
     let plan = settings.plan;
     let seed: u64 = rounds.random.random();
     let first = one_process(hosts, settings, plan.first());
@@ -56,25 +77,25 @@ pub fn wait(
             let parallel = thread::Builder::new().spawn_scoped(scope, observe);
             let late = rounds.round(rounds.all(), &first)?;
             progress("long waits, side by side");
-            let observed = parallel
-                .ok()
-                .and_then(|parallel| parallel.join().ok())
-                .unwrap_or_default();
-            keep(rounds.subjects, observed, round as usize)?;
+            let observed = parallel.ok().and_then(|parallel| parallel.join().ok());
+            SideBySide::keep(
+                rounds.subjects,
+                observed.unwrap_or_default(),
+                round as usize,
+            )?;
             Ok(late)
         })
     })?;
-    if late.is_some() {
-        return Ok(late);
-    }
     let further = one_process(hosts, settings, plan);
-    for _ in 0..plan.further {
+    let mut left = plan.further;
+    while late.is_none() && left > 0 {
+        left -= 1;
         let late = rounds.round(front(rounds.subjects), &further)?;
         if late.is_some() {
             return Ok(late);
         }
     }
-    Ok(None)
+    Ok(late)
 }
 
 /// What a process of a sleep primitive observes.
@@ -82,21 +103,52 @@ fn one_process<'a>(
     hosts: &'a [Host],
     settings: &'a WaitSettings,
     plan: WaitPlan,
-) -> impl Fn(&Subject<WaitTrace>, &WaitTrace, u64) -> Answer<WaitRun> + 'a {
+) -> impl Fn(&Subject<WaitTrace>, &WaitTrace, u64) -> Observed<WaitRun> + 'a {
     move |subject, trace, seed| {
-        let placement = subject.conditions.placement();
-        let mut bench = bench(&hosts[subject.host], subject, placement, settings)?;
-        explore(
-            &mut bench,
-            &trace.runs,
-            &settings.lengths_ns,
-            &plan,
-            &mut StdRng::seed_from_u64(seed),
-        )
+        let mut bench = bench(hosts, subject, settings)?;
+        let mut random = StdRng::seed_from_u64(seed);
+        let lengths = &settings.lengths_ns;
+        let run = explore(&mut bench, &trace.runs, lengths, &plan, &mut random)?;
+        let late = settings.break_ns.and_then(|most| {
+            let chosen = run.lengths.iter();
+            let chosen = chosen.filter(|wait| lengths.contains(&wait.request_ns));
+            let late =
+                chosen.map(|wait| (wait.request_ns, wait.late_ns(trace.reference.ns_per_tick)));
+            late.max_by(|a, b| a.1.total_cmp(&b.1))
+                .filter(|(_, late)| *late > most as f64)
+        });
+        Ok((run, late))
     }
 }
 
-/// Lets all subjects tick with this period.
+/// Starts a process for a sleep primitive.
+///
+/// # Errors
+/// As the start of a process.
+pub(super) fn bench(
+    hosts: &[Host],
+    subject: &Subject<WaitTrace>,
+    settings: &WaitSettings,
+) -> Answer<WaitBench> {
+    let trace = subject.outcome.as_ref();
+    let trace = trace.map_err(|why| Fault::Refused(why.clone()))?;
+    let id = &subject.waiter.id;
+    let placement = subject.conditions.placement();
+    let connection = connect(&hosts[subject.host], &[id], placement, settings.timeout)?;
+    let floor = timers::waits::FLOOR_ID;
+    let has_floor = (connection.borrow().hello().waiters)
+        .iter()
+        .any(|hosted| hosted.id == floor);
+    Ok(WaitBench {
+        timer: waiter(&connection, id),
+        floor: has_floor.then(|| waiter(&connection, floor)),
+        reference: trace.reference.clone(),
+        arms: subject.answers(Op::Arms),
+        break_ns: settings.break_ns,
+    })
+}
+
+/// Lets all subjects expire with this period.
 ///
 /// # Errors
 /// As [`wait`].
@@ -107,21 +159,154 @@ pub fn tick_all(
     settings: &WaitSettings,
     progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
-    let mut rounds = Rounds::begin(hosts, subjects, settings, progress, |_, reference| {
+    let runs = |trace: &mut PeriodTrace, run| trace.runs.push(run);
+    let mut rounds = Rounds::begin(hosts, subjects, settings, progress, runs, |_, reference| {
         PeriodTrace {
             reference,
             period_ns,
             runs: Vec::new(),
         }
     })?;
-    let process = |subject: &Subject<PeriodTrace>, trace: &PeriodTrace, _| -> Answer<PeriodRun> {
+    let process = |subject: &Subject<PeriodTrace>, trace: &PeriodTrace, _| -> Observed<PeriodRun> {
         let (id, placement) = (&subject.waiter.id, subject.conditions.placement());
         let connection = connect(&hosts[subject.host], &[id], placement, settings.timeout)?;
         let mut timer = waiter(&connection, id);
         let ticking_ns = settings.plan.ticking_ns;
-        tick(timer.as_mut(), &trace.reference, period_ns, ticking_ns)
+        let run = tick(timer.as_mut(), &trace.reference, period_ns, ticking_ns)?;
+        Ok((run, None))
     };
     rounds
         .repeat(|rounds, _| rounds.round(rounds.all(), &process))
         .map(|_| ())
+}
+
+/// The rounds of a campaign.
+struct Rounds<'a, T, R> {
+    subjects: &'a mut [Subject<T>],
+    random: StdRng,
+    settings: &'a WaitSettings,
+    progress: &'a dyn Fn(&str),
+    keep: fn(&mut T, R),
+}
+
+impl<'a, T, R> Rounds<'a, T, R> {
+    /// Finds the reference of each host, and begins a trace for each subject.
+    fn begin(
+        hosts: &[Host],
+        subjects: &'a mut [Subject<T>],
+        settings: &'a WaitSettings,
+        progress: &'a dyn Fn(&str),
+        keep: fn(&mut T, R),
+        trace: impl Fn(&Subject<T>, Reference) -> T,
+    ) -> Result<Self, Fault> {
+        let mut random = StdRng::seed_from_u64(settings.seed);
+        let references: Result<Vec<_>, Fault> = hosts
+            .iter()
+            .map(|host| reference(host, settings, &mut random))
+            .collect();
+        let references = references?;
+        for subject in subjects.iter_mut() {
+            let reference = references[subject.host].clone();
+            subject.outcome = reference.map(|reference| trace(subject, reference));
+        }
+        Ok(Self {
+            subjects,
+            random,
+            settings,
+            progress,
+            keep,
+        })
+    }
+
+    /// The places of all subjects.
+    fn all(&self) -> Vec<usize> {
+        (0..self.subjects.len()).collect()
+    }
+
+    /// As many rounds as were asked for, each with its number, up to the wait that ends the run.
+    fn repeat(
+        &mut self,
+        mut round: impl FnMut(&mut Self, u32) -> Result<Option<Broken>, Fault>,
+    ) -> Result<Option<Broken>, Fault> {
+        let over = self.settings.span.map(Deadline::after);
+        let mut number = 0;
+        loop {
+            let broken = round(self, number)?;
+            number += 1;
+            let goes_on = match &over {
+                Some(over) => {
+                    over.remaining().is_some() && self.subjects.iter().any(Subject::goes_on)
+                }
+                None => number < self.settings.plan.processes,
+            };
+            if broken.is_some() || !goes_on {
+                return Ok(broken);
+            }
+        }
+    }
+
+    /// A process for each of these subjects, in random order.
+    fn round(
+        &mut self,
+        mut order: Vec<usize>,
+        process: &impl Fn(&Subject<T>, &T, u64) -> Observed<R>,
+    ) -> Result<Option<Broken>, Fault> {
+        order.shuffle(&mut self.random);
+        for index in order {
+            let subject = &mut self.subjects[index];
+            (self.progress)(&subject.waiter.id);
+            let Some(trace) = subject.outcome.as_ref().ok().filter(|_| subject.goes_on()) else {
+                continue;
+            };
+            // The runner and its threads leave the CPU that measures to the agents, where there is
+            // another one.
+            let _apart = subject.conditions.cpu.and_then(Pinned::off);
+            let seed = self.random.random();
+            let observed = (subject.conditions.start_load())
+                .map_err(|error| Fault::Refused(error.to_string()))
+                .and_then(|_load| process(subject, trace, seed));
+            match (survived(observed)?, &mut subject.outcome) {
+                (Ok((run, late)), Ok(trace)) => {
+                    (self.keep)(trace, run);
+                    subject.has_run = true;
+                    if let Some((request_ns, late_ns)) = late {
+                        return Ok(Some(Broken {
+                            subject: index,
+                            request_ns,
+                            late_ns,
+                        }));
+                    }
+                }
+                // What other processes observed is kept.
+                (Err(fault), Ok(_)) if subject.has_run => subject.lost = Some(fault.to_string()),
+                (Err(fault), outcome) => *outcome = Err(fault.to_string()),
+                (Ok(_), Err(_)) => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The clock of a host that times waits: one that counts time in a declared unit, as sleep
+/// primitives count the same time.
+fn reference(
+    host: &Host,
+    settings: &WaitSettings,
+    random: &mut StdRng,
+) -> Result<Result<Reference, String>, Fault> {
+    let asked = Settings {
+        plan: Plan::QUICK,
+        seed: settings.seed,
+        cpu: None,
+        timeout: settings.timeout,
+    };
+    let native = |id: &str| id == timers::waits::REFERENCE_ID;
+    let has_native = host.timers.iter().any(|timer| native(&timer.id));
+    let mut host = host.clone();
+    host.timers.retain(|timer| match has_native {
+        true => native(&timer.id),
+        false => timer.ns_per_tick.is_some(),
+    });
+    let found = survived(choose_reference(&host, &asked, random))?;
+    Ok(found.map_err(|fault| fault.to_string()))
 }

@@ -1,7 +1,7 @@
 //! A timer that waits in a campaign, and under what it does.
 
 use timers::os::Policy;
-use timers::{AffinityError, Answer, Busy, Fault, allowed_cpus};
+use timers::{AffinityError, Busy, allowed_cpus};
 
 use crate::hosts::children::Placement;
 use crate::hosts::protocol::{HostedWaiter, Op};
@@ -65,6 +65,8 @@ pub struct Subject<T> {
     pub outcome: Result<T, String>,
     /// Why it was not asked any more, where what was observed until then is kept.
     pub lost: Option<String>,
+    /// Whether a process of it observed something.
+    pub(super) has_run: bool,
 }
 
 impl<T> Subject<T> {
@@ -77,6 +79,7 @@ impl<T> Subject<T> {
             conditions,
             outcome: Err("it was not asked".into()),
             lost: None,
+            has_run: false,
         }
     }
 
@@ -84,23 +87,6 @@ impl<T> Subject<T> {
     #[must_use]
     pub fn goes_on(&self) -> bool {
         self.outcome.is_ok() && self.lost.is_none()
-    }
-
-    /// Keeps what a process of it observed. Where that failed, what others observed is kept, unless
-    /// there is nothing.
-    ///
-    /// # Errors
-    /// Only [`Fault::Interrupted`].
-    pub fn keep<R>(&mut self, run: Answer<R>, runs: impl Fn(&mut T) -> &mut Vec<R>) -> Answer<()> {
-        let runs = self.outcome.as_mut().ok().map(runs);
-        match (run, runs) {
-            (Ok(run), Some(runs)) => runs.push(run),
-            (Ok(_), None) => {}
-            (Err(Fault::Interrupted), _) => return Err(Fault::Interrupted),
-            (Err(fault), Some(runs)) if !runs.is_empty() => self.lost = Some(fault.to_string()),
-            (Err(fault), _) => self.outcome = Err(fault.to_string()),
-        }
-        Ok(())
     }
 
     /// Whether it answers a question.
