@@ -30,7 +30,7 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         "unit-finer-than-step",
         Note,
         "it counts in units of {unit} but moves in steps of {step}",
-        "take the step, not the unit, for its resolution: a single duration is uncertain by one step",
+        "take the step, not the unit, for its resolution",
         |case| {
             let (unit, step) = (case.profile.ns_per_tick?, case.step_ns()?);
             (case.trace.declared && step > 1.5 * unit)
@@ -40,8 +40,8 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::new(
         "edges-moved",
         Note,
-        "its readings lie on a grid of {step}, but its edges are moved at random, each by up to a step",
-        "take two steps, not one, for what a single duration may be off; no search for edges makes it finer",
+        "its edges are moved at random, each by up to its step of {step}",
+        "a single duration may be off by two steps, and no search for edges makes it finer",
         |case| {
             let step = case.step_ns()?;
             edges::are_moved(&case.trace.evidence.edges)?.then(|| values([("step", ns(step))]))
@@ -51,7 +51,7 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         "read-dearer-than-step",
         Note,
         "a read takes {cost}, longer than the step of {step}",
-        "take the cost of a read off short durations, or time many operations between two reads",
+        "subtract the cost of a read, or time many operations between two reads",
         |case| {
             let (cost, step) = (case.profile.cost?.value, case.step_ns()?);
             (cost > 2.0 * step).then(|| values([("cost", ns(cost)), ("step", ns(step))]))
@@ -60,15 +60,15 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::<Clocks>::new(
         "unsteady-cost",
         Note,
-        "its median cost is known to no better than {low} to {high} (95 % confidence)",
-        "keep the machine idle and repeat with --thorough; compare it with others only beyond this interval",
+        "its median cost lies between {low} and {high} (95 % confidence)",
+        "keep the machine idle and repeat with --thorough",
         unsteady_cost,
     ),
     Rule::new(
         "vague-reference",
         Note,
-        "the step of `{reference}`, which timed it, could not be determined; it is at most {step}",
-        "its cost holds, but do not rely on its spread nor its Quality: repeat when the machine is quiet",
+        "the step of its reference `{reference}` is unknown, {step} at most",
+        "do not rely on its spread and its Quality: repeat when the machine is quiet",
         |case| {
             let Reference {
                 id,
@@ -86,19 +86,17 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::<Clocks>::new(
         SHARED_CORE,
         Note,
-        "{disturbed} of its {all} processes could not measure undisturbed ({reasons}) and count all the same, as there \
-         were too few others: its figures are those of a core that it shared; their intervals reach over all of these \
-         processes and a tenth of the cost beyond",
+        "it shared its core: {disturbed} of its {all} processes were disturbed ({reasons}) and count all the same; its \
+         intervals hold all of them and a tenth of the cost beyond",
         "stop what else runs on this machine or choose a quiet CPU with --cpu, and repeat",
         shared_core,
     ),
     Rule::new(
         "restless-core",
         Note,
-        "only {calm} of {all} processes had a core of their own at one frequency; its cost may be off by a tenth, its \
-         spread by more, whatever their intervals say",
-        "something else uses the core (another guest of the host, its sibling, threads of the runtime): repeat when it \
-         is quiet",
+        "only {calm} of {all} processes had a core of their own at one frequency: its cost may be off by a tenth, its \
+         spread by more",
+        "repeat when nothing else uses the core: other guests, its sibling, threads of the runtime",
         |case| {
             let runs = &case.trace.runs;
             let (calm, all) = (runs.iter().filter(|run| run.is_calm()).count(), runs.len());
@@ -110,9 +108,8 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::new(
         "two-regimes",
         Note,
-        "its processes fell into two groups: {cheap} of {all} found a cost of {low}, the others one of {high}; its \
-         interval holds both",
-        "where its code came to lie, or a neighbour, makes the difference: expect either, and compare beyond both",
+        "{cheap} of its {all} processes found a cost of {low}, the others one of {high}; its interval holds both",
+        "expect either: the place of its code in memory, or a neighbour, makes the difference",
         |case| {
             let two = case.profile.regimes?;
             let [cheap, expensive] = two.processes;
@@ -127,23 +124,23 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::new(
         "single-process",
         Note,
-        "its figures are those of one process, so they have no interval",
+        "its figures are of one process and have no interval",
         "repeat when the machine is quiet, or with --thorough",
         |case| (!case.profile.cost?.is_bounded()).then(|| values([])),
     ),
     Rule::<Clocks>::new(
         "cost-contradiction",
         Note,
-        "<calls in batches take {batches}, but no two reads with nothing between them are less than {shortest} apart: \
-         its interval holds both><a call alone takes {alone} by single calls, but {row} in a row of many>",
-        "one of the two is no measurement: look at how the host of the timer answers, and do not rely on its cost",
+        "<calls in batches take {batches}, but no two reads are less than {shortest} apart: its interval holds \
+         both><a call alone takes {alone}, but {row} in a row of many>",
+        "do not rely on its cost: look at how its host answers",
         contradiction,
     ),
     Rule::new(
         "below-one-cycle",
         Note,
         "its cost ({cost}) or step ({step}) is below one CPU cycle",
-        "none needed: for Quality it counts as one cycle",
+        "none needed: it counts as one cycle",
         |case| {
             let one = Cycles(1.0).nanos(case.frequency?).0;
             let (cost, step) = (case.profile.cost?.value, case.step_ns()?);
@@ -154,8 +151,8 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::new(
         "runtime-at-work",
         Note,
-        "its runtime collected or compiled in {windows} windows and did so again when they were repeated",
-        "its calls make the garbage themselves: take the median cost, not the tail",
+        "its runtime collected or compiled in {windows} windows, also when they were repeated",
+        "take the median cost, not the tail: its calls make the garbage",
         |case| {
             let disturbed: u32 = case.trace.runs.iter().map(|run| run.disturbed).sum();
             (disturbed > 0).then(|| values([("windows", count(disturbed))]))
@@ -242,8 +239,7 @@ pub static FAILED: &[Rule<Verdicts>] = &[
         "read-path",
         Problem,
         "{evidence}",
-        "<have the hypervisor pass the counters of the {cpu} through to the guest><see which clock source is in use, and \
-         why: `{verb}`>",
+        "<have the hypervisor pass the counters of the {cpu} through><see `{verb}` for the clock source in use>",
         |verdicts| {
             let mut values = failed(verdicts, Question::ReadPath)?;
             let (name, value) = match verdicts.counts.claimed {
@@ -258,7 +254,7 @@ pub static FAILED: &[Rule<Verdicts>] = &[
         "paths",
         Problem,
         "{evidence}",
-        "do not compare readings of one way to this clock with those of another",
+        "do not compare readings of different ways to this clock",
         |verdicts| failed(verdicts, Question::Paths),
     ),
 ];
@@ -290,11 +286,10 @@ impl Subject for PrecisionCase {
 pub static PRECISION: &[Rule<PrecisionCase>] = &[Rule::new(
     "precision-not-reached",
     Note,
-    "its Quality is known to ±{half} points only, not to ±{precision}: <its {processes} processes agree to ±{scatter}, but \
-     what single calls leave open, or the frequency of the core, does not><its {differing} processes differ by more than \
-     the time or the processes that it may take would make up for>",
-    "<{scatter:hidden}more processes do not help: fix the frequency of the core, or compare it with others only beyond this \
-     interval><{differing:hidden}repeat when the machine is quiet, or give it more time with --budget or --thorough>",
+    "its Quality is known to ±{half} points, not to ±{precision}: <its {processes} processes agree to ±{scatter}, but single \
+     calls or the frequency of the core leave more open><its {differing} processes differ>",
+    "<{scatter:hidden}more processes do not help: fix the frequency of the core><{differing:hidden}repeat when the machine \
+     is quiet, or with --budget or --thorough>",
     |case| {
         let points = |share: f64| number(100.0 * share, Unit::Points);
         let mut values = values([

@@ -25,16 +25,15 @@ pub static REPORTS: &[Rule<Reports>] = &[
     Rule::new(
         "emulated",
         Note,
-        "{emulator} carried out the program: costs, spreads and cycles are the emulator's, and steps those of the clocks \
-         beneath it",
-        "compare these figures with nothing but others of the same emulator on the same machine",
+        "{emulator} ran the program: costs, spreads and cycles are the emulator's",
+        "compare these figures with those of the same emulator only",
         |case| Some(values([("emulator", text(case.platform.emulator()?))])),
     ),
     Rule::new(
         "time-namespace",
         Note,
-        "a time namespace shifts CLOCK_MONOTONIC by {monotonic} and CLOCK_BOOTTIME by {boottime}: durations are not touched",
-        "compare readings with those of processes of the same time namespace only",
+        "a time namespace shifts CLOCK_MONOTONIC by {monotonic} and CLOCK_BOOTTIME by {boottime}",
+        "compare readings within this time namespace only; durations are not touched",
         |case| {
             let namespace = case.platform.limits.time_namespace?;
             Some(values([
@@ -46,8 +45,7 @@ pub static REPORTS: &[Rule<Reports>] = &[
     Rule::new(
         "shared-machine",
         Note,
-        "{shared} of {all} timers were measured on a core that something else used all the time: their figures are wide, \
-         and no ranking",
+        "something else used the core of {shared} of {all} timers all the time: their figures are wide, and no ranking",
         "stop what else runs on this machine, and repeat",
         |case| {
             let measured = case.timers.iter().filter(|row| row.observations.is_some());
@@ -67,9 +65,8 @@ pub const FREQUENCY_CHANGED: Wording = Wording {
     code: "frequency-changed",
     severity: Note,
     reason: "",
-    message: "<the core ran at {low} to {high} from one window of measurement to the next; costs are reported as they are \
-              at {median}, the median><the core ran at {before} before the measurement and at {after} after it ({change}); \
-              figures in cycles are uncertain by as much>",
+    message: "<the core ran at {low} to {high}; costs are reported as they are at {median}, the median><the core ran at \
+              {before} before the measurement and at {after} after it ({change}); figures in cycles are uncertain by as much>",
     advice: FIX_FREQUENCY,
 };
 
@@ -78,8 +75,8 @@ pub const EFFECTIVE_FREQUENCY_DOUBTFUL: Wording = Wording {
     code: "effective-frequency-doubtful",
     severity: Note,
     reason: "",
-    message: "a multiplication took {ratio} times as long as an addition, where 2 to 5 are expected: an addition may not \
-              take one cycle here, as under an emulator",
+    message: "a multiplication took {ratio} times as long as an addition, not 2 to 5 times: an addition may not take one \
+              cycle here",
     advice: "give the frequency, as in `--cycles 2.8GHz`, or trust nanoseconds only",
 };
 
@@ -88,7 +85,7 @@ pub const EFFECTIVE_FREQUENCY_UNKNOWN: Wording = Wording {
     code: "effective-frequency-unknown",
     severity: Note,
     reason: "",
-    message: "the effective frequency of the core could not be measured, so there are no figures in cycles",
+    message: "the frequency of the core could not be measured: there are no figures in cycles",
     advice: "use `--cycles nominal` or give a value like `--cycles 2.8GHz`",
 };
 

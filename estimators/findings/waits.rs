@@ -31,14 +31,14 @@ pub static WAITS: &[Rule<Waits>] = &[
         "ended-early",
         Note,
         "it was not asked any more: {cause}",
-        "Its figures rest on what was observed until then; measure again.",
+        "measure again",
         |case| Some(values([("cause", text(case.lost?))])),
     ),
     Rule::new(
         "returns-early",
         Note,
         "{share} of waits of {request:short} returned before their time, by up to {earliest:short}",
-        "After a wait, look at the clock, and wait for what is left.",
+        "look at the clock after a wait, and wait for what is left",
         |case| {
             let early = case
                 .figures?
@@ -57,8 +57,8 @@ pub static WAITS: &[Rule<Waits>] = &[
         "processes-differ",
         Note,
         "processes differ by more than their waits: the median lateness of waits of {request:short} is {median:short} \
-         [{low:short}, {high:short}]; percentiles are means over processes",
-        "Measure on a quieter machine, or longer (--thorough, --for).",
+         [{low:short}, {high:short}]",
+        "measure on a quieter machine, or longer (--thorough, --for)",
         |case| {
             let lateness = case.figures?.lateness.iter();
             let usual = lateness
@@ -79,15 +79,15 @@ pub static WAITS: &[Rule<Waits>] = &[
     Rule::<Waits>::new(
         "no-interval",
         Note,
-        "the median lateness of waits of {requests} has no interval: {cause}, and six of several processes give one",
-        "Measure longer (--thorough, --for).",
+        "the median lateness of waits of {requests} has no interval: {cause}",
+        "measure longer (--thorough, --for): it takes six waits, of several processes",
         no_interval,
     ),
     Rule::new(
         "requests-rounded",
         Note,
         "requests are rounded to steps of {step:short}",
-        "Where shorter waits matter, take a timer whose requests are finer.",
+        "take a timer with finer requests for shorter waits",
         |case| {
             let mut steps = case.figures?.steps.iter();
             let step = steps.find_map(|steps| steps.rounding.and_then(Granularity::step))?;
@@ -97,8 +97,8 @@ pub static WAITS: &[Rule<Waits>] = &[
     Rule::new(
         "wakes-on-a-grid",
         Note,
-        "threads wake at points of time {step:short} apart<, and of {grown:short} for longer waits>",
-        "Expect waits to end up to a step late, whatever is asked for.",
+        "threads wake at points of time {step:short} apart<, and {grown:short} for longer waits>",
+        "expect waits to end up to a step late",
         |case| {
             let steps = case.figures?.steps.iter();
             let grids: Vec<f64> = steps
@@ -118,7 +118,7 @@ pub static WAITS: &[Rule<Waits>] = &[
         "late-in-proportion",
         Note,
         "waits are longer than asked for by {excess} of their length",
-        "For long waits, wait in parts, or to a point in absolute time.",
+        "wait in parts, or to a point in absolute time",
         |case| {
             let ppm = case.figures?.proportional_ppm?;
             (ppm.low()? > LARGE_PPM).then(|| values([("excess", number(ppm.value, Unit::Ppm))]))
@@ -127,10 +127,9 @@ pub static WAITS: &[Rule<Waits>] = &[
     Rule::<Waits>::new(
         "one-moment",
         Note,
-        "its waits of {length:short} and more were made within {watched:short}: how late such are goes by how deeply the \
-         CPU sleeps, a host's too, and differs from minute to minute by more than their intervals, which hold what \
-         processes of this run differ by",
-        "Measure longer (--for 10m), or several times, some minutes apart.",
+        "its waits of {length:short} and more were made within {watched:short}: lateness differs from minute to minute by \
+         more than their intervals, as it depends on how deeply the CPU sleeps",
+        "measure longer (--for 10m), or several times, some minutes apart",
         one_moment,
     ),
 ];

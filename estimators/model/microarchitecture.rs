@@ -51,9 +51,6 @@ impl Cpu {
 /// References*; of older families by AMD's *BIOS and Kernel Developer's Guides*, one a family.
 fn amd(numbers: (u32, u32)) -> Option<&'static str> {
     Some(match numbers {
-        (0x0f | 0x11, _) => "K8",
-        (0x10 | 0x12, _) => "K10",
-        (0x14, _) => "Bobcat",
         (0x15, 0x00..=0x01) => "Bulldozer",
         (0x15, 0x02 | 0x10..=0x1f) => "Piledriver",
         (0x15, 0x30..=0x3f) => "Steamroller",
@@ -79,10 +76,6 @@ fn intel((family, model): (u32, u32), stepping: Option<u32>) -> Option<&'static 
         return None;
     }
     Some(match model {
-        0x09 | 0x0d => "Pentium M",
-        0x0e => "Yonah",
-        0x0f | 0x16 => "Merom",
-        0x17 | 0x1d => "Penryn",
         0x1a | 0x1e | 0x1f | 0x2e => "Nehalem",
         0x25 | 0x2c | 0x2f => "Westmere",
         0x2a | 0x2d => "Sandy Bridge",
@@ -98,7 +91,6 @@ fn intel((family, model): (u32, u32), stepping: Option<u32>) -> Option<&'static 
         },
         0x8e | 0x9e => "Kaby Lake",
         0xa5 | 0xa6 => "Comet Lake",
-        0x66 => "Cannon Lake",
         0x6a | 0x6c | 0x7d | 0x7e | 0x9d => "Ice Lake",
         0x8c | 0x8d => "Tiger Lake",
         0xa7 => "Rocket Lake",
@@ -122,8 +114,6 @@ const WITH_AMX: [&str; 3] = ["Sapphire Rapids", "Emerald Rapids", "Granite Rapid
 /// The small cores of Intel, and those of many, by the same table.
 fn atom(model: u32) -> Option<&'static str> {
     Some(match model {
-        0x1c | 0x26 => "Bonnell",
-        0x27 | 0x35 | 0x36 => "Saltwell",
         0x37 | 0x4a | 0x4d => "Silvermont",
         0x4c | 0x5a | 0x75 => "Airmont",
         0x5c | 0x5f => "Goldmont",
@@ -132,8 +122,6 @@ fn atom(model: u32) -> Option<&'static str> {
         0xbe => "Gracemont",
         0xaf | 0xb6 => "Crestmont",
         0xdd => "Darkmont",
-        0x57 => "Knights Landing",
-        0x85 => "Knights Mill",
         _ => return None,
     })
 }

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::{SHORTEST, late_ns, observed_ns};
+use super::{SHORTEST, finite, late_ns, observed_ns};
 use crate::model::{Interval, Lateness, LatenessHistogram};
 use crate::statistics::quantiles::{agreed_median, agreed_quantile};
-use crate::statistics::{median, over_processes};
+use crate::statistics::{median, over_processes, quantile, sorted};
 use crate::trace::{Wait, WaitRun, WaitTrace};
 
 /// Waits from which a median is told.
@@ -23,63 +23,41 @@ const FOR_P99: usize = 500;
 /// *Default*: moves no figure.
 const FOR_P999: usize = 5_000;
 
-/// A row for each length but those that tell the floor. Long waits, which were made beside others,
-/// tell what nothing else does.
+/// A row for each length but those of the floor. Long waits, which were made next to others, count
+/// for lengths that nothing else has.
 pub fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
-    let lengths = by_length(trace, |run| &run.lengths);
-    let mut all = by_length(trace, |run| &run.long);
-    all.retain(|request, _| !lengths.contains_key(request));
-    let beside = all
-        .into_iter()
-        .map(|(request, waits)| (request, waits, true));
-    let alone = lengths
-        .into_iter()
-        .filter(|(request, _)| *request > SHORTEST);
-    let mut rows: Vec<(u64, Vec<Vec<&Wait>>, bool)> = alone
-        .map(|(request, waits)| (request, waits, false))
-        .chain(beside)
-        .collect();
-    rows.sort_by_key(|(request, ..)| *request);
-    rows.iter()
-        .map(|(request, waits, beside)| {
-            LengthRow {
-                trace,
-                waits,
-                beside: *beside,
-            }
-            .figures(*request, hertz)
-        })
-        .collect()
+    let mut rows = by_length(trace, true, |run| &run.long);
+    rows.extend(by_length(trace, false, |run| &run.lengths));
+    rows.retain(|request, row| row.beside || *request > SHORTEST);
+    let figures = |(request_ns, row): (u64, LengthRow)| row.figures(request_ns, hertz);
+    rows.into_iter().map(figures).collect()
 }
 
-/// Waits of each length, a list for each process.
+/// Waits of each length.
 fn by_length<'a>(
     trace: &'a WaitTrace,
-    of: impl Fn(&'a WaitRun) -> &'a Vec<Wait>,
-) -> BTreeMap<u64, Vec<Vec<&'a Wait>>> {
-    let mut lengths = BTreeMap::<u64, Vec<Vec<&Wait>>>::new();
+    beside: bool,
+    list: impl Fn(&'a WaitRun) -> &'a Vec<Wait>,
+) -> BTreeMap<u64, LengthRow<'a>> {
+    let mut rows = BTreeMap::<u64, LengthRow>::new();
     for (index, run) in trace.runs.iter().enumerate() {
-        for wait in of(run) {
-            let processes = lengths
-                .entry(wait.request_ns)
-                .or_insert_with(|| vec![Vec::new(); trace.runs.len()]);
-            processes[index].push(wait);
+        for wait in list(run) {
+            let row = rows.entry(wait.request_ns).or_insert_with(|| LengthRow {
+                trace,
+                waits: vec![Vec::new(); trace.runs.len()],
+                beside,
+            });
+            row.waits[index].push(wait);
         }
     }
-    lengths
-}
-
-/// Where no wait returns early no quantile lies below zero: an interval that few waits leave wide
-/// does not, either.
-fn not_early(known: Interval) -> Interval {
-    known.adjust_ends(|low| low.max(known.value.min(0.0)), |high| high)
+    rows
 }
 
 /// Waits of one length, a list for each process of the trace.
 struct LengthRow<'a> {
     trace: &'a WaitTrace,
-    waits: &'a [Vec<&'a Wait>],
-    /// Whether they were made beside others.
+    waits: Vec<Vec<&'a Wait>>,
+    /// Whether they were made next to others.
     beside: bool,
 }
 
@@ -87,70 +65,62 @@ impl LengthRow<'_> {
     fn figures(&self, request_ns: u64, hertz: Option<f64>) -> Lateness {
         let reference = &self.trace.reference;
         let late = self.each(|wait| Some(late_ns(wait, reference)));
-        let all = late.concat();
-        let early: Vec<f64> = all
-            .iter()
-            .copied()
-            .filter(|late| *late < -self.uncertainty(request_ns))
-            .collect();
-        // What a wait costs beside others is not what it costs.
+        let all = sorted(late.iter().flatten());
+        let count = all.len().max(1) as f64;
+        let early = all.partition_point(|late| *late < -self.uncertainty(request_ns));
+        let error_ns = median(all.iter().map(|late| late.abs())).unwrap_or(0.0);
+        let spread = |middle: f64| {
+            let near = |late: &&f64| (**late - middle).abs() <= error_ns;
+            all.iter().filter(near).count() as f64 / count
+        };
+        // Where no wait returns early no quantile lies below zero: an interval that few waits leave
+        // wide does not, either.
+        let bounded = |p50: Interval| match early {
+            0 => p50.within(p50.value.min(0.0), f64::INFINITY),
+            _ => p50,
+        };
+        // What a wait costs next to others is not what it costs.
         let cpu_ns = if self.beside { None } else { self.cpu() };
-        let error_ns =
-            median(&all.iter().map(|late| late.abs()).collect::<Vec<_>>()).unwrap_or(0.0);
         Lateness {
             request_ns,
             waits: all.len() as u64,
             beside_others: self.beside,
             p50_ns: agreed_median(&late)
                 .filter(|_| all.len() >= FOR_P50)
-                .map(|p50| {
-                    if early.is_empty() {
-                        not_early(p50)
-                    } else {
-                        p50
-                    }
-                }),
+                .map(bounded),
             p90_ns: agreed_quantile(&late, 0.9, FOR_P90, 1.0),
             p99_ns: agreed_quantile(&late, 0.99, FOR_P99, 1.0),
             p999_ns: agreed_quantile(&late, 0.999, FOR_P999, 1.0),
-            max_ns: all.iter().copied().reduce(f64::max).unwrap_or(0.0),
+            max_ns: all.last().copied().unwrap_or(0.0),
             timers_part_ns: self.timers_part(),
-            early: early.len() as f64 / all.len().max(1) as f64,
-            earliest_ns: -early.iter().copied().fold(0.0, f64::min),
+            early: early as f64 / count,
+            earliest_ns: all[..early].first().map_or(0.0, |late| -late),
             cpu_cycles: cpu_ns
                 .zip(hertz)
                 .map(|(cpu, hertz)| cpu.value * hertz * 1e-9),
             cpu_ns,
             error_ns,
-            spread: self.spread(error_ns),
+            spread: quantile(&all, 0.5).map(spread),
             quality: None,
             histogram: histogram(&all),
         }
     }
 
     /// Something of each wait that has it, a list for each process.
-    fn each(&self, of: impl Fn(&Wait) -> Option<f64>) -> Vec<Vec<f64>> {
-        self.waits
-            .iter()
-            .map(|waits| waits.iter().filter_map(|wait| of(wait)).collect())
-            .collect()
+    fn each(&self, figure: impl Fn(&Wait) -> Option<f64>) -> Vec<Vec<f64>> {
+        let of_process =
+            |waits: &Vec<&Wait>| waits.iter().filter_map(|wait| figure(wait)).collect();
+        self.waits.iter().map(of_process).collect()
     }
 
-    /// What the clock that saw it can be off by, in nanoseconds: its step, what reading it takes,
+    /// What the clock that timed it can be off by, in nanoseconds: its step, what reading it takes,
     /// its rate.
     fn uncertainty(&self, request_ns: u64) -> f64 {
         let reference = &self.trace.reference;
-        let brackets: Vec<f64> = self
-            .trace
-            .runs
-            .iter()
-            .flat_map(|run| &run.empty)
-            .map(|wait| observed_ns(wait, reference))
-            .collect();
-        let sum = reference.uncertainty_ns()
-            + median(&brackets).unwrap_or(0.0).max(0.0)
-            + reference.rate_uncertainty * request_ns as f64;
-        if sum.is_finite() { sum.max(0.0) } else { 0.0 }
+        let empty = self.trace.runs.iter().flat_map(|run| &run.empty);
+        let bracket = median(empty.map(|wait| observed_ns(wait, reference)));
+        let rate = reference.rate_uncertainty * request_ns as f64;
+        finite(reference.uncertainty_ns() + bracket.unwrap_or(0.0).max(0.0) + rate).max(0.0)
     }
 
     /// Median lateness less the time that the thread was ready to run and had no CPU. Where it
@@ -163,46 +133,21 @@ impl LengthRow<'_> {
 
     /// CPU time of a wait less that of the loop that waits for nothing, in nanoseconds.
     fn cpu(&self) -> Option<Interval> {
-        let cpu = |waits: &mut dyn Iterator<Item = &Wait>| {
-            median(
-                &waits
-                    .filter_map(|wait| wait.cpu_ns)
-                    .map(|ns| ns as f64)
-                    .collect::<Vec<_>>(),
-            )
-        };
-        let each = self
-            .waits
-            .iter()
-            .zip(&self.trace.runs)
-            .filter_map(|(waits, run)| {
-                Some(cpu(&mut waits.iter().copied())? - cpu(&mut run.empty.iter()).unwrap_or(0.0))
-            });
+        let cpu_ns = |wait: &Wait| Some(wait.cpu_ns? as f64);
+        let empty = |run: &WaitRun| median(run.empty.iter().filter_map(cpu_ns)).unwrap_or(0.0);
+        let each = self.each(cpu_ns);
+        let each = each.iter().zip(&self.trace.runs);
         // None takes less than nothing: what the loop takes is known no better than that.
-        over_processes(&each.collect::<Vec<_>>()).map(|cpu| cpu.within(0.0, f64::INFINITY))
-    }
-
-    /// Share of waits within ±1 resolution of the median observed length.
-    fn spread(&self, error_ns: f64) -> Option<f64> {
-        let late = self
-            .each(|wait| Some(late_ns(wait, &self.trace.reference)))
-            .concat();
-        let middle = median(&late)?;
-        let within = late
-            .iter()
-            .filter(|late| (**late - middle).abs() <= error_ns)
-            .count();
-        Some(within as f64 / late.len() as f64)
+        over_processes(each.filter_map(|(waits, run)| Some(median(waits)? - empty(run))))
+            .map(|cpu| cpu.within(0.0, f64::INFINITY))
     }
 }
 
 fn histogram(late: &[f64]) -> LatenessHistogram {
     let mut histogram = LatenessHistogram::default();
     for late in late {
-        *histogram
-            .bins
-            .entry(LatenessHistogram::bin(*late))
-            .or_default() += 1;
+        let bin = LatenessHistogram::bin(*late);
+        *histogram.bins.entry(bin).or_default() += 1;
     }
     histogram
 }
@@ -225,66 +170,51 @@ pub fn proportional(trace: &WaitTrace) -> Option<Interval> {
     // Long waits are made in processes of their own, which may be late by something else
     // throughout.
     let any_long = trace.runs.iter().any(|run| !run.long.is_empty());
-    let tells = |wait: &&Wait| SLOPE_REQUESTS.contains(&wait.request_ns);
-    let of = |run: &WaitRun| -> Vec<(f64, f64)> {
-        let scans = run
-            .scans
-            .iter()
-            .filter(|scan| scan.iter().all(|wait| tells(&wait)));
+    let counts = |wait: &&Wait| SLOPE_REQUESTS.contains(&wait.request_ns);
+    slope(trace, |run| {
+        let scans = run.scans.iter();
+        let scans = scans.filter(|scan| scan.iter().all(|wait| counts(&wait)));
         let lengths = if any_long { &run.long } else { &run.lengths };
-        let waits = lengths.iter().chain(scans.flatten()).filter(tells);
-        waits
-            .map(|wait| (wait.request_ns as f64, late_ns(wait, &trace.reference)))
-            .collect()
-    };
-    over_runs(trace, of)
+        let waits = lengths.iter().chain(scans.flatten()).filter(counts);
+        let point = |wait: &Wait| (wait.request_ns as f64, late_ns(wait, &trace.reference));
+        waits.map(point).collect()
+    })
 }
 
 /// CPU time over length, a share.
 pub fn cpu(trace: &WaitTrace) -> Option<Interval> {
-    let of = |run: &WaitRun| -> Vec<(f64, f64)> {
-        let waits = run
-            .lengths
-            .iter()
-            .chain(run.scans.iter().flatten())
-            .chain(&run.long);
-        let long = waits.filter(|wait| wait.request_ns >= CPU_FROM);
+    slope(trace, |run| {
+        let waits = run.lengths.iter().chain(run.scans.iter().flatten());
+        let long = waits
+            .chain(&run.long)
+            .filter(|wait| wait.request_ns >= CPU_FROM);
         long.filter_map(|wait| Some((wait.request_ns as f64, wait.cpu_ns? as f64)))
             .collect()
-    };
-    over_runs(trace, of)
+    })
 }
 
-fn over_runs(trace: &WaitTrace, of: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Interval> {
-    let runs: Vec<Vec<(f64, f64)>> = trace.runs.iter().map(of).collect();
-    let longest = |points: &[(f64, f64)]| points.iter().map(|point| point.0).fold(0.0, f64::max);
-    let reach = REACHES
-        * runs
-            .iter()
-            .map(|points| longest(points))
-            .fold(0.0, f64::max);
-    let telling = runs.iter().filter(|points| longest(points) >= reach);
-    over_processes(
-        &telling
-            .filter_map(|points| theil_sen(points))
-            .collect::<Vec<_>>(),
-    )
+/// The slope that processes agree on.
+fn slope(trace: &WaitTrace, points: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Interval> {
+    let runs: Vec<Vec<(f64, f64)>> = trace.runs.iter().map(points).collect();
+    let longest = |points: &Vec<(f64, f64)>| points.iter().map(|point| point.0).fold(0.0, f64::max);
+    let reach = REACHES * runs.iter().map(longest).fold(0.0, f64::max);
+    let far = runs.iter().filter(|points| longest(points) >= reach);
+    over_processes(far.filter_map(|points| theil_sen(points)))
 }
 
 /// The median of the slopes of all pairs of points. `None` where all have the same abscissa.
 fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
-    let few: Vec<(f64, f64)> = points
+    let few: Vec<&(f64, f64)> = points
         .iter()
         .step_by(points.len().div_ceil(MOST).max(1))
-        .copied()
         .collect();
     let pairs = few
         .iter()
         .enumerate()
         .flat_map(|(at, from)| few[..at].iter().map(move |to| (from, to)));
-    let slopes: Vec<f64> = pairs
-        .filter(|(from, to)| from.0 != to.0)
-        .map(|(from, to)| (from.1 - to.1) / (from.0 - to.0))
-        .collect();
-    median(&slopes)
+    median(
+        pairs
+            .filter(|(from, to)| from.0 != to.0)
+            .map(|(from, to)| (from.1 - to.1) / (from.0 - to.0)),
+    )
 }

@@ -20,24 +20,22 @@ const POINTS: usize = 400;
 /// left to the caller.
 pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let hertz = hertz.filter(|hertz| hertz.is_finite() && *hertz > 0.0);
+    let runs = || trace.runs.iter();
     let observed = |request: u64| {
-        let each = trace.runs.iter().map(|run| {
-            let of = run.lengths.iter().filter(|wait| wait.request_ns == request);
-            of.map(|wait| observed_ns(wait, &trace.reference)).collect()
+        let each = runs().map(|run| {
+            let waits = run.lengths.iter().filter(|wait| wait.request_ns == request);
+            waits
+                .map(|wait| observed_ns(wait, &trace.reference))
+                .collect()
         });
         agreed_median(&each.collect::<Vec<Vec<f64>>>())
     };
     let arms = |run: &WaitRun| {
-        let each: Vec<f64> = run
-            .arms
-            .iter()
-            .map(|&arm| finite(arm as f64 * trace.reference.ns_per_tick))
-            .collect();
-        median(&each)
+        let ns = |&arm: &i64| finite(arm as f64 * trace.reference.ns_per_tick);
+        median(run.arms.iter().map(ns))
     };
-    let all = |run: &WaitRun| {
-        run.lengths.len() + run.long.len() + run.scans.iter().map(Vec::len).sum::<usize>()
-    };
+    let all =
+        |run: &WaitRun| run.lengths.len() + run.long.len() + run.scans.iter().flatten().count();
     WaitFigures {
         steps: steps::steps(&trace.runs, &trace.reference),
         floor_ns: observed(SHORTEST),
@@ -45,20 +43,18 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         lateness: lateness::rows(trace, hertz),
         proportional_ppm: lateness::proportional(trace).map(|slope| slope.scaled(1e6)),
         cpu_slope: lateness::cpu(trace),
-        arm_cancel_ns: over_processes(&trace.runs.iter().filter_map(arms).collect::<Vec<_>>()),
+        arm_cancel_ns: over_processes(runs().filter_map(arms)),
         staircase: staircase(trace),
         processes: trace.runs.len() as u32,
-        waits: trace.runs.iter().map(all).sum::<usize>() as u64,
+        waits: runs().map(all).sum::<usize>() as u64,
     }
 }
 
 /// The grid of absolute time that one process shows, in nanoseconds, where it does.
 pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
     let scales = steps::steps(std::slice::from_ref(run), reference);
-    scales.iter().find_map(|steps| match steps.grid {
-        Some(Granularity::Step(known)) => Some(known.value),
-        _ => None,
-    })
+    let mut grids = scales.iter().filter_map(|steps| steps.grid?.step());
+    grids.next().map(|step| step.value)
 }
 
 /// The longest step that processes show, of rounding or of a grid, in nanoseconds, where they show
@@ -68,16 +64,13 @@ pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     let known = scales
         .iter()
         .flat_map(Steps::known)
-        .filter_map(|steps| match steps {
-            Granularity::Step(known) => Some(known.value),
-            _ => None,
-        });
-    known.max_by(f64::total_cmp)
+        .filter_map(Granularity::step);
+    known.map(|step| step.value).max_by(f64::total_cmp)
 }
 
 /// How long it took, in nanoseconds. The subtraction wraps, as counters may.
 fn observed_ns(wait: &Wait, reference: &Reference) -> f64 {
-    finite(wait.after.wrapping_sub(wait.before) as f64 * reference.ns_per_tick)
+    finite(reference.ns(wait.before, wait.after))
 }
 
 /// How much longer than asked for it took, in nanoseconds.
@@ -92,21 +85,15 @@ fn finite(ns: f64) -> f64 {
 
 /// Observed over asked: as many points of each list of random lengths, evenly spread over it.
 fn staircase(trace: &WaitTrace) -> Vec<[f64; 2]> {
-    let scans: Vec<&Vec<Wait>> = trace
-        .runs
-        .iter()
-        .flat_map(|run| &run.scans)
-        .filter(|scan| !scan.is_empty())
-        .collect();
+    let scans = trace.runs.iter().flat_map(|run| &run.scans);
+    let scans: Vec<&Vec<Wait>> = scans.filter(|scan| !scan.is_empty()).collect();
     let most = (POINTS / scans.len().max(1)).max(1);
     let point = |wait: &Wait| [wait.request_ns as f64, observed_ns(wait, &trace.reference)];
-    let of = |scan: &&Vec<Wait>| {
-        scan.iter()
-            .step_by(scan.len().div_ceil(most))
-            .map(point)
-            .collect::<Vec<_>>()
-    };
-    scans.iter().take(POINTS).flat_map(of).collect()
+    let few = |scan: &&Vec<Wait>| scan.len().div_ceil(most);
+    let kept = scans.iter().take(POINTS);
+    kept.flat_map(|scan| scan.iter().step_by(few(scan)))
+        .map(point)
+        .collect()
 }
 
 #[cfg(test)]
