@@ -54,7 +54,7 @@ fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
             .filter(|work| *work > 0.0)
     };
     let chains: Vec<Option<f64>> = processes.iter().map(chain).collect();
-    let usual = midmean(&chains.iter().copied().flatten().collect::<Vec<f64>>());
+    let usual = midmean(chains.iter().copied().flatten());
     chains
         .into_iter()
         .map(|chain| chain.zip(usual).map_or(1.0, |(chain, usual)| chain / usual))

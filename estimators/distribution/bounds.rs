@@ -75,8 +75,7 @@ const MEDIANS: usize = 5;
 /// is that of the share. `None` without processes.
 pub fn open(processes: &[ShownCalls], reach: f64) -> Option<Open> {
     let aligned: Vec<AlignedShares> = processes.iter().map(AlignedShares::from_process).collect();
-    let over =
-        |value: &dyn Fn(&ShownCalls) -> f64| mean(&processes.iter().map(value).collect::<Vec<_>>());
+    let over = |value: &dyn Fn(&ShownCalls) -> f64| mean(processes.iter().map(value));
     let half = over(&|shown| (0.5 - shown.main.below) / shown.main.mass())?;
     let open = left_open(&aligned, variance(processes), half, reach)?;
     let mass = over(&|shown| shown.main.mass())?;

@@ -242,7 +242,7 @@ impl Ticking {
         let slopes = pairs
             .filter(|(from, to)| number[**to] > number[**from])
             .map(|(&from, &to)| (self.at[to] - self.at[from]) / (number[to] - number[from]));
-        median(&slopes.collect::<Vec<_>>())
+        median(slopes)
     }
 
     /// Wake-ups of a timer whose grid moves with each of them.

@@ -160,7 +160,7 @@ fn agreed_policy(runs: &[Ticking]) -> Option<MissedPolicy> {
     }
     // Where deviations add up, or where the stall is a whole number of typical periods, as of a
     // loop that is a seventh slow, the two look alike.
-    let stall = median(&behind.iter().map(|(_, stall)| *stall).collect::<Vec<_>>())?;
+    let stall = median(behind.iter().map(|(_, stall)| *stall))?;
     let fraction = |behind: f64| behind - behind.round();
     let apart = fraction(stall).abs();
     if apart < APART * deviation(runs)? * (WALKED / behind.len() as f64).sqrt() {
@@ -192,7 +192,7 @@ fn deviation(runs: &[Ticking]) -> Option<f64> {
         let off = |next: usize| run.interval(next) / run.typical - run.expirations[next];
         run.ordinary().map(|next| off(next).abs()).collect()
     };
-    Some(NORMAL * median(&runs.iter().flat_map(of).collect::<Vec<_>>())?)
+    Some(NORMAL * median(runs.iter().flat_map(of))?)
 }
 
 /// Whether the wake-up after each stall stands for the points that passed meanwhile.

@@ -47,40 +47,35 @@ pub struct Looks<'a> {
 }
 
 impl<'a> Looks<'a> {
-    pub fn of(trace: &'a Trace, shown: &[ShownProcess<'a>], view: View) -> Self {
-        let whole = shown.iter().filter_map(|ShownProcess { run, fits }| {
-            let by_reference = fits.clone()?;
-            let fits = if view.of_intervals {
-                view.fits(run, trace)?
-            } else {
-                by_reference.clone()
+    pub fn new(trace: &'a Trace, shown: &[ShownProcess<'a>], view: View) -> Self {
+        let (mut runs, mut fits, mut by_reference) = (Vec::new(), Vec::new(), Vec::new());
+        for process in shown {
+            let Some(reference) = &process.fits else {
+                continue;
             };
-            Some((*run, fits, by_reference))
-        });
-        let whole: Vec<(&Run, Fits, Fits)> = whole.collect();
-        let fits: Vec<Fits> = whole.iter().map(|(_, fits, _)| fits.clone()).collect();
-        let by_reference: Vec<Fits> = whole.iter().map(|(_, _, fits)| fits.clone()).collect();
-        let agreed = Fits::agreed(&fits);
-        let reference_kind = if view.of_intervals {
-            Fits::agreed(&by_reference).kind
-        } else {
-            agreed.kind
-        };
-        let runs: Vec<&Run> = whole.iter().map(|(run, _, _)| *run).collect();
+            let own = match view.of_intervals {
+                true => view.fits(process.run, trace),
+                false => Some(reference.clone()),
+            };
+            if let Some(own) = own {
+                runs.push(process.run);
+                fits.push(own);
+                by_reference.push(reference.clone());
+            }
+        }
         // Successive readings have no bracket.
-        let around = if view.of_intervals {
-            (0.0, 0.0)
-        } else {
-            around(&runs, trace.reference.step)
+        let around = match view.of_intervals {
+            true => (0.0, 0.0),
+            false => around(&runs, trace.reference.step),
         };
         Self {
             trace,
             view,
+            agreed: Fits::agreed(&fits),
+            reference_kind: Fits::agreed(&by_reference).kind,
             runs,
             fits,
-            agreed,
             by_reference,
-            reference_kind,
             around,
         }
     }
@@ -89,36 +84,65 @@ impl<'a> Looks<'a> {
         self.fits.iter().map(|fits| fits.shape(kind)).collect()
     }
 
-    /// Cost and spread of each process.
-    pub fn figures(
+    /// Cost and spread of each process. Singles leave the median open by a step of the reference,
+    /// as their phases may lock; within that batches place it, as far as they know it better, and
+    /// never beyond. What a call alone takes longer than one in a row, within the step, is then
+    /// still uncertain.
+    pub fn placed(
         &self,
         kind: LawKind,
         core_frequency: CoreFrequency,
         resolution_ns: Option<f64>,
-    ) -> Vec<(Cost, Option<f64>)> {
+    ) -> Placed {
         let reference = &self.trace.reference;
         let floor = floor(&self.trace.runs, reference, core_frequency);
-        let each = self.runs.iter().zip(&self.fits).zip(&self.by_reference);
-        each.filter_map(|((run, fits), by_reference)| {
+        let (mut each, mut spreads) = (Vec::new(), Vec::new());
+        for ((run, fits), by_reference) in self.runs.iter().zip(&self.fits).zip(&self.by_reference)
+        {
             let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
-            let seen = ObservedCalls {
+            let observed = ObservedCalls {
                 run,
                 reference,
                 view: &self.view,
                 shape: &shape,
                 by_reference: &by_reference,
             };
-            let ns = self.shown_ns(run, core_frequency);
-            Some((
-                cost(&seen, floor, core_frequency)?,
-                resolution_ns.map(|resolution| self.share_within(&shape, resolution / ns)),
-            ))
-        })
-        .collect()
+            if let Some(cost) = cost(&observed, floor, core_frequency) {
+                each.push(cost);
+                let ns = self.shown_ns(run, core_frequency);
+                let spread = |resolution| self.share_within(&shape, resolution / ns);
+                spreads.extend(resolution_ns.map(spread));
+            }
+        }
+        let step = reference.step * reference.ns_per_tick;
+        let over = |each: &[Cost], figure: fn(&Cost) -> f64| {
+            midmean(each.iter().map(figure)).unwrap_or(0.0)
+        };
+        let (phase, chance) = (PHASE * step, over(&each, |cost| cost.error));
+        let by_batches = if phase > 0.0 {
+            phase * phase / (phase * phase + chance * chance)
+        } else {
+            0.0
+        };
+        let place = |cost: &Cost| {
+            let off = (cost.alone - cost.by_batches).clamp(-step, step);
+            (cost.alone - by_batches * off).min(cost.most)
+        };
+        let costs: Vec<f64> = each.iter().map(place).collect();
+        for (cost, placed) in each.iter_mut().zip(&costs) {
+            cost.p99 = cost.p99.max(*placed);
+        }
+        Placed {
+            by_singles: over(&each, |cost| cost.alone) - midmean(&costs).unwrap_or(0.0),
+            model: Z * over(&each, |cost| cost.model),
+            each,
+            costs,
+            spreads,
+        }
     }
 
     /// Nanoseconds in a tick of the clock that shows the single invocations of a process.
-    pub fn shown_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
+    fn shown_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
         let hertz = if self.view.of_intervals {
             run.readings.core_hz
         } else {
@@ -129,70 +153,68 @@ impl<'a> Looks<'a> {
 
     /// Cost and spread, and what they may be instead.
     pub fn found(&self, resolution_ns: Option<f64>) -> FoundFigures {
-        let step = self.trace.reference.step * self.trace.reference.ns_per_tick;
-        let at = |kind: LawKind, core_frequency: CoreFrequency| {
-            placed(self.figures(kind, core_frequency, resolution_ns), step)
-        };
         let kind = self.agreed.kind;
-        let at_core_frequency = at(kind, CoreFrequency(self.trace.core_hz));
-        let (main, following, otherwise) = match self.trace.core_hz {
-            None => (at_core_frequency, Following::Unknown, None),
-            Some(_) => {
-                let measured = at(kind, CoreFrequency(None));
-                match following(&at_core_frequency.costs, &measured.costs) {
-                    Following::Device => (measured, Following::Device, None),
-                    Following::Core => (at_core_frequency, Following::Core, None),
-                    Following::Unknown => (at_core_frequency, Following::Unknown, Some(measured)),
-                }
+        let mut core_frequency = CoreFrequency(self.trace.core_hz);
+        let mut placed = self.placed(kind, core_frequency, resolution_ns);
+        let (mut follows, mut measured) = (Following::Unknown, None);
+        if core_frequency.0.is_some() {
+            let other = self.placed(kind, CoreFrequency(None), resolution_ns);
+            follows = following(&placed.costs, &other.costs);
+            match follows {
+                Following::Device => (placed, core_frequency) = (other, CoreFrequency(None)),
+                Following::Unknown => measured = Some(other),
+                Following::Core => {}
+            }
+        }
+        let samples = |run: &&Run| self.view.samples(run).len() as f64;
+        let mut found = FoundFigures {
+            regimes: regimes(&placed.costs),
+            instead: Vec::new(),
+            laws: Vec::new(),
+            following: follows,
+            samples: self.runs.iter().map(samples).sum(),
+            placed,
+        };
+        let Some(here) = found.placed.pair() else {
+            return found;
+        };
+        found.laws = match self.open(resolution_ns) {
+            Some(ends) => ends.map(|(above, share)| (here.0 + above, share)).to_vec(),
+            None => {
+                let others = self.agreed.as_well.iter();
+                let others = others
+                    .filter_map(|kind| self.placed(*kind, core_frequency, resolution_ns).pair());
+                farthest(others.collect(), here)
             }
         };
-        let core_frequency = CoreFrequency(
-            self.trace
-                .core_hz
-                .filter(|_| following != Following::Device),
-        );
-        let found = main;
-        let others = self
-            .agreed
-            .as_well
-            .iter()
-            .map(|kind| at(*kind, core_frequency));
-        let pair = |placed: &Placed| {
-            Some((
-                midmean(&placed.costs)?,
-                midmean(&placed.spreads).unwrap_or(f64::NAN),
-            ))
-        };
-        let Some(here) = pair(&found) else {
-            return FoundFigures::from(found, Vec::new(), Vec::new(), following, 0.0);
-        };
-        let laws = match self.open(resolution_ns) {
-            Some(ends) => ends.map(|(above, share)| (here.0 + above, share)).to_vec(),
-            None => farthest(others.filter_map(|other| pair(&other)).collect(), here),
-        };
-        let mut instead: Vec<(f64, f64)> = otherwise.as_ref().and_then(pair).into_iter().collect();
-        let shifts = [found.by_singles, -found.model, found.model];
+        let (model, (_, error)) = (found.placed.model, self.around);
+        let instead = &mut found.instead;
+        instead.extend(measured.and_then(|measured| measured.pair()));
+        let shifts = [found.placed.by_singles, -model, model];
         instead.extend(shifts.map(|shift| (here.0 + shift, here.1)));
-        let (_, error) = self.around;
         instead.extend([-error, error].map(|error| (here.0, here.1 + Z * error)));
-        instead.extend(self.rounded(kind, core_frequency, resolution_ns, here));
-        if let (LawKind::Free, Some(resolution)) = (kind, resolution_ns) {
-            let open = OPEN_REACH * found.model;
-            let ends = [resolution - open, resolution + open].map(|reach| reach.max(0.0));
-            instead.extend(ends.map(|reach| {
-                (
-                    here.0,
-                    self.spread_within(kind, core_frequency, reach)
-                        .unwrap_or(here.1),
-                )
+        let spread = |reach: f64| {
+            self.spread_within(kind, core_frequency, reach)
+                .unwrap_or(here.1)
+        };
+        // Where the timer shows its own invocations by whole units of time, it may move in finer
+        // steps that are rounded to them: then a single cost shows as two, a finer step apart.
+        if self.view.of_intervals && self.trace.declared && self.view.step.round() == 1.0 {
+            let shift = ROUNDED_COST * self.view.step * self.view.ns_per_tick;
+            instead.extend([-1.0, 1.0].map(|side| {
+                let reach = resolution_ns.map(|ns| ns * (1.0 + side * ROUNDED_REACH));
+                (here.0 + side * shift, reach.map_or(here.1, spread))
             }));
         }
-        let samples = self
-            .runs
-            .iter()
-            .map(|run| self.view.samples(run).len() as f64)
-            .sum();
-        FoundFigures::from(found, instead, laws, following, samples)
+        if let (LawKind::Free, Some(resolution)) = (kind, resolution_ns) {
+            let open = OPEN_REACH * model;
+            let ends = [resolution - open, resolution + open];
+            instead.extend(ends.map(|reach| (here.0, spread(reach.max(0.0)))));
+        }
+        if let (Some(two), Some(spread)) = (found.regimes, midmean(&found.placed.spreads)) {
+            instead.extend([(two.low, spread), (two.high, spread)]);
+        }
+        found
     }
 
     /// How far from where the law has it the median may lie, and the share around it, whatever law
@@ -200,13 +222,8 @@ impl<'a> Looks<'a> {
     fn open(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
         let ns = self.view.ns_per_tick;
         let open = Fits::open(&self.fits, resolution_ns? / ns)?;
-        let midmean_cost = midmean(
-            &self
-                .shapes(self.agreed.kind)
-                .iter()
-                .filter_map(Shape::above_main)
-                .collect::<Vec<_>>(),
-        )?;
+        let shapes = self.shapes(self.agreed.kind);
+        let midmean_cost = midmean(shapes.iter().filter_map(Shape::above_main))?;
         let (around, _) = self.around;
         let at = |end: usize| {
             let share = (open.share[end] / (1.0 - around)).min(1.0);
@@ -218,30 +235,6 @@ impl<'a> Looks<'a> {
         Some([at(0), at(1)])
     }
 
-    /// What cost and spread may be where the timer shows its own invocations by whole units of
-    /// time: it may move in finer steps that are rounded to them, and then a single cost shows as
-    /// two, a finer step apart.
-    pub fn rounded(
-        &self,
-        kind: LawKind,
-        core_frequency: CoreFrequency,
-        resolution_ns: Option<f64>,
-        here: (f64, f64),
-    ) -> Vec<(f64, f64)> {
-        if !self.view.of_intervals || !self.trace.declared || self.view.step.round() != 1.0 {
-            return Vec::new();
-        }
-        let spread = |reach: f64| {
-            let within = |resolution| self.spread_within(kind, core_frequency, resolution * reach);
-            resolution_ns.and_then(within).unwrap_or(here.1)
-        };
-        let shift = ROUNDED_COST * self.view.step * self.view.ns_per_tick;
-        vec![
-            (here.0 - shift, spread(1.0 - ROUNDED_REACH)),
-            (here.0 + shift, spread(1.0 + ROUNDED_REACH)),
-        ]
-    }
-
     /// The share of calls within a number of nanoseconds of the median.
     fn spread_within(
         &self,
@@ -250,12 +243,9 @@ impl<'a> Looks<'a> {
         reach: f64,
     ) -> Option<f64> {
         let each = self.runs.iter().zip(self.shapes(kind));
-        let shares: Vec<f64> = each
-            .map(|(run, shape)| {
-                self.share_within(&shape, reach / self.shown_ns(run, core_frequency))
-            })
-            .collect();
-        midmean(&shares)
+        midmean(each.map(|(run, shape)| {
+            self.share_within(&shape, reach / self.shown_ns(run, core_frequency))
+        }))
     }
 
     /// Of the calls that were not interrupted, the share within `reach` ticks of the median.
@@ -269,26 +259,26 @@ impl<'a> Looks<'a> {
         let Some(ns) = self.trace.ns_per_tick else {
             return Context::default();
         };
-        let core_frequency = CoreFrequency(self.trace.core_hz);
-        let shapes = self.shapes(self.agreed.kind);
-        let of = |figures: Vec<f64>| median(&figures).unwrap_or(0.0) / ns;
+        let (reference, kind) = (&self.trace.reference, self.agreed.kind);
+        let shapes = self.shapes(kind);
         let width = |low: f64, high: f64| {
-            let between = |shape: &Shape| {
-                (shape.quantile(high) - shape.quantile(low)) * self.view.ns_per_tick
-            };
-            of(shapes.iter().map(between).collect())
+            let between = |shape: &Shape| shape.quantile(high) - shape.quantile(low);
+            let widths = shapes.iter().map(between);
+            median(widths.map(|width| width * self.view.ns_per_tick)).unwrap_or(0.0) / ns
         };
-        let costs = self.figures(self.agreed.kind, core_frequency, None);
         let deviations = self.runs.iter().zip(&shapes);
+        let deviations = deviations.map(|(run, shape)| deviation(run, reference, shape));
+        let costs = self
+            .placed(kind, CoreFrequency(self.trace.core_hz), None)
+            .each;
+        let costs = costs.iter().map(|cost| cost.by_batches);
         Context {
-            cost_deviation: of(deviations
-                .map(|(run, shape)| deviation(run, &self.trace.reference, shape))
-                .collect()),
+            cost_deviation: median(deviations).unwrap_or(0.0) / ns,
             cost_lower_width: width(0.02, 0.5),
             cost_edge: width(0.01, 0.1),
-            reference_step: self.trace.reference.step * self.trace.reference.ns_per_tick / ns,
-            cost: of(costs.iter().map(|(cost, _)| cost.by_batches).collect()),
-            work_unit: self.trace.reference.ns_per_work / ns,
+            reference_step: reference.step * reference.ns_per_tick / ns,
+            cost: median(costs).unwrap_or(0.0) / ns,
+            work_unit: reference.ns_per_work / ns,
         }
     }
 }
@@ -345,101 +335,45 @@ pub struct Placed {
     pub costs: Vec<f64>,
     pub spreads: Vec<f64>,
     /// How far from there the singles alone have it, in nanoseconds.
-    pub by_singles: f64,
+    by_singles: f64,
     /// Half the width of what the laws leave uncertain, in nanoseconds.
-    pub model: f64,
+    model: f64,
 }
 
-/// Places the median of single calls. Singles leave it open by a step of the reference, as their
-/// phases may lock; within that batches place it, as far as they know it better, and never beyond.
-/// What a call alone takes longer than one in a row, within the step, is then still uncertain.
-pub fn placed(figures: Vec<(Cost, Option<f64>)>, step: f64) -> Placed {
-    let spreads = figures.iter().filter_map(|(_, spread)| *spread).collect();
-    let mut each: Vec<Cost> = figures.into_iter().map(|(cost, _)| cost).collect();
-    let over = |figure: fn(&Cost) -> f64| {
-        midmean(&each.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0)
-    };
-    let (phase, chance) = (PHASE * step, over(|cost| cost.error));
-    let by_batches = if phase > 0.0 {
-        phase * phase / (phase * phase + chance * chance)
-    } else {
-        0.0
-    };
-    let place = |cost: &Cost| {
-        let placed = cost.alone - by_batches * (cost.alone - cost.by_batches).clamp(-step, step);
-        placed.min(cost.most)
-    };
-    let costs: Vec<f64> = each.iter().map(place).collect();
-    let by_singles = over(|cost| cost.alone) - midmean(&costs).unwrap_or(0.0);
-    let model = Z * over(|cost| cost.model);
-    each.iter_mut()
-        .zip(&costs)
-        .for_each(|(cost, placed)| cost.p99 = cost.p99.max(*placed));
-    Placed {
-        each,
-        costs,
-        spreads,
-        by_singles,
-        model,
+impl Placed {
+    /// Cost and spread over processes.
+    fn pair(&self) -> Option<(f64, f64)> {
+        let spread = midmean(&self.spreads).unwrap_or(f64::NAN);
+        Some((midmean(&self.costs)?, spread))
     }
 }
 
 /// Cost and spread over processes.
 pub struct FoundFigures {
-    pub each: Vec<Cost>,
-    pub costs: Vec<f64>,
-    pub spreads: Vec<f64>,
+    pub placed: Placed,
     pub instead: Vec<(f64, f64)>,
     pub laws: Vec<(f64, f64)>,
     pub regimes: Option<Regimes>,
     pub following: Following,
-    pub samples: f64,
+    samples: f64,
 }
 
 impl FoundFigures {
-    pub fn from(
-        placed: Placed,
-        mut instead: Vec<(f64, f64)>,
-        laws: Vec<(f64, f64)>,
-        following: Following,
-        samples: f64,
-    ) -> Self {
-        let regimes = regimes(&placed.costs);
-        if let (Some(two), Some(spread)) = (regimes, midmean(&placed.spreads)) {
-            instead.extend([(two.low, spread), (two.high, spread)]);
-        }
-        Self {
-            each: placed.each,
-            costs: placed.costs,
-            spreads: placed.spreads,
-            instead,
-            laws,
-            regimes,
-            following,
-            samples,
-        }
-    }
-
-    pub fn column(&self, figure: fn(&Cost) -> f64) -> Vec<f64> {
-        self.each.iter().map(figure).collect()
+    pub fn over(&self, figure: fn(&Cost) -> f64) -> Option<f64> {
+        midmean(self.placed.each.iter().map(figure))
     }
 
     pub fn cost(&self) -> Option<Interval> {
-        let instead: Vec<f64> = self.instead.iter().map(|(cost, _)| *cost).collect();
-        let laws: Vec<f64> = self.laws.iter().map(|(cost, _)| *cost).collect();
-        Some(
-            over_processes(&self.costs)?
-                .widened(&instead)
-                .or_around(&laws),
-        )
+        self.interval(&self.placed.costs, |pair| pair.0)
     }
 
     pub fn spread(&self) -> Option<Interval> {
-        let instead: Vec<f64> = self.instead.iter().map(|(_, spread)| *spread).collect();
-        let laws: Vec<f64> = self.laws.iter().map(|(_, spread)| *spread).collect();
-        let known = over_processes(&self.spreads)?
-            .widened(&instead)
-            .or_around(&laws);
+        let known = self.interval(&self.placed.spreads, |pair| pair.1)?;
         Some(known.counted(self.samples).within(0.0, 1.0))
+    }
+
+    fn interval(&self, figures: &[f64], part: fn(&(f64, f64)) -> f64) -> Option<Interval> {
+        let known = over_processes(figures)?.widened(self.instead.iter().map(part));
+        Some(known.or_around(self.laws.iter().map(part)))
     }
 }

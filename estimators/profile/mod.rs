@@ -4,7 +4,7 @@ pub mod plot_data;
 
 mod looks;
 
-use self::looks::{Looks, ShownProcess, placed};
+use self::looks::{Looks, ShownProcess};
 use crate::cost::adds::adds;
 use crate::cost::singles::{View, successive};
 use crate::cost::{CoreFrequency, Following, never_moved};
@@ -106,14 +106,14 @@ pub fn profile(trace: &Trace) -> Profile {
         .collect();
     let still = measured.is_empty() && !trace.runs.is_empty();
     let shown = calm(measured);
-    let looks = Looks::of(trace, &shown, View::of(trace, step));
+    let looks = Looks::new(trace, &shown, View::of(trace, step));
     let calm: Vec<&Run> = shown.iter().map(|shown| shown.run).collect();
     let mut found = looks.found(resolution_ns);
-    let contradicted = midmean(&found.costs)
+    let contradicted = midmean(&found.placed.costs)
         .zip(ns_per_tick)
         .and_then(|(cost, ns)| by_intervals(&calm, step, ns, cost));
     // Either may be true: what holds of both is all that is known.
-    let spread = midmean(&found.spreads).unwrap_or(f64::NAN);
+    let spread = midmean(&found.placed.spreads).unwrap_or(f64::NAN);
     found.laws.extend(contradicted.map(|cost| (cost, spread)));
     let spread = found.spread();
     let shared = trace.shared > 0 && calm.iter().filter(|run| run.is_calm()).count() < FEWEST;
@@ -122,23 +122,24 @@ pub fn profile(trace: &Trace) -> Profile {
         ns_per_tick,
         rate_uncertainty: rate_uncertainty.unwrap_or(0.0),
         cost: found.cost(),
-        amortised: midmean(&found.column(|cost| cost.in_a_row)),
+        amortised: found.over(|cost| cost.in_a_row),
         adds: adds(trace),
         no_cost: still.then_some("batches of many calls took no time by their reference"),
-        single_median: midmean(&found.column(|cost| cost.single_median)),
-        p99: midmean(&found.column(|cost| cost.p99)),
-        processes: found
-            .costs
-            .iter()
-            .copied()
-            .zip(found.spreads.iter().copied())
+        single_median: found.over(|cost| cost.single_median),
+        p99: found.over(|cost| cost.p99),
+        processes: (found.placed.costs.iter().copied())
+            .zip(found.placed.spreads.iter().copied())
             .collect(),
-        instead: found.instead.clone(),
-        laws: found.laws.clone(),
         contradicted,
         regimes: found.regimes,
         following: found.following,
-        distribution: distribution(&looks.shapes(looks.agreed.kind), &looks.view, &found.costs),
+        instead: found.instead,
+        laws: found.laws,
+        distribution: distribution(
+            &looks.shapes(looks.agreed.kind),
+            &looks.view,
+            &found.placed.costs,
+        ),
         kind: looks.agreed.kind,
         disturbed: (trace.runs.len() - calm.len()) as u32,
         spread,
@@ -162,7 +163,7 @@ fn resolution_of(trace: &Trace, shown: &[ShownProcess]) -> Resolution {
         .iter()
         .map(|run| successive(&run.readings.values))
         .collect();
-    let context = Looks::of(trace, shown, View::by_reference(trace)).context();
+    let context = Looks::new(trace, shown, View::by_reference(trace)).context();
     let processes: Vec<Process> = Process::all(trace).collect();
     agreed(
         resolve(&groups(trace), &tight, &context),
@@ -216,9 +217,8 @@ pub fn one_more(
         .iter()
         .filter(|run| run.is_calm() && !never_moved(run));
     let shown: Vec<ShownProcess> = calm.map(|run| ShownProcess::of(trace, run)).collect();
-    let looks = Looks::of(trace, &shown, View::of(trace, step));
-    let figures = looks.figures(kind, CoreFrequency(trace.core_hz), Some(resolution_ns));
-    let placed = placed(figures, trace.reference.step * trace.reference.ns_per_tick);
+    let looks = Looks::new(trace, &shown, View::of(trace, step));
+    let placed = looks.placed(kind, CoreFrequency(trace.core_hz), Some(resolution_ns));
     Some((*placed.costs.first()?, *placed.spreads.first()?))
 }
 
@@ -303,20 +303,13 @@ const LEAST_SHARE: f64 = 0.005;
 /// such a description beside the spread (ICPE 2011, section 6).
 pub fn distribution(shapes: &[Shape], view: &View, costs: &[f64]) -> Option<Distribution> {
     let each: Vec<Described> = shapes.iter().map(Shape::described).collect();
-    let over =
-        |figure: &dyn Fn(&Described) -> f64| midmean(&each.iter().map(figure).collect::<Vec<_>>());
+    let over = |figure: &dyn Fn(&Described) -> f64| midmean(each.iter().map(figure));
     let medians: Vec<f64> = shapes.iter().map(Shape::median).collect();
     Some(Distribution {
         modes: modes(&each, &medians, view, midmean(costs)?),
         within_ns: over(&|described| described.deviation)? * view.ns_per_tick,
         between_ns: standard_deviation(costs),
-        tail_share: mean(
-            &each
-                .iter()
-                .map(|described| described.rare)
-                .collect::<Vec<_>>(),
-        )?
-        .clamp(0.0, 1.0),
+        tail_share: mean(each.iter().map(|described| described.rare))?.clamp(0.0, 1.0),
     })
 }
 

@@ -223,16 +223,8 @@ fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
 
 /// What two reads of the reference with nothing between them take, in its ticks.
 fn bracket(runs: &[Run]) -> Option<f64> {
-    let of = |run: &Run| {
-        midmean(
-            &run.bracket
-                .deltas
-                .iter()
-                .map(|&delta| delta as f64)
-                .collect::<Vec<_>>(),
-        )
-    };
-    median(&runs.iter().filter_map(of).collect::<Vec<_>>())
+    let of = |run: &Run| midmean(run.bracket.deltas.iter().map(|&delta| delta as f64));
+    median(runs.iter().filter_map(of))
 }
 
 fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {

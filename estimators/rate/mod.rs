@@ -52,8 +52,8 @@ pub fn by_looks(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
             (ticks > 0.0 && ns > 0.0).then_some((ns / ticks, (first.2 + last.2) / ticks))
         });
     let slopes: Vec<(f64, f64)> = slopes.collect();
-    let ns_per_tick = median(&slopes.iter().map(|slope| slope.0).collect::<Vec<_>>())?;
-    let uncertainty = median(&slopes.iter().map(|slope| slope.1).collect::<Vec<_>>())?;
+    let ns_per_tick = median(slopes.iter().map(|slope| slope.0))?;
+    let uncertainty = median(slopes.iter().map(|slope| slope.1))?;
     let offsets: Vec<f64> = looks
         .iter()
         .map(|look| look.1 - look.0 * ns_per_tick)
@@ -107,13 +107,7 @@ const UNDISTURBED: f64 = 0.25;
 /// and that only adds.
 fn undisturbed(group: &Intervals) -> Option<f64> {
     quantile(
-        &sorted(
-            &group
-                .deltas
-                .iter()
-                .map(|&delta| delta as f64)
-                .collect::<Vec<_>>(),
-        ),
+        &sorted(group.deltas.iter().map(|&delta| delta as f64)),
         UNDISTURBED,
     )
 }

@@ -114,13 +114,7 @@ pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Reso
         };
     }
     let usual = portions.iter().any(|portions| portions.usual > 0);
-    let steps = sorted(
-        &own.iter()
-            .flatten()
-            .copied()
-            .chain(usual.then_some(value))
-            .collect::<Vec<_>>(),
-    );
+    let steps = sorted(own.iter().flatten().copied().chain(usual.then_some(value)));
     let (shortest, longest) = (steps[0], steps[steps.len() - 1]);
     let how = match portions
         .iter()
@@ -314,8 +308,7 @@ fn widened(pooled: Resolution, processes: &[Process], alike: &[f64]) -> Resoluti
                 .filter_map(|half| slope(half, step.value)),
         );
     }
-    let middle =
-        median(&steps.iter().map(|steps| steps.0).collect::<Vec<_>>()).unwrap_or(step.value);
+    let middle = median(steps.iter().map(|steps| steps.0)).unwrap_or(step.value);
     for (own, error) in steps {
         let off = own - middle;
         if off.abs() > BEYOND * error {

@@ -331,7 +331,7 @@ fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
     );
     let between = |low: f64, high: f64| {
         let width = |deltas: &Vec<i64>| {
-            let sorted = sorted(&deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>());
+            let sorted = sorted(deltas.iter().map(|&delta| delta as f64));
             Some(quantile(&sorted, high)? - quantile(&sorted, low)?)
         };
         typical(tight.iter().filter_map(width).collect())

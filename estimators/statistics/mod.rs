@@ -155,8 +155,8 @@ pub fn over_processes(figures: impl Numbers) -> Option<Interval> {
 impl Interval {
     /// With uncertainties that all processes share, in quadrature: each says where the figure may
     /// lie instead.
-    pub fn widened(self, instead: &[f64]) -> Self {
-        let shifts = instead.iter().map(|other| other - self.value);
+    pub fn widened(self, instead: impl Numbers) -> Self {
+        let shifts = floats(instead).map(|other| other - self.value);
         let (mut down, mut up) = (
             (self.value - self.low).powi(2),
             (self.high - self.value).powi(2),
@@ -174,9 +174,9 @@ impl Interval {
 
     /// Around any of `others` as around its own value: of several explanations only one is true,
     /// and each is as uncertain.
-    pub fn or_around(self, others: &[f64]) -> Self {
+    pub fn or_around(self, others: impl Numbers) -> Self {
         let (below, above) = (self.value - self.low, self.high - self.value);
-        let others = others.iter().filter(|other| other.is_finite());
+        let others = floats(others).filter(|other| other.is_finite());
         others.fold(self, |whole, other| Self {
             low: whole.low.min(other - below),
             high: whole.high.max(other + above),

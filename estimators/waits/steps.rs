@@ -390,7 +390,7 @@ pub fn admissible(requests: &[Vec<f64>], observed: &[Vec<f64>], step: f64) -> Op
             .iter()
             .zip(&numbers)
             .map(|(request, number)| request / step - number);
-        let Some(over) = median(&over.collect::<Vec<f64>>()) else {
+        let Some(over) = median(over) else {
             continue;
         };
         // A process that is late by more than half a step has other numbers, all by as much.

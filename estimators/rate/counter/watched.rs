@@ -88,7 +88,7 @@ fn undisturbed(looks: &[CounterLook], cpu: u32) -> Vec<CounterLook> {
         .filter(|look| look.cpu == cpu)
         .copied()
         .collect();
-    let usual = median(&all.iter().map(width).collect::<Vec<_>>()).unwrap_or(0.0);
+    let usual = median(all.iter().map(width)).unwrap_or(0.0);
     all.into_iter()
         .filter(|look| width(look) <= INTERRUPTED * usual.max(1.0))
         .collect()
@@ -150,7 +150,7 @@ pub fn asleep(series: &[Vec<Passing>]) -> Option<Tested> {
             .iter()
             .flatten()
             .filter(|passing| passing.slept == slept && passing.passed_ns > 0.0);
-        median(&all.map(of).collect::<Vec<_>>())
+        median(all.map(of))
     };
     let gained = |passing: &Passing| passing.gained_ns / passing.passed_ns;
     let reads = |passing: &Passing| passing.uncertainty_ns / passing.passed_ns;
