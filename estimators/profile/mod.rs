@@ -166,7 +166,11 @@ fn resolution_of(trace: &Trace, shown: &[ShownProcess]) -> Resolution {
     let context = Looks::new(trace, shown, View::by_reference(trace)).context();
     let processes: Vec<Process> = Process::all(trace).collect();
     agreed(
-        resolve(&groups(trace), &tight, &context),
+        resolve(
+            &groups(trace).cloned().collect::<Vec<_>>(),
+            &tight,
+            &context,
+        ),
         &processes,
         context.work_unit,
     )
@@ -179,24 +183,15 @@ const SHARED: f64 = 0.1;
 /// With intervals that reach over all processes, and on: what disturbed them all shows in none. No
 /// core of its own would have spread costs farther.
 fn on_a_shared_core(mut profile: Profile) -> Profile {
-    let costs = || profile.processes.iter().map(|process| process.0);
-    let (least, most) = (
-        costs().fold(f64::INFINITY, f64::min),
-        costs().fold(f64::NEG_INFINITY, f64::max),
-    );
-    let unsteadiest = profile
-        .processes
-        .iter()
-        .map(|process| process.1)
-        .fold(1.0, f64::min);
     let (Some(cost), Some(spread)) = (&mut profile.cost, &mut profile.spread) else {
         return profile;
     };
-    (cost.low, cost.high) = (
-        cost.low.min(least * (1.0 - SHARED)),
-        cost.high.max(most * (1.0 + SHARED)),
-    );
-    (spread.low, spread.high) = (spread.low.min(unsteadiest), 1.0);
+    for &(its_cost, its_spread) in &profile.processes {
+        cost.low = cost.low.min(its_cost * (1.0 - SHARED));
+        cost.high = cost.high.max(its_cost * (1.0 + SHARED));
+        spread.low = spread.low.min(its_spread);
+    }
+    (spread.low, spread.high) = (spread.low.min(1.0), 1.0);
     profile
         .laws
         .extend([(cost.low, spread.high), (cost.high, spread.low)]);
@@ -236,23 +231,13 @@ fn calm(all: Vec<ShownProcess>) -> Vec<ShownProcess> {
 }
 
 /// All intervals, those of long observations included.
-fn groups(trace: &Trace) -> Vec<Intervals> {
-    trace
-        .runs
-        .iter()
-        .flat_map(|run| &run.intervals)
-        .chain(&trace.slow)
-        .cloned()
-        .collect()
+fn groups(trace: &Trace) -> impl Iterator<Item = &Intervals> {
+    let runs = trace.runs.iter();
+    runs.flat_map(|run| &run.intervals).chain(&trace.slow)
 }
 
 fn backward(trace: &Trace) -> Backward {
-    let intervals = trace
-        .runs
-        .iter()
-        .flat_map(|run| &run.intervals)
-        .chain(&trace.slow);
-    let between_reads = Backward::among(intervals.flat_map(|group| &group.deltas).copied());
+    let between_reads = Backward::among(groups(trace).flat_map(|group| &group.deltas).copied());
     let readings = trace.runs.iter().map(|run| &run.readings.values);
     readings.fold(between_reads, |so_far, readings| {
         so_far.and(Backward::among(successive(readings)))
@@ -272,22 +257,16 @@ const AROUND_NS: f64 = 50.0;
 /// nanoseconds, cannot be: one of both is no measurement. `step` is that of the clock, in its
 /// ticks; where it was not found, the smallest difference between two intervals bounds it.
 fn by_intervals(runs: &[&Run], step: Option<f64>, ns_per_tick: f64, cost: f64) -> Option<f64> {
-    let without_work = runs
-        .iter()
-        .flat_map(|run| &run.intervals)
-        .filter(|group| group.work == 0);
+    let groups = runs.iter().flat_map(|run| &run.intervals);
+    let without_work = groups.filter(|group| group.work == 0);
     let mut deltas: Vec<i64> = without_work
-        .flat_map(|group| &group.deltas)
-        .copied()
+        .flat_map(|group| group.deltas.to_vec())
         .collect();
     deltas.sort_unstable();
     deltas.dedup();
     let apart = || {
-        deltas
-            .windows(2)
-            .map(|pair| pair[1].abs_diff(pair[0]))
-            .min()
-            .map(|ticks| ticks as f64)
+        let apart = deltas.windows(2).map(|pair| pair[1].abs_diff(pair[0]));
+        apart.min().map(|ticks| ticks as f64)
     };
     let shortest = *deltas.first()? as f64;
     let least = (shortest - step.or_else(apart)?) * ns_per_tick;
@@ -302,59 +281,38 @@ const LEAST_SHARE: f64 = 0.005;
 /// cost or several, a tail, and how much lies between processes. The authors of the metric wanted
 /// such a description beside the spread (ICPE 2011, section 6).
 pub fn distribution(shapes: &[Shape], view: &View, costs: &[f64]) -> Option<Distribution> {
-    let each: Vec<Described> = shapes.iter().map(Shape::described).collect();
-    let over = |figure: &dyn Fn(&Described) -> f64| midmean(each.iter().map(figure));
-    let medians: Vec<f64> = shapes.iter().map(Shape::median).collect();
-    Some(Distribution {
-        modes: modes(&each, &medians, view, midmean(costs)?),
-        within_ns: over(&|described| described.deviation)? * view.ns_per_tick,
-        between_ns: standard_deviation(costs),
-        tail_share: mean(each.iter().map(|described| described.rare))?.clamp(0.0, 1.0),
-    })
-}
-
-/// The costs that most processes have, each as far from the median cost as there.
-fn modes(each: &[Described], medians: &[f64], view: &View, median: f64) -> Vec<Mode> {
-    let levels = |described: &Described| {
-        described
-            .modes
-            .iter()
-            .filter(|mode| mode.1 > LEAST_SHARE)
-            .count()
-    };
-    let mut counts: Vec<usize> = each.iter().map(levels).collect();
+    let mut each: Vec<Described> = shapes.iter().map(Shape::described).collect();
+    let within = midmean(each.iter().map(|described| described.deviation))?;
+    let tail = mean(each.iter().map(|described| described.rare))?;
+    for described in &mut each {
+        described.modes.retain(|mode| mode.1 > LEAST_SHARE);
+    }
+    // The costs that most processes have, each as far from the median cost as there.
+    let mut counts: Vec<usize> = each.iter().map(|described| described.modes.len()).collect();
     counts.sort_unstable();
-    let usual = counts.get(counts.len() / 2).copied().unwrap_or(0);
-    let like: Vec<(Vec<(f64, f64)>, f64)> = each
-        .iter()
-        .zip(medians)
-        .filter(|(described, _)| levels(described) == usual)
-        .map(|(described, median)| {
-            (
-                described
-                    .modes
-                    .iter()
-                    .copied()
-                    .filter(|mode| mode.1 > LEAST_SHARE)
-                    .collect(),
-                *median,
-            )
-        })
+    let usual = counts[counts.len() / 2];
+    let with_medians = each.iter().zip(shapes.iter().map(Shape::median));
+    let like: Vec<(&Described, f64)> = with_medians
+        .filter(|(described, _)| described.modes.len() == usual)
         .collect();
-    (0..usual)
-        .filter_map(|number| {
-            let apart: Vec<f64> = like
-                .iter()
-                .map(|(modes, median)| modes[number].0 - median)
-                .collect();
-            let share: Vec<f64> = like.iter().map(|(modes, _)| modes[number].1).collect();
-            let ns = (median + midmean(&apart)? * view.ns_per_tick).max(0.0);
-            Some(Mode {
-                ns,
-                share: midmean(&share)?.clamp(0.0, 1.0),
-            })
+    let centre = midmean(costs)?;
+    let mode = |number: usize| {
+        let modes = || {
+            like.iter()
+                .map(|(like, median)| (like.modes[number], median))
+        };
+        let apart = midmean(modes().map(|((place, _), median)| place - median))?;
+        Some(Mode {
+            ns: (centre + apart * view.ns_per_tick).max(0.0),
+            share: midmean(modes().map(|((_, share), _)| share))?.clamp(0.0, 1.0),
         })
-        .collect()
+    };
+    Some(Distribution {
+        modes: (0..usual).filter_map(mode).collect(),
+        within_ns: within * view.ns_per_tick,
+        between_ns: standard_deviation(costs),
+        tail_share: tail.clamp(0.0, 1.0),
+    })
 }
 
 #[cfg(test)]

@@ -7,8 +7,11 @@
 
 use crate::cost::singles::View;
 use crate::model::{CostHistogram, Figures, IntervalHistogram, Staircase};
+use crate::resolution::densest;
 use crate::statistics::{median, midmean};
-use crate::trace::{Intervals, Run, Trace};
+use crate::trace::{Run, Trace};
+
+use super::groups;
 
 /// Most bins of a histogram.
 const BINS: usize = 96;
@@ -30,14 +33,6 @@ pub fn figures(trace: &Trace, step: Option<f64>) -> Figures {
     }
 }
 
-fn groups(trace: &Trace) -> impl Iterator<Item = &Intervals> {
-    trace
-        .runs
-        .iter()
-        .flat_map(|run| &run.intervals)
-        .chain(&trace.slow)
-}
-
 fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
     let all: Vec<(u64, i64)> = groups(trace)
         .flat_map(|group| group.deltas.iter().map(|&delta| (group.work, delta)))
@@ -45,11 +40,9 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
     let lengths = sorted(all.iter().map(|&(_, delta)| delta));
     let (least, most) = (*quantile(&lengths, 0.01)?, *quantile(&lengths, 0.98)?);
     let few_levels = step.map(|step| least as f64 + (LEVELS - 1.5) * step);
-    let below = |limit: f64| {
-        all.iter()
-            .copied()
-            .filter(|&(_, delta)| delta as f64 <= limit)
-            .collect::<Vec<(u64, i64)>>()
+    let below = |limit: f64| -> Vec<(u64, i64)> {
+        let short = all.iter().filter(|(_, delta)| *delta as f64 <= limit);
+        short.copied().collect()
     };
     // What only outliers reach with long work would leave most of the figure empty.
     let longest = |points: &[(u64, i64)]| {
@@ -60,29 +53,24 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
     let climbs = |shown: &Vec<(u64, i64)>| {
         shown.len() >= 3 * STRETCHES && longest(shown).is_some_and(|longest| longest >= whole / 5)
     };
-    let mut shown = few_levels
-        .map(below)
-        .filter(climbs)
-        .unwrap_or_else(|| below(most as f64));
+    let shown = few_levels.map(below).filter(climbs);
+    let mut shown = shown.unwrap_or_else(|| below(most as f64));
     let longest = longest(&shown)?;
     shown.retain(|&(work, _)| work <= longest);
     shown.sort_unstable();
     let mut kept = evenly(&shown, longest);
-    let still = shown.iter().filter(|(_, delta)| *delta == 0).count();
-    if 2 * still > shown.len() {
-        let moved: Vec<_> = shown
-            .iter()
-            .copied()
-            .filter(|(_, delta)| *delta != 0)
-            .collect();
+    let moved = shown.iter().copied().filter(|(_, delta)| *delta != 0);
+    let moved: Vec<(u64, i64)> = moved.collect();
+    if 2 * moved.len() < shown.len() {
         kept.extend(spread_over(&moved, STRETCHES * A_STRETCH / 4));
     }
     kept.sort_unstable();
     let ns_per_work = trace.reference.ns_per_work;
-    (kept.len() >= FEWEST && ns_per_work.is_finite() && ns_per_work > 0.0).then(|| Staircase {
+    let (work, ticks) = kept.iter().copied().unzip();
+    (kept.len() >= FEWEST && ns_per_work.is_finite() && ns_per_work > 0.0).then_some(Staircase {
         ns_per_work,
-        work: kept.iter().map(|&(work, _)| work).collect(),
-        ticks: kept.iter().map(|&(_, delta)| delta).collect(),
+        work,
+        ticks,
         intervals: shown.len() as u64,
     })
 }
@@ -110,26 +98,25 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
     /// Groups with more intervals repeat the same work: they show one place of the lattice again
     /// and again.
     const REPEATED: usize = 4;
-    let random = || groups(trace).filter(|group| group.deltas.len() < REPEATED);
-    let waited = || groups(trace).filter(|group| group.deltas.len() >= REPEATED);
-    let mut lengths = sorted(random().flat_map(|group| group.deltas.iter().copied()));
+    let all_lengths = |repeated: bool| {
+        let groups = groups(trace);
+        let some = groups.filter(|group| repeated || group.deltas.len() < REPEATED);
+        sorted(some.flat_map(|group| group.deltas.iter().copied()))
+    };
+    let mut lengths = all_lengths(false);
     if lengths.len() < 10 * FEWEST {
-        lengths = sorted(
-            random()
-                .chain(waited())
-                .flat_map(|group| group.deltas.iter().copied()),
-        );
+        lengths = all_lengths(true);
     }
     let all = lengths.len();
     let (first, width, bins) = match step {
         Some(step) => {
             let width = (step / 8.0).floor().clamp(1.0, 1e15) as i64;
             let span = (LEVELS * step).min(BINS as f64 * width as f64) as i64;
-            let window = densest(&lengths, span)?;
-            let bins =
-                ((window.1 as i128 - window.0 as i128) / i128::from(width) + 2).min(BINS as i128);
+            let window = densest(&lengths, span);
+            let (first, last) = (*window.first()?, *window.last()?);
+            let bins = ((i128::from(last) - i128::from(first)) / i128::from(width) + 2) as usize;
             // A level lies in the middle of its bin.
-            (window.0.saturating_sub(width / 2), width, bins as usize)
+            (first.saturating_sub(width / 2), width, bins.min(BINS))
         }
         None => {
             let at = |probability: f64| quantile(&lengths, probability).copied();
@@ -145,41 +132,27 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
             (least, width, span.div_ceil(width as u128) as usize)
         }
     };
-    let mut histogram = IntervalHistogram {
+    let (counts, below, above) = binned(&lengths, first, width, bins);
+    (all >= FEWEST).then_some(IntervalHistogram {
         first_ticks: first,
         width_ticks: width as u64,
-        counts: vec![0; bins],
-        below: 0,
-        above: 0,
-    };
-    for length in lengths {
-        let place = (i128::from(length) - i128::from(first)).div_euclid(i128::from(width));
-        match usize::try_from(place) {
-            Err(_) => histogram.below += 1,
-            Ok(place) if place >= bins => histogram.above += 1,
-            Ok(place) => histogram.counts[place] += 1,
-        }
-    }
-    (all >= FEWEST).then_some(histogram)
+        counts,
+        below,
+        above,
+    })
 }
 
-/// The ends of the window of at most `span` that holds most of the sorted values.
-fn densest(values: &[i64], span: i64) -> Option<(i64, i64)> {
-    let (mut best, mut end) = (0..0, 0);
-    for start in 0..values.len() {
-        while end < values.len()
-            && i128::from(values[end]) - i128::from(values[start]) < i128::from(span)
-        {
-            end += 1;
-        }
-        if end - start > best.len() {
-            best = start..end;
+/// How many values lie in each bin, below all of them, and above.
+fn binned(values: &[i64], first: i64, width: i64, bins: usize) -> (Vec<u64>, u64, u64) {
+    let (mut counts, mut below, mut above) = (vec![0; bins], 0, 0);
+    for value in values {
+        let place = (i128::from(*value) - i128::from(first)).div_euclid(i128::from(width));
+        match usize::try_from(place) {
+            Err(_) => below += 1,
+            Ok(place) => *counts.get_mut(place).unwrap_or(&mut above) += 1,
         }
     }
-    Some((
-        *values.get(best.start)?,
-        *values.get(best.end.checked_sub(1)?)?,
-    ))
+    (counts, below, above)
 }
 
 fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
@@ -203,22 +176,15 @@ fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
     let grouped = (most - least + 1).div_euclid(BINS as i64) + 1;
     let bins = ((most - least) / grouped + 1) as usize;
     let nanoseconds = |level: f64| (level * step - bracket) * ns;
-    let mut histogram = CostHistogram {
+    let (counts, below, above) = binned(&levels, least, grouped, bins);
+    (levels.len() >= FEWEST).then_some(CostHistogram {
         first_ns: nanoseconds(least as f64 - 0.5),
         width_ns: grouped as f64 * step * ns,
-        counts: vec![0; bins],
-        below: 0,
-        above: 0,
+        counts,
+        below,
+        above,
         own_readings: view.of_intervals,
-    };
-    for level in &levels {
-        match usize::try_from((level - least).div_euclid(grouped)) {
-            Err(_) => histogram.below += 1,
-            Ok(place) if place >= bins => histogram.above += 1,
-            Ok(place) => histogram.counts[place] += 1,
-        }
-    }
-    (levels.len() >= FEWEST).then_some(histogram)
+    })
 }
 
 /// What two reads of the reference with nothing between them take, in its ticks.

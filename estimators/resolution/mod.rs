@@ -222,6 +222,21 @@ fn resolved(found: lattice::Lattice, rule: Rule) -> Resolution {
     Resolution::Resolved { step, rule }
 }
 
+/// The most of sorted intervals that lie within less than this many ticks of each other.
+pub fn densest(intervals: &[i64], width: i64) -> &[i64] {
+    let (mut best, mut end) = (0..0, 0);
+    for (start, first) in intervals.iter().enumerate() {
+        let near = |last: &i64| i128::from(*last) - i128::from(*first) < i128::from(width);
+        while intervals.get(end).is_some_and(near) {
+            end += 1;
+        }
+        if end - start > best.len() {
+            best = start..end;
+        }
+    }
+    &intervals[best]
+}
+
 /// Intervals with random work only, sorted: the same work again and again shows just one place of a
 /// lattice.
 fn random(groups: &[Intervals]) -> Vec<i64> {

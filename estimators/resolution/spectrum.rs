@@ -12,6 +12,7 @@
 
 use std::f64::consts::{PI, TAU};
 
+use crate::resolution::densest;
 use crate::resolution::lattice::Lattice;
 use crate::statistics::Z;
 
@@ -436,19 +437,4 @@ fn window(intervals: &[i64]) -> &[i64] {
         }
         width *= 2;
     }
-}
-
-/// The largest share of intervals that lies within a window of this many ticks.
-fn densest(intervals: &[i64], width: i64) -> &[i64] {
-    let mut best = 0..0;
-    let mut end = 0;
-    for start in 0..intervals.len() {
-        while end < intervals.len() && intervals[end] - intervals[start] < width {
-            end += 1;
-        }
-        if end - start > best.len() {
-            best = start..end;
-        }
-    }
-    &intervals[best]
 }

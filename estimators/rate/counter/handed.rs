@@ -1,6 +1,6 @@
 //! From CPU to CPU: offsets that stay, and readings that go back now and then.
 
-use crate::rate::order::offsets;
+use crate::rate::order::{Offset, offsets};
 use crate::trace::{Handed, Pair};
 
 /// How far the counter of a CPU is ahead of that of the first one.
@@ -38,76 +38,48 @@ const USUAL: f64 = 0.5;
 
 /// Offsets, and what goes back though there are none; `ns` is the length of a tick.
 pub fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<Between>) {
-    let all: Vec<Pair> = handed.iter().map(|handed| handed.pair.clone()).collect();
-    let handoffs = all.iter().map(|pair| u64::from(pair.handoffs)).sum();
-    if handoffs == 0 {
-        return (Vec::new(), None);
-    }
     // A pair in which single readings went back tells no offset by its least.
-    let steady: Vec<Pair> = handed
-        .iter()
-        .filter(|handed| is_steady(handed))
-        .map(|handed| handed.pair.clone())
-        .collect();
+    let steady = handed.iter().filter(|handed| is_steady(handed));
+    let steady: Vec<Pair> = steady.map(|handed| handed.pair.clone()).collect();
     let latency = |pair: &Pair| Some(i64::midpoint(pair.least[0]?, pair.least[1]?));
     let latencies = steady.iter().filter_map(latency).min().unwrap_or(0) as f64 * ns;
-    let offsets = offsets(&steady, 1.0)
-        .into_iter()
-        .map(|offset| CpuOffset {
-            cpu: offset.cpu,
-            ns: offset.ticks * ns,
-            uncertainty_ns: offset.uncertainty * ns,
-            apart: offset.ticks.abs() > offset.uncertainty,
-            shows: offset.ticks.abs() * ns > latencies,
-        })
-        .collect();
-    let odd = handed.iter().filter(|handed| !is_steady(handed));
-    let (backward, largest) = odd.fold((0, 0), |(count, most), handed| {
-        (
-            count + u64::from(handed.pair.backward),
-            most.max(handed.pair.largest),
-        )
-    });
-    let usual = handed
-        .iter()
-        .flat_map(|handed| handed.usual)
-        .flatten()
-        .max()
-        .unwrap_or(0);
-    let between = Between {
-        backward,
-        handoffs,
-        largest_ns: largest as f64 * ns,
-        usual_ns: usual as f64 * ns,
+    let offset = |offset: Offset| CpuOffset {
+        cpu: offset.cpu,
+        ns: offset.ticks * ns,
+        uncertainty_ns: offset.uncertainty * ns,
+        apart: offset.ticks.abs() > offset.uncertainty,
+        shows: offset.ticks.abs() * ns > latencies,
     };
-    (offsets, Some(between))
+    let between = between(handed, ns, |handed| !is_steady(handed));
+    let offsets = offsets(&steady, 1.0).into_iter().map(offset);
+    (offsets.filter(|_| between.is_some()).collect(), between)
 }
 
 /// What goes back without fences, whatever the reason.
 pub fn unfenced(handed: &[Handed], ns: f64) -> Option<Between> {
+    between(handed, ns, |_| true)
+}
+
+/// What goes back in the pairs that count. `None` without handoffs.
+fn between(handed: &[Handed], ns: f64, counts: fn(&Handed) -> bool) -> Option<Between> {
+    let counted = || handed.iter().filter(|handed| counts(handed));
     let handoffs = handed
         .iter()
         .map(|handed| u64::from(handed.pair.handoffs))
         .sum();
+    let largest = counted().map(|handed| handed.pair.largest).max();
     let usual = handed
         .iter()
         .flat_map(|handed| handed.usual)
         .flatten()
-        .max()
-        .unwrap_or(0);
+        .max();
     (handoffs > 0).then(|| Between {
-        backward: handed
-            .iter()
+        backward: counted()
             .map(|handed| u64::from(handed.pair.backward))
             .sum(),
         handoffs,
-        largest_ns: handed
-            .iter()
-            .map(|handed| handed.pair.largest)
-            .max()
-            .unwrap_or(0) as f64
-            * ns,
-        usual_ns: usual as f64 * ns,
+        largest_ns: largest.unwrap_or(0) as f64 * ns,
+        usual_ns: usual.unwrap_or(0) as f64 * ns,
     })
 }
 

@@ -85,14 +85,8 @@ pub fn findings(seen: &CounterEvidence) -> CounterFindings {
     found.asleep = watched::asleep(&series);
     (found.leap, found.freeze) = watched::leaps(&series, rate.uncertainty);
     found.change = watched::change(&series);
-    found.declared = seen.declared_hz.filter(|hz| *hz > 0.0).map(|hz| {
-        let uncertainty = 1e6 * rate.uncertainty;
-        let value = 1e6 * (1e9 / rate.ns_per_tick / hz - 1.0);
-        Tested {
-            value,
-            uncertainty,
-            sees: 2.0 * uncertainty,
-        }
-    });
+    let declared = seen.declared_hz.filter(|hz| *hz > 0.0);
+    let faster = |hz: f64| Tested::from_share(1e9 / rate.ns_per_tick / hz - 1.0, rate.uncertainty);
+    found.declared = declared.map(faster);
     found
 }

@@ -1,6 +1,6 @@
 //! Beside a clock, from CPU to CPU and asleep or not: what comes at once, and what lasts.
 
-use crate::rate::by_looks;
+use crate::rate::{Rate, by_looks};
 use crate::statistics::median;
 use crate::trace::CounterLook;
 
@@ -25,6 +25,15 @@ pub struct Tested {
 }
 
 impl Tested {
+    /// In ppm, from a share; what is as large as twice its uncertainty shows for certain.
+    pub fn from_share(value: f64, uncertainty: f64) -> Self {
+        Self {
+            value: 1e6 * value,
+            uncertainty: 1e6 * uncertainty,
+            sees: 2e6 * uncertainty,
+        }
+    }
+
     /// Whether it is known not to be 0.
     pub fn is_found(&self) -> bool {
         self.value.abs() > self.uncertainty
@@ -60,42 +69,6 @@ const LASTS: f64 = 0.125;
 
 /// What passed from look to look, for each CPU; `ns` is the length of a tick.
 pub fn series(looks: &[CounterLook], ns: f64) -> Vec<Vec<Passing>> {
-    cpus(looks)
-        .into_iter()
-        .map(|cpu| of_cpu(looks, cpu, ns))
-        .collect()
-}
-
-fn cpus(looks: &[CounterLook]) -> Vec<u32> {
-    let mut cpus: Vec<u32> = Vec::new();
-    for look in looks {
-        if !cpus.contains(&look.cpu) {
-            cpus.push(look.cpu);
-        }
-    }
-    cpus
-}
-
-/// How much counter lies between the two reads of a look, in ticks.
-fn width(look: &CounterLook) -> f64 {
-    look.values[2].wrapping_sub(look.values[0]) as f64
-}
-
-/// Those of a CPU that were not interrupted.
-fn undisturbed(looks: &[CounterLook], cpu: u32) -> Vec<CounterLook> {
-    let all: Vec<CounterLook> = looks
-        .iter()
-        .filter(|look| look.cpu == cpu)
-        .copied()
-        .collect();
-    let usual = median(all.iter().map(width)).unwrap_or(0.0);
-    all.into_iter()
-        .filter(|look| width(look) <= INTERRUPTED * usual.max(1.0))
-        .collect()
-}
-
-fn of_cpu(looks: &[CounterLook], cpu: u32, ns: f64) -> Vec<Passing> {
-    let looks = undisturbed(looks, cpu);
     let passing = |pair: &[CounterLook]| {
         let [first, last] = [&pair[0], &pair[1]];
         let moved = |at: usize| last.values[at].wrapping_sub(first.values[at]) as f64;
@@ -108,59 +81,62 @@ fn of_cpu(looks: &[CounterLook], cpu: u32, ns: f64) -> Vec<Passing> {
             uncertainty_ns: (width(first) + width(last)) / 2.0 * ns + 1.0,
         }
     };
-    looks.windows(2).map(passing).collect()
+    let all = by_cpu(looks).into_iter();
+    all.map(|(_, looks)| looks.windows(2).map(passing).collect())
+        .collect()
+}
+
+/// How much counter lies between the two reads of a look, in ticks.
+fn width(look: &CounterLook) -> f64 {
+    look.values[2].wrapping_sub(look.values[0]) as f64
+}
+
+/// Those of each CPU that were not interrupted, in the order in which CPUs were seen first.
+fn by_cpu(looks: &[CounterLook]) -> Vec<(u32, Vec<CounterLook>)> {
+    let mut all: Vec<(u32, Vec<CounterLook>)> = Vec::new();
+    for look in looks {
+        match all.iter_mut().find(|(cpu, _)| *cpu == look.cpu) {
+            Some((_, looks)) => looks.push(*look),
+            None => all.push((look.cpu, vec![*look])),
+        }
+    }
+    for (_, looks) in &mut all {
+        let usual = median(looks.iter().map(width)).unwrap_or(0.0);
+        looks.retain(|look| width(look) <= INTERRUPTED * usual.max(1.0));
+    }
+    all
 }
 
 /// How much faster each further CPU counts than the first one.
 pub fn cpu_rates(looks: &[CounterLook]) -> Vec<CpuRate> {
-    let of = |cpu: u32| {
-        let looks: Vec<[i64; 3]> = undisturbed(looks, cpu)
-            .iter()
-            .map(|look| look.values)
-            .collect();
-        by_looks(&looks, 1.0)
+    let rate = |(cpu, looks): (u32, Vec<CounterLook>)| {
+        let looks: Vec<[i64; 3]> = looks.iter().map(|look| look.values).collect();
+        (cpu, by_looks(&looks, 1.0))
     };
-    let all = cpus(looks);
-    let Some((first, others)) = all.split_first() else {
+    let mut all = by_cpu(looks).into_iter().map(rate);
+    let Some((_, Some(first))) = all.next() else {
         return Vec::new();
     };
-    let Some(first) = of(*first) else {
-        return Vec::new();
+    let against_first = |(cpu, rate): (u32, Option<Rate>)| {
+        let rate = rate?;
+        let uncertainty = rate.uncertainty + first.uncertainty + WANDER;
+        let tested = Tested::from_share(first.ns_per_tick / rate.ns_per_tick - 1.0, uncertainty);
+        Some(CpuRate { cpu, tested })
     };
-    let against_first = |&cpu: &u32| {
-        let rate = of(cpu)?;
-        let uncertainty = 1e6 * (rate.uncertainty + first.uncertainty + WANDER);
-        let value = 1e6 * (first.ns_per_tick / rate.ns_per_tick - 1.0);
-        Some(CpuRate {
-            cpu,
-            tested: Tested {
-                value,
-                uncertainty,
-                sees: 2.0 * uncertainty,
-            },
-        })
-    };
-    others.iter().filter_map(against_first).collect()
+    all.filter_map(against_first).collect()
 }
 
 /// How much slower it counts asleep, in ppm.
 pub fn asleep(series: &[Vec<Passing>]) -> Option<Tested> {
-    let middle = |slept: bool, of: fn(&Passing) -> f64| {
-        let all = series
-            .iter()
-            .flatten()
-            .filter(|passing| passing.slept == slept && passing.passed_ns > 0.0);
-        median(all.map(of))
+    let middle = |slept: bool, figure: fn(&Passing) -> f64| {
+        let all = series.iter().flatten();
+        let all = all.filter(|passing| passing.slept == slept && passing.passed_ns > 0.0);
+        median(all.map(|passing| figure(passing) / passing.passed_ns))
     };
-    let gained = |passing: &Passing| passing.gained_ns / passing.passed_ns;
-    let reads = |passing: &Passing| passing.uncertainty_ns / passing.passed_ns;
-    let value = 1e6 * (middle(false, gained)? - middle(true, gained)?);
-    let uncertainty = 1e6 * (middle(false, reads)? + middle(true, reads)? + WANDER);
-    Some(Tested {
-        value,
-        uncertainty,
-        sees: 2.0 * uncertainty,
-    })
+    let both = |figure| Some([middle(false, figure)?, middle(true, figure)?]);
+    let [awake, asleep] = both(|passing| passing.gained_ns)?;
+    let [reads, others] = both(|passing| passing.uncertainty_ns)?;
+    Some(Tested::from_share(awake - asleep, reads + others + WANDER))
 }
 
 /// The largest gain and the largest loss that came at once, in nanoseconds; `rate` is what the rate
@@ -211,16 +187,12 @@ pub fn change(series: &[Vec<Passing>]) -> Option<Tested> {
         if passed < LASTS * total || left < LASTS * total {
             continue;
         }
-        let value = 1e6 * ((all - gained) / left - gained / passed);
         let reads = passing.uncertainty_ns * (1.0 / passed + 1.0 / left);
-        let uncertainty = 1e6 * (reads + WANDER);
-        sees = sees.max(2.0 * uncertainty);
-        if best.is_none_or(|best| value.abs() / uncertainty > best.value.abs() / best.uncertainty) {
-            best = Some(Tested {
-                value,
-                uncertainty,
-                sees: 0.0,
-            });
+        let change = Tested::from_share((all - gained) / left - gained / passed, reads + WANDER);
+        sees = sees.max(change.sees);
+        let clarity = |tested: Tested| tested.value.abs() / tested.uncertainty;
+        if best.is_none_or(|best| clarity(change) > clarity(best)) {
+            best = Some(change);
         }
     }
     best.map(|best| Tested { sees, ..best })
