@@ -54,44 +54,33 @@ pub struct GridFigures {
 impl Ticking {
     /// `asked` is the period in ticks of the reference. `None` where time stands still or runs
     /// backwards.
-    pub fn of(run: &PeriodRun, asked: f64) -> Option<Self> {
-        let first = run.wakeups.first()?.0;
-        let at: Vec<f64> = run
-            .wakeups
-            .iter()
-            .map(|&(at, _)| at.wrapping_sub(first) as f64)
-            .collect();
+    pub fn from_run(run: &PeriodRun, asked: f64) -> Option<Self> {
+        let (first, wakeups) = (run.wakeups.first()?.0, run.wakeups.iter());
+        let stalls = run.stalls.iter().map(|&stall| stall as usize);
         let mut ticking = Self {
             asked,
             typical: asked,
-            expirations: run
-                .wakeups
-                .iter()
-                .map(|&(_, count)| count.max(1) as f64)
+            at: wakeups
+                .clone()
+                .map(|(at, _)| at.wrapping_sub(first) as f64)
                 .collect(),
-            stalls: run
-                .stalls
-                .iter()
-                .map(|&stall| stall as usize)
-                .filter(|stall| *stall + 1 < at.len())
+            expirations: wakeups.map(|&(_, count)| count.max(1) as f64).collect(),
+            stalls: stalls
+                .filter(|stall| stall + 1 < run.wakeups.len())
                 .collect(),
-            at,
         };
         ticking.stalls.sort_unstable();
-        let ordinary: Vec<f64> = ticking
+        let single = ticking
             .ordinary()
-            .filter(|&next| ticking.expirations[next] == 1.0)
-            .map(|next| ticking.interval(next))
-            .collect();
-        let typical = median(&ordinary).filter(|typical| *typical > 0.0)?;
+            .filter(|&next| ticking.expirations[next] == 1.0);
+        let typical = median(single.map(|next| ticking.interval(next)));
+        let typical = typical.filter(|typical| *typical > 0.0)?;
         // Where most wake-ups make up for late ones, the intervals between them tell nothing of the
         // grid.
         let off = typical / asked - 1.0;
-        ticking.typical = if off.abs() < AS_ASKED || off < CATCHING_UP - 1.0 {
-            asked
-        } else {
-            typical
-        };
+        if off.abs() >= AS_ASKED && off >= CATCHING_UP - 1.0 {
+            ticking.typical = typical;
+        }
         Some(ticking)
     }
 
@@ -100,26 +89,24 @@ impl Ticking {
         self.at[next] - self.at[next - 1]
     }
 
+    /// By how much that is longer than the typical one.
+    pub fn off(&self, next: usize) -> f64 {
+        self.interval(next) - self.expirations[next] * self.typical
+    }
+
     /// Wake-ups that no stall disturbed, nor the one before, but the first.
     pub fn ordinary(&self) -> impl Iterator<Item = usize> {
-        self.segments()
-            .into_iter()
-            .flat_map(|segment| segment.skip(1))
+        let segments = self.segments().into_iter();
+        segments.flat_map(|segment| segment.skip(1))
     }
 
     /// The stretches of wake-ups between stalls, from when what a stall caused must be over; some
     /// may be empty.
     pub fn segments(&self) -> Vec<Range<usize>> {
-        let starts = iter::once(0).chain(self.stalls.iter().map(|stall| stall + 1 + SETTLING));
-        let ends = self
-            .stalls
-            .iter()
-            .map(|stall| stall + 1)
-            .chain(iter::once(self.at.len()));
-        starts
-            .zip(ends)
-            .map(|(start, end)| start..end.max(start))
-            .collect()
+        let stalls = self.stalls.iter().map(|stall| stall + 1);
+        let starts = iter::once(0).chain(stalls.clone().map(|end| end + SETTLING));
+        let both = starts.zip(stalls.chain([self.at.len()]));
+        both.map(|(start, end)| start..end.max(start)).collect()
     }
 
     /// How far the grid lies from where it lay before a gap, by the earliest of the `beside`
@@ -133,12 +120,10 @@ impl Ticking {
         neighbours: usize,
     ) -> Option<f64> {
         let off = |at: usize| self.at[at] - number[at] * self.typical;
-        let of = |range: Range<usize>| range.map(off).reduce(f64::min);
+        let earliest = |range: Range<usize>| range.map(off).reduce(f64::min);
         let end = after.end.min(after.start + neighbours);
-        Some(
-            of(after.start..end)?
-                - of(before.start.max(before.end.saturating_sub(neighbours))..before.end)?,
-        )
+        let start = before.start.max(before.end.saturating_sub(neighbours));
+        Some(earliest(after.start..end)? - earliest(start..before.end)?)
     }
 
     /// The number of each wake-up on the grid but of those that a stall disturbed, and how many
@@ -207,32 +192,26 @@ impl Ticking {
     pub fn on_its_grid(&self) -> GridFigures {
         let (number, missed_silently) = self.numbered();
         let settled: Vec<usize> = self.ordinary().collect();
-        let Some(period) = self.period_on(&number, &settled) else {
-            return GridFigures {
-                missed_silently,
-                ..GridFigures::default()
-            };
-        };
-        let off: Vec<f64> = settled
-            .iter()
-            .map(|&at| self.at[at] - number[at] * period)
-            .collect();
-        // Of few wake-ups the earliest stand for more of them.
-        let count = off.len() as f64;
-        let grid = quantile(
-            &sorted(&off),
-            (EARLIEST * (count + 1.0) - 1.0) / (count - 1.0).max(1.0),
-        )
-        .unwrap_or(0.0);
-        let jitter = settled.iter().map(|&next| {
-            (self.interval(next) - (number[next] - number[next - 1]) * self.asked).abs()
-        });
-        GridFigures {
-            period: Some(period),
-            jitter: jitter.collect(),
-            late: off.iter().map(|off| off - grid).collect(),
+        let mut figures = GridFigures {
+            period: self.period_on(&number, &settled),
             missed_silently,
-        }
+            ..GridFigures::default()
+        };
+        let Some(period) = figures.period else {
+            return figures;
+        };
+        let off = settled.iter().map(|&at| self.at[at] - number[at] * period);
+        // Of few wake-ups the earliest stand for more of them.
+        let count = settled.len() as f64;
+        let earliest = (EARLIEST * (count + 1.0) - 1.0) / (count - 1.0).max(1.0);
+        let grid = quantile(&sorted(off.clone()), earliest).unwrap_or(0.0);
+        figures.late = off.map(|off| off - grid).collect();
+        let asked = |next: usize| (number[next] - number[next - 1]) * self.asked;
+        let jitter = settled
+            .iter()
+            .map(|&next| self.interval(next) - asked(next));
+        figures.jitter = jitter.map(f64::abs).collect();
+        figures
     }
 
     /// The period: the median of what lies between wake-ups half of them apart, a number each.
@@ -247,10 +226,8 @@ impl Ticking {
 
     /// Wake-ups of a timer whose grid moves with each of them.
     pub fn one_after_another(&self) -> GridFigures {
-        let late: Vec<f64> = self
-            .ordinary()
-            .map(|next| self.interval(next) - self.expirations[next] * self.asked)
-            .collect();
+        let late = |next: usize| self.interval(next) - self.expirations[next] * self.asked;
+        let late: Vec<f64> = self.ordinary().map(late).collect();
         let expired: f64 = self.ordinary().map(|next| self.expirations[next]).sum();
         let passed: f64 = self.ordinary().map(|next| self.interval(next)).sum();
         GridFigures {

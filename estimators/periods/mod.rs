@@ -6,7 +6,7 @@ mod grid;
 
 use std::ops::Range;
 
-use self::grid::Ticking;
+use self::grid::{GridFigures, Ticking};
 use crate::model::{MissedPolicy, PeriodFigures};
 use crate::statistics::quantiles::{agreed_median, agreed_quantile};
 use crate::statistics::{median, over_processes, quantile, sorted};
@@ -24,92 +24,66 @@ const FOR_P99: usize = 500;
 
 /// What was found out of a periodic timer.
 pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
-    let ns_per_tick = Some(trace.reference.ns_per_tick)
+    let ns_per_tick = Some(trace.reference.ns_per_tick);
+    let ns_per_tick = ns_per_tick
         .filter(|ns| ns.is_finite() && *ns > 0.0)
         .unwrap_or(1.0);
     let period = trace.period_ns.max(1) as f64;
-    let wakeups = |run: &PeriodRun| run.wakeups.len() as u64;
-    let reported = |run: &PeriodRun| {
-        let counted = run.wakeups.len().saturating_sub(SKIPPED_AT_END);
-        let missed = run.wakeups[..counted]
-            .iter()
-            .map(|(_, count)| count.saturating_sub(1));
-        missed.fold(0_u64, u64::saturating_add)
-    };
-    let total = |of: &dyn Fn(&PeriodRun) -> u64| {
-        trace
-            .runs
-            .iter()
-            .fold(0_u64, |sum, run| sum.saturating_add(of(run)))
-    };
-    let counted = PeriodFigures {
-        expirations: total(&|run| {
-            run.wakeups
-                .iter()
-                .fold(0_u64, |sum, &(_, count)| sum.saturating_add(count.max(1)))
-        }),
-        wakeups: total(&wakeups),
-        missed_reported: total(&reported),
-        missed: total(&reported),
-        stalls: trace
-            .runs
-            .iter()
-            .map(|run| run.stalls.len() as u32)
-            .fold(0, u32::saturating_add),
+    let mut found = PeriodFigures {
         processes: trace.runs.len() as u32,
         ..PeriodFigures::default()
     };
-    let long_enough = trace.runs.iter().filter(|run| run.wakeups.len() >= FEWEST);
-    let runs: Vec<Ticking> = long_enough
-        .filter_map(|run| Ticking::of(run, period / ns_per_tick))
-        .collect();
-    if runs.is_empty() {
-        return counted;
+    for PeriodRun { wakeups, stalls } in &trace.runs {
+        let reported = wakeups.len().saturating_sub(SKIPPED_AT_END);
+        for (at, (_, count)) in wakeups.iter().enumerate() {
+            found.expirations = found.expirations.saturating_add(*(count.max(&1)));
+            if at < reported {
+                let missed = count.saturating_sub(1);
+                found.missed_reported = found.missed_reported.saturating_add(missed);
+            }
+        }
+        found.wakeups += wakeups.len() as u64;
+        found.stalls += stalls.len() as u32;
     }
-    let policy = agreed_policy(&runs);
+    found.missed = found.missed_reported;
+    let long_enough = trace.runs.iter().filter(|run| run.wakeups.len() >= FEWEST);
+    let runs = long_enough.filter_map(|run| Ticking::from_run(run, period / ns_per_tick));
+    let runs: Vec<Ticking> = runs.collect();
+    if runs.is_empty() {
+        return found;
+    }
+    found.policy = agreed_policy(&runs);
     // A timer that goes on a period after a late wake-up has no grid; nor has one that was never
     // stalled and does not keep to one.
-    let grids = match policy {
-        Some(MissedPolicy::Delay) => false,
-        Some(MissedPolicy::Burst | MissedPolicy::Skip) => true,
+    let grids = match found.policy {
+        Some(policy) => policy != MissedPolicy::Delay,
         None => keeps_its_grid(&runs),
     };
-    let figures: Vec<grid::GridFigures> = runs
+    let figures: Vec<GridFigures> = runs
         .iter()
-        .map(|run| {
-            if grids {
-                run.on_its_grid()
-            } else {
-                run.one_after_another()
-            }
+        .map(|run| match grids {
+            true => run.on_its_grid(),
+            false => run.one_after_another(),
         })
         .collect();
-    let scaled = |of: &dyn Fn(&grid::GridFigures) -> &Vec<f64>| -> Vec<Vec<f64>> {
-        figures
-            .iter()
-            .map(|run| of(run).iter().map(|ticks| ticks * ns_per_tick).collect())
-            .collect()
+    let scaled = |list: fn(&GridFigures) -> &Vec<f64>| -> Vec<Vec<f64>> {
+        let ns = |run| list(run).iter().map(|ticks| ticks * ns_per_tick).collect();
+        figures.iter().map(ns).collect()
     };
-    let (jitter, late) = (scaled(&|run| &run.jitter), scaled(&|run| &run.late));
-    let rates: Vec<f64> = figures
-        .iter()
-        .filter_map(|run| run.period)
-        .map(|ticks| 1e6 * (ticks * ns_per_tick / period - 1.0))
-        .collect();
-    PeriodFigures {
-        rate_error_ppm: over_processes(&rates),
-        jitter_p50_ns: agreed_median(&jitter),
-        // A late wake-up makes two intervals differ.
-        jitter_p99_ns: agreed_quantile(&jitter, 0.99, FOR_P99, 2.0),
-        lateness_p50_ns: agreed_median(&late),
-        lateness_p99_ns: agreed_quantile(&late, 0.99, FOR_P99, 1.0),
-        max_ns: late.iter().flatten().copied().reduce(f64::max),
-        missed: figures.iter().fold(counted.missed, |sum, run| {
-            sum.saturating_add(run.missed_silently)
-        }),
-        policy,
-        ..counted
+    let (jitter, late) = (scaled(|run| &run.jitter), scaled(|run| &run.late));
+    let rate_error = |ticks: f64| 1e6 * (ticks * ns_per_tick / period - 1.0);
+    let periods = figures.iter().filter_map(|run| run.period);
+    found.rate_error_ppm = over_processes(periods.map(rate_error));
+    found.jitter_p50_ns = agreed_median(&jitter);
+    // A late wake-up makes two intervals differ.
+    found.jitter_p99_ns = agreed_quantile(&jitter, 0.99, FOR_P99, 2.0);
+    found.lateness_p50_ns = agreed_median(&late);
+    found.lateness_p99_ns = agreed_quantile(&late, 0.99, FOR_P99, 1.0);
+    found.max_ns = late.iter().flatten().copied().reduce(f64::max);
+    for run in &figures {
+        found.missed = found.missed.saturating_add(run.missed_silently);
     }
+    found
 }
 
 /// How many periods a stall is long.
@@ -146,36 +120,36 @@ const ON_A_GRID: f64 = 1.0 / 6.0;
 
 /// The policy that most stalls agree on. `None` without stalls, and where they do not agree.
 fn agreed_policy(runs: &[Ticking]) -> Option<MissedPolicy> {
+    // The wake-up after a stall may stand for the points that passed meanwhile.
+    let tells_of_missed = |run: &Ticking| -> Vec<bool> {
+        let after = run.stalls.iter().map(|stall| run.expirations[stall + 1]);
+        after.map(|count| count >= STALL.floor()).collect()
+    };
     let missed: Vec<bool> = runs.iter().flat_map(tells_of_missed).collect();
     if missed.iter().filter(|missed| **missed).count() as f64 > AGREED * missed.len() as f64 {
         return Some(MissedPolicy::Skip);
     }
     let behind: Vec<(f64, f64)> = runs.iter().flat_map(behind).collect();
     let share = |hold: &dyn Fn(f64) -> bool| {
-        behind.iter().filter(|(behind, _)| hold(*behind)).count() as f64
-            / behind.len().max(1) as f64
+        let held = behind.iter().filter(|(behind, _)| hold(*behind));
+        held.count() as f64 / behind.len().max(1) as f64
     };
     if share(&|behind| behind.abs() < 2.0 * NEAR) > AGREED {
         return Some(MissedPolicy::Burst);
     }
     // Where deviations add up, or where the stall is a whole number of typical periods, as of a
     // loop that is a seventh slow, the two look alike.
-    let stall = median(behind.iter().map(|(_, stall)| *stall))?;
     let fraction = |behind: f64| behind - behind.round();
-    let apart = fraction(stall).abs();
+    let apart = fraction(median(behind.iter().map(|(_, stall)| stall))?).abs();
     if apart < APART * deviation(runs)? * (WALKED / behind.len() as f64).sqrt() {
-        return Some(if keeps_its_grid(runs) {
-            MissedPolicy::Skip
-        } else {
-            MissedPolicy::Delay
+        return Some(match keeps_its_grid(runs) {
+            true => MissedPolicy::Skip,
+            false => MissedPolicy::Delay,
         });
     }
-    let noise: Vec<f64> = runs
-        .iter()
-        .flat_map(unstalled)
-        .map(|moved| fraction(moved).abs())
-        .collect();
-    let near = quantile(&sorted(&noise), SEEMS)
+    let noise = runs.iter().flat_map(unstalled);
+    let noise = sorted(noise.map(|moved| fraction(moved).abs()));
+    let near = quantile(&noise, SEEMS)
         .unwrap_or(apart)
         .max(SIGNIFICANT[0] * apart)
         .min(SIGNIFICANT[1] * apart);
@@ -188,52 +162,40 @@ fn agreed_policy(runs: &[Ticking]) -> Option<MissedPolicy> {
 
 /// What intervals deviate by, in typical periods.
 fn deviation(runs: &[Ticking]) -> Option<f64> {
-    let of = |run: &Ticking| -> Vec<f64> {
-        let off = |next: usize| run.interval(next) / run.typical - run.expirations[next];
-        run.ordinary().map(|next| off(next).abs()).collect()
+    let off = |run: &Ticking| -> Vec<f64> {
+        let ordinary = run.ordinary();
+        ordinary
+            .map(|next| (run.off(next) / run.typical).abs())
+            .collect()
     };
-    Some(NORMAL * median(runs.iter().flat_map(of))?)
-}
-
-/// Whether the wake-up after each stall stands for the points that passed meanwhile.
-fn tells_of_missed(run: &Ticking) -> impl Iterator<Item = bool> {
-    run.stalls
-        .iter()
-        .map(|stall| run.expirations[stall + 1] >= STALL.floor())
-}
-
-/// The number of each wake-up, whatever it stands for.
-fn counted(run: &Ticking) -> Vec<f64> {
-    (0..run.at.len()).map(|at| at as f64).collect()
+    Some(NORMAL * median(runs.iter().flat_map(off))?)
 }
 
 /// By how many typical periods wake-ups lie behind after each stall, and how many of these it was
 /// long.
 fn behind(run: &Ticking) -> Vec<(f64, f64)> {
-    let number = counted(run);
+    let stall = STALL * run.asked / run.typical;
     let segments = run.segments();
-    let of = |two: &[Range<usize>]| {
-        let moved = run.moved(&number, two[0].clone(), two[1].clone(), NEIGHBOURS)?;
-        Some((moved / run.typical, STALL * run.asked / run.typical))
-    };
-    segments.windows(2).filter_map(of).collect()
+    let moved = |two: &[Range<usize>]| Some((run.shift(two[0].clone(), two[1].clone())?, stall));
+    segments.windows(2).filter_map(moved).collect()
 }
 
 /// By how many typical periods a grid seems to have moved where nothing stalled it.
 fn unstalled(run: &Ticking) -> Vec<f64> {
-    let number = counted(run);
-    let starts = |segment: Range<usize>| {
-        (segment.start + NEIGHBOURS..segment.end)
-            .step_by(NEIGHBOURS)
-            .map(move |at| (at, segment.end))
+    let moved = |segment: Range<usize>| {
+        let places = (segment.start + NEIGHBOURS..segment.end).step_by(NEIGHBOURS);
+        places.filter_map(move |at| run.shift(at - NEIGHBOURS..at, at..segment.end))
     };
-    let moved = |(at, end)| run.moved(&number, at - NEIGHBOURS..at, at..end, NEIGHBOURS);
-    run.segments()
-        .into_iter()
-        .flat_map(starts)
-        .filter_map(moved)
-        .map(|moved| moved / run.typical)
-        .collect()
+    run.segments().into_iter().flat_map(moved).collect()
+}
+
+impl Ticking {
+    /// By how many typical periods wake-ups lie behind after a gap, whatever they stand for.
+    fn shift(&self, before: Range<usize>, after: Range<usize>) -> Option<f64> {
+        let number: Vec<f64> = (0..self.at.len()).map(|at| at as f64).collect();
+        let moved = self.moved(&number, before, after, NEIGHBOURS)?;
+        Some(moved / self.typical)
+    }
 }
 
 /// Whether wake-ups keep to a grid: whether a long interval is followed by a short one more often
@@ -243,13 +205,9 @@ fn keeps_its_grid(runs: &[Ticking]) -> bool {
     for run in runs {
         let ordinary: Vec<usize> = run.ordinary().collect();
         for two in ordinary.windows(2).filter(|two| two[1] == two[0] + 1) {
-            let [first, second] = [two[0], two[1]]
-                .map(|next| run.interval(next) - run.expirations[next] * run.typical);
-            if first * second < 0.0 {
-                opposite += 1.0;
-            } else if first * second > 0.0 {
-                same += 1.0;
-            }
+            let product = run.off(two[0]) * run.off(two[1]);
+            opposite += f64::from(product < 0.0);
+            same += f64::from(product > 0.0);
         }
     }
     // Without any deviation there is none to pass on.
