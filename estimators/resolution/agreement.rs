@@ -67,29 +67,20 @@ pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Reso
     }
     let portions: Vec<Portions> = processes
         .iter()
-        .map(|process| {
-            if on_lattice {
-                Portions::beside(process, value)
-            } else {
-                Portions::halves(process)
-            }
+        .map(|process| match on_lattice {
+            true => Portions::off_lattice(process, value),
+            false => Portions::halves(process),
         })
         .collect();
-    let mut own: Vec<Vec<f64>> = portions
-        .iter()
-        .map(|portions| portions.steps(work_unit))
-        .collect();
-    let lost =
-        |(portions, own): (&Portions, &Vec<f64>)| if own.is_empty() { portions.strange } else { 0 };
-    let strange: usize = portions.iter().zip(&own).map(lost).sum();
-    let alike: Vec<f64> = own
-        .iter()
-        .flatten()
-        .copied()
-        .filter(|step| !differ(*step, value))
-        .collect();
-    own.iter_mut()
-        .for_each(|steps| steps.retain(|step| differ(*step, value)));
+    let mut own: Vec<Vec<f64>> = portions.iter().map(|all| all.steps(work_unit)).collect();
+    let both = portions.iter().zip(&own);
+    let lost = both.filter(|(_, own)| own.is_empty());
+    let strange: usize = lost.map(|(portions, _)| portions.strange).sum();
+    let mut similar: Vec<f64> = own.concat();
+    similar.retain(|step| !differ(*step, value));
+    for steps in &mut own {
+        steps.retain(|step| differ(*step, value));
+    }
     if !on_lattice {
         leave_out_single(&mut own);
     }
@@ -98,29 +89,24 @@ pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Reso
         reason: reason.into(),
     };
     if own.iter().all(Vec::is_empty) {
-        return match on_lattice {
-            true if strange >= STRANGE_PORTIONS => {
-                let all: Vec<Intervals> = processes
-                    .iter()
-                    .flat_map(|process| process.0)
-                    .cloned()
-                    .collect();
-                let reason =
-                    format!("it moves in steps of {value:.1} ticks at times, and not at others");
-                at_most(bound(&all).max(value), reason)
-            }
-            true => widened(pooled, processes, &alike),
-            false => pooled,
-        };
+        if !on_lattice {
+            return pooled;
+        }
+        if strange < STRANGE_PORTIONS {
+            return widened(pooled, processes, &similar);
+        }
+        let all: Vec<Intervals> = processes
+            .iter()
+            .flat_map(|process| process.0.to_vec())
+            .collect();
+        let reason = format!("it moves in steps of {value:.1} ticks at times, and not at others");
+        return at_most(bound(&all).max(value), reason);
     }
     let usual = portions.iter().any(|portions| portions.usual > 0);
-    let steps = sorted(own.iter().flatten().copied().chain(usual.then_some(value)));
+    let steps = sorted(own.iter().flatten().chain(usual.then_some(&value)));
     let (shortest, longest) = (steps[0], steps[steps.len() - 1]);
-    let how = match portions
-        .iter()
-        .zip(&own)
-        .any(|(portions, own)| portions.change(own))
-    {
+    let mut both = portions.iter().zip(&own);
+    let how = match both.any(|(portions, own)| portions.change(own)) {
         true => "changes while it is watched",
         false => "differs between processes",
     };
@@ -134,7 +120,7 @@ pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Reso
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum AgreementKind {
     /// Its intervals are no multiples of the step.
-    Beside,
+    OffLattice,
     /// All of them are multiples of this number of steps.
     Multiples(u64),
     /// A half of the process: without a lattice there is nothing to hold it against.
@@ -144,7 +130,7 @@ enum AgreementKind {
 /// The intervals of a process that do not look like those of the rest.
 struct Portions<'a> {
     process: Process<'a>,
-    odd: BTreeMap<AgreementKind, Vec<i64>>,
+    outlying: BTreeMap<AgreementKind, Vec<i64>>,
     /// How many portions look like the rest.
     usual: usize,
     /// How many are mostly beside the lattice.
@@ -152,10 +138,10 @@ struct Portions<'a> {
 }
 
 impl<'a> Portions<'a> {
-    fn beside(process: &Process<'a>, step: f64) -> Self {
+    fn off_lattice(process: &Process<'a>, step: f64) -> Self {
         let mut portions = Self {
             process: *process,
-            odd: BTreeMap::new(),
+            outlying: BTreeMap::new(),
             usual: 0,
             strange: 0,
         };
@@ -165,7 +151,7 @@ impl<'a> Portions<'a> {
             let (kind, share) = look(portion, step);
             portions.strange += usize::from(share < STRANGE);
             match kind {
-                Some(kind) => portions.odd.entry(kind).or_default().extend(portion),
+                Some(kind) => portions.outlying.entry(kind).or_default().extend(portion),
                 None => portions.usual += 1,
             }
             rest = &rest[portion.len()..];
@@ -176,23 +162,19 @@ impl<'a> Portions<'a> {
     fn halves(process: &Process<'a>) -> Self {
         let random = process.random();
         let (first, second) = random.split_at(random.len() / 2);
-        let halves = [
-            (AgreementKind::Half(1), first),
-            (AgreementKind::Half(2), second),
-        ];
-        let odd = halves.into_iter().filter(|(_, half)| half.len() >= PORTION);
-        let odd = odd
-            .map(|(kind, half)| (kind, half[..PORTION].to_vec()))
-            .collect();
+        let halves = [(1, first), (2, second)].into_iter();
+        let long_enough = halves.filter(|(_, half)| half.len() >= PORTION);
+        let kept =
+            |(number, half): (u8, &[i64])| (AgreementKind::Half(number), half[..PORTION].to_vec());
         Self {
             process: *process,
-            odd,
+            outlying: long_enough.map(kept).collect(),
             usual: 1,
             strange: 0,
         }
     }
 
-    /// The steps that the odd ones have.
+    /// The steps that those have which differ.
     fn steps(&self, work_unit: f64) -> Vec<f64> {
         /// Where nothing but the search speaks for a step it has to be this many units of work: few
         /// intervals may show these. *Default*: moves no figure.
@@ -200,7 +182,7 @@ impl<'a> Portions<'a> {
         /// This many multiples of it have to be there. Where hardly any work is done, a cost of two
         /// modes shows the three sums of two reads at equal distances. *Judgement*.
         const LEVELS: usize = 4;
-        let own = self.odd.iter().filter_map(|(kind, intervals)| {
+        let own = self.outlying.iter().filter_map(|(kind, intervals)| {
             let mut sorted = intervals.clone();
             sorted.sort_unstable();
             let step = lattice::find(&sorted)?.step;
@@ -216,7 +198,7 @@ impl<'a> Portions<'a> {
     /// Whether the process itself saw two steps, of which those given are not the usual one.
     fn change(&self, own: &[f64]) -> bool {
         let others = own.iter().any(|step| differ(*step, own[0]));
-        others || (!own.is_empty() && self.usual > self.odd.len())
+        others || (!own.is_empty() && self.usual > self.outlying.len())
     }
 }
 
@@ -269,12 +251,9 @@ fn look(portion: &[i64], step: f64) -> (Option<AgreementKind>, f64) {
         }
     }
     let share = on / PORTION as f64;
-    let kind = match PRIMES
-        .into_iter()
-        .zip(longer)
-        .find(|(_, times)| *times >= LONGER * on)
-    {
-        _ if share < MULTIPLES => Some(AgreementKind::Beside),
+    let mut factors = PRIMES.into_iter().zip(longer);
+    let kind = match factors.find(|(_, times)| *times >= LONGER * on) {
+        _ if share < MULTIPLES => Some(AgreementKind::OffLattice),
         longer => longer.map(|(prime, _)| AgreementKind::Multiples(prime)),
     };
     (kind, share)
@@ -282,15 +261,15 @@ fn look(portion: &[i64], step: f64) -> (Option<AgreementKind>, f64) {
 
 /// The same step with an interval that holds those that are nearly alike, and what each half of a
 /// process makes of it, where they differ by more than their own scatter.
-fn widened(pooled: Resolution, processes: &[Process], alike: &[f64]) -> Resolution {
+fn widened(pooled: Resolution, processes: &[Process], similar: &[f64]) -> Resolution {
     /// Standard errors. Twenty halves or more are compared at once, and their scatter is not quite
     /// normal. *Default*: moves no figure.
     const BEYOND: f64 = 4.0;
     let Resolution::Resolved { mut step, rule } = pooled else {
         return pooled;
     };
-    step.low = alike.iter().copied().fold(step.low, f64::min);
-    step.high = alike.iter().copied().fold(step.high, f64::max);
+    step.low = similar.iter().copied().fold(step.low, f64::min);
+    step.high = similar.iter().copied().fold(step.high, f64::max);
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for random in processes.iter().map(Process::random) {
         // Readings made unique shorten intervals, those of little work more often: halves differ by
@@ -334,20 +313,12 @@ fn slope(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
     if on.len() < PORTION {
         return None;
     }
+    let over = |part: &dyn Fn(&(f64, f64)) -> f64| on.iter().map(part).sum::<f64>();
     let count = on.len() as f64;
-    let level = on.iter().map(|on| on.0).sum::<f64>() / count;
-    let off = on.iter().map(|on| on.1).sum::<f64>() / count;
-    let square = on.iter().map(|on| (on.0 - level).powi(2)).sum::<f64>();
-    let slope = on
-        .iter()
-        .map(|on| (on.0 - level) * (on.1 - off))
-        .sum::<f64>()
-        / square;
-    let residual = on
-        .iter()
-        .map(|on| (on.1 - off - slope * (on.0 - level)).powi(2))
-        .sum::<f64>()
-        / count;
+    let (level, off) = (over(&|on| on.0) / count, over(&|on| on.1) / count);
+    let square = over(&|on| (on.0 - level).powi(2));
+    let slope = over(&|on| (on.0 - level) * (on.1 - off)) / square;
+    let residual = over(&|on| (on.1 - off - slope * (on.0 - level)).powi(2)) / count;
     slope
         .is_finite()
         .then(|| (step + slope, (residual.max(TRUNCATION) / square).sqrt()))

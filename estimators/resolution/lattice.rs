@@ -1,6 +1,11 @@
 //! The lattice of intervals: a counter that moves in equal steps shows only multiples of its step,
 //! give or take the truncation to whole ticks.
 
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
+
+use crate::statistics::sorted;
+
 /// Steps shorter than this many ticks blur into each other; they are the business of the spectrum.
 /// *Computed*: truncation fills the gaps.
 pub const SHORTEST: f64 = 4.0;
@@ -47,10 +52,11 @@ impl Lattice {
     /// Whether some of the intervals, which are sorted, are nearly zero: the counter stood still,
     /// and the second reading differs all the same.
     pub fn shows_unique_readings(&self, intervals: &[i64]) -> bool {
-        let first = intervals[intervals.partition_point(|&interval| interval <= 0)..].first();
-        first.is_some_and(|&interval| {
-            interval as f64 <= tolerance(self.step).min(UNIQUE * self.step)
-        })
+        let reach = tolerance(self.step).min(UNIQUE * self.step);
+        let mut moved = intervals.iter().filter(|interval| **interval > 0);
+        moved
+            .next()
+            .is_some_and(|&interval| interval as f64 <= reach)
     }
 
     /// The same step as successive readings tell it, by their differences, a series a process: what
@@ -106,11 +112,9 @@ impl Lattice {
             let off = value - level * self.step;
             if level > 0.0 && off.abs() <= tolerance(self.step) {
                 product += times * level * value;
-                short += if off < -0.5 {
-                    times * level * -off
-                } else {
-                    0.0
-                };
+                if off < -0.5 {
+                    short -= times * level * off;
+                }
                 square += times * level * level;
             }
         }
@@ -128,11 +132,10 @@ impl Lattice {
 /// `intervals` are sorted, not negative.
 pub fn find(intervals: &[i64]) -> Option<Lattice> {
     let counted = count(intervals);
-    let mut candidates = candidates(&counted);
-    candidates.sort_unstable_by(|a, b| b.total_cmp(a));
+    let candidates = sorted(candidates(&counted)).into_iter().rev();
     candidates
-        .into_iter()
-        .find_map(|candidate| accept(&counted, candidate))
+        .filter_map(|candidate| accept(&counted, candidate))
+        .next()
 }
 
 /// Distinct values with their counts; far outliers, which say nothing about a step, are left out.
@@ -159,7 +162,7 @@ fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
     /// *Default*: moves no figure.
     const WIDTH: f64 = 1.02;
     let bin = |length: f64| (length.ln() / WIDTH.ln()).round() as i64;
-    let mut bins = std::collections::BTreeMap::<i64, (f64, f64)>::new();
+    let mut bins = BTreeMap::<i64, (f64, f64)>::new();
     for (index, &(low, low_count)) in counted.iter().enumerate() {
         for &(high, high_count) in counted[index + 1..].iter().take(LAGS) {
             let length = high - low;
@@ -176,11 +179,8 @@ fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
         .map(|(weight, sum)| (weight, sum / weight))
         .collect();
     weighed.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-    weighed
-        .into_iter()
-        .take(MOST)
-        .map(|(_, length)| length)
-        .collect()
+    let best = weighed.into_iter().take(MOST);
+    best.map(|(_, length)| length).collect()
 }
 
 /// Refines a candidate and accepts it if the intervals lie on its lattice.
@@ -190,8 +190,7 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     const ORIGIN: f64 = 0.1;
     let anchor = counted.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
     let start = refine_near(counted, anchor, candidate)?;
-    let line = extend(counted, anchor, start);
-    let line = line?;
+    let line = extend(counted, anchor, start)?;
     let step = line.step;
     if step < SHORTEST {
         return None;
@@ -205,7 +204,7 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
         return None;
     }
     let (mut on, mut all) = (0.0, 0.0);
-    let mut levels = std::collections::BTreeMap::<i64, f64>::new();
+    let mut levels = BTreeMap::<i64, f64>::new();
     let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
     // Where the longest intervals were left out, of their level only the shorter ones are left: it
     // would pull the step down.
@@ -249,7 +248,7 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
 
 /// Whether enough neighbouring levels are occupied. Coarser lattices were tried before, so a few
 /// neighbours do.
-fn occupied(levels: &std::collections::BTreeMap<i64, f64>, step: f64) -> bool {
+fn occupied(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
     /// The share of intervals that a level has to hold where two of them are enough.
     /// *Default*: moves no figure.
     const RICH: f64 = 0.05;
@@ -263,42 +262,33 @@ fn occupied(levels: &std::collections::BTreeMap<i64, f64>, step: f64) -> bool {
     /// *Default*: moves no figure.
     const ADJACENT: f64 = 0.2;
     let all: f64 = levels.values().sum();
-    let two = levels
-        .iter()
-        .filter(|(_, times)| **times >= RICH * all)
-        .map(|(level, _)| *level);
-    let two: Vec<i64> = two.collect();
+    let holding = |least: f64| -> Vec<i64> {
+        let rich = levels.iter().filter(|(_, times)| **times >= least);
+        rich.map(|(level, _)| *level).collect()
+    };
+    let neighbours = |levels: &[i64]| {
+        let pairs = levels.windows(2);
+        pairs.filter(|pair| pair[1] == pair[0] + 1).count()
+    };
     // Two levels next to each other are enough where the step is long against its truncation.
-    if step >= LONG && two.windows(2).any(|pair| pair[1] == pair[0] + 1) {
+    if step >= LONG && neighbours(&holding(RICH * all)) > 0 {
         return true;
     }
-    let seen: Vec<i64> = levels
-        .iter()
-        .filter(|(_, times)| **times >= REPEATED_TIMES)
-        .map(|(level, _)| *level)
-        .collect();
-    let adjacent = seen
-        .windows(2)
-        .filter(|pair| pair[1] == pair[0] + 1)
-        .count();
+    let seen = holding(REPEATED_TIMES);
+    let adjacent = neighbours(&seen);
     adjacent >= PAIRS && adjacent as f64 >= ADJACENT * (seen.len() - 1) as f64
 }
 
 /// The step near a candidate that gathers most intervals close to the anchor.
 fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f64> {
-    let near: Vec<&(f64, f64)> = counted
-        .iter()
-        .filter(|(value, _)| (value - anchor).abs() <= 4.5 * candidate)
-        .collect();
+    let is_near = |(value, _): &&(f64, f64)| (value - anchor).abs() <= 4.5 * candidate;
+    let near: Vec<&(f64, f64)> = counted.iter().filter(is_near).collect();
     let reach = 1.5_f64.max(0.04 * candidate);
-    let mut best = None;
-    let mut highest = 0.0;
+    let (mut best, mut highest) = (None, 0.0);
     for index in -12..=12_i32 {
         let step = candidate + reach * f64::from(index) / 12.0;
-        let score: f64 = near
-            .iter()
-            .map(|(value, times)| times * (std::f64::consts::TAU * (value - anchor) / step).cos())
-            .sum();
+        let part = |(value, times): &&(f64, f64)| times * (TAU * (value - anchor) / step).cos();
+        let score: f64 = near.iter().map(part).sum();
         if score > highest {
             (best, highest) = (Some(step), score);
         }
@@ -315,10 +305,8 @@ struct SpectralLine {
 /// Fits `value = at_anchor + level · step` in windows that double around the anchor, so that no
 /// level is miscounted.
 fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<SpectralLine> {
-    let farthest = counted
-        .iter()
-        .map(|(value, _)| (value - anchor).abs())
-        .fold(0.0, f64::max);
+    let distances = counted.iter().map(|(value, _)| (value - anchor).abs());
+    let farthest = distances.fold(0.0, f64::max);
     let mut line = SpectralLine {
         step: start,
         at_anchor: anchor,

@@ -15,6 +15,7 @@ use std::f64::consts::{PI, TAU};
 use crate::resolution::densest;
 use crate::resolution::lattice::Lattice;
 use crate::statistics::Z;
+use crate::statistics::phasors::{Complex, Sweep};
 
 /// Longest step that is looked for, in ticks: those from four on show a lattice as well.
 /// *Computed*.
@@ -103,7 +104,10 @@ impl Spectrum {
             .sum::<f64>()
             .sqrt();
         let stride = 0.5 / (0.5 * span / STRIDE).ceil();
-        let lines = lines(&counted, stride);
+        let half_turn = (0.5 / stride).round() as usize;
+        let lines = Sweep::new(&counted, 0.0, stride)
+            .take(half_turn + 1)
+            .collect();
         let mostly = window[window.len() - 1 - window.len() / 20] - window[window.len() / 20];
         let uneven = UNEVEN * (WIDE / (mostly as f64).max(1.0)).max(1.0);
         Some(Self {
@@ -132,7 +136,8 @@ impl Spectrum {
         for frequency in self.peaks() {
             let fit = self.fit(frequency);
             if of_work(fit.frequency, 1.0 / fit.frequency, fit.line.length())
-                || fit.line.is_off(WITHIN.0 * self.noise + UNEVEN)
+                || fit.line.real < 0.0
+                || fit.line.imaginary.abs() > WITHIN.0 * self.noise + UNEVEN
             {
                 continue;
             }
@@ -234,7 +239,7 @@ impl Spectrum {
 
     /// Frequencies that stand out, the tallest first; of those that are as tall the lowest.
     fn peaks(&self) -> Vec<f64> {
-        let length = |at: usize| self.lines.get(at).map_or(0.0, Complex::length);
+        let length = |at: usize| self.lines.get(at).map_or(0.0, |line| line.length());
         let first = (1.0 / LONGEST / self.stride) as usize;
         let stands_out = |at: &usize| {
             let here = length(*at);
@@ -288,7 +293,7 @@ impl Spectrum {
                 error: alone,
             };
         }
-        let beside = line.imaginary.atan2(line.real) / TAU;
+        let beside = line.turns();
         let frequency = top - beside * self.mean / (self.deviation.powi(2) + self.mean.powi(2));
         Fit {
             frequency,
@@ -316,21 +321,13 @@ impl Spectrum {
     }
 
     fn at(&self, frequency: f64) -> Complex {
-        self.around_mean(frequency).turned(frequency * self.mean)
+        let centre = Complex::unit(frequency * self.mean);
+        self.around_mean(frequency).times(centre)
     }
 
     fn around_mean(&self, frequency: f64) -> Complex {
-        let zero = Complex {
-            real: 0.0,
-            imaginary: 0.0,
-        };
-        self.counted.iter().fold(zero, |sum, (value, share)| {
-            let (sine, cosine) = (TAU * frequency * value).sin_cos();
-            Complex {
-                real: sum.real + share * cosine,
-                imaginary: sum.imaginary + share * sine,
-            }
-        })
+        let counted = self.counted.iter();
+        Complex::sum(counted.map(|(value, share)| (frequency * value, *share)))
     }
 }
 
@@ -339,31 +336,6 @@ struct Fit {
     frequency: f64,
     line: Complex,
     error: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Complex {
-    real: f64,
-    imaginary: f64,
-}
-
-impl Complex {
-    fn length(&self) -> f64 {
-        self.real.hypot(self.imaginary)
-    }
-
-    /// Whether it is farther from the positive real axis than this.
-    fn is_off(&self, far: f64) -> bool {
-        self.real < 0.0 || self.imaginary.abs() > far
-    }
-
-    fn turned(self, turns: f64) -> Self {
-        let (sine, cosine) = (TAU * turns.fract()).sin_cos();
-        Self {
-            real: self.real * cosine - self.imaginary * sine,
-            imaginary: self.real * sine + self.imaginary * cosine,
-        }
-    }
 }
 
 /// What heights the line of a counter of this step may have.
@@ -385,37 +357,6 @@ fn heights(step: f64, error: f64) -> (f64, f64) {
 fn squared_sinc(frequency: f64) -> f64 {
     let angle = PI * frequency;
     (angle.sin() / angle).powi(2)
-}
-
-/// The spectrum around the mean at all multiples of `stride` up to half a turn.
-fn lines(counted: &[(f64, f64)], stride: f64) -> Vec<Complex> {
-    /// So often what is turned is taken anew, so that errors of rounding do not add up.
-    /// *Numerical*.
-    const ANEW: usize = 256;
-    let unit = |(value, _): &(f64, f64)| (TAU * stride * value).sin_cos();
-    let turns: Vec<(f64, f64)> = counted.iter().map(unit).collect();
-    let mut hands: Vec<(f64, f64)> = Vec::new();
-    let count = (0.5 / stride).round() as usize;
-    let line = |at: usize| {
-        if at.is_multiple_of(ANEW) {
-            let hand = |(value, share): &(f64, f64)| {
-                let (sine, cosine) = (TAU * stride * at as f64 * value).sin_cos();
-                (share * sine, share * cosine)
-            };
-            hands = counted.iter().map(hand).collect();
-        }
-        let (mut real, mut imaginary) = (0.0, 0.0);
-        for (hand, turn) in hands.iter_mut().zip(&turns) {
-            real += hand.1;
-            imaginary += hand.0;
-            *hand = (
-                hand.0 * turn.1 + hand.1 * turn.0,
-                hand.1 * turn.1 - hand.0 * turn.0,
-            );
-        }
-        Complex { real, imaginary }
-    };
-    (0..=count).map(line).collect()
 }
 
 /// Intervals that lie closest together: enough of them within as few ticks as possible.

@@ -2,6 +2,7 @@
 //! differ by, and what no process can tell, in quadrature.
 
 pub mod hypotheses;
+pub mod phasors;
 pub mod quantiles;
 
 use std::borrow::Borrow;

@@ -1,8 +1,8 @@
 //! Lengths or instants that lie on a lattice, give or take noise: the step and what it is known to.
 
-use std::f64::consts::TAU;
 use std::ops::RangeInclusive;
 
+use crate::statistics::phasors::{Complex, Sweep};
 use crate::statistics::{CONFIDENCE, median, quantile, sorted, student_quantile};
 
 /// Concentration of the phases from which a lattice is believed: noise of a tenth of a step leaves
@@ -56,19 +56,18 @@ pub fn concentration(clusters: &[Vec<f64>], step: f64) -> f64 {
     agreement(
         clusters
             .iter()
-            .map(|values| (values.len(), resultant(values, step).0.powi(2))),
+            .map(|values| (values.len(), resultant(values, step))),
     )
 }
 
-/// The same of how many values each cluster has and the squared length of the sum of their unit
-/// vectors.
-fn agreement(sums: impl Iterator<Item = (usize, f64)>) -> f64 {
+/// The same of how many values each cluster has and the sum of their unit vectors.
+fn agreement(sums: impl Iterator<Item = (usize, Complex)>) -> f64 {
     // Of a few values some agree by chance: a cluster of `n` adds `n` to the squared length of
     // their sum.
     let (mut squares, mut pairs) = (0.0, 0.0);
-    for (count, square) in sums {
+    for (count, sum) in sums {
         let count = count as f64;
-        squares += square - count;
+        squares += sum.length().powi(2) - count;
         pairs += count * (count - 1.0);
     }
     if pairs > 0.0 {
@@ -78,52 +77,34 @@ fn agreement(sums: impl Iterator<Item = (usize, f64)>) -> f64 {
     }
 }
 
-/// Values that can disagree: each cluster agrees with one of its own.
-fn degrees(clusters: &[Vec<f64>]) -> f64 {
-    clusters
-        .iter()
-        .map(|values| values.len().saturating_sub(1) as f64)
-        .sum()
-}
-
-/// Length and angle of the sum of unit vectors, the angle as a share of a turn.
-fn resultant(values: &[f64], step: f64) -> (f64, f64) {
-    let (mut sine, mut cosine) = (0.0, 0.0);
-    for value in values {
-        let [c, s] = unit(value / step);
-        (sine, cosine) = (sine + s, cosine + c);
-    }
-    (f64::hypot(sine, cosine), f64::atan2(sine, cosine) / TAU)
+/// The sum of unit vectors.
+fn resultant(values: &[f64], step: f64) -> Complex {
+    Complex::sum(values.iter().map(|value| (value / step, 1.0)))
 }
 
 /// How far values lie off their lattice, those of each cluster off its own.
 pub fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
-    let of = |values: &Vec<f64>| {
-        let phase = resultant(values, step).1;
-        values
-            .iter()
-            .map(|value| value / step - phase)
-            .map(|turns| (turns - turns.round()) * step)
-            .collect::<Vec<_>>()
+    let off = |values: &Vec<f64>| -> Vec<f64> {
+        let numbers = numbers(values, step);
+        let phase = resultant(values, step).turns();
+        let both = values.iter().zip(numbers);
+        both.map(|(value, number)| (value / step - phase - number) * step)
+            .collect()
     };
-    clusters.iter().flat_map(of).collect()
+    clusters.iter().flat_map(off).collect()
 }
 
 /// The number of each value of one cluster on their lattice.
 pub fn numbers(values: &[f64], step: f64) -> Vec<f64> {
-    let phase = resultant(values, step).1;
-    values
-        .iter()
-        .map(|value| (value / step - phase).round())
-        .collect()
+    let phase = resultant(values, step).turns();
+    let number = |value: &f64| (value / step - phase).round();
+    values.iter().map(number).collect()
 }
 
 /// How far apart values of one cluster lie at most.
 pub fn span(clusters: &[Vec<f64>]) -> f64 {
-    clusters
-        .iter()
-        .map(|values| spread(&sorted(values), 0.0))
-        .fold(0.0, f64::max)
+    let spans = clusters.iter().map(|values| spread(&sorted(values), 0.0));
+    spans.fold(0.0, f64::max)
 }
 
 /// How far apart sorted values lie but for this share at either end.
@@ -143,19 +124,32 @@ pub fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) ->
     let span = span(clusters);
     let longest = steps
         .end()
-        .min(spread(&sorted(&clusters.concat()), ENDS) / LEVELS);
+        .min(spread(&sorted(clusters.iter().flatten()), ENDS) / LEVELS);
     if !(longest > *steps.start() && *steps.start() > 0.0 && longest.is_finite()) {
         return None;
     }
     let stride = 1.0 / (OVERSAMPLING * span);
     let count = (((1.0 / steps.start() - 1.0 / longest) / stride) as usize).min(FREQUENCIES);
-    let least =
-        least.max(((count as f64 + 1.0).ln() - CHANCE.ln()).sqrt() / degrees(clusters).sqrt());
+    // Values that can disagree: each cluster agrees with one of its own.
+    let degrees = |values: &Vec<f64>| values.len().saturating_sub(1) as f64;
+    let degrees: f64 = clusters.iter().map(degrees).sum();
+    let least = least.max(((count as f64 + 1.0).ln() - CHANCE.ln()).sqrt() / degrees.sqrt());
     let frequency = |number: usize| 1.0 / longest + (number as f64 - 1.0) * stride;
-    let mut sweep = Sweep::of(clusters, frequency(0), stride);
-    let (mut before, mut here) = (sweep.next(), sweep.next());
+    let weighted: Vec<Vec<(f64, f64)>> = clusters
+        .iter()
+        .map(|values| values.iter().map(|value| (*value, 1.0)).collect())
+        .collect();
+    let mut sweeps: Vec<Sweep> = weighted
+        .iter()
+        .map(|values| Sweep::new(values, frequency(0), stride))
+        .collect();
+    let mut next = || {
+        let sums = clusters.iter().zip(&mut sweeps);
+        agreement(sums.filter_map(|(values, sweep)| Some((values.len(), sweep.next()?))))
+    };
+    let (mut before, mut here) = (next(), next());
     for number in 1..=count {
-        let after = sweep.next();
+        let after = next();
         if here >= before && here > after && here >= NEAR_PEAK * least {
             let (step, height) = climbed(clusters, frequency(number), stride);
             // On a lattice halves and thirds of a step agree less, as noise is more of them; but
@@ -175,67 +169,6 @@ pub fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) ->
         (before, here) = (here, after);
     }
     None
-}
-
-/// How well phases agree at one frequency after the other: the unit vector of each value is turned
-/// on, which takes a tenth of a sine.
-struct Sweep<'a> {
-    clusters: &'a [Vec<f64>],
-    first: f64,
-    stride: f64,
-    number: usize,
-    /// Of each value: its unit vector, and what that is turned by.
-    turned: Vec<Vec<[[f64; 2]; 2]>>,
-}
-
-impl<'a> Sweep<'a> {
-    /// Frequencies after which unit vectors are computed anew.
-    /// *Numerical*: they are off by 1e-14 then.
-    const ANEW: usize = 64;
-
-    fn of(clusters: &'a [Vec<f64>], first: f64, stride: f64) -> Self {
-        let turn = |value: &f64| [[0.0; 2], unit(value * stride)];
-        let turned = clusters
-            .iter()
-            .map(|values| values.iter().map(turn).collect())
-            .collect();
-        Self {
-            clusters,
-            first,
-            stride,
-            number: 0,
-            turned,
-        }
-    }
-
-    fn next(&mut self) -> f64 {
-        let anew = self.number.is_multiple_of(Self::ANEW);
-        let frequency = self.first + self.number as f64 * self.stride;
-        self.number += 1;
-        let sums = self
-            .clusters
-            .iter()
-            .zip(&mut self.turned)
-            .map(|(values, turned)| {
-                let mut sum = [0.0; 2];
-                for (value, [at, by]) in values.iter().zip(turned) {
-                    *at = if anew {
-                        unit(value * frequency)
-                    } else {
-                        [at[0] * by[0] - at[1] * by[1], at[0] * by[1] + at[1] * by[0]]
-                    };
-                    sum = [sum[0] + at[0], sum[1] + at[1]];
-                }
-                (values.len(), sum[0] * sum[0] + sum[1] * sum[1])
-            });
-        agreement(sums)
-    }
-}
-
-/// The unit vector at so many turns.
-fn unit(turns: f64) -> [f64; 2] {
-    let (sine, cosine) = (TAU * turns.fract()).sin_cos();
-    [cosine, sine]
 }
 
 /// The step at the top of the peak around a frequency, and its height.
@@ -261,7 +194,7 @@ pub fn fitted(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
     for _ in 0..3 {
         let mut points = Vec::new();
         for values in clusters {
-            let phase = resultant(values, step).1 * step;
+            let phase = resultant(values, step).turns() * step;
             let number = |value: f64| ((value - phase) / step).round();
             points.push(
                 values
