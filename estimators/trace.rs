@@ -252,7 +252,7 @@ pub struct DroppedWindow {
 
 /// One wait, in ticks of the reference.
 #[apply(recorded)]
-#[derive(Copy, Default, Eq)]
+#[derive(Copy, Default)]
 pub struct Wait {
     /// What was asked for, in nanoseconds.
     pub request_ns: u64,
@@ -308,7 +308,7 @@ pub struct WaitTrace {
 
 /// What one fresh process observed of a periodic timer.
 #[apply(recorded)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct PeriodRun {
     /// The reference at each wake-up, in its ticks, and how many expirations the timer says that it
     /// stands for.

@@ -80,7 +80,7 @@ impl Default for KernelLog {
 
 /// What a hypervisor says.
 #[apply(recorded)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct CounterPromise {
     /// Whether a move leaves the rate as it is.
     pub keeps_rate: bool,

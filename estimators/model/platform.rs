@@ -67,7 +67,7 @@ impl Platform {
 
 /// The processor.
 #[apply(wire)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct Cpu {
     /// Instruction set architecture, as in `x86_64`.
     pub architecture: String,
@@ -127,7 +127,7 @@ pub struct Cpu {
 
 /// Cores that are alike, as big or little ones, for performance or for efficiency.
 #[apply(wire)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct CoreKind {
     /// What they are called: the part (`Cortex-A76`), Intel's words (`P-core`, `E-core`), the
     /// system's (`Performance`), or the capacity.
@@ -142,7 +142,7 @@ pub struct CoreKind {
 
 /// The operating system.
 #[apply(wire)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct Os {
     /// `linux`.
     pub family: String,
@@ -165,7 +165,7 @@ pub enum Tickless {
 
 /// The kernel.
 #[apply(wire)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct Kernel {
     /// As `uname -s`.
     pub name: Option<String>,
@@ -183,7 +183,7 @@ pub struct Kernel {
 
 /// The clock source of the kernel (`/sys/devices/system/clocksource`).
 #[apply(wire)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct ClockSource {
     /// The one in use.
     pub current: Option<String>,
@@ -200,7 +200,7 @@ pub struct ClockSource {
 /// The time stamp counter: what CPUID and the flags in `/proc/cpuinfo` say of it. All null on other
 /// architectures.
 #[apply(wire)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct Tsc {
     /// Its rate does not follow the frequency of the core.
     pub constant: Option<bool>,
@@ -217,7 +217,7 @@ pub struct Tsc {
 }
 
 /// Whether the counter of the processor keeps one rate in all states of the machine, on all CPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InvariantCounter {
     /// Whether it does; `None` where nothing says so.
     pub value: Option<bool>,
@@ -287,7 +287,7 @@ pub struct Load {
 
 /// What makes threads wake late from waits.
 #[apply(wire)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct Waiting {
     /// By how much the kernel may put off waking a thread, in nanoseconds, to wake several at once
     /// (PR_SET_TIMERSLACK).
@@ -303,7 +303,7 @@ pub struct Waiting {
 
 /// A state that an idle CPU may enter.
 #[apply(wire)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct IdleState {
     /// As the driver calls it, as in `C1`.
     pub name: String,
@@ -337,7 +337,7 @@ pub struct Limits {
 /// What a time namespace adds to clocks: what they say is not what other processes of the machine
 /// read.
 #[apply(wire)]
-#[derive(Copy, Default, Eq)]
+#[derive(Copy, Default)]
 pub struct TimeNamespace {
     /// To `CLOCK_MONOTONIC` and related clocks, in nanoseconds.
     pub monotonic_ns: i64,
@@ -357,7 +357,7 @@ pub struct CpuQuota {
 
 /// Memory that a control group allows.
 #[apply(wire)]
-#[derive(Copy, Default, Eq)]
+#[derive(Copy, Default)]
 pub struct MemoryLimit {
     /// Bytes; null where there is no limit.
     pub bytes: Option<u64>,

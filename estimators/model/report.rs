@@ -68,7 +68,7 @@ pub enum ProvenanceKind {
 
 /// Where the figures of a report come from.
 #[apply(wire)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct Provenance {
     /// Measured or published.
     pub kind: ProvenanceKind,
@@ -80,7 +80,6 @@ pub struct Provenance {
 
 /// The program that wrote the report.
 #[apply(wire)]
-#[derive(Eq)]
 pub struct Tool {
     /// `timermeter`.
     pub name: String,

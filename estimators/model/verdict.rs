@@ -65,7 +65,7 @@ impl Question {
 }
 
 /// How a question was answered, and why so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer<'a> {
     /// The question.
     pub question: Question,

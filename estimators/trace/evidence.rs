@@ -59,7 +59,7 @@ pub struct Claims {
 
 /// Successive readings of one thread.
 #[apply(recorded)]
-#[derive(Copy, Default, Eq)]
+#[derive(Copy, Default)]
 pub struct Order {
     /// How many.
     #[serde(deserialize_with = "super::plausible")]
@@ -77,7 +77,7 @@ pub struct Order {
 
 /// Readings handed from thread to thread.
 #[apply(recorded)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct Threads {
     /// Rounds of pairs that met at the same time.
     pub rounds: u32,
@@ -89,7 +89,7 @@ pub struct Threads {
 
 /// Two threads that took turns.
 #[apply(recorded)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct Pair {
     /// Their CPUs, where they were chosen.
     pub cpus: Option<[u32; 2]>,
@@ -127,7 +127,7 @@ impl Pair {
 
 /// Readings between two of the same clock in another way.
 #[apply(recorded)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct Beside {
     /// The id of the other way.
     pub within: String,
@@ -184,7 +184,7 @@ pub enum Meanwhile {
 
 /// How far a timer and its reference moved together.
 #[apply(recorded)]
-#[derive(Copy, Eq)]
+#[derive(Copy)]
 pub struct Moved {
     /// What the thread did.
     pub meanwhile: Meanwhile,
@@ -224,7 +224,7 @@ pub struct CounterEvidence {
 
 /// Two CPUs that took turns.
 #[apply(recorded)]
-#[derive(Default, Eq)]
+#[derive(Default)]
 pub struct Handed {
     /// Counts and extremes.
     pub pair: Pair,
@@ -255,7 +255,7 @@ impl Handed {
 
 /// A look from one CPU.
 #[apply(recorded)]
-#[derive(Copy, Eq)]
+#[derive(Copy)]
 pub struct CounterLook {
     /// The CPU.
     pub cpu: u32,
@@ -267,7 +267,7 @@ pub struct CounterLook {
 
 /// What reads in a row took.
 #[apply(recorded)]
-#[derive(Copy, Eq)]
+#[derive(Copy)]
 pub struct Reads {
     /// How many.
     pub count: u32,
