@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use timers::Fault;
 
-use super::runtimes::{self, Installed, Unnamed};
+use super::runtimes::Unnamed;
 use super::{HostName, Hosted, MissingTimer, Selection};
 use crate::campaign::clocks::{Host, Settings};
 use crate::cli::{AgentSpec, HostArgs};
@@ -50,15 +50,15 @@ fn answers<T: Hosted>(ops: &[String], op: Option<&str>) -> bool {
 
 /// All hosts of a run.
 pub struct Offers {
-    all: Vec<Offer>,
+    pub(super) all: Vec<Offer>,
     /// Hosts that are not there.
-    lost: Vec<MissingTimer>,
+    pub(super) lost: Vec<MissingTimer>,
     /// Whether a runtime that the user named is not there.
-    missing_by_name: bool,
+    pub(super) missing_by_name: bool,
     /// What came of runtimes that were meant without being named.
     pub unnamed: Unnamed,
     /// Holds the hosts of other runtimes while they are needed.
-    folder: Option<Rc<ScratchFolder>>,
+    pub(super) folder: Option<Rc<ScratchFolder>>,
 }
 
 impl Offers {
@@ -70,34 +70,28 @@ impl Offers {
         settings: &Settings,
     ) -> Result<Self, CommandError> {
         make_room_for_files().map_err(CommandError::Failed)?;
-        let mut all = vec![native(with_waiters)?];
-        let mut lost = Vec::new();
-        let Installed {
-            folder,
-            missing_by_name,
-            unnamed,
-        } = runtimes::add(hosts, settings, &mut all, &mut lost)?;
+        let mut offers = Self {
+            all: vec![native(with_waiters)?],
+            lost: Vec::new(),
+            missing_by_name: false,
+            unnamed: Unnamed::default(),
+            folder: None,
+        };
+        offers.add_runtimes(hosts, settings)?;
         for spec in &hosts.agents {
             match ask(command(spec), spec.name.as_deref(), false, None, settings) {
-                Ok(offer) => all.push(offer),
+                Ok(offer) => offers.all.push(offer),
                 Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
                 Err(fault) => {
-                    lost.push(unreachable(
-                        &prefix_of(spec),
-                        spec.command.join(" "),
-                        &fault,
-                    ));
+                    let label = spec.command.join(" ");
+                    offers
+                        .lost
+                        .push(unreachable(&prefix_of(spec), label, &fault));
                 }
             }
         }
-        make_names_unique(&mut all);
-        Ok(Self {
-            all,
-            lost,
-            missing_by_name,
-            unnamed,
-            folder: folder.map(Rc::new),
-        })
+        make_names_unique(&mut offers.all);
+        Ok(offers)
     }
 
     /// Picks the timers that were asked for, all of them without `patterns`; of timers that wait,

@@ -1,28 +1,19 @@
-//! The hosts of other runtimes: made ready in a private folder, and asked what they have.
+//! Adds the hosts of other runtimes: made ready in a private folder, and asked what they have.
+
+use std::rc::Rc;
 
 use timers::Fault;
-use timers::agents::Runtime;
 
 use super::MissingTimer;
-use super::offers::{Offer, ask, unreachable};
+use super::offers::{Offers, ask, unreachable};
 use crate::campaign::clocks::Settings;
 use crate::cli::HostArgs;
 use crate::commands::CommandError;
 use crate::hosts::children;
-use crate::hosts::runtimes::{self, NotThere, Ready, takes_settings};
+use crate::hosts::runtimes::{NotThere, Ready, prepare, takes_settings};
 use crate::model::Status;
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
-
-/// What came of the runtimes.
-pub(super) struct Installed {
-    /// Holds their hosts.
-    pub folder: Option<ScratchFolder>,
-    /// Whether one that the user named is not there.
-    pub missing_by_name: bool,
-    /// What came of those that were meant without being named.
-    pub unnamed: Unnamed,
-}
 
 /// Runtimes that `all` means: which are here, and the rows of those that are not.
 #[derive(Clone, Debug, Default)]
@@ -40,56 +31,87 @@ impl Unnamed {
 
     /// In a line, unless none was meant.
     pub fn line(&self) -> Option<String> {
-        const HOW: &str = "`timermeter list --runtime all` says which package brings them";
-        match (self.here.as_slice(), self.missing.as_slice()) {
-            ([], []) => None,
-            (here, []) => Some(format!("runtimes: all {} are here", here.len())),
-            ([], _) => Some(format!("runtimes: none is here; {HOW}")),
-            (here, missing) => Some(format!(
-                "runtimes: {}; not here: {} ({HOW})",
-                here.join(", "),
-                missing.join(", ")
-            )),
-        }
+        let list = |names: &[&str]| match names {
+            [] => "none".into(),
+            names => names.join(", "),
+        };
+        (self.here.len() + self.missing.len() > 0).then(|| {
+            format!(
+                "runtimes: {}; not here: {} (`timermeter list --runtime all` says which package brings them)",
+                list(&self.here),
+                list(&self.missing)
+            )
+        })
     }
 }
 
-/// Adds what the hosts of these runtimes offer, and a row for each that is not there.
-pub(super) fn add(
-    wanted: &HostArgs,
-    settings: &Settings,
-    offers: &mut Vec<Offer>,
-    lost: &mut Vec<MissingTimer>,
-) -> Result<Installed, CommandError> {
-    let settings_of_browsers: Vec<String> = wanted
-        .settings
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    let wanted = wanted.wanted();
-    if !settings_of_browsers.is_empty()
-        && !wanted.iter().any(|(runtime, _)| takes_settings(runtime))
-    {
-        return Err(CommandError::Usage(
-            "--firefox-setting needs --runtime firefox".into(),
-        ));
-    }
-    let (folder, prepared) = prepare(&wanted, &settings_of_browsers)?;
-    let (mut missing_by_name, mut unnamed) = (false, Unnamed::default());
-    for ((runtime, named), prepared) in wanted.into_iter().zip(prepared) {
-        if !named {
-            let here = if prepared.is_ok() {
-                &mut unnamed.here
-            } else {
-                &mut unnamed.missing
-            };
-            here.push(runtime.name);
+impl Offers {
+    /// Adds what the hosts of the runtimes offer that were asked for. They are made ready all at
+    /// once, because nothing is measured yet.
+    pub(super) fn add_runtimes(
+        &mut self,
+        hosts: &HostArgs,
+        settings: &Settings,
+    ) -> Result<(), CommandError> {
+        let wanted = hosts.wanted();
+        let of_browsers = hosts.settings.iter();
+        let of_browsers: Vec<String> = of_browsers
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        if !of_browsers.is_empty() && !wanted.iter().any(|(runtime, _)| takes_settings(runtime)) {
+            return Err(CommandError::Usage(
+                "--firefox-setting needs --runtime firefox".into(),
+            ));
         }
-        let ready = prepared.unwrap_or_else(|why| {
-            missing_by_name |= named;
-            lost.push(missing(runtime, why));
-            Vec::new()
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let folder = ScratchFolder::within(&std::env::temp_dir(), 0o700).map_err(|error| {
+            CommandError::Failed(format!(
+                "cannot make a folder for the hosts of other runtimes: {error}; set TMPDIR to one that can be written"
+            ))
+        })?;
+        let (place, of_browsers) = (folder.path(), &of_browsers);
+        let prepared: Vec<Result<Vec<Ready>, NotThere>> = std::thread::scope(|scope| {
+            let start = |&(runtime, _)| scope.spawn(move || prepare(runtime, place, of_browsers));
+            let threads: Vec<_> = wanted.iter().map(start).collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
         });
+        if children::interrupted() {
+            return Err(CommandError::Interrupted);
+        }
+        self.folder = Some(Rc::new(folder));
+        for ((runtime, is_named), prepared) in wanted.into_iter().zip(prepared) {
+            let kind = if prepared.is_ok() {
+                &mut self.unnamed.here
+            } else {
+                &mut self.unnamed.missing
+            };
+            kind.extend((!is_named).then_some(runtime.name));
+            match prepared {
+                Ok(ready) => self.add_ready(ready, settings)?,
+                Err(why) => {
+                    self.missing_by_name |= is_named;
+                    let label = format!("all timers of {}", runtime.name);
+                    let why = NotUsable {
+                        status: Status::Unavailable,
+                        reason: why.reason,
+                        remedy: Some(why.remedy),
+                    };
+                    self.lost
+                        .push(MissingTimer::of_host(runtime.name, label, why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_ready(&mut self, ready: Vec<Ready>, settings: &Settings) -> Result<(), CommandError> {
         for Ready {
             prefix,
             command,
@@ -98,65 +120,11 @@ pub(super) fn add(
         {
             let label = command.name.clone();
             match ask(command, Some(prefix), true, log, settings) {
-                Ok(offer) => offers.push(offer),
+                Ok(offer) => self.all.push(offer),
                 Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
-                Err(fault) => lost.push(unreachable(prefix, label, &fault)),
+                Err(fault) => self.lost.push(unreachable(prefix, label, &fault)),
             }
         }
+        Ok(())
     }
-    Ok(Installed {
-        folder,
-        missing_by_name,
-        unnamed,
-    })
-}
-
-/// A private folder, and for each runtime its hosts or why there are none.
-type Prepared = (Option<ScratchFolder>, Vec<Result<Vec<Ready>, NotThere>>);
-
-/// Makes hosts ready, all at once: nothing is measured yet. They live in a private folder that goes
-/// with its owner.
-fn prepare(
-    wanted: &[(&'static Runtime, bool)],
-    settings: &[String],
-) -> Result<Prepared, CommandError> {
-    if wanted.is_empty() {
-        return Ok((None, Vec::new()));
-    }
-    let folder = ScratchFolder::within(&std::env::temp_dir(), 0o700).map_err(|error| {
-        CommandError::Failed(format!(
-            "cannot make a folder for the hosts of other runtimes: {error}; set TMPDIR to one that can be written"
-        ))
-    })?;
-    let place = folder.path();
-    let prepared = std::thread::scope(|scope| {
-        let threads: Vec<_> = wanted
-            .iter()
-            .map(|&(runtime, _)| scope.spawn(move || runtimes::prepare(runtime, place, settings)))
-            .collect();
-        let broken = || NotThere {
-            reason: "its preparation broke off".into(),
-            remedy: "try again".into(),
-        };
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(broken())))
-            .collect()
-    });
-    if children::interrupted() {
-        Err(CommandError::Interrupted)
-    } else {
-        Ok((Some(folder), prepared))
-    }
-}
-
-/// A runtime that is not there.
-fn missing(runtime: &Runtime, why: NotThere) -> MissingTimer {
-    let label = format!("all timers of {}", runtime.name);
-    let why = NotUsable {
-        status: Status::Unavailable,
-        reason: why.reason,
-        remedy: Some(why.remedy),
-    };
-    MissingTimer::of_host(runtime.name, label, why)
 }
