@@ -11,6 +11,7 @@ mod period;
 mod platform;
 mod plotted;
 mod report;
+mod row;
 mod timer;
 mod verdict;
 mod wait;
@@ -26,7 +27,8 @@ pub use platform::{
 };
 pub use plotted::{CostHistogram, Figures, IntervalHistogram, Staircase};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};
-pub use timer::{Observations, Resolution, ResolutionKind, RowHead, Status, Timer, TimerRow};
+pub use row::{RowHead, Status};
+pub use timer::{Observations, Resolution, ResolutionKind, Timer, TimerRow};
 pub use timers::waits::Means;
 pub use timers::{Context, Counted, Family, ReadsBy};
 pub use verdict::{

@@ -1,5 +1,6 @@
 //! A periodic timer in a report: its rate, its jitter, what becomes of missed expirations.
 
+use super::row::headed;
 use super::{Interval, RowHead, WaitConditions};
 
 /// What a periodic timer does with the expirations that its thread was too busy for.
@@ -58,6 +59,8 @@ pub struct PeriodRow {
     /// What was found; null when it is not `ok`.
     pub figures: Option<PeriodFigures>,
 }
+
+headed!(PeriodRow);
 
 #[cfg(test)]
 mod tests {

@@ -3,26 +3,9 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::ops::{Deref, DerefMut};
 
-use super::{
-    Cost, Distribution, Figures, Finding, Interval, PeriodRow, Properties, Verdicts, WaitRow,
-};
-
-/// How the characterisation of a timer ended.
-#[apply(names)]
-#[derive(Default)]
-pub enum Status {
-    /// All figures were determined.
-    Ok = "ok",
-    /// It could be read, but its resolution could not be determined.
-    Unresolved = "unresolved",
-    /// The machine does not let it be read.
-    #[default]
-    Unavailable = "unavailable",
-    /// It crashed, hung or sent a malformed reply.
-    Failed = "failed",
-}
+use super::row::headed;
+use super::{Cost, Distribution, Figures, Interval, Properties, RowHead, Status, Verdicts};
 
 /// A timer as its host declares it, under the name that it has in reports.
 #[apply(recorded)]
@@ -44,47 +27,6 @@ pub struct Timer {
     #[serde(default)]
     pub properties: Properties,
 }
-
-/// What all rows of a report have: who was measured, and how that ended.
-#[apply(wire)]
-#[derive(Default)]
-pub struct RowHead {
-    /// Unique in the report; of sleep primitives and periodic timers together with the conditions
-    /// and the period.
-    pub id: String,
-    /// The call itself.
-    pub label: String,
-    /// `native`, or the name of the runtime that hosts it.
-    pub runtime: String,
-    /// How the characterisation ended.
-    pub status: Status,
-    /// Why, when it is not `ok`.
-    pub reason: Option<String>,
-    /// What to do about it, when it is not `ok` and something can be done.
-    pub remedy: Option<String>,
-    /// What the reader should know.
-    pub warnings: Vec<Finding>,
-}
-
-macro_rules! headed {
-    ($($row:ident),*) => {
-        $(impl Deref for $row {
-            type Target = RowHead;
-
-            fn deref(&self) -> &RowHead {
-                &self.head
-            }
-        }
-
-        impl DerefMut for $row {
-            fn deref_mut(&mut self) -> &mut RowHead {
-                &mut self.head
-            }
-        })*
-    };
-}
-
-headed!(TimerRow, WaitRow, PeriodRow);
 
 /// One timer.
 #[apply(wire)]
@@ -127,6 +69,8 @@ pub struct TimerRow {
     /// What its figures are drawn from; null where nothing was observed.
     pub figures: Option<Figures>,
 }
+
+headed!(TimerRow);
 
 impl TimerRow {
     /// A row that holds nothing yet but the name of its timer.

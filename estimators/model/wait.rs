@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use timers::waits::Means;
 
+use super::row::headed;
 use super::{Interval, RowHead};
 
 /// What else the machine did meanwhile.
@@ -234,3 +235,5 @@ pub struct WaitRow {
     /// What was found; null when it is not `ok`.
     pub figures: Option<WaitFigures>,
 }
+
+headed!(WaitRow);
