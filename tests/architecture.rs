@@ -216,7 +216,11 @@ fn rooms_import_only_listed_rooms() {
         others.entry(room).or_default().extend(rooms);
     }
     others.retain(|_, others| !others.is_empty());
-    assert_eq!(others, Arrows::new(), "CONTRIBUTING.md does not list these imports");
+    assert_eq!(
+        others,
+        Arrows::new(),
+        "CONTRIBUTING.md does not list these imports"
+    );
 }
 
 /// A file and those of its own folder may speak of each other: they are one thing in several parts.
