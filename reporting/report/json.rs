@@ -60,7 +60,7 @@ mod tests {
     use crate::report::read::tests::SMALL;
 
     #[test]
-    fn kept_document_is_the_same_and_shorter() {
+    fn kept_document_is_shorter() {
         let row = |id: &str| {
             format!(r#"{{"id":"{id}","label":"","runtime":"x","status":"ok","warnings":[]}}"#)
         };
