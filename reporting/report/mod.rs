@@ -59,7 +59,7 @@ mod schema {
         use super::schema;
 
         #[test]
-        fn the_copy_in_docs_is_current() {
+        fn copy_in_docs_is_current() {
             let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/report.v2.schema.json");
             let now = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
             if std::env::var_os("UPDATE_SCHEMA").is_some() {

@@ -288,7 +288,7 @@ pub(super) mod tests {
         let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","warnings":[],"figures":{"staircase":5}}"#;
         let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"));
         let error = parse(&text, "r.json").unwrap_err().to_string();
-        assert!(error.contains("line 1, column"), "{error}");
+        assert!(error.contains("line 6, column"), "{error}");
     }
 
     #[test]
