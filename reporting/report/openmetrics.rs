@@ -133,8 +133,12 @@ fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
             .iter()
             .filter(|field| keys.contains(&field.key))
             .filter_map(|field| {
-                let value = field.of_report(report)?;
-                Some(labels(&[(field.key, value.as_text())]))
+                let label = match field.key {
+                    "tool_version" => "version",
+                    "clock_source" => "clocksource",
+                    key => key,
+                };
+                Some(labels(&[(label, field.of_report(report)?.as_text())]))
             });
         std::iter::once(run.to_owned())
             .chain(texts)
