@@ -160,11 +160,7 @@ fn site_has_index_and_pages() {
         .iter()
         .filter(|link| link.starts_with("reports/"))
         .collect();
-    assert_eq!(
-        pages.len(),
-        6,
-        "each in the list, the matrix, and the one that is folded: {links:?}"
-    );
+    assert_eq!(pages.len(), 4, "each in the list and the matrix: {links:?}");
     for page in pages {
         let text = fs::read_to_string(place.join(page)).unwrap();
         let home = text
@@ -277,7 +273,7 @@ fn tables_sort_and_filter() {
            reported.shown = document.getElementById('shown').textContent; reported.hash = location.hash;
            filter.value = ''; filter.dispatchEvent(new Event('input')); reported.all = ids().length;
            // A page in no window may get no focus of its own.
-           button('resolution').dispatchEvent(new FocusEvent('focus')); const tip = document.getElementById('tip');
+           button('quality').dispatchEvent(new FocusEvent('focus')); const tip = document.getElementById('tip');
            reported.tip = [tip.hidden, tip.textContent.slice(0, 8)];
            dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); reported.away = tip.hidden;";
     let page = render(&[report()], &[], None).unwrap();
@@ -327,7 +323,7 @@ fn tables_sort_and_filter() {
     assert_eq!(reported["all"], report.timers.len());
     assert_eq!(
         reported["tip"],
-        serde_json::json!([false, "The step"]),
+        serde_json::json!([false, "Resoluti"]),
         "explained on focus"
     );
     assert_eq!(reported["away"], true, "Escape puts it away");
@@ -367,7 +363,7 @@ fn the_comparison_sorts_in_a_browser() {
     let script = "const cells = () => [...document.querySelectorAll('#matrix tbody tr')]\
                   .map((row) => row.cells[2].textContent);
                   document.querySelector('#matrix [data-key=c2]').click(); reported.cells = cells();
-                  reported.names = [...document.querySelectorAll('#matrix tbody th, #matrix-others tbody th')].length;";
+                  reported.names = [...document.querySelectorAll('#matrix tbody th')].length;";
     let Some(reported) = in_browser("the comparison", &page, "", script) else {
         return;
     };

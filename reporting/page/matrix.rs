@@ -1,369 +1,161 @@
 //! Platforms side by side: a row a timer, a column a report.
 
-use std::collections::HashMap;
-
 use indexmap::IndexMap;
 
-use super::{parts, view};
-use crate::model::{ProvenanceKind, Report, Status};
+use super::quality_class;
+use super::view::{about, summary};
+use crate::model::{ProvenanceKind, Report, Status, TimerRow, value_of};
 use crate::report::machine::name;
 use crate::report::usual_lateness;
+use crate::statistics::mean;
 use crate::text::numbers::{percent, time};
 
-/// Where the figures of a report come from; measured ones stand first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Origin {
-    Measured,
-    /// By an emulator, which makes what a read costs.
-    Emulated,
-    Published,
-}
-
-/// What the comparison needs of a report, so that ten thousand need not be held whole.
+/// What an index needs of a report, so that ten thousand need not be held whole.
 pub(super) struct Brief {
+    pub is_published: bool,
     /// The machine.
     pub name: String,
     /// When, and by which kernel.
     pub about: String,
     /// Its page.
     pub href: Option<String>,
-    /// What it comes down to, or what it is of.
+    /// What it comes down to, or how many timers it has.
     pub says: String,
-    pub origin: Origin,
-    /// What its name is made of, what tells most first.
-    parts: Vec<String>,
-    timers: Vec<(String, PlatformVerdict)>,
-    /// Median lateness of waits of about a millisecond, in nanoseconds.
-    waits: Vec<(String, f64)>,
+    /// Quality of each clock.
+    clocks: Vec<(String, Cell)>,
+    /// Median lateness of waits of about a millisecond.
+    waits: Vec<(String, Cell)>,
 }
 
-struct PlatformVerdict {
-    status: Status,
-    quality: Option<f32>,
-    /// Why it is not ok, shortened.
-    reason: Option<Box<str>>,
-}
-
-impl Brief {
-    pub fn of(report: &Report, href: Option<String>, says: Option<String>) -> Self {
-        let timers = report.timers.iter().map(|row| {
-            let reason = row.reason.as_deref().filter(|_| row.status != Status::Ok);
-            let reason = reason.map(|reason| reason.into());
-            let quality = row
-                .quality
-                .map(|quality| quality.value as f32)
-                .filter(|quality| quality.is_finite());
-            (
-                row.id.clone(),
-                PlatformVerdict {
-                    status: row.status,
-                    quality,
-                    reason,
-                },
-            )
-        });
-        let waits = usual_lateness(report).into_iter();
-        let waits = waits.collect();
-        Self {
-            name: name(report),
-            about: view::about(report),
-            href,
-            says: says.unwrap_or_else(|| view::summary(report)),
-            origin: Origin::of(report),
-            parts: parts(report),
-            timers: timers.collect(),
-            waits,
-        }
-    }
-}
-
-impl Origin {
-    fn of(report: &Report) -> Self {
-        match report.provenance.kind {
-            ProvenanceKind::Published => Self::Published,
-            ProvenanceKind::Measured if report.platform.emulator().is_some() => Self::Emulated,
-            ProvenanceKind::Measured => Self::Measured,
-        }
-    }
-}
-
-/// The CPU, how it was used, and the system, without remarks. An emulator is told by what it
-/// emulates, whatever it runs on.
-fn parts(report: &Report) -> Vec<String> {
-    let platform = &report.platform;
-    let architecture = platform.cpu.architecture.as_str();
-    let cpu = platform
-        .cpu
-        .name()
-        .unwrap_or_else(|| architecture.to_owned());
-    let os = platform.os.name.as_deref().unwrap_or(&platform.os.family);
-    let os = os
-        .split(" (")
-        .next()
-        .unwrap_or_default()
-        .replace("GNU/Linux ", "");
-    let hypervisor = platform.hypervisor.as_deref().unwrap_or_default();
-    let parts = match platform.emulator() {
-        Some(emulator) => [architecture, emulator, "", &os].map(str::to_owned),
-        None => [cpu.as_str(), architecture, hypervisor, &os].map(str::to_owned),
-    };
-    parts.to_vec()
-}
-
-/// Names that tell these apart: without the parts that most of those from the same origin share,
-/// but for the first, and for what emulates.
-pub(super) fn headings(reports: &[&Brief]) -> Vec<String> {
-    let shared = |brief: &Brief, at: usize, part: &str| {
-        let alike = reports.iter().filter(|other| other.origin == brief.origin);
-        let same = alike
-            .clone()
-            .filter(|other| other.parts.get(at).is_some_and(|own| own == part));
-        let emulates = brief.origin == Origin::Emulated && at == 1;
-        !emulates && 2 * same.count() > alike.count()
-    };
-    let told = |brief: &&Brief| {
-        let parts = brief.parts.iter().enumerate();
-        let parts =
-            parts.filter(|(at, part)| *at == 0 || !(part.is_empty() || shared(brief, *at, part)));
-        parts
-            .map(|(_, part)| part.as_str())
-            .collect::<Vec<_>>()
-            .join(" · ")
-    };
-    reports.iter().map(told).collect()
-}
-
-pub(super) struct Matrix {
-    /// Leads its anchors.
-    pub key: &'static str,
-    /// What a row is.
-    pub corner: &'static str,
-    pub title: &'static str,
-    pub caption: &'static str,
-    pub note: &'static str,
-    /// Whether smaller figures are better.
-    pub ascending: bool,
-    /// Whether it is to be seen only by those who ask for it.
-    pub folded: bool,
-    pub columns: Vec<MatrixColumn>,
-    pub rows: Vec<MatrixRow>,
-}
-
-#[derive(Clone)]
-pub(super) struct MatrixColumn {
-    pub name: String,
-    pub about: String,
-    pub href: Option<String>,
-}
-
-#[derive(Clone)]
-pub(super) struct MatrixRow {
-    pub id: String,
-    pub cells: Vec<Cell>,
-}
-
-#[derive(Clone)]
+/// A figure of a timer on a platform.
+#[derive(Clone, Default)]
 pub(super) struct Cell {
     pub class: &'static str,
     pub text: String,
-    pub sort: String,
-    pub says: String,
+    /// What it sorts by.
+    pub value: Option<f64>,
+    /// Why there is no figure.
+    pub reason: String,
 }
 
-impl Matrix {
-    /// Of timers that are read, and of those that wait; the latter alone where nothing else is in
-    /// the reports.
-    pub fn all_of(reports: &[Brief]) -> Vec<Self> {
-        let waits = Self::of_waits(reports);
-        let read: Vec<&Brief> = reports
-            .iter()
-            .filter(|report| !report.timers.is_empty())
-            .collect();
-        let first = (!read.is_empty() || waits.is_none()).then(|| Self::of(&read));
-        let (first, folded) = first.map(|matrix| matrix.parted(&read)).unzip();
-        first
-            .into_iter()
-            .chain(waits)
-            .chain(folded.flatten())
-            .collect()
-    }
+/// A table of timers and platforms.
+pub(super) struct Matrix<'a> {
+    /// Leads its anchors.
+    pub key: &'static str,
+    pub title: &'static str,
+    pub caption: &'static str,
+    /// Which figures come first when it is sorted.
+    pub first: &'static str,
+    pub columns: Vec<&'a Brief>,
+    pub rows: Vec<(&'a str, Vec<Cell>)>,
+}
 
-    /// The rows that have a figure of a measured machine, and the others, where there are some of
-    /// each.
-    fn parted(mut self, reports: &[&Brief]) -> (Self, Option<Self>) {
-        let told = |row: &MatrixRow| {
-            let cells = row.cells.iter().zip(reports);
-            cells
-                .filter(|(_, report)| report.origin == Origin::Measured)
-                .any(|(cell, _)| !cell.sort.is_empty())
-        };
-        let (here, elsewhere): (Vec<MatrixRow>, Vec<MatrixRow>) =
-            std::mem::take(&mut self.rows).into_iter().partition(told);
-        if here.is_empty() || elsewhere.is_empty() {
-            self.rows = [here, elsewhere].concat();
-            return (self, None);
-        }
-        let others = Self {
-            key: "matrix-others",
-            title: "Timers that no measured machine has figures of",
-            columns: self.columns.clone(),
-            rows: elsewhere,
-            folded: true,
-            ..self
-        };
-        (Self { rows: here, ..self }, Some(others))
-    }
-
-    /// Timers in the order of their mean Quality, best first; those without one last.
-    fn of(reports: &[&Brief]) -> Self {
-        let blank = Cell {
-            class: "none",
-            text: String::new(),
-            sort: String::new(),
-            says: String::new(),
-        };
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        let mut rows: Vec<(MatrixRow, f64, u32)> = Vec::new();
-        for (column, report) in reports.iter().enumerate() {
-            for (id, verdict) in &report.timers {
-                let at = *places.entry(id).or_insert_with(|| {
-                    rows.push((
-                        MatrixRow::of_timer(id, vec![blank.clone(); reports.len()]),
-                        0.0,
-                        0,
-                    ));
-                    rows.len() - 1
-                });
-                let (row, sum, count) = &mut rows[at];
-                row.cells[column] = Cell::of(verdict);
-                if let Some(quality) = verdict.quality {
-                    (*sum, *count) = (*sum + f64::from(quality), *count + 1);
-                }
-            }
-        }
-        let mean = |row: &(MatrixRow, f64, u32)| {
-            if row.2 == 0 {
-                -1.0
-            } else {
-                row.1 / f64::from(row.2)
-            }
-        };
-        // What most reports have first.
-        let common = |row: &(MatrixRow, f64, u32)| 2 * row.2 as usize > reports.len();
-        rows.sort_by(|a, b| common(b).cmp(&common(a)).then(mean(b).total_cmp(&mean(a))));
+impl Brief {
+    pub fn new(report: &Report, href: Option<String>, says: Option<String>) -> Self {
+        let clocks = report.timers.iter();
+        let waits = usual_lateness(report).into_iter().map(|(name, ns)| {
+            let cell = Cell {
+                class: "none",
+                text: time(Some(ns)),
+                value: Some(ns),
+                reason: String::new(),
+            };
+            (name, cell)
+        });
         Self {
-            key: "matrix",
-            corner: "timer",
-            title: "Quality by timer and platform",
-            caption: "Quality in percent, a row a timer, a column a platform.",
-            note: "n/a: the machine does not let it be read · ?: its step could not be determined · ✕: it failed · blank: not in that \
-                   report.",
-            ascending: false,
-            folded: false,
-            columns: MatrixColumn::all_of(reports),
-            rows: rows.into_iter().map(|(row, ..)| row).collect(),
+            is_published: report.provenance.kind == ProvenanceKind::Published,
+            name: name(report),
+            about: about(report),
+            href,
+            says: says.unwrap_or_else(|| summary(report)),
+            clocks: clocks
+                .map(|row| (row.id.clone(), Cell::of_clock(row)))
+                .collect(),
+            waits: waits.collect(),
         }
-    }
-
-    /// Timers that wait, the least late first. `None` where no report has any.
-    fn of_waits(reports: &[Brief]) -> Option<Self> {
-        let reports: Vec<&Brief> = reports
-            .iter()
-            .filter(|report| !report.waits.is_empty())
-            .collect();
-        let mut lateness: IndexMap<&str, Vec<Option<f64>>> = IndexMap::new();
-        for (column, report) in reports.iter().enumerate() {
-            for (id, late) in &report.waits {
-                lateness
-                    .entry(id)
-                    .or_insert_with(|| vec![None; reports.len()])[column] = Some(*late);
-            }
-        }
-        let least =
-            |row: &[Option<f64>]| row.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-        lateness.sort_by(|_, a, _, b| least(a).total_cmp(&least(b)));
-        let cell = |late: Option<f64>| Cell {
-            class: "none",
-            text: late.map_or_else(String::new, |late| time(Some(late))),
-            sort: late.map_or_else(String::new, |late| late.to_string()),
-            says: String::new(),
-        };
-        let rows: Vec<MatrixRow> = lateness
-            .into_iter()
-            .map(|(id, row)| MatrixRow::of_timer(id, row.into_iter().map(cell).collect()))
-            .collect();
-        (!rows.is_empty()).then(|| Self {
-            key: "waits",
-            corner: "timer",
-            title: "Lateness of waits by timer and platform",
-            caption: "Median lateness of waits of 1 ms, or of the length nearest to it, a row a timer, a column a platform.",
-            note: "Observed less asked, at the median; the pages of the reports have the rest. Blank: not in that report.",
-            ascending: true,
-            folded: false,
-            columns: MatrixColumn::all_of(&reports),
-            rows,
-        })
-    }
-}
-
-impl MatrixRow {
-    /// Its id in parts between which a line may break: behind a mark, and before a capital within a
-    /// word.
-    pub fn parts(&self) -> Vec<String> {
-        let mut parts = vec![String::new()];
-        for c in self.id.chars() {
-            let part = parts.last_mut().expect("there is one");
-            let last = part.chars().last();
-            let ends = last.is_some_and(|last| {
-                ":-_. ".contains(last) || (last.is_lowercase() && c.is_uppercase())
-            });
-            if ends {
-                parts.push(c.to_string())
-            } else {
-                part.push(c)
-            }
-        }
-        parts
-    }
-
-    fn of_timer(id: &str, cells: Vec<Cell>) -> Self {
-        Self {
-            id: id.to_owned(),
-            cells,
-        }
-    }
-}
-
-impl MatrixColumn {
-    fn all_of(reports: &[&Brief]) -> Vec<Self> {
-        let column = |(report, name): (&&Brief, String)| Self {
-            name,
-            about: report.about.clone(),
-            href: report.href.clone(),
-        };
-        reports.iter().zip(headings(reports)).map(column).collect()
     }
 }
 
 impl Cell {
-    fn of(verdict: &PlatformVerdict) -> Self {
-        let quality = verdict.quality.map(f64::from);
-        let text = match (quality, verdict.status) {
-            (Some(_), _) => percent(quality),
+    fn of_clock(row: &TimerRow) -> Self {
+        let value = value_of(row.quality).filter(|quality| quality.is_finite());
+        let text = match (value, row.status) {
+            (Some(_), _) => percent(value),
             (None, Status::Unavailable) => "n/a".to_owned(),
             (None, Status::Failed) => "✕".to_owned(),
             (None, Status::Ok | Status::Unresolved) => "?".to_owned(),
         };
-        let says = match &verdict.reason {
-            Some(reason) => format!("{}: {reason}", verdict.status.name()),
-            None => String::new(),
-        };
-        let sort = quality.map_or_else(String::new, |quality| format!("{quality}"));
+        let reason = row.reason.as_ref().filter(|_| row.status != Status::Ok);
+        let status = row.status.name();
         Self {
-            class: parts::quality_class(quality),
+            class: quality_class(value),
             text,
-            sort,
-            says,
+            value,
+            reason: reason.map_or_else(String::new, |reason| format!("{status}: {reason}")),
+        }
+    }
+}
+
+impl<'a> Matrix<'a> {
+    /// Quality of clocks, and lateness of waits, as far as reports have any.
+    pub fn all_of(reports: &'a [Brief]) -> Vec<Self> {
+        let quality = Self {
+            key: "matrix",
+            title: "Quality by timer and platform",
+            caption: "Quality in percent. n/a: the machine does not let it be read · ?: its step could not be determined · \
+                      ✕: it failed · blank: not in that report.",
+            first: "descending",
+            columns: Vec::new(),
+            rows: Vec::new(),
+        };
+        let lateness = Self {
+            key: "waits",
+            title: "Lateness of waits by timer and platform",
+            caption: "Median of observed less asked, of waits of 1 ms or of the length nearest to it. Blank: not in that report.",
+            first: "ascending",
+            columns: Vec::new(),
+            rows: Vec::new(),
+        };
+        let matrices = [
+            quality.filled(reports, |report| &report.clocks),
+            lateness.filled(reports, |report| &report.waits),
+        ];
+        let matrices = matrices.into_iter();
+        matrices.filter(|matrix| !matrix.rows.is_empty()).collect()
+    }
+
+    /// With the timers that most reports have first, the best of them by their mean first.
+    fn filled(self, reports: &'a [Brief], cells: fn(&Brief) -> &[(String, Cell)]) -> Self {
+        let reports = reports.iter();
+        let columns: Vec<&Brief> = reports.filter(|report| !cells(report).is_empty()).collect();
+        let mut rows: IndexMap<&str, Vec<Cell>> = IndexMap::new();
+        for (column, report) in columns.iter().enumerate() {
+            for (id, cell) in cells(report) {
+                let blank = || vec![Cell::default(); columns.len()];
+                rows.entry(id).or_insert_with(blank)[column] = cell.clone();
+            }
+        }
+        let mut rows: Vec<(&str, Vec<Cell>)> = rows.into_iter().collect();
+        let sign = if self.first == "descending" {
+            -1.0
+        } else {
+            1.0
+        };
+        let order = |cells: &[Cell]| {
+            let values: Vec<f64> = cells.iter().filter_map(|cell| cell.value).collect();
+            let is_common = 2 * values.len() > columns.len();
+            // What has no figure comes last.
+            let mean = mean(&values).map_or(f64::INFINITY, |mean| sign * mean);
+            (!is_common, mean)
+        };
+        rows.sort_by(|(_, a), (_, b)| {
+            let (a, b) = (order(a), order(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        });
+        Self {
+            columns,
+            rows,
+            ..self
         }
     }
 }

@@ -1,8 +1,7 @@
-//! Reports as web pages: one file each, which needs nothing else. What comes from elsewhere
-//! (labels, reasons) is made plain here and escaped by the templates (`templates/`).
+//! Reports as web pages: one file each, which needs nothing else. The templates (`templates/`) escape
+//! text of reports.
 
 mod matrix;
-mod parts;
 mod printed;
 pub mod site;
 mod view;
@@ -18,24 +17,18 @@ use view::ReportView;
 /// Says in a sentence what a report comes down to; pages show reports, and judge nothing.
 pub type Sentence = fn(&Report) -> Option<String>;
 
-#[derive(Template)]
+#[derive(Default, Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
     title: String,
     lead: String,
     version: String,
-    style: String,
-    script: &'a str,
     home: Option<String>,
     /// Of several reports: Quality, and lateness.
-    matrices: Vec<Matrix>,
-    reports: Vec<ReportView>,
+    matrices: Vec<Matrix<'a>>,
+    reports: Vec<ReportView<'a>>,
     list: Vec<Entry>,
-    /// Whether the list says what each report comes down to, and so stands first.
-    is_verdicts: bool,
     left_out: &'a [String],
-    terms: &'a [Term],
-    legend: [parts::QualityColour; 7],
 }
 
 /// A link to a report.
@@ -47,65 +40,7 @@ struct Entry {
     says: Option<String>,
 }
 
-/// What a column means.
-struct Term {
-    key: &'static str,
-    name: &'static str,
-    text: &'static str,
-}
-
-const TERMS: [Term; 8] = [
-    Term {
-        key: "timer",
-        name: "timer",
-        text: "A way to read a clock: its id, and the call itself. Timers of other runtimes lead with the name of their agent.",
-    },
-    Term {
-        key: "quality",
-        name: "Quality",
-        text: "Resolution, cost and spread in one figure between 0 and 100 %: resolution^-0.1 · cost^-0.1 · spread^0.5, in \
-               cycles. ± is the 95 % interval. Timers whose intervals overlap with that of the best of them share its \
-               place (#). 0 is kept for timers that went backwards or are otherwise unfit.",
-    },
-    Term {
-        key: "resolution",
-        name: "resolution",
-        text: "The step in which the counter behind the timer really moves, as seen through the call; not the unit it \
-               counts in. ≤ marks a bound where no step could be determined. Smaller is better.",
-    },
-    Term {
-        key: "cost",
-        name: "cost",
-        text: "What a read takes alone: the median of single invocations, the loop and the reference taken off. What it takes \
-               in a row of many stands among the details. Smaller is better.",
-    },
-    Term {
-        key: "cycles",
-        name: "res. cycles, cost cycles",
-        text: "Resolution and cost in cycles of the CPU, at the frequency that the machine's facts name.",
-    },
-    Term {
-        key: "spread",
-        name: "spread",
-        text: "The share of single invocations whose cost lies within one resolution of the median. 1 is all of them. Its \
-               interval, and what costs there are, stand among the details.",
-    },
-    Term {
-        key: "status",
-        name: "status",
-        text: "ok: all figures were determined. unresolved: it can be read, but its step could not be determined. \
-               unavailable: the machine does not let it be read. failed: it crashed, hung or sent a malformed reply.",
-    },
-    Term {
-        key: "trust",
-        name: "trust",
-        text: "yes: monotonic, the same on all threads, and stable, as far as that applies. no: it fails one of these three, and its \
-               Quality is 0. ?: one of them could not be tested. What a timer counts, whether it is as declared, and who answers a \
-               read, are told among the details and take nothing away.",
-    },
-];
-
-/// The heading of the only report of a page.
+/// The heading of the only report of a page, whose title names the machine.
 const ALONE: &str = "The machine and its timers";
 
 /// Whether figures are drawn.
@@ -121,47 +56,39 @@ pub enum Figures {
 /// else was asked for why it is not here; `sentence` says what each comes down to.
 ///
 /// # Errors
-/// When a figure cannot be drawn.
+/// When the template fails.
 pub fn render(
     reports: &[Report],
     left_out: &[String],
     sentence: Option<Sentence>,
 ) -> Result<String, askama::Error> {
-    let mut views: Vec<ReportView> = reports
-        .iter()
-        .enumerate()
-        .map(|(at, report)| ReportView::of(report, &format!("r{at}"), Figures::Drawn, sentence))
+    let briefs = reports.iter();
+    let briefs: Vec<Brief> = briefs
+        .map(|report| Brief::new(report, None, None))
         .collect();
-    if let [only] = views.as_mut_slice() {
-        // The title says who it is already.
-        only.heading = ALONE.to_owned();
-    }
-    let briefs: Vec<Brief> = reports
-        .iter()
-        .map(|report| Brief::of(report, None, None))
-        .collect();
-    let (title, lead) = match reports {
-        [report] => (format!("Timers of {}", name(report)), view::about(report)),
-        several => {
-            let lead = "How good the clocks of these machines are: Quality side by side, then each machine alone.";
-            (
-                format!("Timers of {} reports", several.len()),
-                lead.to_owned(),
-            )
-        }
+    let (title, lead, heading) = match reports {
+        [report] => (
+            format!("Timers of {}", name(report)),
+            view::about(report),
+            Some(ALONE),
+        ),
+        several => (
+            format!("Timers of {} reports", several.len()),
+            "How good the clocks of these machines are: Quality side by side, then each machine alone.".to_owned(),
+            None,
+        ),
     };
-    let matrices = if reports.len() > 1 {
-        Matrix::all_of(&briefs)
-    } else {
-        Vec::new()
-    };
-    Page {
-        matrices,
-        reports: views,
-        left_out,
-        ..Page::new(title, lead)
+    let views = reports.iter().enumerate();
+    let views = views.map(|(at, report)| {
+        ReportView::new(report, &format!("r{at}"), heading, Figures::Drawn, sentence)
+    });
+    let mut page = Page::new(title, lead);
+    page.reports = views.collect();
+    page.left_out = left_out;
+    if reports.len() > 1 {
+        page.matrices = Matrix::all_of(&briefs);
     }
-    .render()
+    page.render()
 }
 
 impl Page<'_> {
@@ -170,16 +97,77 @@ impl Page<'_> {
             title,
             lead,
             version: Tool::this().version,
-            style: include_str!("../templates/page.css").to_owned() + &parts::quality_style(),
-            script: include_str!("../templates/page.js"),
-            home: None,
-            matrices: Vec::new(),
-            reports: Vec::new(),
-            list: Vec::new(),
-            is_verdicts: false,
-            left_out: &[],
-            terms: &TERMS,
-            legend: parts::LEGEND,
+            ..Self::default()
         }
+    }
+}
+
+/// The class of the colour for a Quality in [0, 1], from unfit to very good; `none` where there is
+/// none.
+fn quality_class(quality: Option<f64>) -> &'static str {
+    const CLASSES: [&str; 7] = ["q0", "q1", "q2", "q3", "q4", "q5", "q6"];
+    match quality {
+        Some(0.0) => CLASSES[0],
+        Some(quality) if quality > 0.0 => CLASSES[((quality * 10.0) as usize + 1).min(6)],
+        _ => "none",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quality_class;
+
+    /// WCAG 2.2, relative luminance.
+    fn luminance(colour: u32) -> f64 {
+        let channel = |shift: u32| {
+            let share = f64::from((colour >> shift) & 0xff) / 255.0;
+            if share <= 0.040_45 {
+                share / 12.92
+            } else {
+                ((share + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        0.2126 * channel(16) + 0.7152 * channel(8) + 0.0722 * channel(0)
+    }
+
+    #[test]
+    fn qualities_are_readable_on_their_colours() {
+        let mut rules = 0;
+        for line in include_str!("../templates/page.css").lines() {
+            let Some(rule) = line.trim().strip_prefix(".q") else {
+                continue;
+            };
+            let colours: Vec<f64> = rule
+                .split('#')
+                .skip(1)
+                .map(|colour| luminance(u32::from_str_radix(&colour[..6], 16).unwrap()))
+                .collect();
+            let [ground, ink] = colours.as_slice() else {
+                panic!("no two colours: {line}");
+            };
+            let contrast = (ground.max(*ink) + 0.05) / (ground.min(*ink) + 0.05);
+            assert!(contrast >= 4.5, "{line}: {contrast:.2}");
+            rules += 1;
+        }
+        assert_eq!(rules, 14, "seven colours on light pages and on dark ones");
+    }
+
+    #[test]
+    fn every_quality_has_its_colour() {
+        for (quality, expected) in [
+            (0.0, "q0"),
+            (0.01, "q1"),
+            (0.0999, "q1"),
+            (0.1, "q2"),
+            (0.4999, "q5"),
+            (0.5, "q6"),
+            (1.0, "q6"),
+        ] {
+            assert_eq!(quality_class(Some(quality)), expected);
+        }
+        assert_eq!(
+            [None, Some(f64::NAN), Some(-1.0)].map(quality_class),
+            ["none"; 3]
+        );
     }
 }

@@ -25,9 +25,6 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     for reason in &site.left_out {
         tell(&format!("left out: {reason}"));
     }
-    if !site.at_once {
-        tell(&"this file system cannot exchange folders, so that for a moment there was no site");
-    }
     let reports = counted(site.reports, "report");
     writeln!(
         output,

@@ -6,47 +6,33 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
 
-use askama::Template;
-
-use super::{SiteContent, SiteError};
+use super::SiteError;
 use crate::model::Report;
 use crate::page::view::{self, ReportView};
-use crate::page::{ALONE, Entry, Page};
+use crate::page::{ALONE, Entry, Figures, Page, Sentence};
 use crate::report::machine::name;
 
-/// Where the page of a report lies, as an address below the site.
-pub(super) fn href(path: &Path, folder: &Path) -> String {
-    format!(
-        "reports/{}.html",
-        address(path.strip_prefix(folder).unwrap_or(path)).join("/")
-    )
-}
-
-/// Writes the page of a report, and its data beside it. Returns its address.
+/// Writes the page of a report, and its data next to it. Returns its address below the site.
 pub(super) fn write(
     path: &Path,
     report: &Report,
     folder: &Path,
     site: &Path,
-    shown: SiteContent,
+    figures: Figures,
+    sentence: Option<Sentence>,
 ) -> Result<String, SiteError> {
     let parts = address(path.strip_prefix(folder).unwrap_or(path));
-    let href = href(path, folder);
+    let href = format!("reports/{}.html", parts.join("/"));
     let target = site.join(&href);
-    let explain = |source| SiteError::Write {
-        path: target.clone(),
-        source,
-    };
-    let failed = |source: askama::Error| SiteError::Page {
-        path: path.to_owned(),
-        source,
-    };
-    let home = "../".repeat(parts.len()) + "index.html";
-    let mut view = ReportView::of(report, "r0", shown.figures, shown.sentence);
-    view.heading = ALONE.to_owned();
     let page = Page {
-        home: Some(home),
-        reports: vec![view],
+        home: Some("../".repeat(parts.len()) + "index.html"),
+        reports: vec![ReportView::new(
+            report,
+            "r0",
+            Some(ALONE),
+            figures,
+            sentence,
+        )],
         list: vec![Entry {
             href: format!("{}.json", parts.last().map_or("report", String::as_str)),
             name: "The report itself".to_owned(),
@@ -55,23 +41,23 @@ pub(super) fn write(
         }],
         ..Page::new(format!("Timers of {}", name(report)), view::about(report))
     };
-    let text = page.render().map_err(failed)?;
     // Not the site itself: where that is gone, a signal asked to stop.
     let mut folder = site.to_owned();
-    let below = target
+    let below = Path::new(&href)
         .parent()
-        .and_then(|parent| parent.strip_prefix(site).ok());
-    for part in below.into_iter().flat_map(Path::components) {
+        .into_iter()
+        .flat_map(Path::components);
+    for part in below {
         folder.push(part);
         match fs::create_dir(&folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(explain(error));
+                return Err(SiteError::write(&target)(error));
             }
             _ => {}
         }
     }
-    fs::write(&target, text).map_err(explain)?;
-    fs::copy(path, target.with_extension("json")).map_err(explain)?;
+    super::write(&page, &target)?;
+    fs::copy(path, target.with_extension("json")).map_err(SiteError::write(&target))?;
     Ok(href)
 }
 
@@ -114,20 +100,20 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn addresses_need_no_escaping_and_differ() {
+    fn addresses_are_plain_and_differ() {
         assert_eq!(
             address(Path::new("amd-kvm/2026-11-20/report.json")),
             ["amd-kvm", "2026-11-20", "report"]
         );
-        let odd = ["a b.json", "a?b.json", "a\"b.json", ".a.json", "ä.json"]
+        let names = ["a b.json", "a?b.json", "a\"b.json", ".a.json", "ä.json"]
             .map(|name| address(Path::new(name)).join("/"));
-        for (at, one) in odd.iter().enumerate() {
+        for (at, one) in names.iter().enumerate() {
             assert!(
                 one.chars()
                     .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)),
                 "{one}"
             );
-            assert!(!odd[..at].contains(one) && !one.starts_with('.'), "{one}");
+            assert!(!names[..at].contains(one) && !one.starts_with('.'), "{one}");
         }
     }
 }
