@@ -104,8 +104,8 @@ impl<'p> Pattern<'p> {
 pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
     /// The most that are named.
     const MOST: usize = 3;
-    /// From here on two words look alike.
-    const ALIKE: f64 = 0.8;
+    /// From here on two words look similar.
+    const SIMILAR: f64 = 0.8;
     let text = text.to_lowercase();
     let likeness = |id: &str| {
         let bare = id.split_once(':').map_or(id, |(_, bare)| bare);
@@ -114,14 +114,14 @@ pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
             .into_iter()
             .fold(0.0, f64::max)
     };
-    let mut alike: Vec<(f64, &str)> = ids
+    let mut similar: Vec<(f64, &str)> = ids
         .iter()
         .map(|&id| (likeness(id), id))
-        .filter(|&(likeness, _)| likeness >= ALIKE)
+        .filter(|&(likeness, _)| likeness >= SIMILAR)
         .collect();
-    alike.sort_by(|a, b| b.0.total_cmp(&a.0));
-    alike.dedup_by_key(|(_, id)| *id);
-    alike
+    similar.sort_by(|a, b| b.0.total_cmp(&a.0));
+    similar.dedup_by_key(|(_, id)| *id);
+    similar
         .into_iter()
         .take(MOST)
         .map(|(_, id)| id.to_owned())
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_pick_in_the_order_of_the_catalogue_and_each_timer_once() {
+    fn patterns_pick_each_timer_once() {
         assert_eq!(selected(&[]).as_deref(), Ok(IDS.as_slice()));
         assert_eq!(
             selected(&["monotonic*", "monotonic", "rdtscp"]),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_mistaken_is_told_what_there_is() {
+    fn unknown_ids_name_what_exists() {
         let message = |pattern| {
             selected(&[pattern])
                 .expect_err("there is no such timer")

@@ -207,13 +207,8 @@ fn measure_operations(
     let progress = Progress::of(tasks.len(), false);
     let mut measurements = Vec::new();
     for (entry, size) in tasks {
-        let mut measurement = Measurement {
-            operation: entry.name.to_owned(),
-            size,
-            ..Measurement::default()
-        };
-        progress.at(&measurement.name());
-        measurement.outcome = trial::run(&Request {
+        progress.at(&name(entry.name, size));
+        let outcome = trial::run(&Request {
             clock: clock.clone(),
             operation: entry.name.into(),
             size: size.unwrap_or(0),
@@ -221,7 +216,13 @@ fn measure_operations(
             goal: goal(args),
             cpu,
         })?;
-        measurements.push(measurement);
+        measurements.push(Measurement {
+            operation: entry.name.to_owned(),
+            size,
+            outcome,
+            user_ns: None,
+            system_ns: None,
+        });
         progress.step();
     }
     Ok(measurements)
@@ -240,6 +241,14 @@ fn goal(args: &MeasureArgs) -> Goal {
     }
 }
 
+/// An operation with its size, for people.
+fn name(operation: &str, size: Option<u64>) -> String {
+    size.map_or_else(
+        || operation.to_owned(),
+        |size| format!("{operation} {size}"),
+    )
+}
+
 /// What was measured, and what came of it.
 #[derive(Clone, Debug, Serialize)]
 struct Measurement {
@@ -254,38 +263,12 @@ struct Measurement {
     system_ns: Option<f64>,
 }
 
-impl Default for Measurement {
-    fn default() -> Self {
-        Self {
-            operation: String::new(),
-            size: None,
-            outcome: Outcome::Failed {
-                reason: String::new(),
-            },
-            user_ns: None,
-            system_ns: None,
-        }
-    }
-}
-
 impl Measurement {
-    fn name(&self) -> String {
-        let size = self.size.map(|size| format!(" {size}"));
-        self.operation.clone() + &size.unwrap_or_default()
-    }
-
     /// A cell with a figure of what was measured.
     fn cell<V: Into<Value>>(&self, figure: impl FnOnce(&Measured) -> V) -> Value {
         match &self.outcome {
             Outcome::Measured(measured) => figure(measured).into(),
             _ => Value::Nothing,
-        }
-    }
-
-    fn allocated(&self) -> [Value; 2] {
-        match self.outcome {
-            Outcome::Allocated { instances, bytes } => [instances.into(), bytes.into()],
-            _ => [Value::Nothing, Value::Nothing],
         }
     }
 }
@@ -299,7 +282,7 @@ type Column = (
 );
 
 /// The columns; those without a heading are for programs only.
-const COLUMNS: [Column; 20] = [
+const COLUMNS: [Column; 18] = [
     ("operation", "operation", Notation::Significant, |one| {
         one.operation.as_str().into()
     }),
@@ -330,12 +313,6 @@ const COLUMNS: [Column; 20] = [
     ("median_ns", "median", Notation::Time, |one| {
         one.cell(|found| found.median_ns.value)
     }),
-    ("median_low_ns", "", Notation::Time, |one| {
-        one.cell(|found| found.median_ns.low())
-    }),
-    ("median_high_ns", "", Notation::Time, |one| {
-        one.cell(|found| found.median_ns.high())
-    }),
     ("max_ns", "max", Notation::Time, |one| {
         one.cell(|found| found.max_ns)
     }),
@@ -349,13 +326,20 @@ const COLUMNS: [Column; 20] = [
     ("samples", "", Notation::Significant, |one| {
         one.cell(|found| found.valid as u64)
     }),
-    ("allocations", "allocations", Notation::Significant, |one| {
-        let [instances, _] = one.allocated();
-        instances
-    }),
+    (
+        "allocations",
+        "allocations",
+        Notation::Significant,
+        |one| match one.outcome {
+            Outcome::Allocated { instances, .. } => instances.into(),
+            _ => Value::Nothing,
+        },
+    ),
     ("bytes", "bytes", Notation::Significant, |one| {
-        let [_, bytes] = one.allocated();
-        bytes
+        match one.outcome {
+            Outcome::Allocated { bytes, .. } => bytes.into(),
+            _ => Value::Nothing,
+        }
     }),
     ("failed", "", Notation::Significant, |one| {
         match &one.outcome {
@@ -432,11 +416,11 @@ fn document<'a>(
     .table(table(measurements, true))
     .data_table(table(measurements, false));
     for one in measurements {
+        let name = name(&one.operation, one.size);
         document = match &one.outcome {
-            Outcome::Failed { reason } => document.note(format!("{}: {reason}", one.name())),
+            Outcome::Failed { reason } => document.note(format!("{name}: {reason}")),
             Outcome::Measured(found) if found.error > args.error => document.note(format!(
-                "{}: known to ±{} % only; more --samples make it less",
-                one.name(),
+                "{name}: known to ±{} % only; more --samples make it less",
                 percent(Some(found.error))
             )),
             _ => document,

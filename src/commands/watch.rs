@@ -111,7 +111,7 @@ fn date() -> String {
     humantime::format_rfc3339_seconds(timers::date()).to_string()
 }
 
-/// What cannot be written ends the watch: nothing would be told.
+/// What cannot be written ends the watch: nothing would be reported.
 fn cannot(what: &str, why: &dyn std::fmt::Display) -> CommandError {
     failed(format!("{what}: {why}"))
 }

@@ -135,7 +135,7 @@ fn discrete(trial: &mut Trial) -> Result<Measured, TrialError> {
         ..
     } = plan.method
     else {
-        return Err(TrialError::unseen());
+        return Err(TrialError::unmoved());
     };
     let [each, floor_each] = [samples, floor_samples].map(|count| count.div_ceil(groups));
     let watched = trial.goal.watched && plan.campaign_ns / groups as f64 <= LONG_GROUP_NS;
@@ -223,7 +223,7 @@ fn roughly(trial: &mut Trial, random: &mut StdRng) -> Result<f64, TrialError> {
             return Ok(total / f64::from(calls));
         }
         if trial.is_over() || calls > 1 << 24 {
-            return Err(TrialError::unseen());
+            return Err(TrialError::unmoved());
         }
         calls *= 2;
     }

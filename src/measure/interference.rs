@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_system_tells_is_seen() {
+    fn finds_disturbances_of_the_system() {
         let watch = Watch::begin();
         assert_eq!(watch.counters.is_some(), Counts::of_this_thread().is_some());
         let mut disturbed = watch.clone();
@@ -62,10 +62,10 @@ mod tests {
             // Whatever else happened: fewer switches than now are a disturbance, if there was any
             // at all.
             let any = || Counts::of_this_thread().is_some_and(|now| now.switches > 0);
-            let (before, seen, after) = (any(), disturbed.end(), any());
+            let (before, found, after) = (any(), disturbed.end(), any());
             // A first one may come at this very moment.
             if before == after {
-                assert_eq!(seen.as_deref(), before.then_some("context-switch"));
+                assert_eq!(found.as_deref(), before.then_some("context-switch"));
             }
         }
     }

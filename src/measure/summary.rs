@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_count() {
+    fn samples_count_by_weight() {
         let budget = Budget {
             quantisation: 0.01,
             ..Budget::default()
@@ -160,11 +160,11 @@ mod tests {
             (10.0, 1, None)
         );
         assert_eq!(sum_up(vec![lost]), None);
-        assert_eq!(sum_up(vec![sample(5, 0.0)]), None, "nothing was seen");
+        assert_eq!(sum_up(vec![sample(5, 0.0)]), None, "the clock did not move");
     }
 
     #[test]
-    fn medians_lie_between_the_ranks_of_the_tables() {
+    fn median_intervals_match_tables() {
         let ranks =
             |count: u32| median_interval(&(1..=count).map(f64::from).collect::<Vec<_>>(), 0.95);
         assert_eq!((ranks(0), ranks(5)), (None, None));

@@ -55,7 +55,7 @@ pub struct TrialError(pub(super) String);
 
 impl TrialError {
     /// The clock did not move by as much as the operation should take.
-    pub(super) fn unseen() -> Self {
+    pub(super) fn unmoved() -> Self {
         Self("the clock did not see the operation: the mean is not above what an empty interval shows".into())
     }
 }
@@ -183,7 +183,7 @@ impl<'a> Trial<'a> {
         budget: &Budget,
     ) -> Result<Measured, TrialError> {
         Measured::from_samples(calls, samples, budget, self.goal.confidence)
-            .ok_or_else(TrialError::unseen)
+            .ok_or_else(TrialError::unmoved)
     }
 
     /// Doubles the calls until a window is as long as the clock needs it. Returns them, and roughly

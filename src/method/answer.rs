@@ -62,7 +62,7 @@ pub struct AnswerClock {
     pub resolved: bool,
     /// What a read costs, in nanoseconds.
     pub cost_ns: f64,
-    /// Whether reads on all CPUs were seen to agree.
+    /// Whether reads on all CPUs agree.
     pub same_on_all_cpus: bool,
     /// Whether a read waits for the work before it.
     pub ordered: bool,
@@ -157,13 +157,8 @@ impl ClockAnswer {
     fn judged(&self) -> &'static str {
         match self.path {
             Some(Path::UserMode) => ", read without a system call: good",
-            Some(Path::SystemCall) if self.vdso == Some(false) => {
-                ", but the kernel maps no vDSO: every read is a system call → timermeter check"
-            }
             Some(Path::SystemCall) => ", and every read is a system call → timermeter check",
-            Some(Path::Trapped) => {
-                ", and the hypervisor is asked for every read → timermeter check"
-            }
+            Some(Path::Trapped) => ", and every read asks the hypervisor → timermeter check",
             None => "",
         }
     }

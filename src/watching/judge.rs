@@ -37,7 +37,7 @@ const SECOND: f64 = 1e9;
 /// Judges looks one after the other.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    /// The shortest pause that is told, in nanoseconds.
+    /// The shortest pause that is reported, in nanoseconds.
     shortest_pause: i64,
     first: Option<Look>,
     last: Option<Look>,

@@ -27,7 +27,7 @@ pub struct Begin {
     pub date: String,
     /// How often the clocks are looked at, in seconds.
     pub period_s: f64,
-    /// The shortest pause that is told, in seconds.
+    /// The shortest pause that is reported, in seconds.
     pub shortest_pause_s: f64,
     /// The CPU that looks, where it could be bound to one.
     pub cpu: Option<u32>,

@@ -5,7 +5,7 @@
 //! other. What one of them did and the others did not tells the cause: a suspend moves BOOTTIME
 //! and not MONOTONIC, a program that sets the time of day moves REALTIME and not BOOTTIME, a slew
 //! moves MONOTONIC against RAW, a migration the counter against RAW. A pause moves none of them,
-//! and is told by looks that come late.
+//! and is detected by looks that come late.
 
 mod judge;
 pub mod kept;
@@ -41,7 +41,7 @@ pub struct Look {
     pub counter: Option<u64>,
     /// From the first read to the last: offsets between two of them are known that well.
     pub took: i64,
-    /// Whether the process was told to go on (SIGCONT) since the last look.
+    /// Whether the process was continued (SIGCONT) since the last look.
     pub continued: bool,
     /// How long this thread was ready to run and did not get a CPU, since it began.
     pub waited: Option<u64>,
@@ -117,7 +117,7 @@ pub enum Cause {
     ClockSet,
     /// A leap second.
     LeapSecond,
-    /// The kernel was told another rate (adjtimex), as a time service does.
+    /// A program set another rate (adjtimex), as a time service does.
     Discipline,
     /// The kernel slews in an offset at its own rate (adjtime).
     Kernel,

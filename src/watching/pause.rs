@@ -11,7 +11,7 @@ const MOST: f64 = 0.5;
 const FEWEST: f64 = 100.0;
 
 /// What a machine does while it runs: how many interrupts it usually has, by which a machine that
-/// stood still is told from a process that did.
+/// stood still is distinguished from a process that did.
 #[derive(Clone, Debug, Default)]
 pub struct Usual {
     at: Option<(i64, u64)>,
@@ -58,7 +58,7 @@ impl Usual {
         }
     }
 
-    /// Whether the machine had interrupts as usual in a pause; `None` where that cannot be told, as
+    /// Whether the machine had interrupts as usual in a pause; `None` where that is unknown, as
     /// of short ones.
     fn went_on(&self, now: i64, machine: &Machine, late: i64) -> Option<bool> {
         let (then, before) = self.at?;

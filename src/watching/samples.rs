@@ -1,4 +1,4 @@
-//! How stable one clock was against another, over all that was seen.
+//! How stable one clock was against another, over a whole watch.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Stability {
 pub struct Samples {
     kept: Vec<(f64, f64)>,
     every: u64,
-    seen: u64,
+    added: u64,
 }
 
 impl Default for Samples {
@@ -30,7 +30,7 @@ impl Default for Samples {
         Self {
             kept: Vec::new(),
             every: 1,
-            seen: 0,
+            added: 0,
         }
     }
 }
@@ -38,10 +38,10 @@ impl Default for Samples {
 impl Samples {
     /// Adds one: the time, and by how much the clock is ahead, both in seconds.
     pub fn add(&mut self, time: f64, ahead: f64) {
-        if self.seen.is_multiple_of(self.every) {
+        if self.added.is_multiple_of(self.every) {
             self.kept.push((time, ahead));
         }
-        self.seen += 1;
+        self.added += 1;
         if self.kept.len() >= MOST {
             let mut at = 0;
             self.kept.retain(|_| {

@@ -29,7 +29,7 @@ fn truth(plan: Plan) -> (EventKind, Cause, Option<f64>) {
     }
 }
 
-/// Watches for a number of seconds; each plan happens at its second. Pauses from 20 ms on are told.
+/// Watches for a number of seconds; each plan happens at its second. Pauses from 20 ms on are reported.
 fn watched(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
     let mut machine = Simulated::new(seed);
     let mut judge = Judge::new(20_000_000);
@@ -54,7 +54,7 @@ fn found(events: &[Event], plan: Plan) -> bool {
     })
 }
 
-/// A pause of a migration is told as a pause too.
+/// A pause of a migration is reported as a pause too.
 fn expected(plan: Plan) -> usize {
     if matches!(plan, Plan::Moved(_)) { 2 } else { 1 }
 }

@@ -35,13 +35,13 @@ impl Runner {
     pub(super) fn new(cpu: Option<u32>, limit: Duration) -> Result<Self, String> {
         let running = Running::default();
         let (_watched, over) = mpsc::channel::<()>();
-        let seen = Arc::clone(&running);
+        let watched = Arc::clone(&running);
         // Before this thread is bound to a CPU, as threads and children inherit that.
         thread::Builder::new()
             .name("limit".into())
             .spawn(move || {
                 while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                    end_if_late(&seen);
+                    end_if_late(&watched);
                 }
             })
             .map_err(|error| format!("no thread to watch the limit: {error}"))?;

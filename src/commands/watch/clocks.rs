@@ -49,8 +49,9 @@ impl Clocks {
                 None
             }
         };
-        let monotonic = open("monotonic")
-            .ok_or_else(|| failed("CLOCK_MONOTONIC cannot be read here, by which all is told"))?;
+        let monotonic = open("monotonic").ok_or_else(|| {
+            failed("CLOCK_MONOTONIC cannot be read here, by which all events are dated")
+        })?;
         let [boottime, raw, realtime] = ["boottime", "monotonic-raw", "realtime"].map(&mut open);
         // The first that the processor has, unless it is one of a timer method that stands for
         // others.

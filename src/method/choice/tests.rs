@@ -136,8 +136,8 @@ fn cheaper_read_breaks_ties() {
     report
         .timers
         .retain(|row| ["monotonic", "instant"].contains(&row.id.as_str()));
-    for [cheap, dear] in [["monotonic", "instant"], ["instant", "monotonic"]] {
-        for (id, ns) in [(cheap, 1e-6), (dear, 2e-6)] {
+    for [cheap, costly] in [["monotonic", "instant"], ["instant", "monotonic"]] {
+        for (id, ns) in [(cheap, 1e-6), (costly, 2e-6)] {
             row(&mut report, id).cost_ns = Some(Interval::unbounded(ns));
         }
         assert_eq!(picked(&choose(&report, &requirement).unwrap()).id, cheap);
