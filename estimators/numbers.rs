@@ -169,7 +169,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn four_digits() {
+    fn writes_four_digits() {
         for (value, text) in [
             (10.0149, "10.01"),
             (0.35812, "0.3581"),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_behind_the_point_go_and_those_before_it_stay() {
+    fn trailing_zeros_are_trimmed() {
         assert_eq!(
             ["10.00k", "20.00 µs", "100", "1.500 ms", "–"].map(trimmed),
             ["10k", "20 µs", "100", "1.5 ms", "–"]
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_determined_is_a_dash() {
+    fn unknown_figures_are_dashes() {
         for nothing in [None, Some(f64::NAN), Some(f64::INFINITY)] {
             assert_eq!(
                 [
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_that_is_printed_holds_the_one_found() {
+    fn printed_interval_holds_the_figure() {
         let within = |quality, low, high| Interval::with_ends(quality, Some((low, high)));
         let half = |quality, low, high| plus_minus(within(quality, low, high));
         assert_eq!(half(0.5, 0.4996, 0.500_41), "±0.05");
@@ -269,7 +269,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_quality_and_its_interval_stay_within_0_and_100(
+        fn quality_stays_within_percent(
             ends in prop::collection::vec(prop_oneof![0.0..=1.0_f64, Just(0.0), Just(1.0)], 3),
         ) {
             let mut ends = ends;

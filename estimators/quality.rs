@@ -35,17 +35,17 @@ mod tests {
     const CYCLES: std::ops::Range<f64> = 1.0..1e12;
     const SPREAD: std::ops::RangeInclusive<f64> = 1e-6..=1.0;
 
-    fn of(resolution: f64, cost: f64, spread: f64) -> f64 {
+    fn score(resolution: f64, cost: f64, spread: f64) -> f64 {
         quality(Cycles(resolution), Cycles(cost), spread).expect("usable")
     }
 
     #[test]
     fn the_best_timer_has_quality_one() {
-        assert_eq!(of(1.0, 1.0, 1.0), 1.0);
+        assert_eq!(score(1.0, 1.0, 1.0), 1.0);
     }
 
     #[test]
-    fn what_is_no_figure_has_no_quality() {
+    fn non_figures_have_no_quality() {
         for (resolution, cost, spread) in [
             (f64::NAN, 1.0, 1.0),
             (1.0, f64::NAN, 1.0),
@@ -67,7 +67,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_share(resolution in 0.0..1e12, cost in -1e3..1e12, spread in SPREAD) {
-            let quality = of(resolution, cost, spread);
+            let quality = score(resolution, cost, spread);
             prop_assert!(quality > 0.0 && quality <= 1.0);
         }
 
@@ -75,29 +75,29 @@ mod tests {
         fn better_figures_are_never_worse(
             resolution in CYCLES, cost in CYCLES, spread in SPREAD, factor in 1.0..1e3,
         ) {
-            let base = of(resolution, cost, spread);
-            prop_assert!(of(resolution * factor, cost, spread) <= base);
-            prop_assert!(of(resolution, cost * factor, spread) <= base);
-            prop_assert!(of(resolution, cost, spread / factor) <= base);
+            let base = score(resolution, cost, spread);
+            prop_assert!(score(resolution * factor, cost, spread) <= base);
+            prop_assert!(score(resolution, cost * factor, spread) <= base);
+            prop_assert!(score(resolution, cost, spread / factor) <= base);
         }
 
         #[test]
-        fn ten_times_a_figure_scales_by_its_exponent(
+        fn figures_scale_by_their_exponents(
             resolution in CYCLES, cost in CYCLES, spread in SPREAD,
         ) {
             let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-9;
-            let base = of(resolution, cost, spread);
+            let base = score(resolution, cost, spread);
             let tenth_root = 10f64.powf(-0.1);
-            prop_assert!(near(of(resolution * 10.0, cost, spread), base * tenth_root));
-            prop_assert!(near(of(resolution, cost * 10.0, spread), base * tenth_root));
-            prop_assert!(near(of(resolution, cost, spread / 10.0), base / 10f64.sqrt()));
-            prop_assert!(near(of(cost, resolution, spread), base));
+            prop_assert!(near(score(resolution * 10.0, cost, spread), base * tenth_root));
+            prop_assert!(near(score(resolution, cost * 10.0, spread), base * tenth_root));
+            prop_assert!(near(score(resolution, cost, spread / 10.0), base / 10f64.sqrt()));
+            prop_assert!(near(score(cost, resolution, spread), base));
         }
 
         #[test]
         fn below_one_cycle_counts_as_one(below in -10.0..1.0, other in CYCLES, spread in SPREAD) {
-            prop_assert_eq!(of(below, other, spread), of(1.0, other, spread));
-            prop_assert_eq!(of(other, below, spread), of(other, 1.0, spread));
+            prop_assert_eq!(score(below, other, spread), score(1.0, other, spread));
+            prop_assert_eq!(score(other, below, spread), score(other, 1.0, spread));
         }
     }
 }

@@ -89,7 +89,7 @@ pub struct Sketch {
 
 impl Sketch {
     /// Of a trace with some processes. `None` where they tell too little.
-    pub fn of(trace: &Trace, hertz: f64) -> Option<Self> {
+    pub fn from_trace(trace: &Trace, hertz: f64) -> Option<Self> {
         let profile = profile(trace);
         let (step, kind, resolution_ns) =
             (profile.step(), profile.kind, profile.step_at_most_ns()?);

@@ -7,8 +7,8 @@ mod stored;
 use std::collections::BTreeMap;
 
 pub use evidence::{
-    Beside, Claims, CounterEvidence, CounterLook, Evidence, Handed, Meanwhile, Moved, Order, Pair,
-    Reads, Threads,
+    Claims, CounterEvidence, CounterLook, Evidence, Handed, Meanwhile, Moved, Order, OtherPath,
+    Pair, Reads, Threads,
 };
 use serde::de::{Deserialize, Deserializer, Error};
 use smallvec::SmallVec;

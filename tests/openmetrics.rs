@@ -34,7 +34,7 @@ fn waits() -> Report {
     let lateness = Lateness {
         request_ns: 1_000_000,
         waits: 500,
-        beside_others: false,
+        with_others: false,
         p50_ns: known(55_000.0),
         p90_ns: None,
         p99_ns: known(71_000.5),

@@ -36,7 +36,7 @@ impl View {
 
     /// The timer itself, where it moves in markedly finer steps than the reference; else the
     /// reference. `step` is its resolution in its ticks, where known.
-    pub fn of(trace: &Trace, step: Option<f64>) -> Self {
+    pub fn best(trace: &Trace, step: Option<f64>) -> Self {
         Self::by_readings(trace, step).unwrap_or_else(|| Self::by_reference(trace))
     }
 
@@ -78,7 +78,7 @@ impl View {
             },
             false => from_batches,
         };
-        Fits::of(&self.samples(run), self.step, from_batches, fitted)
+        Fits::from_samples(&self.samples(run), self.step, from_batches, fitted)
     }
 }
 

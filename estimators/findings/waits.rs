@@ -62,7 +62,7 @@ pub static WAITS: &[Rule<Waits>] = &[
         |case| {
             let lateness = case.figures?.lateness.iter();
             let usual = lateness
-                .filter(|late| !late.beside_others)
+                .filter(|late| !late.with_others)
                 .max_by_key(|late| late.waits)?;
             let p50 = usual.p50_ns?;
             let (low, high) = p50.ends()?;

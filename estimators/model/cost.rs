@@ -106,7 +106,7 @@ macro_rules! contexts {
 
         impl Adds {
             /// In that code, where it was asked.
-            pub fn of(&self, context: Context) -> Option<Added> {
+            pub fn get(&self, context: Context) -> Option<Added> {
                 match context {
                     $(Context::$id => self.$name,)*
                 }
@@ -144,7 +144,7 @@ impl Adds {
     pub fn range(&self) -> Option<[f64; 2]> {
         let found = Context::USUAL
             .into_iter()
-            .filter_map(|context| Some(self.of(context)?.ns.value));
+            .filter_map(|context| Some(self.get(context)?.ns.value));
         found.filter(|ns| ns.is_finite()).fold(None, |range, ns| {
             let [low, high] = range.unwrap_or([ns; 2]);
             Some([ns.min(low), ns.max(high)])
@@ -155,7 +155,7 @@ impl Adds {
     pub fn most_ns(&self) -> Option<f64> {
         let found = Context::USUAL
             .into_iter()
-            .filter_map(|context| self.of(context));
+            .filter_map(|context| self.get(context));
         found
             .map(|added| added.ns.high().unwrap_or(added.ns.value))
             .filter(|ns| ns.is_finite())
@@ -182,7 +182,7 @@ mod tests {
             .zip([0.1, 0.7, 3.5, 4.0, 700.0, 90.0])
         {
             adds.set(context, added(ns));
-            assert_eq!(adds.of(context), added(ns));
+            assert_eq!(adds.get(context), added(ns));
         }
         assert_eq!(
             (adds.range(), adds.most_ns()),

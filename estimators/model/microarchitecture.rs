@@ -37,10 +37,10 @@ impl Cpu {
     pub fn name(&self) -> Option<String> {
         let brand = self.model.as_deref().or(self.vendor.as_deref())?;
         // Hypervisors that name the core in the brand: `Intel Core Processor (Skylake)`.
-        let untold = self
+        let unnamed = self
             .generation()
             .filter(|generation| !brand.contains(generation.as_str()));
-        Some(untold.map_or_else(
+        Some(unnamed.map_or_else(
             || brand.to_owned(),
             |generation| format!("{brand} ({generation})"),
         ))
@@ -130,7 +130,7 @@ fn atom(model: u32) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn of(vendor: &str, family: u32, model: u32, stepping: u32) -> Cpu {
+    fn cpu(vendor: &str, family: u32, model: u32, stepping: u32) -> Cpu {
         Cpu {
             vendor: Some(vendor.into()),
             model: Some("AMD EPYC".into()),
@@ -160,7 +160,7 @@ mod tests {
             ("Arm", 25, 17, 1, None),
         ] {
             assert_eq!(
-                of(vendor, family, model, stepping).core(),
+                cpu(vendor, family, model, stepping).core(),
                 core,
                 "{vendor} {family} {model}"
             );
@@ -168,10 +168,10 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_can_do_what_its_numbers_cannot_has_no_name() {
+    fn contradicting_features_give_no_name() {
         let with_amx = |model| Cpu {
             amx: Some(true),
-            ..of("GenuineIntel", 6, model, 1)
+            ..cpu("GenuineIntel", 6, model, 1)
         };
         assert_eq!(with_amx(0xa7).core(), None);
         assert_eq!(
@@ -182,8 +182,8 @@ mod tests {
     }
 
     #[test]
-    fn a_name_tells_generations_apart_and_invents_none() {
-        let name = |family, model| of("AuthenticAMD", family, model, 1).name();
+    fn names_hold_the_generation() {
+        let name = |family, model| cpu("AuthenticAMD", family, model, 1).name();
         assert_eq!(name(25, 17).as_deref(), Some("AMD EPYC (Zen 4)"));
         assert_eq!(name(26, 2).as_deref(), Some("AMD EPYC (Zen 5)"));
         assert_eq!(

@@ -32,7 +32,7 @@ pub use timer::{Observations, Resolution, ResolutionKind, Timer, TimerRow};
 pub use timers::waits::Means;
 pub use timers::{Context, Counted, Family, ReadsBy};
 pub use verdict::{
-    AllanPoint, Answer, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Paths, PathsBeside,
+    AllanPoint, Answer, ComparedPath, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Paths,
     Question, ReadPath, Stable, ThreadSafe, Verdicts,
 };
 pub use wait::{

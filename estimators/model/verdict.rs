@@ -138,7 +138,7 @@ impl Verdicts {
 }
 
 /// What stands where a clock is to be had in one way.
-const ONE_WAY: &str = "it was not read beside another way to the same clock";
+const ONE_WAY: &str = "it was not read next to another way to the same clock";
 
 /// Order between several ways to one clock.
 #[apply(wire)]
@@ -148,12 +148,13 @@ pub struct Paths {
     /// The evidence in a sentence.
     pub finding: String,
     /// What was read beside what.
-    pub beside: Vec<PathsBeside>,
+    #[serde(rename = "beside")]
+    pub compared: Vec<ComparedPath>,
 }
 
 /// Readings between two of the same clock in another way.
 #[apply(wire)]
-pub struct PathsBeside {
+pub struct ComparedPath {
     /// The id of the other way.
     pub within: String,
     /// Whether another CPU was busy meanwhile.
@@ -292,7 +293,8 @@ pub struct Nature {
     /// While it slept.
     pub sleeping: Option<f64>,
     /// While it slept beside a busy thread of the same process.
-    pub beside_busy_thread: Option<f64>,
+    #[serde(rename = "beside_busy_thread")]
+    pub next_to_busy_thread: Option<f64>,
 }
 
 /// What is declared against what was found.

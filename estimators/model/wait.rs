@@ -88,8 +88,8 @@ pub struct Lateness {
     /// Waits.
     pub waits: u64,
     /// Whether they were made beside those of other timers, on any CPU, as long waits are.
-    #[serde(default)]
-    pub beside_others: bool,
+    #[serde(default, rename = "beside_others")]
+    pub with_others: bool,
     /// Median.
     pub p50_ns: Option<Interval>,
     /// 90th percentile; from 50 waits on.

@@ -19,7 +19,7 @@ pub struct ShownProcess<'a> {
 }
 
 impl<'a> ShownProcess<'a> {
-    pub fn of(trace: &Trace, run: &'a Run) -> Self {
+    pub fn new(trace: &Trace, run: &'a Run) -> Self {
         Self {
             run,
             fits: View::by_reference(trace).fits(run, trace),
@@ -27,7 +27,7 @@ impl<'a> ShownProcess<'a> {
     }
 
     pub fn all(trace: &'a Trace) -> Vec<Self> {
-        trace.runs.iter().map(|run| Self::of(trace, run)).collect()
+        trace.runs.iter().map(|run| Self::new(trace, run)).collect()
     }
 }
 

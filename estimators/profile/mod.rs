@@ -106,7 +106,7 @@ pub fn profile(trace: &Trace) -> Profile {
         .collect();
     let still = measured.is_empty() && !trace.runs.is_empty();
     let shown = calm(measured);
-    let looks = Looks::new(trace, &shown, View::of(trace, step));
+    let looks = Looks::new(trace, &shown, View::best(trace, step));
     let calm: Vec<&Run> = shown.iter().map(|shown| shown.run).collect();
     let mut found = looks.found(resolution_ns);
     let contradicted = midmean(&found.placed.costs)
@@ -211,8 +211,8 @@ pub fn one_more(
         .runs
         .iter()
         .filter(|run| run.is_calm() && !never_moved(run));
-    let shown: Vec<ShownProcess> = calm.map(|run| ShownProcess::of(trace, run)).collect();
-    let looks = Looks::new(trace, &shown, View::of(trace, step));
+    let shown: Vec<ShownProcess> = calm.map(|run| ShownProcess::new(trace, run)).collect();
+    let looks = Looks::new(trace, &shown, View::best(trace, step));
     let placed = looks.placed(kind, CoreFrequency(trace.core_hz), Some(resolution_ns));
     Some((*placed.costs.first()?, *placed.spreads.first()?))
 }

@@ -156,7 +156,7 @@ fn binned(values: &[i64], first: i64, width: i64, bins: usize) -> (Vec<u64>, u64
 }
 
 fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
-    let view = View::of(trace, step);
+    let view = View::best(trace, step);
     let (step, ns) = (view.step, view.ns_per_tick);
     if !(step > 0.0 && step.is_finite() && ns > 0.0 && ns.is_finite()) {
         return None;

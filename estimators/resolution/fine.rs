@@ -59,12 +59,12 @@ fn by_spectrum(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     let of_work =
         |frequency, step| is_of_work(frequency, context.work_unit) && !jumps(groups, step);
     // Units of work that take another time in each process make lines anywhere, but small ones.
-    let beside = |frequency, step, height| {
+    let repeats = |frequency, step, height| {
         (height < TALL && !jumps(groups, step)) || of_work(frequency, step)
     };
     match spectrum
         .as_ref()
-        .map_or(FoundLine::Nothing, |spectrum| spectrum.step(beside))
+        .map_or(FoundLine::Nothing, |spectrum| spectrum.step(repeats))
     {
         FoundLine::Step(found) if lasts(groups, found.step) => {
             return resolved(found, Rule::Spectrum);

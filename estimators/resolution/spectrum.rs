@@ -293,8 +293,8 @@ impl Spectrum {
                 error: alone,
             };
         }
-        let beside = line.turns();
-        let frequency = top - beside * self.mean / (self.deviation.powi(2) + self.mean.powi(2));
+        let phase = line.turns();
+        let frequency = top - phase * self.mean / (self.deviation.powi(2) + self.mean.powi(2));
         Fit {
             frequency,
             line: self.at(frequency),

@@ -13,7 +13,7 @@ use crate::statistics::{
     CONFIDENCE, bisected, mean, median, over_processes, quantile, sorted, standard_deviation,
 };
 
-/// The chance, where processes are alike, that they differ by so much that they are not taken for
+/// The chance, where processes are equal, that they differ by so much that they are not taken for
 /// that. *Judgement*.
 const HOMOGENEOUS: f64 = 0.03;
 
@@ -169,10 +169,10 @@ mod tests {
         let values: Vec<f64> = (0..200).map(f64::from).collect();
         let moved = |by: f64| values.iter().map(|value| value + by).collect::<Vec<_>>();
         let width = |found: Interval| found.high().unwrap() - found.low().unwrap();
-        let alike =
+        let equal =
             agreed_quantile(&[values.clone(), moved(0.1), moved(0.2)], 0.9, 50, 1.0).unwrap();
         let apart =
             agreed_quantile(&[values.clone(), moved(50.0), moved(100.0)], 0.9, 50, 1.0).unwrap();
-        assert!(width(apart) > 5.0 * width(alike), "{alike:?} {apart:?}");
+        assert!(width(apart) > 5.0 * width(equal), "{equal:?} {apart:?}");
     }
 }

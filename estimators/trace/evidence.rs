@@ -41,8 +41,8 @@ pub struct Evidence {
     /// How far it moved while the thread did this or that.
     pub advances: Vec<Moved>,
     /// Readings between two of the same clock in another way.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<Beside>,
+    #[serde(default, rename = "beside", skip_serializing_if = "Vec::is_empty")]
+    pub other_paths: Vec<OtherPath>,
     /// Why a question was not answered, by question.
     pub refusals: BTreeMap<String, String>,
 }
@@ -106,7 +106,7 @@ pub struct Pair {
 
 impl Pair {
     /// Reduces handoffs; the first one goes from the first CPU to the second, the next one back.
-    pub fn of(cpus: Option<[u32; 2]>, handoffs: &[[i64; 2]]) -> Self {
+    pub fn from_handoffs(cpus: Option<[u32; 2]>, handoffs: &[[i64; 2]]) -> Self {
         let mut pair = Self {
             cpus,
             handoffs: handoffs.len() as u32,
@@ -128,7 +128,7 @@ impl Pair {
 /// Readings between two of the same clock in another way.
 #[apply(recorded)]
 #[derive(Default)]
-pub struct Beside {
+pub struct OtherPath {
     /// The id of the other way.
     pub within: String,
     /// Nanoseconds in a unit of the reading: what it is cut off by at most.
@@ -147,9 +147,9 @@ pub struct Beside {
     pub narrowest_ns: i64,
 }
 
-impl Beside {
+impl OtherPath {
     /// Reduces readings of the other way, this one, and the other way again, in nanoseconds.
-    pub fn of(
+    pub fn from_readings(
         within: &str,
         [unit_ns, lag_ns]: [i64; 2],
         busy: bool,
@@ -235,7 +235,7 @@ pub struct Handed {
 
 impl Handed {
     /// Reduces handoffs; the first one goes from the first CPU to the second, the next one back.
-    pub fn of(cpus: [u32; 2], handoffs: &[[i64; 2]]) -> Self {
+    pub fn from_handoffs(cpus: [u32; 2], handoffs: &[[i64; 2]]) -> Self {
         let usual = [0, 1].map(|way| {
             let ahead = handoffs
                 .iter()
@@ -247,7 +247,7 @@ impl Handed {
             ahead.get(ahead.len() / 2).copied()
         });
         Self {
-            pair: Pair::of(Some(cpus), handoffs),
+            pair: Pair::from_handoffs(Some(cpus), handoffs),
             usual,
         }
     }
@@ -283,20 +283,20 @@ mod tests {
 
     #[test]
     fn handoffs_are_reduced_by_direction() {
-        let pair = Pair::of(Some([0, 3]), &[[10, 15], [20, 28], [30, 33], [40, 38]]);
+        let pair = Pair::from_handoffs(Some([0, 3]), &[[10, 15], [20, 28], [30, 33], [40, 38]]);
         assert_eq!((pair.handoffs, pair.backward, pair.largest), (4, 1, 2));
         assert_eq!(pair.least, [Some(3), Some(-2)]);
-        assert_eq!(Pair::of(None, &[]).least, [None, None]);
+        assert_eq!(Pair::from_handoffs(None, &[]).least, [None, None]);
     }
 
     #[test]
-    fn handed_over_reads_are_reduced_by_direction() {
-        let handed = Handed::of(
+    fn usual_handoffs_have_a_direction() {
+        let handed = Handed::from_handoffs(
             [0, 3],
             &[[10, 15], [20, 28], [30, 33], [40, 49], [50, 57], [60, 66]],
         );
         assert_eq!(handed.usual, [Some(5), Some(8)]);
         assert_eq!(handed.pair.least, [Some(3), Some(6)]);
-        assert_eq!(Handed::of([0, 1], &[]).usual, [None, None]);
+        assert_eq!(Handed::from_handoffs([0, 1], &[]).usual, [None, None]);
     }
 }

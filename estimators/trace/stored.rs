@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_packed_can_be_had_again(
+        fn packed_runs_can_be_opened(
             numbers in prop::collection::vec(prop_oneof![any::<i64>(), -9..9_i64], 0..40),
             core_hz in prop::option::of(any::<f64>().prop_filter("equal to itself", |hertz| !hertz.is_nan())),
         ) {

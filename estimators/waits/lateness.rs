@@ -28,7 +28,7 @@ const FOR_P999: usize = 5_000;
 pub fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
     let mut rows = by_length(trace, true, |run| &run.long);
     rows.extend(by_length(trace, false, |run| &run.lengths));
-    rows.retain(|request, row| row.beside || *request > SHORTEST);
+    rows.retain(|request, row| row.with_others || *request > SHORTEST);
     let figures = |(request_ns, row): (u64, LengthRow)| row.figures(request_ns, hertz);
     rows.into_iter().map(figures).collect()
 }
@@ -36,7 +36,7 @@ pub fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
 /// Waits of each length.
 fn by_length<'a>(
     trace: &'a WaitTrace,
-    beside: bool,
+    with_others: bool,
     list: impl Fn(&'a WaitRun) -> &'a Vec<Wait>,
 ) -> BTreeMap<u64, LengthRow<'a>> {
     let mut rows = BTreeMap::<u64, LengthRow>::new();
@@ -45,7 +45,7 @@ fn by_length<'a>(
             let row = rows.entry(wait.request_ns).or_insert_with(|| LengthRow {
                 trace,
                 waits: vec![Vec::new(); trace.runs.len()],
-                beside,
+                with_others,
             });
             row.waits[index].push(wait);
         }
@@ -58,7 +58,7 @@ struct LengthRow<'a> {
     trace: &'a WaitTrace,
     waits: Vec<Vec<&'a Wait>>,
     /// Whether they were made next to others.
-    beside: bool,
+    with_others: bool,
 }
 
 impl LengthRow<'_> {
@@ -80,11 +80,11 @@ impl LengthRow<'_> {
             _ => p50,
         };
         // What a wait costs next to others is not what it costs.
-        let cpu_ns = if self.beside { None } else { self.cpu() };
+        let cpu_ns = if self.with_others { None } else { self.cpu() };
         Lateness {
             request_ns,
             waits: all.len() as u64,
-            beside_others: self.beside,
+            with_others: self.with_others,
             p50_ns: agreed_median(&late)
                 .filter(|_| all.len() >= FOR_P50)
                 .map(bounded),

@@ -84,11 +84,11 @@ pub fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
             )
         };
         let (from, to) = ends(scan);
-        let alike = |(up_to, scans): &&mut (u64, Vec<&[Wait]>)| {
+        let same_scale = |(up_to, scans): &&mut (u64, Vec<&[Wait]>)| {
             let ratio = (*up_to).max(to) as f64 / (*up_to).min(to).max(1) as f64;
             ratio <= A_SCALE && (from > to / 2) == (ends(scans[0]).0 > *up_to / 2)
         };
-        match scales.iter_mut().find(alike) {
+        match scales.iter_mut().find(same_scale) {
             Some((up_to, scans)) => {
                 *up_to = to.max(*up_to);
                 scans.push(scan);
@@ -100,7 +100,7 @@ pub fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
     let several = runs.len() > 1;
     let found = scales
         .into_iter()
-        .map(|(up_to_ns, scans)| Scale::of(&scans, reference).steps(up_to_ns, several));
+        .map(|(up_to_ns, scans)| Scale::new(&scans, reference).steps(up_to_ns, several));
     let mut found: Vec<Steps> = found.collect();
     leave_out_contradictions(&mut found, |steps| &mut steps.rounding);
     leave_out_contradictions(&mut found, |steps| &mut steps.grid);
@@ -168,7 +168,7 @@ struct Scale<'a> {
 }
 
 impl<'a> Scale<'a> {
-    fn of(scans: &[&'a [Wait]], reference: &'a Reference) -> Self {
+    fn new(scans: &[&'a [Wait]], reference: &'a Reference) -> Self {
         let late: Vec<Vec<f64>> = scans
             .iter()
             .map(|scan| {
@@ -244,7 +244,7 @@ impl<'a> Scale<'a> {
         }
         let (mut rounding, mut grid) = (self.rounding(), self.grid(self.width));
         // What is longer than one of the two hides it, where it is known, it can be taken off.
-        let rest = rounding.map_or(self.width, |found| self.beside(found.step));
+        let rest = rounding.map_or(self.width, |found| self.width_without(found.step));
         if grid.is_none() && rounding.is_some() {
             grid = self.grid(rest);
         }
@@ -366,7 +366,7 @@ impl<'a> Scale<'a> {
     }
 
     /// How widely latenesses are spread by what is not rounding to this step.
-    fn beside(&self, step: f64) -> f64 {
+    fn width_without(&self, step: f64) -> f64 {
         let off = sorted(&residuals(&self.observed, step));
         quantile(&off, 0.5).unwrap_or(0.0) - quantile(&off, 0.05).unwrap_or(0.0)
     }

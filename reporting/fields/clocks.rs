@@ -134,17 +134,17 @@ fn trust() -> Vec<Field> {
 /// What a read adds to the code around it.
 fn contexts() -> Vec<Field> {
     let fields = field_table! { Read::Row, CLOCKS, |row| row.clock()?.cost.as_ref()?.adds?;
-        adds_latency: Nanoseconds = row.of(Context::Latency)?.ns,
+        adds_latency: Nanoseconds = row.get(Context::Latency)?.ns,
             "What a read adds to work bound by latency: a chain of multiplications", metric("adds_latency");
-        adds_throughput: Nanoseconds = row.of(Context::Throughput)?.ns,
+        adds_throughput: Nanoseconds = row.get(Context::Throughput)?.ns,
             "What a read adds to work bound by throughput: four such chains", metric("adds_throughput");
-        adds_memory: Nanoseconds = row.of(Context::Memory)?.ns,
+        adds_memory: Nanoseconds = row.get(Context::Memory)?.ns,
             "What a read adds to work bound by memory: loads that miss the caches", metric("adds_memory");
-        adds_ahead: Nanoseconds = row.of(Context::Ahead)?.ns,
+        adds_ahead: Nanoseconds = row.get(Context::Ahead)?.ns,
             "What a read adds to code that the core runs far ahead in", metric("adds_ahead");
-        adds_cold: Nanoseconds = row.of(Context::Cold)?.ns,
+        adds_cold: Nanoseconds = row.get(Context::Cold)?.ns,
             "What the first read after a millisecond of other work takes", metric("adds_cold");
-        adds_contended: Nanoseconds = row.of(Context::Contended)?.ns,
+        adds_contended: Nanoseconds = row.get(Context::Contended)?.ns,
             "What a read adds to work bound by throughput while all other CPUs read the timer", metric("adds_contended");
     };
     fields

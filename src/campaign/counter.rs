@@ -66,7 +66,7 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
                     round
                         .iter()
                         .zip(&lists)
-                        .map(|(&pair, list)| Handed::of(pair, list)),
+                        .map(|(&pair, list)| Handed::from_handoffs(pair, list)),
                 ),
                 Err(fault) => {
                     seen.refusals.push(fault.to_string());
@@ -85,7 +85,7 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
         seen.unfenced = round
             .iter()
             .zip(&lists)
-            .map(|(&pair, list)| Handed::of(pair, list))
+            .map(|(&pair, list)| Handed::from_handoffs(pair, list))
             .collect();
     }
     for round in 0..plan.rounds {

@@ -151,7 +151,7 @@ fn read_beside(names: &[HostName], subjects: &mut [Subject], plan: &Plan) {
             .iter_mut()
             .find(|subject| own(subject) && subject.timer.id == id);
         if let Some(Ok(stored)) = of.map(|subject| &mut subject.outcome) {
-            stored.evidence.beside.push(seen);
+            stored.evidence.other_paths.push(seen);
         }
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
         claimed,
         spinning,
         sleeping,
-        beside_busy_thread: beside,
+        next_to_busy_thread: beside,
     }
 }
 

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use timers::clock_sources::{self, TIME_STAMP_COUNTER};
 
 use super::Case;
-use crate::model::{Counted, Outcome, Path, Paths, PathsBeside, ReadPath, ReadsBy};
+use crate::model::{ComparedPath, Counted, Outcome, Path, Paths, ReadPath, ReadsBy};
 use crate::text::numbers::time;
-use crate::trace::Beside;
+use crate::trace::OtherPath;
 
 /// What leaving user mode costs here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -195,19 +195,19 @@ fn costs_like_syscall(
 const LATE: i64 = 10;
 
 pub(super) fn beside_others(case: &Case) -> Option<Paths> {
-    let beside = &case.evidence().beside;
-    let rows: Vec<PathsBeside> = beside.iter().map(row).collect();
+    let others = &case.evidence().other_paths;
+    let rows: Vec<ComparedPath> = others.iter().map(row).collect();
     let worst = rows
         .iter()
-        .zip(beside)
+        .zip(others)
         .filter(|(row, _)| row.ahead_ns > 0.0 || row.behind_ns > 0.0);
     let worst = worst.max_by(|a, b| {
         a.0.ahead_ns
             .max(a.0.behind_ns)
             .total_cmp(&b.0.ahead_ns.max(b.0.behind_ns))
     });
-    let all: u64 = beside.iter().map(|one| u64::from(one.readings)).sum();
-    let first = beside.first()?;
+    let all: u64 = others.iter().map(|one| u64::from(one.readings)).sum();
+    let first = others.first()?;
     let (outcome, finding) = match worst {
         Some((row, seen)) => {
             let (by, side) = if row.ahead_ns >= row.behind_ns {
@@ -247,15 +247,15 @@ pub(super) fn beside_others(case: &Case) -> Option<Paths> {
     Some(Paths {
         outcome,
         finding,
-        beside: rows,
+        compared: rows,
     })
 }
 
-fn row(seen: &Beside) -> PathsBeside {
+fn row(seen: &OtherPath) -> ComparedPath {
     // What may be cut off, or come late.
     let allowed = seen.unit_ns + LATE * seen.lag_ns;
     let behind = seen.behind_ns - allowed + 1;
-    PathsBeside {
+    ComparedPath {
         within: seen.within.clone(),
         busy: seen.busy,
         readings: seen.readings,

@@ -23,7 +23,7 @@ fn hint() -> impl Strategy<Value = Hint> {
 }
 
 fn shape_of(samples: &[i64], step: f64, (moments, kind): Hint) -> Shape {
-    Fits::of(samples, step, moments, moments)
+    Fits::from_samples(samples, step, moments, moments)
         .expect("there are samples")
         .shape(kind)
 }
@@ -102,5 +102,5 @@ proptest! {
 
 #[test]
 fn of_nothing_there_is_no_shape() {
-    assert!(Fits::of(&[], 1.0, Moments::UNKNOWN, Moments::UNKNOWN).is_none());
+    assert!(Fits::from_samples(&[], 1.0, Moments::UNKNOWN, Moments::UNKNOWN).is_none());
 }

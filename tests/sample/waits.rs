@@ -168,7 +168,7 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
     let late = |request_ns: u64, waits: u64| Lateness {
         request_ns,
         waits,
-        beside_others: false,
+        with_others: false,
         p50_ns: known(base),
         p90_ns: known(base * 1.2),
         p99_ns: known(base * 1.5).filter(|_| waits >= 500),

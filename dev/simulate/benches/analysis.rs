@@ -76,7 +76,7 @@ fn a_shape(criterion: &mut Criterion) {
             run,
             |bencher, run| {
                 bencher.iter(|| {
-                    Fits::of(
+                    Fits::from_samples(
                         black_box(&run.singles.deltas),
                         trace.reference.step,
                         Moments::UNKNOWN,

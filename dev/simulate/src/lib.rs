@@ -126,7 +126,7 @@ impl Case {
                     ..known
                 }),
                 None if process == certain && plan.most_processes > process => {
-                    sketch = Sketch::of(
+                    sketch = Sketch::from_trace(
                         &Trace {
                             runs: trace.runs.clone(),
                             ..known

@@ -74,7 +74,7 @@ fn judged(cases: &[Case], context: Context) -> [usize; 2] {
     for case in cases {
         let [without, with] = piece(context, case.timer.base).expect("simulated");
         let truth = with - without;
-        let added = found(case).of(context).expect("it was asked");
+        let added = found(case).get(context).expect("it was asked");
         right += usize::from((added.ns.value - truth).abs() <= (0.03 * truth).max(0.3));
         let (low, high) = added.ns.ends().expect("ten processes");
         held += usize::from(low <= truth && truth <= high);

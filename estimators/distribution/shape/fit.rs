@@ -66,7 +66,7 @@ pub struct Data<'a> {
 
 impl<'a> Data<'a> {
     /// `None` where samples are too scattered for laws. `moments` are those of a call, in steps.
-    pub fn of(cells: &'a Cells, moments: Moments) -> Option<Self> {
+    pub fn new(cells: &'a Cells, moments: Moments) -> Option<Self> {
         let cluster = cells.main.as_ref()?;
         let samples = cells.samples() * cluster.mass();
         // Batches hold what lies outside as well.

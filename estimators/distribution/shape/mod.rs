@@ -93,9 +93,14 @@ pub struct Agreed {
 impl Fits {
     /// From samples in ticks of a timer that moves in steps of `step` ticks; `moments` are those of
     /// an invocation, in steps, `fitted` what of them laws have to have. `None` without samples.
-    pub fn of(samples: &[i64], step: f64, moments: Moments, fitted: Moments) -> Option<Self> {
+    pub fn from_samples(
+        samples: &[i64],
+        step: f64,
+        moments: Moments,
+        fitted: Moments,
+    ) -> Option<Self> {
         let cells = Cells::from_samples(samples, step)?;
-        let laws = Data::of(&cells, fitted).map(|data| {
+        let laws = Data::new(&cells, fitted).map(|data| {
             if let Some(constant) = data.constant() {
                 return [constant; KINDS];
             }
@@ -169,7 +174,7 @@ impl Fits {
     /// `None` where calls vary by so many steps that they show themselves.
     pub fn open(all: &[Self], reach: f64) -> Option<Open> {
         let step = all.first()?.step;
-        let shown: Vec<ShownCalls> = all.iter().filter_map(Self::shown).collect();
+        let shown: Vec<ShownCalls> = all.iter().filter_map(Self::shown_calls).collect();
         if 2 * shown.len() < all.len() {
             None
         } else {
@@ -177,7 +182,7 @@ impl Fits {
         }
     }
 
-    fn shown(&self) -> Option<ShownCalls<'_>> {
+    fn shown_calls(&self) -> Option<ShownCalls<'_>> {
         let main = self
             .cells
             .main

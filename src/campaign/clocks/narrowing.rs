@@ -28,7 +28,7 @@ impl KnownTimer {
             ..stored.open()
         };
         Some(Self {
-            sketch: Sketch::of(&trace, hertz)?,
+            sketch: Sketch::from_trace(&trace, hertz)?,
             runs: stored.runs.len(),
         })
     }

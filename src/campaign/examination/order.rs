@@ -82,7 +82,7 @@ impl Session {
             };
             threads.rounds += 1;
             let pairs = round.iter().zip(&handoffs);
-            let pairs = pairs.map(|(&cpus, list)| Pair::of(Some(cpus), list));
+            let pairs = pairs.map(|(&cpus, list)| Pair::from_handoffs(Some(cpus), list));
             threads.pairs.extend(pairs);
         }
         if threads.rounds == 0 {
@@ -93,7 +93,10 @@ impl Session {
             };
             let handoffs = as_time_allows(count, |count| Ok(vec![timer.handoffs(count)?]))?;
             threads.rounds = 1;
-            threads.pairs = handoffs.iter().map(|list| Pair::of(None, list)).collect();
+            threads.pairs = handoffs
+                .iter()
+                .map(|list| Pair::from_handoffs(None, list))
+                .collect();
         }
         Ok(threads)
     }

@@ -8,7 +8,7 @@ fn late(counts: &[(f64, u64)]) -> Lateness {
     Lateness {
         request_ns: 1_000_000,
         waits: counts.iter().map(|(_, count)| count).sum(),
-        beside_others: false,
+        with_others: false,
         p50_ns: None,
         p90_ns: None,
         p99_ns: None,

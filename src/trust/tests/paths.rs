@@ -1,18 +1,18 @@
 use simulated::paired_reads;
 
 use super::*;
-use crate::trace::Beside;
+use crate::trace::OtherPath;
 
 fn seen(step_ns: i64, read_ns: f64, skew_ns: i64, seed: u64) -> Paths {
     let readings = paired_reads(step_ns, read_ns, skew_ns, 5_000, seed);
-    let beside = vec![Beside::of(
+    let other_paths = vec![OtherPath::from_readings(
         "clock",
         [1, 0],
         seed.is_multiple_of(2),
         &readings,
     )];
     verdicts(Evidence {
-        beside,
+        other_paths,
         ..Evidence::default()
     })
     .paths
@@ -48,7 +48,7 @@ fn skew_of_one_step_is_found() {
 #[test]
 fn short_steps_show_from_reported_size() {
     for seed in 0..200 {
-        let sees = seen(1, 20.0, 0, seed).beside[0].sees_ns;
+        let sees = seen(1, 20.0, 0, seed).compared[0].sees_ns;
         assert!((20.0..60.0).contains(&sees), "{sees}");
         for skew in [sees as i64 + 1, -(sees as i64) - 1] {
             let off = seen(1, 20.0, skew, seed + 1_000);
@@ -66,9 +66,14 @@ fn short_steps_show_from_reported_size() {
 fn late_ticks_are_no_skew() {
     let coarse = |behind_ns: i64| {
         let readings = vec![[9_000_000_000, 9_000_000_000 - behind_ns, 9_000_000_040]; 3];
-        let beside = vec![Beside::of("realtime", [1, 4_000_000], false, &readings)];
+        let other_paths = vec![OtherPath::from_readings(
+            "realtime",
+            [1, 4_000_000],
+            false,
+            &readings,
+        )];
         verdicts(Evidence {
-            beside,
+            other_paths,
             ..Evidence::default()
         })
         .paths
@@ -79,9 +84,14 @@ fn late_ticks_are_no_skew() {
     assert_eq!(coarse(50_000_000), Outcome::Fail);
     assert_eq!(coarse(-100), Outcome::Fail);
     let microseconds = vec![[1_999, 1_000, 2_100]; 3];
-    let beside = vec![Beside::of("realtime", [1_000, 0], false, &microseconds)];
+    let other_paths = vec![OtherPath::from_readings(
+        "realtime",
+        [1_000, 0],
+        false,
+        &microseconds,
+    )];
     let cut = verdicts(Evidence {
-        beside,
+        other_paths,
         ..Evidence::default()
     });
     assert_eq!(cut.answer(Question::Paths).outcome, Outcome::Pass);
