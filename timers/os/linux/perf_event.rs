@@ -33,7 +33,12 @@ impl Event {
 
     /// With the kernel's cycles where that is permitted, in user mode only where it is not.
     fn open((kind, config): (u32, u32)) -> Result<Self, Unavailable> {
-        let mut attributes = plain_count(kind, config.into());
+        let mut attributes = perf_event_attr {
+            type_: kind,
+            config: config.into(),
+            size: size_of::<perf_event_attr>() as u32,
+            ..Default::default()
+        };
         if kind == PERF_TYPE_HARDWARE {
             attributes.set_pinned(1);
         }
@@ -50,30 +55,15 @@ impl Event {
     }
 
     /// For the calling thread, wherever it is.
-    fn with(attributes: &mut perf_event_attr) -> io::Result<Self> {
-        Self::on(attributes, 0, -1)
-    }
-
-    /// For a thread on a CPU: 0 is the calling one, -1 any of either.
     #[allow(
         clippy::useless_conversion,
         reason = "flags are a long, of 32 bits or 64"
     )]
-    fn on(
-        attributes: &mut perf_event_attr,
-        thread: libc::pid_t,
-        cpu: libc::c_int,
-    ) -> io::Result<Self> {
+    fn with(attributes: &mut perf_event_attr) -> io::Result<Self> {
         // SAFETY: the attributes are initialised and say their size; they ask for a plain count,
         // which touches no memory of ours. Group -1 is none.
         let descriptor = unsafe {
-            perf_event_open_sys::perf_event_open(
-                attributes,
-                thread,
-                cpu,
-                -1,
-                PERF_FLAG_FD_CLOEXEC.into(),
-            )
+            perf_event_open_sys::perf_event_open(attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC.into())
         };
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
@@ -123,16 +113,6 @@ impl Event {
             )
         };
         count
-    }
-}
-
-/// What asks for a plain count of an event.
-fn plain_count(kind: u32, config: u64) -> perf_event_attr {
-    perf_event_attr {
-        type_: kind,
-        config,
-        size: size_of::<perf_event_attr>() as u32,
-        ..Default::default()
     }
 }
 
