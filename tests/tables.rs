@@ -72,7 +72,7 @@ fn stacked(format: Format) -> String {
 fn side_by_side(format: Format) -> String {
     table(
         format,
-        Layout::Beside,
+        Layout::SideBySide,
         &[column("timer"), column("cost"), column("quality")],
         None,
     )

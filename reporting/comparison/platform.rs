@@ -103,7 +103,7 @@ pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
         }
         let column = field.as_column();
         let written =
-            |value: &Value| Some(column.shown(value)).filter(|_| *value != Value::Nothing);
+            |value: &Value| Some(column.format_cell(value)).filter(|_| *value != Value::Nothing);
         let [old, new] = [&before, &after].map(written);
         let remark = match (old.as_deref().zip(new.as_deref()), key) {
             (Some((old, new)), "clock_source") if has_fallen(old, new) => Some(Remark::Fell),

@@ -311,7 +311,7 @@ impl Field {
         } else {
             ""
         };
-        Some(self.as_column_with_units().shown(&value) + unit)
+        Some(self.as_column_with_units().format_cell(&value) + unit)
     }
 
     /// The same with its interval, where that is known.
@@ -323,7 +323,7 @@ impl Field {
             return Some(text);
         };
         let column = self.as_column_with_units();
-        let [low, high] = [low, high].map(|end| column.shown(&end.into()));
+        let [low, high] = [low, high].map(|end| column.format_cell(&end.into()));
         Some(format!("{text} (95 % interval {low} to {high})"))
     }
 

@@ -82,7 +82,7 @@ pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::R
     let shown = |row| {
         table
             .cells(row)
-            .map(|(column, cell)| escape_markdown(&column.shown(cell)))
+            .map(|(column, cell)| escape_markdown(&column.format_cell(cell)))
     };
     table
         .rows

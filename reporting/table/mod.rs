@@ -120,7 +120,7 @@ impl TableColumn {
 
     /// A cell of this column for people. Text is as it was found.
     #[must_use]
-    pub fn shown(&self, cell: &Value) -> String {
+    pub fn format_cell(&self, cell: &Value) -> String {
         match cell {
             Value::Nothing => NOTHING.to_owned(),
             Value::Figure(figure) => self.figure(*figure),
@@ -135,7 +135,7 @@ impl TableColumn {
         match (self.in_nanoseconds(), cell) {
             (Some(_), Value::Figure(ns)) => time(Some(*ns)),
             (Some(_), Value::AtMost(ns)) => format!("≤ {}", time(Some(*ns))),
-            _ => self.shown(cell),
+            _ => self.format_cell(cell),
         }
     }
 

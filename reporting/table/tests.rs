@@ -14,8 +14,8 @@ fn cell() -> impl Strategy<Value = Value> {
 }
 
 #[test]
-fn figures_take_the_digits_of_their_column() {
-    let shown = |notation, cell| TableColumn::right("", notation).shown(&cell);
+fn figures_have_digits_of_their_column() {
+    let shown = |notation, cell| TableColumn::right("", notation).format_cell(&cell);
     assert_eq!(
         shown(Notation::Significant, Value::Figure(10.0149)),
         "10.01"
@@ -54,7 +54,7 @@ fn small() -> Table<'static> {
 }
 
 #[test]
-fn a_narrow_terminal_folds_what_may_be_folded() {
+fn narrow_terminal_folds_columns() {
     let style = |width| Style {
         width: Some(width),
         colour: false,
@@ -100,7 +100,7 @@ fn wide_characters_take_two_columns() {
 }
 
 #[test]
-fn more_than_is_read_is_written_as_it_comes() {
+fn many_rows_are_written_without_layout() {
     let mut table = Table::new(vec![
         TableColumn::left("name"),
         TableColumn::right("cost", Notation::Fixed(1)),
@@ -152,7 +152,7 @@ fn every_format_has_every_cell() {
 }
 
 #[test]
-fn known_tricks() {
+fn escapes_known_tricks() {
     for (text, written) in [
         ("=1+1", "'=1+1"),
         ("\t=1+1", "'=1+1"),
@@ -194,7 +194,7 @@ proptest! {
     }
 
     #[test]
-    fn html_has_no_tags_and_no_quotes(text in any::<String>()) {
+    fn html_has_no_tags_or_quotes(text in any::<String>()) {
         prop_assert!(!markup::escape_html(&text).contains(['<', '>', '"', '\'', '\n']));
         let known = ["amp;", "lt;", "gt;", "quot;", "#39;"];
         let text = markup::escape_html(&text);

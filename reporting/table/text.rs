@@ -96,14 +96,14 @@ impl Table<'_> {
         while fewer.columns.len() > FEWEST && fewer.narrowest() > room {
             fewer.remove_column(fewer.columns.len() - 1);
         }
-        let told = fewer.set(style, room, codes);
+        let text = fewer.set(style, room, codes);
         let is_shown = |heading: &str| fewer.columns.iter().any(|column| column.heading == heading);
         let headings = self.columns.iter().map(|column| column.heading);
         let left_out: Vec<&str> = headings
             .filter(|heading| !heading.is_empty() && !is_shown(heading))
             .collect();
         if left_out.is_empty() {
-            return told;
+            return text;
         }
         let mut note = String::new();
         hang(
@@ -113,7 +113,7 @@ impl Table<'_> {
             &format!("wider terminals show {} too", left_out.join(", ")),
             room,
         );
-        told + &note
+        text + &note
     }
 
     /// What it takes with a blank between columns once those that fold are as narrow as they get.
@@ -189,7 +189,7 @@ fn cells(table: &Table<'_>, row: &[Value]) -> Cells {
         .cells(row)
         .map(|(column, cell)| match (cell, column.longest) {
             (Value::Text(text), Some(longest)) => clipped(text, longest),
-            _ => column.shown(cell),
+            _ => column.format_cell(cell),
         });
     shown.collect()
 }

@@ -27,7 +27,7 @@ pub enum Layout {
     #[default]
     Stacked,
     /// Side by side: a row a timer, and columns for each report
-    Beside,
+    SideBySide,
 }
 
 /// What is to be shown.
@@ -114,7 +114,7 @@ impl Tabulation {
             }
             lines.extend(
                 kept.into_iter()
-                    .map(|line| line.of(index, &names[index], &choice)),
+                    .map(|line| line.complete(index, &names[index], &choice)),
             );
         }
         if let Some((column, reverse)) = choice.sort {
@@ -178,7 +178,7 @@ impl Tabulation {
         table
     }
 
-    fn beside(&self) -> Table<'_> {
+    fn side_by_side(&self) -> Table<'_> {
         let columns = self.choice.columns.iter().copied().enumerate();
         let figures: Vec<(usize, ColumnName)> = columns
             .filter(|(_, column)| {
@@ -231,7 +231,7 @@ impl Render for Tabulation {
         let table = if is_stacked || format == Format::Json {
             self.stacked()
         } else {
-            self.beside()
+            self.side_by_side()
         };
         table.write(format, output)
     }
@@ -239,7 +239,7 @@ impl Render for Tabulation {
 
 impl TableLine {
     /// Fills in what is known only when all reports were read.
-    fn of(mut self, report: usize, name: &Arc<str>, choice: &TableChoice) -> Self {
+    fn complete(mut self, report: usize, name: &Arc<str>, choice: &TableChoice) -> Self {
         self.report = report;
         for (cell, column) in self.cells.iter_mut().zip(&choice.columns) {
             if *column == ColumnName::PLATFORM {
@@ -279,7 +279,9 @@ fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
         field if field.is_of_report() => {
             KnownColumn::Value(field.of_report(report).unwrap_or(Value::Nothing))
         }
-        _ if column == ColumnName::TIMER && choice.layout == Layout::Beside => KnownColumn::Line,
+        _ if column == ColumnName::TIMER && choice.layout == Layout::SideBySide => {
+            KnownColumn::Line
+        }
         field => KnownColumn::Of(field),
     };
     let columns: Vec<KnownColumn> = choice

@@ -1,5 +1,5 @@
 //! Text from elsewhere (labels, reasons of agents, names the firmware gives itself) made safe for a
-//! terminal, text folded to a width, and lists too long to be told.
+//! terminal, text folded to a width, and lists that are too long.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -159,13 +159,13 @@ fn is_mark(c: char) -> bool {
 const PHONE: usize = 60;
 /// Beside a heading text is folded to no fewer characters than these; where there is no room for
 /// them, it stands below.
-const BESIDE: usize = 26;
+const NEXT_TO: usize = 26;
 
 /// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after
 /// `next`; below `first` where it is so long that next to it nothing could be read.
 pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
     let margin = columns(next).max(columns(first));
-    if width < margin + BESIDE && margin > 8 {
+    if width < margin + NEXT_TO && margin > 8 {
         let comment = if first.starts_with("# ") { "# " } else { "" };
         let head = first[comment.len()..].trim();
         let indent = format!("{comment}    ");
@@ -223,7 +223,7 @@ pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Names in which those that differ in a number at their end, each by one more, are told by the
+/// Names in which those that differ in a number at their end, each by one more, are given by the
 /// first and the last: `ptp0 … ptp3`.
 #[must_use]
 pub fn runs_of(names: &[String]) -> Vec<String> {
@@ -235,11 +235,11 @@ pub fn runs_of(names: &[String]) -> Vec<String> {
         let next = parts(a).and_then(|(stem, number)| Some((stem, number.checked_add(1)?)));
         next.is_some() && next == parts(b)
     };
-    let told = |run: &[String]| match run {
+    let ends = |run: &[String]| match run {
         [first, _, .., last] => vec![format!("{first} … {last}")],
         few => few.to_vec(),
     };
-    names.chunk_by(follows).flat_map(told).collect()
+    names.chunk_by(follows).flat_map(ends).collect()
 }
 
 /// All of a few timers, of many how many there are and the first two.
@@ -286,11 +286,11 @@ mod tests {
     #[test]
     fn what_is_long_loses_its_middle() {
         let path = format!("cannot read '/{}/end': no such file", "ä".repeat(3_000));
-        let told = shortened(&path);
-        assert!(told.chars().count() < 300, "{told}");
+        let short = shortened(&path);
+        assert!(short.chars().count() < 300, "{short}");
         assert!(
-            told.starts_with("cannot read '/ä") && told.ends_with("ä/end': no such file"),
-            "{told}"
+            short.starts_with("cannot read '/ä") && short.ends_with("ä/end': no such file"),
+            "{short}"
         );
         assert!(shortened(&"a b ".repeat(2_000)).chars().count() <= 2_001);
         assert_eq!(shortened("a  b "), "a  b ");
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn folding() {
+    fn folds_text_and_names() {
         assert_eq!(wrap("aa bb  cc dd", 5), ["aa bb", "cc dd"]);
         assert_eq!(wrap("toolong a", 3), ["toolong", "a"]);
         assert_eq!(
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_a_long_heading_nothing_could_be_read() {
+    fn text_moves_below_a_long_heading() {
         let hung = |first: &str, text: &str, width| {
             let mut out = String::new();
             hang(
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_of_it_is_left_out() {
+    fn first_part_ends_at_colon() {
         assert_eq!(
             first_part("it is a guest (of: KVM); so wait"),
             "it is a guest (of: KVM)"
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_count_up_are_told_by_their_ends() {
+    fn counted_names_become_runs() {
         let names = ["ptp0", "ptp1", "ptp2", "a1", "a2", "b", "x9", "x11"].map(str::to_owned);
         assert_eq!(
             runs_of(&names),

@@ -84,7 +84,7 @@ pub struct TableArgs {
 
 impl TableArgs {
     /// The columns that are named one by one.
-    fn named(&self) -> Vec<ColumnName> {
+    fn column_names(&self) -> Vec<ColumnName> {
         let named = |column: &Columns| {
             if let Columns::One(name) = column {
                 Some(*name)
@@ -99,7 +99,7 @@ impl TableArgs {
     /// were named; of all kinds if none has.
     #[must_use]
     pub fn choices(&self, narrow: bool) -> Vec<TableChoice> {
-        let named: Vec<ColumnName> = self.named().into_iter().chain(self.sort).collect();
+        let named: Vec<ColumnName> = self.column_names().into_iter().chain(self.sort).collect();
         let (mut kinds, all): (Vec<Kind>, _) = (Vec::new(), Kind::value_variants());
         kinds.extend(
             all.iter()
@@ -126,8 +126,8 @@ impl TableArgs {
             ColumnName::LATENESS
         };
         let columns = match self.layout {
-            _ if !self.columns.is_empty() => self.named(),
-            Layout::Beside => vec![ColumnName::TIMER, best],
+            _ if !self.columns.is_empty() => self.column_names(),
+            Layout::SideBySide => vec![ColumnName::TIMER, best],
             Layout::Stacked => {
                 let platform = many.then_some(ColumnName::PLATFORM);
                 platform
@@ -137,7 +137,7 @@ impl TableArgs {
             }
         };
         let columns = match (self.layout, columns.contains(&ColumnName::TIMER)) {
-            (Layout::Beside, false) => [vec![ColumnName::TIMER], columns].concat(),
+            (Layout::SideBySide, false) => [vec![ColumnName::TIMER], columns].concat(),
             _ => columns,
         };
         TableChoice {

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_out_of_range_are_refused_in_a_sentence() {
+    fn numbers_out_of_range_are_refused() {
         assert_eq!(whole::<u32>(1..=9)("3"), Ok(3));
         assert_eq!(
             whole::<u32>(1..=9)("0"),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_seconds_or_have_their_unit() {
+    fn times_are_seconds_or_have_units() {
         assert_eq!(seconds("2.5"), Ok(2.5));
         assert_eq!(seconds("500ms"), Ok(0.5));
         assert_eq!(

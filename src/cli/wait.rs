@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_times_or_ranges_by_decades() {
+    fn lengths_are_times_or_ranges() {
         assert_eq!(lengths("50us").unwrap().0, [50_000]);
         assert_eq!(
             lengths("1us..50ms").unwrap().0,
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn slack_policy_and_cpu_are_as_people_write_them() {
+    fn slack_policy_and_cpu_are_read() {
         assert_eq!(
             (slack("default"), slack("1ns")),
             (Ok(Slack(None)), Ok(Slack(Some(1))))

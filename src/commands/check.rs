@@ -60,7 +60,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         document = document.paragraph(sentence);
     }
     let document = document
-        .findings(shown(&checked.findings, args.verbose))
+        .findings(selected(&checked.findings, args.verbose))
         .paragraph(summary(&checked.findings));
     emit(&document, outputs, output)?;
     Ok(checked.fit)
@@ -100,7 +100,7 @@ fn clock_sentence(findings: &[Finding]) -> Option<String> {
 }
 
 /// All findings, or only problems and notes, of the latter what was found.
-fn shown(findings: &[Finding], whole: bool) -> impl Iterator<Item = FindingText> {
+fn selected(findings: &[Finding], whole: bool) -> impl Iterator<Item = FindingText> {
     let shown = findings
         .iter()
         .filter(move |finding| whole || finding.severity <= Severity::Note);

@@ -39,7 +39,7 @@ type Run = Kept<Report>;
 pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare(&args.output)?;
     let judged = match judge(args) {
-        Err(CommandError::Untold(why)) if args.output.format == Format::Json => Judged {
+        Err(CommandError::Undecided(why)) if args.output.format == Format::Json => Judged {
             comparison: None,
             conditions: Vec::new(),
             open: vec![why],
@@ -58,8 +58,8 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     match judged.exit_status {
         0 => Ok(true),
         3 => Ok(false),
-        _ if judged.comparison.is_none() => Err(CommandError::Untold(judged.open.concat())),
-        _ => Err(CommandError::Untold(
+        _ if judged.comparison.is_none() => Err(CommandError::Undecided(judged.open.concat())),
+        _ => Err(CommandError::Undecided(
             "not everything could be decided".to_owned(),
         )),
     }
@@ -72,7 +72,7 @@ fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
         let resolve = |word: &PathBuf| {
             Baselines::resolve(kept.as_ref(), word).map_err(|error| match error {
                 Unresolved::Both { .. } => CommandError::Usage(error.to_string()),
-                Unresolved::Neither { .. } => CommandError::Untold(error.to_string()),
+                Unresolved::Neither { .. } => CommandError::Undecided(error.to_string()),
             })
         };
         words.iter().map(resolve).collect::<Result<Vec<_>, _>>()
@@ -97,7 +97,7 @@ fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
     let mut read = |paths: &[PathBuf]| -> Result<Vec<Run>, CommandError> {
         let collection = Collection::read(paths, |_, report: Report| report);
         let is_complete = tell_refused(&collection.refused, collection.reports.len())
-            .map_err(|error| CommandError::Untold(error.to_string()))?;
+            .map_err(|error| CommandError::Undecided(error.to_string()))?;
         if !is_complete {
             open.push("not all reports could be read".to_owned());
         }
@@ -125,7 +125,7 @@ fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
     }
     let (first_old, first_new) = (&old[0], &new[0]);
     let names = [first_old, first_new].map(|run| format!("'{}'", run.path.display()));
-    let incomparable = |why| CommandError::Untold(format!("{}: {why}", names.join(" and ")));
+    let incomparable = |why| CommandError::Undecided(format!("{}: {why}", names.join(" and ")));
     let other_cpu = unlike_cpu(&first_old.content, &first_new.content);
     if let Some(why) = other_cpu.filter(|_| args.same_cpu) {
         return Err(incomparable(why));

@@ -164,7 +164,7 @@ mod tests {
     fn ids_are_file_names() {
         assert_eq!(file_name("java:nanoTime"), "java+nanoTime");
         assert_eq!(file_name("monotonic-raw"), "monotonic-raw");
-        let odd = [
+        let ids = [
             "a:b",
             "a-b",
             "a+b",
@@ -175,7 +175,7 @@ mod tests {
             "=a\nb\u{202e}",
             "",
         ];
-        let names = odd.map(file_name);
+        let names = ids.map(file_name);
         for (at, name) in names.iter().enumerate() {
             assert!(
                 !names[..at].contains(name) && !name.starts_with('.'),

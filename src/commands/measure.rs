@@ -204,7 +204,7 @@ fn measure_operations(
             (_, asked) => tasks.extend(asked.iter().map(|size| (entry, Some(*size)))),
         }
     }
-    let progress = Progress::of(tasks.len(), false);
+    let progress = Progress::new(tasks.len(), false);
     let mut measurements = Vec::new();
     for (entry, size) in tasks {
         progress.at(&name(entry.name, size));

@@ -71,7 +71,7 @@ pub enum CommandError {
     Failed(String),
     /// It was done, and what was asked could not be told.
     #[error("{0}")]
-    Untold(String),
+    Undecided(String),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -89,7 +89,7 @@ impl CommandError {
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,
             // 3 is done, but: see `main`.
-            Self::Untold(_) => 4,
+            Self::Undecided(_) => 4,
             // As shells report a program that an interrupt ended; other signals have their own.
             Self::Interrupted => 130,
         }

@@ -64,7 +64,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
         .map(|(host, timer)| Subject::new(host, timer))
         .collect();
     let during = measure(&population.hosts, &mut subjects, &settings, args.run.quiet)?;
-    read_beside(&population.names, &mut subjects, &settings.plan);
+    read_side_by_side(&population.names, &mut subjects, &settings.plan);
     let by_name_failed = population.failed_by_name();
     let described = described(&settings, &population.hosts);
     let observed = observed(&population.names, subjects);
@@ -126,7 +126,7 @@ fn measure(
 ) -> Result<Option<Interval>, CommandError> {
     let plan = &settings.plan;
     let steps = subjects.len() * plan.processes as usize + plan.brief as usize;
-    let bar = Progress::of(steps, quiet);
+    let bar = Progress::new(steps, quiet);
     let progress = |what: &str| {
         bar.at(what);
         // It is unknown how many processes it takes to narrow intervals.
@@ -138,7 +138,7 @@ fn measure(
 }
 
 /// Reads those of this program's own clocks that are to be had in several ways beside each other.
-fn read_beside(names: &[HostName], subjects: &mut [Subject], plan: &Plan) {
+fn read_side_by_side(names: &[HostName], subjects: &mut [Subject], plan: &Plan) {
     let own = |subject: &Subject| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
     let ids: Vec<String> = subjects
         .iter()

@@ -15,7 +15,7 @@ pub(super) struct Progress(Option<ProgressBar>);
 
 impl Progress {
     /// Of a number of steps. Nothing is shown where it is not wanted, or without a clock.
-    pub(super) fn of(steps: usize, quiet: bool) -> Self {
+    pub(super) fn new(steps: usize, quiet: bool) -> Self {
         let seen = !quiet && std::io::stderr().is_terminal() && timers::kernel_time().is_some();
         Self(seen.then(|| {
             let bar =

@@ -14,7 +14,7 @@ use crate::text::counted;
 /// # Errors
 /// When none could be read, or the site cannot be written.
 pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let progress = Progress::of(site::count(&args.reports), false);
+    let progress = Progress::new(site::count(&args.reports), false);
     progress.at("reports");
     let read = || {
         progress.step();

@@ -105,7 +105,7 @@ impl<T> Campaign<T> {
 
     /// The line of progress over as many processes as there will be at least.
     pub fn progress(&self, quiet: bool) -> Progress {
-        Progress::of(
+        Progress::new(
             self.subjects.len() * self.settings.plan.processes as usize,
             quiet,
         )
@@ -140,7 +140,7 @@ impl<T> Campaign<T> {
         let asked = subjects.into_iter().map(|subject| WaitObservation {
             timer: self.timer(&subject),
             means: subject.waiter.means,
-            conditions: told(&subject.conditions),
+            conditions: reported(&subject.conditions),
             period_ns,
             outcome: subject
                 .outcome
@@ -239,12 +239,12 @@ fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
         }
     }
     let mut seen = HashSet::new();
-    all.retain(|conditions| seen.insert(told(conditions)));
+    all.retain(|conditions| seen.insert(reported(conditions)));
     all
 }
 
-/// Conditions as the report tells them: what was not asked for is told as the system has it.
-fn told(conditions: &Conditions) -> WaitConditions {
+/// Conditions as the report has them: what was not asked for is as the system has it.
+fn reported(conditions: &Conditions) -> WaitConditions {
     let policy = conditions.policy.or_else(scheduling::policy);
     let real_time = matches!(policy, Some(Policy::Fifo(_) | Policy::RoundRobin(_)));
     let slack = conditions

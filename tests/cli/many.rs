@@ -63,7 +63,7 @@ fn a_table_goes_on_without_what_it_cannot_read() {
 
 #[test]
 fn platforms_side_by_side() {
-    let text = printed(&timermeter(&["table", MBP53, MBP62, "--layout", "beside"]).success());
+    let text = printed(&timermeter(&["table", MBP53, MBP62, "--layout", "side-by-side"]).success());
     let row = text
         .lines()
         .find(|line| line.starts_with("NANO"))

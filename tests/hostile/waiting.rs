@@ -34,7 +34,14 @@ fn readers([path, page, figures]: [&str; 3]) -> [Vec<&str>; 7] {
     [
         vec!["table", path, "--all"],
         vec![
-            "table", path, "--layout", "beside", "--format", "csv", "--kind", "periods",
+            "table",
+            path,
+            "--layout",
+            "side-by-side",
+            "--format",
+            "csv",
+            "--kind",
+            "periods",
         ],
         vec!["compare", path, path, "--all"],
         vec!["compare", path, path, "--format", "json"],

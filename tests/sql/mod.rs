@@ -342,7 +342,7 @@ fn a_whole_table_is_not_narrowed() {
         &["--columns", "all,cost"][..],
         &["--columns", "all", "--sort", "cost"],
         &["--columns", "all", "--top", "3"],
-        &["--columns", "all", "--layout", "beside"],
+        &["--columns", "all", "--layout", "side-by-side"],
         &["--columns", "cost", "-f", "parquet"],
         &["--columns", "all", "-f", "html"],
     ] {
