@@ -112,15 +112,6 @@ impl Interval {
         self.map(|figure| figure * factor)
     }
 
-    /// With its ends changed, where they are known.
-    pub fn adjust_ends(self, low: impl Fn(f64) -> f64, high: impl Fn(f64) -> f64) -> Self {
-        Self {
-            low: self.low().map_or(self.low, low),
-            high: self.high().map_or(self.high, high),
-            ..self
-        }
-    }
-
     /// `change`, which keeps the order, of the figure and its ends.
     pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
         Self {

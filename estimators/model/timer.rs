@@ -106,13 +106,6 @@ impl TimerRow {
         self.id.split_once(':').map(|(agent, _)| agent)
     }
 
-    /// Its id without its host.
-    pub fn own_id(&self) -> &str {
-        self.id
-            .split_once(':')
-            .map_or(self.id.as_str(), |(_, own)| own)
-    }
-
     /// The order of a report: those with a Quality by Quality, then those without a step, the
     /// failed, and the unavailable.
     pub fn best_first(&self, other: &Self) -> Ordering {

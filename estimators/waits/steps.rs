@@ -169,15 +169,13 @@ struct Scale<'a> {
 
 impl<'a> Scale<'a> {
     fn new(scans: &[&'a [Wait]], reference: &'a Reference) -> Self {
-        let late: Vec<Vec<f64>> = scans
-            .iter()
-            .map(|scan| {
-                let late: Vec<f64> = scan.iter().map(|wait| late_ns(wait, reference)).collect();
-                let middle = median(&late).unwrap_or(0.0);
-                late.iter().map(|late| late - middle).collect()
-            })
-            .collect();
-        let all = sorted(&late.concat());
+        let around_median = |scan: &&[Wait]| -> Vec<f64> {
+            let late = scan.iter().map(|wait| late_ns(wait, reference));
+            let middle = median(late.clone()).unwrap_or(0.0);
+            late.map(|late| late - middle).collect()
+        };
+        let late: Vec<Vec<f64>> = scans.iter().map(around_median).collect();
+        let all = sorted(late.iter().flatten());
         let [low, middle, latest] =
             [0.05, 0.5, 1.0 - LATEST].map(|share| quantile(&all, share).unwrap_or(0.0));
         let mut scale = Self {
@@ -192,44 +190,28 @@ impl<'a> Scale<'a> {
             pauses: Vec::new(),
             due: Vec::new(),
         };
-        let ns = |ticks: i64| finite(ticks as f64 * reference.ns_per_tick);
+        let ns = |from: i64, to: i64| finite(reference.ns(from, to));
         for (scan, late) in scans.iter().zip(&late) {
-            let kept: Vec<&Wait> = scan
-                .iter()
-                .zip(late)
-                .filter(|(_, late)| **late <= latest)
-                .map(|(wait, _)| wait)
-                .collect();
-            let pauses = scan
-                .windows(2)
-                .map(|two| ns(two[1].before.wrapping_sub(two[0].after)));
-            scale.due.extend(
-                pauses
-                    .clone()
-                    .zip(&scan[1..])
-                    .map(|(pause, wait)| pause + wait.request_ns as f64),
-            );
-            scale.pauses.extend(pauses);
-            let both = scan
-                .windows(2)
-                .zip(late.windows(2))
-                .filter(|(_, late)| late.iter().all(|late| *late <= latest));
-            scale
-                .intervals
-                .extend(both.map(|(two, _)| ns(two[1].after.wrapping_sub(two[0].after))));
-            scale
-                .requests
-                .extend(kept.iter().map(|wait| wait.request_ns as f64));
-            scale.observed.push(
-                kept.iter()
-                    .map(|wait| observed_ns(wait, reference))
-                    .collect(),
-            );
-            scale.wakeups.push(
-                kept.iter()
-                    .map(|wait| ns(wait.after.wrapping_sub(scan[0].before)))
-                    .collect(),
-            );
+            let (mut observed, mut wakeups) = (Vec::new(), Vec::new());
+            for (at, (wait, its)) in scan.iter().zip(late).enumerate() {
+                let before = at.checked_sub(1);
+                if let Some(before) = before {
+                    let pause = ns(scan[before].after, wait.before);
+                    scale.pauses.push(pause);
+                    scale.due.push(pause + wait.request_ns as f64);
+                }
+                if *its > latest {
+                    continue;
+                }
+                scale.requests.push(wait.request_ns as f64);
+                observed.push(observed_ns(wait, reference));
+                wakeups.push(ns(scan[0].before, wait.after));
+                let before = before.filter(|before| late[*before] <= latest);
+                let interval = before.map(|before| ns(scan[before].after, wait.after));
+                scale.intervals.extend(interval);
+            }
+            scale.observed.push(observed);
+            scale.wakeups.push(wakeups);
         }
         scale
     }
@@ -296,11 +278,11 @@ impl<'a> Scale<'a> {
             return Granularity::Step(Interval::unbounded(seen.value));
         };
         let value = seen.value.clamp(shortest, longest);
-        let ends = seen.adjust_ends(
-            |low| low.min(shortest).min(value),
-            |high| (high * (1.0 + FAST)).min(longest).max(value),
-        );
-        Granularity::Step(Interval { value, ..ends })
+        let ends = seen.ends().map(|(low, high)| {
+            let high = (high * (1.0 + FAST)).min(longest).max(value);
+            (low.min(shortest).min(value), high)
+        });
+        Granularity::Step(Interval::with_ends(value, ends))
     }
 
     fn step(&self, found: Lattice, several: bool) -> Granularity {
@@ -331,13 +313,8 @@ impl<'a> Scale<'a> {
         // Over longer ones more frequencies than are looked at would have to be.
         let longest =
             quantile(&sorted(&self.intervals), INTERVALS)?.min(longest_span(*candidates.start()));
-        let intervals: Vec<Vec<f64>> = vec![
-            self.intervals
-                .iter()
-                .copied()
-                .filter(|interval| *interval <= longest)
-                .collect(),
-        ];
+        let mut intervals = vec![self.intervals.clone()];
+        intervals[0].retain(|interval| *interval <= longest);
         // What an interval is off by is what two wake-ups are off by.
         let step = largest(&intervals, candidates, CONCENTRATED * CONCENTRATED)?;
         let mut found = fitted(&intervals, step).map(|fit| Lattice {
@@ -346,12 +323,8 @@ impl<'a> Scale<'a> {
         })?;
         let most = self.wakeups.iter().map(Vec::len).max()?;
         for size in iter::successors(Some(A_FEW), |size| (*size < most).then_some(2 * size)) {
-            let chunks: Vec<Vec<f64>> = self
-                .wakeups
-                .iter()
-                .flat_map(|wakeups| wakeups.chunks(size))
-                .map(<[f64]>::to_vec)
-                .collect();
+            let chunks = self.wakeups.iter().flat_map(|wakeups| wakeups.chunks(size));
+            let chunks: Vec<Vec<f64>> = chunks.map(<[f64]>::to_vec).collect();
             // Over this many steps the number of each has to be known.
             if COUNTED * found.half * span(&chunks) > found.step.powi(2) {
                 break;
@@ -386,29 +359,18 @@ pub fn admissible(requests: &[Vec<f64>], observed: &[Vec<f64>], step: f64) -> Op
     let mut first = None;
     for (requests, observed) in requests.iter().zip(observed) {
         let numbers = numbers(observed, step);
-        let over = requests
-            .iter()
-            .zip(&numbers)
-            .map(|(request, number)| request / step - number);
-        let Some(over) = median(over) else {
+        let both = || requests.iter().zip(&numbers);
+        let Some(over) = median(both().map(|(request, number)| request / step - number)) else {
             continue;
         };
         // A process that is late by more than half a step has other numbers, all by as much.
         let shift = (over - *first.get_or_insert(over)).round();
-        waits.extend(
-            requests
-                .iter()
-                .zip(&numbers)
-                .map(|(request, number)| (*request, (number + shift) as i64)),
-        );
+        waits.extend(both().map(|(request, number)| (*request, (number + shift) as i64)));
     }
     waits.sort_by(|one, other| one.0.total_cmp(&other.0));
     let least = waits.iter().map(|wait| wait.1).min()?;
-    let most = waits
-        .iter()
-        .map(|wait| wait.1)
-        .max()?
-        .min(least + waits.len() as i64);
+    let most = waits.iter().map(|wait| wait.1).max()?;
+    let most = most.min(least + waits.len() as i64);
     let begins: Vec<(i64, [f64; 2])> = (least..most)
         .filter_map(|number| Some((number, boundary(&waits, number)?)))
         .collect();
