@@ -18,7 +18,6 @@ pub mod list;
 pub mod measure;
 pub mod period;
 pub mod pick;
-mod pick_wait;
 pub mod platform;
 pub mod probe;
 mod progress;

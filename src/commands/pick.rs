@@ -1,11 +1,13 @@
 //! `pick`: the clock to measure with, or the timer to wait with.
 
+mod wait;
+
 use std::io::Write;
 
 use serde::Serialize;
 
 use super::first_look::first_look;
-use super::{CommandError, emit, failed, pick_wait, prepare};
+use super::{CommandError, emit, failed, prepare};
 use crate::cli::{HostArgs, PickArgs, RuntimeName};
 use crate::document::Document;
 use crate::method::plan::{Method, percent};
@@ -26,7 +28,7 @@ const RUNNERS_UP: usize = 3;
 /// When the requirement makes no sense, the report cannot be read, or nothing could be measured.
 pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     if let Some(every) = args.every {
-        let choice = pick_wait::choose_wait(args, every as f64)?;
+        let choice = wait::choose_wait(args, every as f64)?;
         let facts = |one: &Candidate<WaitRecord>| wait_facts(one, args.within.is_some());
         return answer(args, "wait with", &choice, &facts, "", output);
     }
@@ -65,7 +67,7 @@ fn probed(args: &PickArgs, runtime: Option<&str>) -> Result<Report, CommandError
 }
 
 /// All native timers, or those of the agents and the runtime that were named.
-pub(super) fn targets(
+fn targets(
     args: &PickArgs,
     runtime: Option<&str>,
 ) -> Result<(Vec<String>, HostArgs), CommandError> {

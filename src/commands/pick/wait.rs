@@ -1,9 +1,9 @@
 //! Measures for `pick --every`: all timers that wait at a glance, and then those that may be picked.
 
-use super::pick::targets;
-use super::{CommandError, failed, wait};
+use super::targets;
 use crate::campaign::waits::plan::WaitPlan;
 use crate::cli::{Lengths, PickArgs, RunArgs, WaitArgs, WaitingArgs};
+use crate::commands::{CommandError, failed, wait};
 use crate::method::waiting::{Punctuality, WaitChoice, choose, promising, waits_to_prove};
 use crate::model::Report;
 use crate::report::read;
