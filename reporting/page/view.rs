@@ -165,7 +165,10 @@ impl TimerView<'_> {
     /// A cell of the table of clocks, and what it sorts by; empty where nothing was determined.
     pub fn cell(&self, field: &Field) -> (String, String) {
         let value = field.value(self.row);
-        (field.as_column_with_units().format_cell(&value), sort_key(&value))
+        (
+            field.as_column_with_units().format_cell(&value),
+            sort_key(&value),
+        )
     }
 
     fn quality(&self) -> Option<f64> {

@@ -28,11 +28,12 @@ impl Render for Reports<'_> {
             let page = page::render(self.reports, self.left_out, Some(sentence));
             return output.write_all(page.map_err(io::Error::other)?.as_bytes());
         }
-        let facts = self.reports.iter();
-        let facts = facts.map(|report| (name(report), sentence(report).unwrap_or_default()));
-        Document::new(self.reports)
-            .facts(facts)
-            .write(format, style, output)
+        let mut document = Document::new(self.reports);
+        for report in self.reports {
+            let sentence = sentence(report).unwrap_or_default();
+            document = document.heading(name(report)).paragraph(sentence);
+        }
+        document.write(format, style, output)
     }
 }
 
