@@ -11,6 +11,7 @@ pub use path::{SyscallVariant, Yardsticks};
 
 use crate::model::{Counted, Properties, Verdicts};
 use crate::profile::Profile;
+use crate::text::numbers::{significant, time};
 use crate::trace::{Evidence, Trace};
 
 /// What the verdicts on one timer rest on.
@@ -75,7 +76,7 @@ impl Case<'_> {
     }
 }
 
-/// `1 time`, `3 times`.
+/// `once`, `3 times`.
 fn times(count: u64) -> String {
     if count == 1 {
         "once".into()
@@ -84,12 +85,20 @@ fn times(count: u64) -> String {
     }
 }
 
+/// A time in nanoseconds, in words.
+fn ns(ns: f64) -> String {
+    time(Some(ns))
+}
+
+/// A rate with its uncertainty, in ppm.
+fn ppm(offset: f64, uncertainty: f64) -> String {
+    let (offset, uncertainty) = (significant(offset, 3), significant(uncertainty, 2));
+    format!("{offset} ± {uncertainty} ppm")
+}
+
+/// How far a clock stepped back at most: in nanoseconds, where its tick is known.
 fn nanoseconds(ns: Option<f64>, ticks: u64) -> String {
-    match ns {
-        Some(ns) => crate::text::numbers::time(Some(ns)),
-        None if ticks == 1 => "1 tick".into(),
-        None => format!("{ticks} ticks"),
-    }
+    ns.map_or_else(|| format!("{ticks} ticks"), self::ns)
 }
 
 #[cfg(test)]

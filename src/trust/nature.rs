@@ -2,47 +2,52 @@
 //!
 //! What is declared against what was found.
 
-use super::Case;
+use super::{Case, ns};
 use crate::model::{Counted, Declared, Nature, Outcome, Stable};
 use crate::resolution::Resolution;
-use crate::text::numbers::{significant, time};
+use crate::text::numbers::significant;
 use crate::trace::Meanwhile;
 
 pub(super) fn what_it_counts(case: &Case) -> Nature {
-    let share = |meanwhile| share(case, meanwhile);
-    let spinning = share(Meanwhile::Spin);
-    let sleeping = share(Meanwhile::Sleep);
-    let beside = share(Meanwhile::OtherSpin);
-    let found = found(spinning, sleeping, beside, case.claimed());
+    let [spinning, sleeping, busy] =
+        [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin].map(|during| share(case, during));
     let claimed = case.claimed();
+    let found = found(spinning, sleeping, busy, claimed);
     let percent = |share: Option<f64>| {
         share.map_or("?".to_owned(), |share| format!("{:.0} %", 100.0 * share))
     };
-    let seen = format!(
-        "it advanced by {} of the time while the thread computed, {} while it slept, {} while it slept beside a busy thread",
-        percent(spinning),
-        percent(sleeping),
-        percent(beside)
+    let [computed, slept, with_busy] = [spinning, sleeping, busy].map(percent);
+    let moved = format!(
+        "it advanced by {computed} of the time while the thread computed, {slept} while it slept, {with_busy} with a busy thread"
     );
+    let words = Counted::in_words;
     let (outcome, finding) = match (found, claimed) {
         (None, _) => {
-            let seen = format!("{seen}{}", kept_away(spinning, sleeping, beside));
+            let watched = spinning.or(sleeping).is_some();
+            let why = match (case.refusal("advance"), case.step_ns()) {
+                (Some(why), _) => format!("it could not be watched: {why}"),
+                (None, Some(_)) if watched => {
+                    format!("{moved}{}", kept_away(spinning, sleeping, busy))
+                }
+                (None, Some(step)) => {
+                    let step = ns(step);
+                    format!("its step of up to {step} is too long for the time that it was watched")
+                }
+                (None, None) => "it did not move".into(),
+            };
             (
                 Outcome::NotTested,
-                unknown(case, &seen, spinning.or(sleeping).is_some()),
+                format!("what it counts is unknown: {why}"),
             )
         }
         (Some(found), Some(claimed)) if found != claimed => {
-            let (found, claimed) = (found.in_words(), claimed.in_words());
+            let (found, claimed) = (words(found), words(claimed));
             (
                 Outcome::Fail,
-                format!("it counts {found}, not {claimed}: {seen}"),
+                format!("it counts {found}, not {claimed}: {moved}"),
             )
         }
-        (Some(Counted::SomethingElse), None) => {
-            (Outcome::Pass, format!("it counts something else: {seen}"))
-        }
-        (Some(found), _) => (Outcome::Pass, format!("it counts {}", found.in_words())),
+        (Some(found), _) => (Outcome::Pass, format!("it counts {}", words(found))),
     };
     Nature {
         outcome,
@@ -51,21 +56,7 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
         claimed,
         spinning,
         sleeping,
-        next_to_busy_thread: beside,
-    }
-}
-
-fn unknown(case: &Case, seen: &str, was_watched: bool) -> String {
-    match (case.refusal("advance"), case.step_ns()) {
-        (Some(why), _) => format!("what it counts could not be watched: {why}"),
-        (None, Some(_)) if was_watched => format!("what it counts cannot be determined: {seen}"),
-        (None, Some(step)) => {
-            format!(
-                "its step of up to {} is too long for the time that it was watched",
-                time(Some(step))
-            )
-        }
-        (None, None) => "it did not move".into(),
+        next_to_busy_thread: busy,
     }
 }
 
@@ -150,14 +141,13 @@ fn found(
     }
 }
 
-/// Who may not have run though it should, where that explains what was seen: as a sentence goes on.
-fn kept_away(spinning: Option<f64>, sleeping: Option<f64>, beside: Option<f64>) -> &'static str {
+/// Which thread may not have run though it should, where that explains what was observed.
+fn kept_away(spinning: Option<f64>, sleeping: Option<f64>, busy: Option<f64>) -> &'static str {
     let short = |share: Option<f64>| share.is_some_and(|share| share <= MOVED);
-    match (short(spinning), short(beside)) {
-        _ if !short(sleeping) => "",
-        (true, _) => "; the thread may have been kept from its CPU while it should have computed",
-        (false, true) => "; the busy thread may have been kept from its CPU",
-        (false, false) => "",
+    if short(sleeping) && (short(spinning) || short(busy)) {
+        "; a thread may have been kept from its CPU while it should have computed"
+    } else {
+        ""
     }
 }
 
@@ -185,60 +175,41 @@ pub(super) fn against_the_declared(case: &Case, stable: &Stable) -> Declared {
         .zip(found)
         .map(|(declared, found)| found / declared);
     let by = if system.is_some() {
-        "the system declares"
+        "the system"
     } else {
-        "its unit declares"
+        "its unit"
     };
     let off_by =
-        stable
-            .offset_ppm
-            .zip(stable.offset_uncertainty_ppm)
-            .filter(|(ppm, uncertainty)| {
-                case.trace.declared
-                    && stable.outcome == Outcome::Fail
-                    && ppm.abs() - uncertainty > OFF
-            });
-    if let (Some(unit), Some((ppm, uncertainty))) = (unit, off_by) {
-        let (unit, lasts) = (time(Some(unit)), significant(1.0 / (1.0 + ppm * 1e-6), 6));
-        let uncertainty = significant(uncertainty, 2);
-        let finding = format!(
-            "its unit declares ticks of {unit}, but they last {lasts} of that (± {uncertainty} ppm)"
-        );
-        return Declared {
-            outcome: Outcome::Fail,
-            finding,
-            resolution_ns: declared,
-            times_coarser,
-        };
-    }
-    let (outcome, finding) = match (declared, found, times_coarser) {
-        (None, _, _) => (
+        (stable.offset_ppm.zip(stable.offset_uncertainty_ppm)).filter(|(ppm, uncertainty)| {
+            case.trace.declared && stable.outcome == Outcome::Fail && ppm.abs() - uncertainty > OFF
+        });
+    let (outcome, finding) = match (unit.zip(off_by), declared, found.zip(times_coarser)) {
+        (Some((unit, (ppm, uncertainty))), ..) => {
+            let (unit, lasts) = (ns(unit), significant(1.0 / (1.0 + ppm * 1e-6), 6));
+            let uncertainty = significant(uncertainty, 2);
+            let finding = format!(
+                "its unit declares ticks of {unit}, but they last {lasts} of that (± {uncertainty} ppm)"
+            );
+            (Outcome::Fail, finding)
+        }
+        (None, None, _) => (
             Outcome::NotApplicable,
             "nothing is declared of a raw counter".into(),
         ),
-        (Some(_), None, _) | (_, _, None) => (
+        (None, Some(_), None) => (
             Outcome::NotTested,
-            "its resolution was not found, so nothing can be held against what is declared".into(),
+            "its resolution was not found, so it cannot be compared with what is declared".into(),
         ),
-        (Some(declared), Some(found), Some(times)) if times > AS_DECLARED => {
-            let (declared, found, times) = (
-                time(Some(declared)),
-                time(Some(found)),
-                significant(times, 2),
-            );
-            (
-                Outcome::Fail,
-                format!(
-                    "{by} a resolution of {declared}, but it moves in steps of {found}, {times} times that"
-                ),
-            )
-        }
-        (Some(declared), Some(found), Some(_)) => {
-            let (declared, found) = (time(Some(declared)), time(Some(found)));
-            (
-                Outcome::Pass,
-                format!("{by} a resolution of {declared}, and it moves in steps of {found}"),
-            )
+        (None, Some(declared), Some((found, times))) => {
+            let outcome = if times > AS_DECLARED {
+                Outcome::Fail
+            } else {
+                Outcome::Pass
+            };
+            let (declared, found) = (ns(declared), ns(found));
+            let finding =
+                format!("{by} declares a resolution of {declared}; it moves in steps of {found}");
+            (outcome, finding)
         }
     };
     Declared {

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 use timers::clock_sources::{self, TIME_STAMP_COUNTER};
 
-use super::Case;
+use super::{Case, ns};
 use crate::model::{ComparedPath, Counted, Outcome, Path, Paths, ReadPath, ReadsBy};
 use crate::text::numbers::time;
 use crate::trace::OtherPath;
@@ -59,59 +59,68 @@ const TRAPS: f64 = 0.5;
 const TRAPS_SURELY: f64 = 0.8;
 
 pub(super) fn judge(case: &Case) -> ReadPath {
-    let yard = case.yardsticks;
-    let answer = |outcome, path, finding: String| ReadPath {
+    let (outcome, path, finding) = found(case);
+    ReadPath {
         outcome,
         finding,
         path,
-        system_call_ns: yard.system_call_ns,
-        trap_ns: yard.trap_ns,
+        system_call_ns: case.yardsticks.system_call_ns,
+        trap_ns: case.yardsticks.trap_ns,
+    }
+}
+
+fn found(case: &Case) -> (Outcome, Option<Path>, String) {
+    use Outcome::{Fail, NotTested, Pass};
+    let yard = case.yardsticks;
+    let (Some(cost), Some(call)) = (case.profile.cost, yard.system_call_ns) else {
+        let finding = "its cost, or that of a system call, is not known";
+        return (NotTested, None, finding.into());
     };
-    let (Some(cost), Some(call)) = (
-        case.profile.cost.map(|cost| cost.value),
-        yard.system_call_ns,
-    ) else {
-        return answer(
-            Outcome::NotTested,
-            None,
-            "its cost, or that of a system call, is not known".into(),
-        );
-    };
-    let costs = time(Some(cost.max(0.0)));
+    let cost = cost.value;
+    let costs = ns(cost.max(0.0));
     // Without a vDSO only the kernel reads the counter, whatever that costs it.
     let by_kernel = yard.vdso == Some(false) && case.properties.reads_by == Some(ReadsBy::Vdso);
-    if let Some(finding) = trapped(case, cost, &costs).filter(|_| !by_kernel) {
-        return answer(Outcome::Fail, Some(Path::Trapped), finding);
-    }
-    let syscall_variant = syscall_variant(case);
-    if let Some(syscall_variant) =
-        syscall_variant.filter(|variant| cost >= AS_MUCH * variant.cost_ns)
-    {
-        let finding = costs_like_syscall(case.id, &costs, &syscall_variant, yard);
-        return answer(Outcome::Fail, Some(Path::SystemCall), finding);
-    }
-    let empty = time(Some(call));
-    if cost < LESS * call {
-        let finding =
-            format!("answered in user mode: {costs}, where an empty system call takes {empty}");
-        return answer(Outcome::Pass, Some(Path::UserMode), finding);
-    }
-    if let Some(SyscallVariant { id, cost_ns }) = syscall_variant {
-        let takes = time(Some(cost_ns));
-        if cost < CLEARLY_LESS * cost_ns {
-            let finding = format!("answered in user mode: {costs}, where {id} takes {takes}");
-            return answer(Outcome::Pass, Some(Path::UserMode), finding);
-        }
+    if let Some(what) = trapped(case, cost).filter(|_| !by_kernel) {
         let finding = format!(
-            "its cost does not decide it: {costs}, where {id} takes {takes} and an empty system call {empty}"
+            "{what} traps to the hypervisor: a read takes {costs}, an instruction that is known to trap {}",
+            time(yard.trap_ns)
         );
-        return answer(Outcome::NotTested, None, finding);
+        return (Fail, Some(Path::Trapped), finding);
     }
-    answer(
-        Outcome::Pass,
-        Some(Path::SystemCall),
-        format!("a system call: {costs}, an empty one takes {empty}"),
-    )
+    let empty = ns(call);
+    let variant = syscall_variant(case);
+    let takes = variant.map(|variant| format!("{} takes {}", variant.id, ns(variant.cost_ns)));
+    let takes = takes.unwrap_or_default();
+    match variant.map(|variant| cost / variant.cost_ns) {
+        Some(share) if share >= AS_MUCH => {
+            let because = match yard.clock_source.as_deref() {
+                _ if yard.vdso == Some(false) => ", because the kernel maps no vDSO".to_owned(),
+                Some(TIME_STAMP_COUNTER) | None => String::new(),
+                Some(source) => format!(", because the clock source is {source}"),
+            };
+            let finding = format!("it costs as much as its system call: {costs}, {takes}{because}");
+            (Fail, Some(Path::SystemCall), finding)
+        }
+        _ if cost < LESS * call => {
+            let finding =
+                format!("answered in user mode: {costs}, an empty system call takes {empty}");
+            (Pass, Some(Path::UserMode), finding)
+        }
+        Some(share) if share < CLEARLY_LESS => {
+            let finding = format!("answered in user mode: {costs}, {takes}");
+            (Pass, Some(Path::UserMode), finding)
+        }
+        Some(_) => {
+            let finding = format!(
+                "its cost does not decide it: {costs}, {takes}, an empty system call {empty}"
+            );
+            (NotTested, None, finding)
+        }
+        None => {
+            let finding = format!("a system call: {costs}, an empty one takes {empty}");
+            (Pass, Some(Path::SystemCall), finding)
+        }
+    }
 }
 
 /// What a clock that should be answered in user mode would cost through the system call: its own,
@@ -130,64 +139,34 @@ fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
     case.syscall_variant.or(usual).filter(|_| by_vdso)
 }
 
-/// Whether the counter cannot be read without the hypervisor: as it shows where it is read bare,
-/// and where the kernel reads it for its own clocks.
-fn trapped(case: &Case, cost: f64, costs: &str) -> Option<String> {
-    let trap = case
-        .yardsticks
-        .trap_ns
-        .filter(|trap| cost >= TRAPS * trap)?;
-    let takes = time(Some(trap));
+/// What cannot be read without the hypervisor, if anything: as it shows where the counter is read
+/// bare, and where the kernel reads it for its own clocks.
+fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
+    let yard = case.yardsticks;
+    let trap = yard.trap_ns.filter(|trap| cost >= TRAPS * trap)?;
     // Read by a system call it takes what another event takes that way, and the trap; how, and what
     // a runtime adds, may be unknown.
     let beneath_ns = match case.properties.reads_by {
         Some(ReadsBy::Instruction) => Some(0.0),
-        _ => case
-            .syscall_variant
-            .map(|syscall_variant| syscall_variant.cost_ns),
+        _ => case.syscall_variant.map(|variant| variant.cost_ns),
     };
-    let source = case.yardsticks.clock_source.as_deref();
+    let source = yard.clock_source.as_deref();
     let reads_counter = source.is_some_and(clock_sources::reads_counter);
     match (case.trace.declared, case.claimed()) {
-        (false, Some(Counted::ThreadCycles)) => (cost - beneath_ns? >= TRAPS_SURELY * trap).then(|| {
-            format!(
-                "its counter cannot be read without the hypervisor: a read takes {costs}, an instruction that is known to trap \
-                 takes {takes}"
-            )
-        }),
-        (false, Some(Counted::Wall)) => Some(format!(
-            "an instruction that traps to the hypervisor: a read takes {costs}, an instruction that is known to trap takes {takes}"
-        )),
+        (false, Some(Counted::ThreadCycles)) => {
+            (cost - beneath_ns? >= TRAPS_SURELY * trap).then_some("its counter")
+        }
+        (false, Some(Counted::Wall)) => Some("its instruction"),
         // What entering the kernel takes is no trap.
         (true, Some(Counted::Wall))
             if reads_counter
                 && case.properties.reads_by.is_some()
-                && cost - case.yardsticks.system_call_ns.unwrap_or(0.0) >= TRAPS * trap =>
+                && cost - yard.system_call_ns.unwrap_or(0.0) >= TRAPS * trap =>
         {
-            Some(format!(
-                "the counter beneath it traps to the hypervisor: a read takes {costs}, an instruction that is known to trap takes {takes}"
-            ))
+            Some("the counter that it is made of")
         }
         _ => None,
     }
-}
-
-fn costs_like_syscall(
-    id: &str,
-    costs: &str,
-    syscall_variant: &SyscallVariant,
-    yard: &Yardsticks,
-) -> String {
-    let call = time(Some(syscall_variant.cost_ns));
-    let because = match yard.clock_source.as_deref() {
-        _ if yard.vdso == Some(false) => ", because the kernel maps none".to_owned(),
-        Some(TIME_STAMP_COUNTER) | None => String::new(),
-        Some(source) => format!(", because the clock source is {source}"),
-    };
-    format!(
-        "{id} costs as much as its system call ({costs}, {} {call}): it is not answered in user mode, as by a vDSO{because}",
-        syscall_variant.id
-    )
 }
 
 /// A clock that the timer interrupt updates may lag by this many of its declared steps: the
@@ -206,40 +185,23 @@ pub(super) fn beside_others(case: &Case) -> Option<Paths> {
             .max(a.0.behind_ns)
             .total_cmp(&b.0.ahead_ns.max(b.0.behind_ns))
     });
-    let all: u64 = others.iter().map(|one| u64::from(one.readings)).sum();
-    let first = others.first()?;
+    let within = &others.first()?.within;
     let (outcome, finding) = match worst {
         Some((row, seen)) => {
             let (by, side) = if row.ahead_ns >= row.behind_ns {
-                (row.ahead_ns, "after the next one")
+                (ns(row.ahead_ns), "after the next one")
             } else {
-                (row.behind_ns, "before the last one")
+                (ns(row.behind_ns), "before the last one")
             };
-            let busy = if row.busy {
-                " while another CPU was busy"
-            } else {
-                ""
-            };
-            let by = time(Some(by));
-            (
-                Outcome::Fail,
-                format!(
-                    "a reading of it lay {side} of {}, by up to {by}{busy}",
-                    seen.within
-                ),
-            )
+            let within = &seen.within;
+            let finding = format!("a reading of it lay {side} of {within}, by up to {by}");
+            (Outcome::Fail, finding)
         }
         None => {
-            let sees = rows.iter().map(|row| row.sees_ns).fold(0.0, f64::max);
-            let busy = if rows.iter().any(|row| row.busy) {
-                ", idle and while another CPU was busy"
-            } else {
-                ""
-            };
+            let all: u64 = others.iter().map(|one| u64::from(one.readings)).sum();
+            let sees = ns(rows.iter().map(|row| row.sees_ns).fold(0.0, f64::max));
             let finding = format!(
-                "{all} readings lay between those of {} around them{busy}; a difference of {} would have shown",
-                first.within,
-                time(Some(sees))
+                "{all} readings lay between those of {within} around them; a difference of {sees} would have shown"
             );
             (Outcome::Pass, finding)
         }

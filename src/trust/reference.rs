@@ -2,9 +2,8 @@
 //! and from the first to the last it counts as much as passed by the clock of the caller. One that
 //! wraps does neither, and all windows across a wrap would be lost in silence.
 
-use super::{Case, times};
+use super::{Case, nanoseconds, ns, times};
 use crate::model::{Counted, Outcome};
-use crate::text::numbers::time;
 
 /// As much more or less a clock may count that runs on hardware of its own: the kernel corrects a
 /// clock by 500 ppm at most (adjtimex(2)), so each of two may be off by that. *Computed*.
@@ -55,10 +54,8 @@ pub(super) fn objection(case: &Case) -> Option<(Outcome, String)> {
     Some(match own {
         Some(own) => (Outcome::Fail, format!("it {own}")),
         None => {
-            let finding = format!(
-                "it could be held against `{}` only, which itself {why}",
-                reference.id
-            );
+            let (id, only) = (&reference.id, "it could be compared with");
+            let finding = format!("{only} `{id}` only, which itself {why}");
             (Outcome::NotTested, finding)
         }
     })
@@ -91,13 +88,9 @@ fn gaps<'a>(
 }
 
 fn went_back(back: Back, ns_per_tick: Option<f64>) -> Option<String> {
-    let by = super::nanoseconds(ns_per_tick.map(|ns| back.largest as f64 * ns), back.largest);
-    (back.steps > 0).then(|| {
-        format!(
-            "went back between two comparisons, {}, by up to {by}",
-            times(back.steps)
-        )
-    })
+    let by = nanoseconds(ns_per_tick.map(|ns| back.largest as f64 * ns), back.largest);
+    let often = times(back.steps);
+    (back.steps > 0).then(|| format!("went back between two comparisons, {often}, by up to {by}"))
 }
 
 fn ends<'a>(case: &'a Case) -> Option<(&'a [i64; 3], &'a [i64; 3])> {
@@ -124,15 +117,8 @@ fn miscounted(case: &Case, [least, most]: [f64; 2], step: f64, rate: f64) -> Opt
     let rate = HARDWARE + rate;
     let off = most < low * (1.0 - rate) - 2.0 * step || least > high * (1.0 + rate) + 2.0 * step;
     off.then(|| {
-        let counted = f64::midpoint(least, most);
-        let counted = if counted > 0.0 {
-            time(Some(counted))
-        } else {
-            "no time".into()
-        };
-        format!(
-            "counted {counted} while {} passed by the kernel's clock",
-            time(Some(f64::midpoint(low, high)))
-        )
+        let counted = ns(f64::midpoint(least, most).max(0.0));
+        let passed = ns(f64::midpoint(low, high));
+        format!("counted {counted} while {passed} passed by the kernel's clock")
     })
 }

@@ -13,12 +13,11 @@ use self::rates::KnownRate;
 use self::windows::{
     Comparison, Expected, FoundInWindows, Hidden, comparisons, length, longest, usual_rate,
 };
-use super::{Case, reference, times};
+use super::{Case, ns, ppm, reference, times};
 use crate::model::{AllanPoint, Counted, Family, Outcome, Stable};
 use crate::rate::allan_deviations;
 use crate::resolution::Resolution;
 use crate::text::numbers::{significant, time};
-use crate::trace::Meanwhile;
 use timers::clock_sources;
 
 /// How far a clock may be off and still be called stable, as a share.
@@ -82,111 +81,27 @@ pub(super) fn judge(case: &Case) -> Stable {
         shares_oscillator: shares_oscillator(case),
     };
     if let Some((outcome, finding)) = reference::objection(case) {
-        return Stable {
-            outcome,
-            finding,
-            ..unwatched(stable)
-        };
-    }
-    let (outcome, finding, stable) = match (case.claimed(), known) {
-        (Some(Counted::ThreadCycles), _) => of_cycles(case, stable, &runs),
-        (Some(Counted::ProcessCpu | Counted::ThreadCpu), _) => of_cpu_time(stable),
-        _ if case.trace.reference.strayed_ns > 0.0 => by_inconsistent_reference(case, stable),
-        (_, None) => advances::judge(case, stable),
-        (_, Some(known)) => of_wall_time(case, stable, &known, &hidden, &found),
-    };
-    Stable {
-        outcome,
-        finding,
-        ..stable
-    }
-}
-
-/// CPU time stands still whenever something else runs, so freezes say nothing; but it cannot run
-/// ahead.
-fn of_cpu_time(stable: Stable) -> (Outcome, String, Stable) {
-    if stable.jumps > 0 {
-        let ahead = time(stable.largest_ns);
-        let finding = format!("it counts CPU time but ran ahead of wall time by {ahead}");
-        return (Outcome::Fail, finding, stable);
-    }
-    let finding = "it counts CPU time, which stands still when something else runs";
-    (Outcome::NotApplicable, finding.into(), without_rate(stable))
-}
-
-/// Cycles follow the frequency of the core and claim no rate. But no core is that fast, nor does it
-/// stand still at work.
-fn of_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> (Outcome, String, Stable) {
-    /// Cycles in a nanosecond.
-    /// *Definition*: no core is that fast.
-    const FASTEST: f64 = 20.0;
-    let tick = case.profile.ns_per_tick.unwrap_or(1.0);
-    let ahead = |pair: &[Comparison]| {
-        let passed =
-            pair[1].reference - pair[0].reference + pair[0].uncertainty + pair[1].uncertainty;
-        Some(pair[1].timer - pair[0].timer).filter(|moved| moved / tick > FASTEST * passed.max(0.0))
-    };
-    let leaps = runs.iter().flat_map(|run| run.windows(2).filter_map(ahead));
-    if let Some(leap) = leaps.max_by(f64::total_cmp) {
-        let finding = format!(
-            "it leapt by {:.3e} cycles, more than any core runs in that time",
-            leap / tick
-        );
-        return (
-            Outcome::Fail,
-            finding,
-            Stable {
-                jumps: 1,
-                largest_ns: Some(leap),
-                ..without_rate(stable)
-            },
-        );
-    }
-    let mut at_work = FoundInWindows::default();
-    at_work.look_at_work(case);
-    if at_work.freezes > 0 {
-        let (freezes, most) = (at_work.freezes, at_work.largest_freeze);
-        let finding = format!(
-            "it stood still while work was done, {}",
-            times(freezes.into())
-        );
-        let stable = Stable {
-            freezes,
-            largest_ns: Some(most),
-            ..without_rate(stable)
-        };
-        return (Outcome::Fail, finding, stable);
-    }
-    let spun = case
-        .evidence()
-        .advances
-        .iter()
-        .find(|moved| moved.meanwhile == Meanwhile::Spin);
-    let seen = spun
-        .map(|moved| moved.rate() / case.trace.reference.ns_per_tick)
-        .filter(|ghz| *ghz > 0.0);
-    let seen = seen.map_or_else(String::new, |ghz| {
-        format!(" ({ghz:.2} GHz while it was watched)")
-    });
-    let finding = format!(
-        "it counts core cycles, whose rate is the frequency of the core{seen}: no clock to keep time by"
-    );
-    (
-        Outcome::NotApplicable,
-        finding,
-        Stable {
+        let unwatched = Stable {
+            longest_window_s: None,
             shares_oscillator: None,
             ..without_rate(stable)
-        },
-    )
+        };
+        return answered(unwatched, outcome, finding);
+    }
+    match (case.claimed(), known) {
+        (Some(Counted::ThreadCycles), _) => judge_cycles(case, stable, &runs),
+        (Some(Counted::ProcessCpu | Counted::ThreadCpu), _) => judge_cpu_time(stable),
+        _ if case.trace.reference.strayed_ns > 0.0 => blame_reference(case, stable),
+        (_, None) => advances::judge(case, stable),
+        (_, Some(known)) => judge_wall_time(case, stable, &known, &hidden, &found),
+    }
 }
 
-/// What was held against no clock.
-fn unwatched(stable: Stable) -> Stable {
+fn answered(stable: Stable, outcome: Outcome, finding: impl Into<String>) -> Stable {
     Stable {
-        longest_window_s: None,
-        shares_oscillator: None,
-        ..without_rate(stable)
+        outcome,
+        finding: finding.into(),
+        ..stable
     }
 }
 
@@ -204,146 +119,170 @@ fn without_rate(stable: Stable) -> Stable {
     }
 }
 
-fn of_wall_time(
+/// CPU time stands still whenever something else runs, so freezes say nothing; but it cannot run
+/// ahead.
+fn judge_cpu_time(stable: Stable) -> Stable {
+    if stable.jumps > 0 {
+        let ahead = time(stable.largest_ns);
+        let finding = format!("it counts CPU time but ran ahead of wall time by {ahead}");
+        return answered(stable, Outcome::Fail, finding);
+    }
+    let finding = "it counts CPU time, which stands still when something else runs";
+    answered(without_rate(stable), Outcome::NotApplicable, finding)
+}
+
+/// Cycles follow the frequency of the core and claim no rate. But no core is that fast, nor does it
+/// stand still at work.
+fn judge_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> Stable {
+    /// Cycles in a nanosecond.
+    /// *Definition*: no core is that fast.
+    const FASTEST: f64 = 20.0;
+    let tick = case.profile.ns_per_tick.unwrap_or(1.0);
+    let ahead = |pair: &[Comparison]| {
+        let passed =
+            pair[1].reference - pair[0].reference + pair[0].uncertainty + pair[1].uncertainty;
+        Some(pair[1].timer - pair[0].timer).filter(|moved| moved / tick > FASTEST * passed.max(0.0))
+    };
+    let leaps = runs.iter().flat_map(|run| run.windows(2).filter_map(ahead));
+    let leap = leaps.max_by(f64::total_cmp);
+    let mut at_work = FoundInWindows::default();
+    at_work.look_at_work(case);
+    let stable = without_rate(stable);
+    if let Some(leap) = leap {
+        let cycles = leap / tick;
+        let finding =
+            format!("it leapt by {cycles:.3e} cycles, more than any core runs in that time");
+        let stable = Stable {
+            jumps: 1,
+            largest_ns: Some(leap),
+            ..stable
+        };
+        return answered(stable, Outcome::Fail, finding);
+    }
+    if at_work.freezes > 0 {
+        let often = times(at_work.freezes.into());
+        let stable = Stable {
+            freezes: at_work.freezes,
+            largest_ns: Some(at_work.largest_freeze),
+            ..stable
+        };
+        let finding = format!("it stood still while work was done, {often}");
+        return answered(stable, Outcome::Fail, finding);
+    }
+    let stable = Stable {
+        shares_oscillator: None,
+        ..stable
+    };
+    let finding = "it counts core cycles, whose rate is the frequency of the core";
+    answered(stable, Outcome::NotApplicable, finding)
+}
+
+fn judge_wall_time(
     case: &Case,
     stable: Stable,
     known: &KnownRate,
     hidden: &[Hidden],
     found: &FoundInWindows,
-) -> (Outcome, String, Stable) {
+) -> Stable {
+    use Outcome::{Fail, NotTested, Pass};
     // By its ends alone, which are certain, however unsteady it was in between.
     let (offset, uncertainty) = (1e6 * known.long.offset, 1e6 * known.long.uncertainty);
+    let is_off = offset.abs() - uncertainty > SLEW * 1e6;
+    let declared = case.trace.declared;
     // A process in which a calibration went wrong is met now and then, whatever the run; what is
     // usual tells what the clock is.
     let other = known.farthest.filter(|_| 2 * known.off > known.processes);
     let window = time(stable.longest_window_s.map(|s| s * 1e9));
-    let finding = if stable.jumps > 0 {
-        let most = time(stable.largest_ns);
-        format!(
-            "it jumped ahead of its reference {}, by up to {most}",
-            times(stable.jumps.into())
+    let most = time(stable.largest_ns);
+    let often = |count: u32| times(count.into());
+    let (outcome, finding) = if stable.jumps > 0 {
+        let often = often(stable.jumps);
+        (
+            Fail,
+            format!("it jumped ahead of its reference {often}, by up to {most}"),
         )
     } else if stable.freezes > 0 {
-        let most = time(stable.largest_ns);
-        format!(
-            "it stood still or fell behind its reference {}, by up to {most}",
-            times(stable.freezes.into())
+        let often = often(stable.freezes);
+        (
+            Fail,
+            format!("it stood still or fell behind its reference {often}, by up to {most}"),
         )
     } else if uncertainty > WORTHLESS {
-        let finding = format!("its steps are too long for the {window} that it was watched");
-        return (Outcome::NotTested, finding, stable);
-    } else if !knows_steps(case) && offset.abs() - uncertainty <= SLEW * 1e6 {
-        let finding = format!(
-            "it keeps its rate over {window}, but jumps cannot be distinguished from its steps, whose length was not found"
-        );
-        return (Outcome::NotTested, finding, stable);
-    } else if case.trace.declared && offset < STILL {
-        format!("it stood still or fell behind its reference over {window}")
-    } else if case.trace.declared && offset.abs() - uncertainty > SLEW * 1e6 {
-        let (offset, uncertainty) = (significant(offset, 3), significant(uncertainty, 2));
-        format!("it runs {offset} ± {uncertainty} ppm faster than its reference (over {window})")
+        (
+            NotTested,
+            format!("its steps are too long for the {window} that it was watched"),
+        )
+    } else if !knows_steps(case) && !is_off {
+        let unknown =
+            "but jumps cannot be distinguished from its steps, whose length was not found";
+        (
+            NotTested,
+            format!("it keeps its rate over {window}, {unknown}"),
+        )
+    } else if declared && offset < STILL {
+        (
+            Fail,
+            format!("it stood still or fell behind its reference over {window}"),
+        )
+    } else if declared && is_off {
+        let rate = ppm(offset, uncertainty);
+        (
+            Fail,
+            format!("it runs {rate} faster than its reference (over {window})"),
+        )
     } else if let Some(rate) = other {
-        let (offset, uncertainty) = (
-            significant(1e6 * rate.offset, 3),
-            significant(1e6 * rate.uncertainty, 2),
-        );
+        let rate = ppm(1e6 * rate.offset, 1e6 * rate.uncertainty);
         let (off, processes) = (known.off, known.processes);
-        format!(
-            "it ran at a false rate in {off} of {processes} fresh processes, up to {offset} ± {uncertainty} ppm faster than its reference"
+        (
+            Fail,
+            format!(
+                "it ran at a false rate in {off} of {processes} fresh processes, up to {rate} faster than its reference"
+            ),
         )
     } else {
-        let finding = format!(
-            "{}{}",
-            steady(case, &stable, known, hidden),
-            lateness(found)
-        );
-        return (Outcome::Pass, finding, stable);
+        (Pass, steady(case, &stable, known, hidden, found))
     };
-    (Outcome::Fail, finding, stable)
+    answered(stable, outcome, finding)
 }
 
-fn steady(case: &Case, stable: &Stable, known: &KnownRate, hidden: &[Hidden]) -> String {
-    let window = time(stable.longest_window_s.map(|s| s * 1e9));
-    let ppm = |share: f64, digits| significant(1e6 * share, digits);
-    let rate = if case.trace.declared {
+fn steady(
+    case: &Case,
+    stable: &Stable,
+    known: &KnownRate,
+    hidden: &[Hidden],
+    found: &FoundInWindows,
+) -> String {
+    let figure = |share: f64, digits| significant(1e6 * share, digits);
+    let mut finding = if case.trace.declared {
         // What does not differ from 0 is reported as 0, but for a range that lies on one side.
         let is_none = known.usual.abs() < known.half && known.between.is_none();
         let usual = if is_none { 0.0 } else { known.usual };
-        format!(
-            "it keeps the rate of its reference to {} ± {} ppm",
-            ppm(usual, 2),
-            ppm(known.half, 2)
-        )
+        let (usual, half) = (figure(usual, 2), figure(known.half, 2));
+        format!("it keeps the rate of its reference to {usual} ± {half} ppm")
     } else {
         "it keeps its rate against its reference".to_owned()
     };
-    let processes = match known.between {
-        Some([low, high]) => {
-            format!(
-                "; {} fresh processes ran at {} to {} ppm",
-                known.processes,
-                ppm(low, 3),
-                ppm(high, 3)
-            )
-        }
-        None if known.processes > 0 => {
-            format!("; {} fresh processes agree within that", known.processes)
-        }
-        None if case.trace.declared && !case.properties.is_kept_for_all() => {
-            "; that is of one process, and each may find a rate for itself".to_owned()
-        }
-        None => String::new(),
-    };
-    let allan = stable.allan.last().map_or_else(String::new, |point| {
-        format!(
-            "; Allan deviation {:.1e} at {}",
-            point.deviation,
-            time(Some(point.window_s * 1e9))
-        )
-    });
-    let shared = match stable.shares_oscillator {
-        Some(true) => {
-            "; both run on the same oscillator, so that says nothing of its true frequency"
-        }
-        _ => "",
-    };
-    format!(
-        "{rate} over {window}, {}{processes}{allan}{shared}",
-        unseen(hidden)
-    )
-}
-
-/// Of updates that came late, as those of a clock that is moved by a tick do where the machine is
-/// kept from running.
-fn lateness(found: &FoundInWindows) -> String {
-    match found.late {
-        0 => String::new(),
-        late => format!(
-            "; it was updated late {}, by up to {}, and caught up",
-            times(late.into()),
-            time(Some(found.latest))
-        ),
+    finding += &format!(" over {}", time(stable.longest_window_s.map(|s| s * 1e9)));
+    // Jumps that would have been found, wherever in the time that was watched they fell.
+    if let Some(longest) = hidden.iter().max_by(|a, b| a.over_ns.total_cmp(&b.over_ns)) {
+        finding += &format!(", without jumps of more than {}", ns(longest.most_ns));
     }
-}
-
-/// What can be said of jumps: those that would have been seen, wherever in the time that was
-/// watched they fell.
-fn unseen(hidden: &[Hidden]) -> String {
-    let said = |hidden: &Hidden| time(Some(hidden.most_ns));
-    let longest = hidden.iter().max_by(|a, b| a.over_ns.total_cmp(&b.over_ns));
-    let finest = hidden.iter().min_by(|a, b| a.most_ns.total_cmp(&b.most_ns));
-    match (longest, finest) {
-        (Some(longest), Some(finest)) if 2.0 * finest.most_ns < longest.most_ns => {
-            let over = time(Some(finest.over_ns));
-            format!(
-                "without jumps of more than {} ({} in {over} of it)",
-                said(longest),
-                said(finest)
-            )
-        }
-        (Some(longest), _) => format!("without jumps of more than {}", said(longest)),
-        (None, _) => "with nothing known of jumps".to_owned(),
+    let processes = known.processes;
+    if let Some([low, high]) = known.between {
+        let (low, high) = (figure(low, 3), figure(high, 3));
+        finding += &format!("; {processes} fresh processes ran at {low} to {high} ppm");
+    } else if processes > 0 {
+        finding += &format!("; {processes} fresh processes agree within that");
     }
+    if stable.shares_oscillator == Some(true) {
+        finding += "; both run on one oscillator, whose true frequency is unknown";
+    }
+    // As a clock does that is moved by a tick, where the machine is kept from running.
+    if found.late > 0 {
+        let (often, latest) = (times(found.late.into()), ns(found.latest));
+        finding += &format!("; it was updated late {often}, by up to {latest}, and caught up");
+    }
+    finding
 }
 
 /// Steps of unknown length look like jumps and freezes.
@@ -381,9 +320,13 @@ fn late_ns(case: &Case) -> f64 {
 
 /// The reference itself left the clock of the kernel, which nothing but slewing moves: nothing can
 /// be held against it, and counters like it fail with it.
-fn by_inconsistent_reference(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
-    let strayed = time(Some(case.trace.reference.strayed_ns));
-    let unknown = Stable {
+fn blame_reference(case: &Case, stable: Stable) -> Stable {
+    let reference = &case.trace.reference;
+    let strayed = format!(
+        "strayed from the clock of the kernel by {}",
+        ns(reference.strayed_ns)
+    );
+    let stable = Stable {
         offset_ppm: None,
         offset_uncertainty_ppm: None,
         allan: Vec::new(),
@@ -391,15 +334,13 @@ fn by_inconsistent_reference(case: &Case, stable: Stable) -> (Outcome, String, S
     };
     if case.trace.declared {
         let finding = format!(
-            "it could be held against `{}` only, which itself strayed from the clock of the kernel by {strayed}",
-            case.trace.reference.id
+            "it could be compared with `{}` only, which itself {strayed}",
+            reference.id
         );
-        return (Outcome::NotTested, finding, unknown);
+        return answered(stable, Outcome::NotTested, finding);
     }
-    let finding = format!(
-        "counters of its kind strayed from the clock of the kernel by {strayed} during the campaign"
-    );
-    (Outcome::Fail, finding, unknown)
+    let finding = format!("counters of its kind {strayed} during the campaign");
+    answered(stable, Outcome::Fail, finding)
 }
 
 /// The shortest windows come from the first of the runs, which lie ever further apart; each next

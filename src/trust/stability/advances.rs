@@ -6,11 +6,11 @@
 //! makes both windows differ by milliseconds. So a single answer disqualifies no timer, and what
 //! several say counts only as far as it holds whichever of them is left out.
 
-use super::SLEW;
+use super::{SLEW, answered};
 use crate::model::{Outcome, Stable};
-use crate::text::numbers::{significant, time};
+use crate::text::numbers::significant;
 use crate::trace::{Meanwhile, Moved};
-use crate::trust::Case;
+use crate::trust::{Case, ns, ppm};
 
 /// What reading one clock after the other may take longer at one end than at the other: at the
 /// first of them the code may be cold. Node compiles the reads anew for each answer, which took up
@@ -43,76 +43,73 @@ struct RateAnswer {
     spun: bool,
 }
 
-pub(super) fn judge(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
+pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
     let answers = answers(case);
-    let Some(best) = answers
-        .iter()
-        .min_by(|a, b| a.uncertainty.total_cmp(&b.uncertainty))
-    else {
+    let best = (answers.iter()).min_by(|a, b| a.uncertainty.total_cmp(&b.uncertainty));
+    let Some(best) = best else {
         let why = case.refusal("advance").or(case.refusal("comparisons"));
         let why = why.unwrap_or("it moves too slowly for the time that it was watched");
-        return (
-            Outcome::NotTested,
-            format!("its rate could not be watched: {why}"),
-            stable,
-        );
+        let finding = format!("its rate could not be watched: {why}");
+        return answered(stable, Outcome::NotTested, finding);
     };
-    let window = time(Some(best.window));
-    if !agree_but_one(&answers) {
-        let finding = format!(
-            "its rate changes from one answer of its host to the next: {}",
-            listed(&answers)
-        );
-        return (Outcome::Fail, finding, stable);
-    }
     if !agree(&answers) {
-        let finding = format!(
-            "the answers of its host contradict each other, of which one may have been interrupted: {}",
-            listed(&answers)
-        );
-        return (Outcome::NotTested, finding, stable);
+        let listed: Vec<String> = answers.iter().map(RateAnswer::in_words).collect();
+        let listed = listed.join(", ");
+        if agree_but_one(&answers) {
+            let finding = format!(
+                "answers of its host differ, of which one may have been interrupted: {listed}"
+            );
+            return answered(stable, Outcome::NotTested, finding);
+        }
+        let finding = format!("its rate changes from one answer of its host to the next: {listed}");
+        return answered(stable, Outcome::Fail, finding);
     }
-    let uncertainty = best.uncertainty + case.trace.reference.rate_uncertainty;
-    let (offset_ppm, uncertainty_ppm) = (
-        significant(1e6 * best.offset, 3),
-        significant(1e6 * uncertainty, 2),
-    );
+    let known = RateAnswer {
+        uncertainty: best.uncertainty + case.trace.reference.rate_uncertainty,
+        ..*best
+    };
     let stable = Stable {
-        offset_ppm: Some(1e6 * best.offset),
-        offset_uncertainty_ppm: Some(1e6 * uncertainty),
-        longest_window_s: Some(best.window * 1e-9),
+        offset_ppm: Some(1e6 * known.offset),
+        offset_uncertainty_ppm: Some(1e6 * known.uncertainty),
+        longest_window_s: Some(known.window * 1e-9),
         ..stable
     };
-    let off = if case.trace.declared {
-        off(&answers, case.trace.reference.rate_uncertainty)
-    } else {
-        0
+    let rate = known.in_words();
+    let off = match case.trace.declared {
+        true => off(&answers, case.trace.reference.rate_uncertainty),
+        false => 0,
     };
-    let (outcome, finding) = if off > 1 {
-        (
+    let (outcome, finding) = match off {
+        0 if known.uncertainty > KNOWN => {
+            let finding = format!(
+                "its rate is known to ± {} ppm only, as its host cannot compare it with its reference",
+                significant(1e6 * known.uncertainty, 2)
+            );
+            (Outcome::NotTested, finding)
+        }
+        0 => (
+            Outcome::Pass,
+            format!("it keeps the rate of its reference to {rate}"),
+        ),
+        1 => {
+            let finding = format!(
+                "by one answer of its host, which may have been interrupted, it is faster than its reference by {rate}"
+            );
+            (Outcome::NotTested, finding)
+        }
+        _ => (
             Outcome::Fail,
-            format!(
-                "it runs {offset_ppm} ± {uncertainty_ppm} ppm faster than its reference (over {window})"
-            ),
-        )
-    } else if off == 1 {
-        let finding = format!(
-            "by one answer of its host it runs {offset_ppm} ± {uncertainty_ppm} ppm faster than its reference, but one alone may have been \
-             interrupted"
-        );
-        (Outcome::NotTested, finding)
-    } else if uncertainty > KNOWN {
-        let finding = format!(
-            "its rate is known to ± {uncertainty_ppm} ppm only, from {window}: its host cannot compare it with its reference"
-        );
-        (Outcome::NotTested, finding)
-    } else {
-        let finding = format!(
-            "it keeps the rate of its reference to {offset_ppm} ± {uncertainty_ppm} ppm over {window}; its host cannot compare them oftener"
-        );
-        (Outcome::Pass, finding)
+            format!("it is faster than its reference by {rate}"),
+        ),
     };
-    (outcome, finding, stable)
+    answered(stable, outcome, finding)
+}
+
+impl RateAnswer {
+    fn in_words(&self) -> String {
+        let rate = ppm(1e6 * self.offset, 1e6 * self.uncertainty);
+        format!("{rate} over {}", ns(self.window))
+    }
 }
 
 /// The answers that tell a rate: while the thread computed; and while it slept, unless the clock
@@ -157,33 +154,16 @@ fn agree(answers: &[RateAnswer]) -> bool {
 /// How many of them, which agree, say that it runs too fast, or too slow. Others may be too short
 /// to say.
 fn off(answers: &[RateAnswer], rate_uncertainty: f64) -> usize {
-    let says =
-        |offset: f64, answer: &RateAnswer| offset > answer.uncertainty + rate_uncertainty + SLEW;
-    let fast = answers
-        .iter()
-        .filter(|answer| says(answer.offset, answer))
-        .count();
-    let slow = answers
-        .iter()
-        .filter(|answer| says(-answer.offset, answer))
-        .count();
-    fast.max(slow)
+    let least = |answer: &RateAnswer| answer.uncertainty + rate_uncertainty + SLEW;
+    let off = |sign: f64| {
+        let says = |answer: &&RateAnswer| sign * answer.offset > least(answer);
+        answers.iter().filter(says).count()
+    };
+    off(1.0).max(off(-1.0))
 }
 
-/// Whether they agree, or all but some one do.
+/// Whether all but some one agree.
 fn agree_but_one(answers: &[RateAnswer]) -> bool {
     let but = |left_out: usize| [&answers[..left_out], &answers[left_out + 1..]].concat();
-    agree(answers) || (0..answers.len()).any(|left_out| agree(&but(left_out)))
-}
-
-fn listed(answers: &[RateAnswer]) -> String {
-    let of = |answer: &RateAnswer| {
-        let window = time(Some(answer.window));
-        let (offset, uncertainty) = (
-            significant(1e6 * answer.offset, 3),
-            significant(1e6 * answer.uncertainty, 2),
-        );
-        format!("{offset} ± {uncertainty} ppm over {window}")
-    };
-    answers.iter().map(of).collect::<Vec<_>>().join(", ")
+    (0..answers.len()).any(|left_out| agree(&but(left_out)))
 }
