@@ -6,7 +6,7 @@ use std::time::Duration;
 use timers::raw::Machine;
 use timers::{During, Ordered};
 
-use super::examination::rounds;
+use super::examination::{ordered, rounds};
 use crate::trace::{CounterEvidence, CounterLook, Handed, Order, Reads};
 
 /// How much is asked.
@@ -59,34 +59,24 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
         Ok(order) => seen.order = order,
         Err(why) => seen.refusals.push(why),
     }
-    if cpus.len() > 1 {
-        for round in rounds(&cpus, MOST_ROUNDS) {
-            match machine.handoffs_between(&round, plan.handoffs) {
-                Ok(lists) => seen.handed.extend(
-                    round
-                        .iter()
-                        .zip(&lists)
-                        .map(|(&pair, list)| Handed::from_handoffs(pair, list)),
-                ),
-                Err(fault) => {
-                    seen.refusals.push(fault.to_string());
-                    break;
-                }
+    let handed = |round: &[[u32; 2]], lists: &[Vec<[i64; 2]>]| -> Vec<Handed> {
+        let pairs = round.iter().zip(lists);
+        pairs.map(|(&pair, list)| Handed::from_handoffs(pair, list)).collect()
+    };
+    let mut rounds = rounds(&cpus, MOST_ROUNDS);
+    rounds.retain(|round| !round.is_empty());
+    for round in &rounds {
+        match machine.handoffs_between(round, plan.handoffs) {
+            Ok(lists) => seen.handed.extend(handed(round, &lists)),
+            Err(fault) => {
+                seen.refusals.push(fault.to_string());
+                break;
             }
         }
     }
-    if let Some(round) = rounds(&cpus, MOST_ROUNDS)
-        .first()
-        .filter(|_| cpus.len() > 1)
-    {
-        let lists = machine
-            .handoffs_unfenced(round, plan.handoffs)
-            .unwrap_or_default();
-        seen.unfenced = round
-            .iter()
-            .zip(&lists)
-            .map(|(&pair, list)| Handed::from_handoffs(pair, list))
-            .collect();
+    if let Some(round) = rounds.first() {
+        let lists = machine.handoffs_unfenced(round, plan.handoffs);
+        seen.unfenced = handed(round, &lists.unwrap_or_default());
     }
     for round in 0..plan.rounds {
         let slept = round % 2 == 1;
@@ -122,19 +112,7 @@ fn order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<Order
         }
         all = all.and(machine.order(CHUNK).map_err(|fault| fault.to_string())?);
     }
-    let Ordered {
-        readings,
-        backward,
-        largest,
-        ..
-    } = all;
-    Ok(Order {
-        readings,
-        backward,
-        largest,
-        moves,
-        cpus: cpus.len() as u32,
-    })
+    Ok(ordered(all, moves, cpus.len() as u32))
 }
 
 /// What reads in a row take, the least of several times.

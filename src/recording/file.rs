@@ -4,7 +4,7 @@
 //! is read, and looked at on its way: how much it is, and how much memory its values will take.
 
 use std::io::{self, BufReader, BufWriter, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
@@ -14,60 +14,10 @@ use serde::Deserialize;
 use super::{Recording, SCHEMA};
 use crate::text::{CleanStrings, json_error};
 
-/// Why a recording could not be read.
+/// Why a recording could not be read, with what to do about it.
 #[derive(Debug, thiserror::Error)]
-pub enum RecordingError {
-    /// The file cannot be read.
-    #[error("cannot read '{}': {source}", .path.display())]
-    File {
-        /// The path.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// It is no packed file, was cut off, or was changed.
-    #[error(
-        "'{name}' is no trace, or a damaged one: {source}; write it anew with `timermeter probe --trace`"
-    )]
-    Packed {
-        /// Where the bytes came from.
-        name: String,
-        /// What the decoder said.
-        source: io::Error,
-    },
-    /// What is in it is no recording.
-    #[error(
-        "'{name}' holds no trace: {message} (line {line}, column {column} of what it unpacks to)"
-    )]
-    Json {
-        /// Where the bytes came from.
-        name: String,
-        /// What is wrong.
-        message: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column, from 1.
-        column: usize,
-    },
-    /// Another version of the recording, or another document.
-    #[error(
-        "'{name}' has schema '{found}'; this build reads {SCHEMA} only: use the version of timermeter that wrote it"
-    )]
-    OtherSchema {
-        /// Where the bytes came from.
-        name: String,
-        /// The schema it names.
-        found: String,
-    },
-    /// Its observations do not fit together.
-    #[error("'{name}' is a damaged trace: {what}")]
-    Inconsistent {
-        /// Where the bytes came from.
-        name: String,
-        /// What is wrong.
-        what: String,
-    },
-}
+#[error("{0}")]
+pub struct RecordingError(String);
 
 /// Bytes of the longest trace, packed; most take some million.
 const LONGEST_TRACE: u64 = 64 << 20;
@@ -100,14 +50,10 @@ impl Recording {
     /// # Errors
     /// When the file cannot be read or does not hold a recording of this version.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
-        let mut bytes = Vec::new();
-        crate::input::read(path, LONGEST_TRACE, &mut bytes).map_err(|source| {
-            RecordingError::File {
-                path: path.to_owned(),
-                source,
-            }
-        })?;
-        Self::unpack(&bytes, &path.display().to_string())
+        let (mut bytes, name) = (Vec::new(), path.display().to_string());
+        crate::input::read(path, LONGEST_TRACE, &mut bytes)
+            .map_err(|error| RecordingError(format!("cannot read '{name}': {error}")))?;
+        Self::unpack(&bytes, &name)
     }
 
     /// Reads a recording from the bytes of a file; `name` says in errors where they came from.
@@ -115,39 +61,40 @@ impl Recording {
     /// # Errors
     /// When they are no recording of this version.
     pub fn unpack(bytes: &[u8], name: &str) -> Result<Self, RecordingError> {
-        let broken = |error: serde_json::Error| match error.is_io() {
-            true => RecordingError::Packed {
-                name: name.to_owned(),
-                source: error.into(),
-            },
-            false => RecordingError::Json {
-                name: name.to_owned(),
-                message: json_error(&error),
-                line: error.line(),
-                column: error.column(),
-            },
+        let broken = |error: serde_json::Error| {
+            let (line, column) = (error.line(), error.column());
+            RecordingError(if error.is_io() {
+                let error = io::Error::from(error);
+                format!(
+                    "'{name}' is no trace, or a damaged one: {error}; write it anew with `timermeter probe --trace`"
+                )
+            } else {
+                let message = json_error(&error);
+                format!(
+                    "'{name}' holds no trace: {message} (line {line}, column {column} of what it unpacks to)"
+                )
+            })
         };
-        let recording = match serde_json::from_reader::<_, Self>(unpacked(bytes)) {
-            Ok(recording) if recording.schema == SCHEMA => recording,
-            Err(error) if error.is_io() => return Err(broken(error)),
-            other => {
-                // The version first: another one fails to fit in ways that explain nothing.
-                let any: AnySchema = serde_json::from_reader(unpacked(bytes)).map_err(broken)?;
-                let found = any.schema.unwrap_or_else(|| "none".into());
-                return Err(match other {
-                    Err(error) if found == SCHEMA => broken(error),
-                    _ => RecordingError::OtherSchema {
-                        name: name.to_owned(),
-                        found,
-                    },
-                });
+        let read = serde_json::from_reader::<_, Self>(unpacked(bytes));
+        let is_ours = match &read {
+            Ok(recording) => recording.schema == SCHEMA,
+            Err(error) => error.is_io(),
+        };
+        if !is_ours {
+            // The version first: another one fails to fit in ways that explain nothing.
+            let any: AnySchema = serde_json::from_reader(unpacked(bytes)).map_err(broken)?;
+            let found = any.schema.unwrap_or_else(|| "none".into());
+            if found != SCHEMA {
+                return Err(RecordingError(format!(
+                    "'{name}' has schema '{found}'; this build reads {SCHEMA} only: use the version of timermeter that wrote it"
+                )));
             }
-        };
+        }
+        let recording = read.map_err(broken)?;
         match recording.inconsistency() {
-            Some(what) => Err(RecordingError::Inconsistent {
-                name: name.to_owned(),
-                what,
-            }),
+            Some(what) => Err(RecordingError(format!(
+                "'{name}' is a damaged trace: {what}"
+            ))),
             None => Ok(recording),
         }
     }
@@ -163,28 +110,24 @@ impl Recording {
             return Some(format!("two timers have the id '{}'", pair[0]));
         }
         self.timers.iter().find_map(|observed| {
-            let trace = observed.outcome.as_ref().ok().map(|stored| stored);
+            let (id, trace) = (&observed.timer.id, observed.outcome.as_ref().ok());
             let ticks = [
                 observed.timer.ns_per_tick,
                 trace.and_then(|trace| trace.ns_per_tick),
             ];
-            if let Some(ns) = ticks
-                .into_iter()
-                .flatten()
-                .find(|ns| !(ns.is_normal() && *ns > 0.0))
-            {
-                return Some(format!("ns_per_tick of '{}' is {ns}", observed.timer.id));
+            let mut ticks = ticks.into_iter().flatten();
+            if let Some(ns) = ticks.find(|ns| !(ns.is_normal() && *ns > 0.0)) {
+                return Some(format!("ns_per_tick of '{id}' is {ns}"));
             }
             let reference = &trace?.reference;
             let figures = [
-                ("reference.ns_per_tick", reference.ns_per_tick),
-                ("reference.step", reference.step),
-                ("reference.ns_per_work", reference.ns_per_work),
+                ("ns_per_tick", reference.ns_per_tick),
+                ("step", reference.step),
+                ("ns_per_work", reference.ns_per_work),
             ];
-            let (figure, value) = figures
-                .into_iter()
-                .find(|(_, value)| !value.is_finite() || *value < 0.0)?;
-            Some(format!("{figure} of '{}' is {value}", observed.timer.id))
+            let mut figures = figures.into_iter();
+            let (figure, value) = figures.find(|(_, value)| !value.is_finite() || *value < 0.0)?;
+            Some(format!("reference.{figure} of '{id}' is {value}"))
         })
     }
 }

@@ -18,7 +18,7 @@ use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
 use crate::profile::{Profile, profile};
 use crate::scoring::scatter;
 use crate::text::by_text;
-use crate::trace::{PeriodTrace, Stored, Trace, WaitTrace};
+use crate::trace::{PeriodTrace, Stored, WaitTrace};
 use crate::trust::{self, Case, SyscallVariant, Yardsticks};
 
 use row::{disqualify, fill, warn_if_imprecise};
@@ -116,18 +116,12 @@ impl Recording {
                 .into_iter()
                 .unzip();
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {
-            let (Ok(stored), Some(profile)) = (&observed.outcome, profile) else {
-                continue;
-            };
+            let Some(profile) = profile else { continue };
             if let (Some(points), Some(frequency)) = (self.settings.precision_points, frequency) {
                 warn_if_imprecise(row, points / 100.0, scatter(profile, frequency.value));
             }
             let syscall_variant = self.syscall_variant(observed, &profiles);
-            let trace = stored.open();
-            disqualify(
-                row,
-                trust::judge(&observed.case(&trace, profile, &self.yardsticks, syscall_variant)),
-            );
+            observed.judge(row, profile, &self.yardsticks, syscall_variant);
         }
         rows
     }
@@ -154,30 +148,29 @@ impl Observation {
     #[must_use]
     pub fn judged(&self, frequency: Option<Interval>, yardsticks: &Yardsticks) -> TimerRow {
         let (mut row, profile) = self.row(frequency);
-        if let (Ok(stored), Some(profile)) = (&self.outcome, &profile) {
-            disqualify(
-                &mut row,
-                trust::judge(&self.case(&stored.open(), profile, yardsticks, None)),
-            );
+        if let Some(profile) = &profile {
+            self.judge(&mut row, profile, yardsticks, None);
         }
         row
     }
 
-    fn case<'a>(
-        &'a self,
-        trace: &'a Trace,
-        profile: &'a Profile,
-        yardsticks: &'a Yardsticks,
-        syscall_variant: Option<SyscallVariant<'a>>,
-    ) -> Case<'a> {
-        Case {
-            id: &self.timer.id,
+    /// Adds the verdicts to its row.
+    fn judge(
+        &self,
+        row: &mut TimerRow,
+        profile: &Profile,
+        yardsticks: &Yardsticks,
+        syscall_variant: Option<SyscallVariant>,
+    ) {
+        let Ok(stored) = &self.outcome else { return };
+        let case = Case {
             properties: &self.timer.properties,
-            trace,
+            trace: &stored.open(),
             profile,
             yardsticks,
             syscall_variant,
-        }
+        };
+        disqualify(row, trust::judge(&case));
     }
 
     /// The row of this timer but for the verdicts, and the figures in it.

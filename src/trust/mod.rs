@@ -17,8 +17,6 @@ use crate::trace::{Evidence, Trace};
 /// What the verdicts on one timer rest on.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// How findings call it.
-    pub id: &'a str,
     /// What is declared of the timer.
     pub properties: &'a Properties,
     /// What was observed.

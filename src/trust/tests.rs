@@ -62,7 +62,6 @@ fn verdicts_beside(
     };
     profile.cost = Some(step.scaled(30.0));
     judge(&Case {
-        id: "clock",
         properties: &Properties::default(),
         trace: &trace,
         profile: &profile,
@@ -219,7 +218,6 @@ fn path(
     })
     .into_owned();
     judge(&Case {
-        id: "clock",
         properties: &properties,
         trace: &trace,
         profile: &profile,

@@ -15,6 +15,7 @@ use std::rc::Rc;
 
 use timers::{Answer, Fault, Subject};
 
+pub(super) use self::order::ordered;
 pub(super) use self::rounds::rounds;
 use crate::campaign::sampling::Plan;
 use crate::hosts::connection::Connection;

@@ -1,10 +1,11 @@
 //! Looks for readings that go backwards, within a thread that changes CPUs and between threads.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use timers::{Answer, Deadline, Fault, Ordered};
 
-use super::cpu_migrator::CpuMigrator;
+use super::cpu_migrator::while_migrating;
 use super::rounds::rounds;
 use super::{CHUNK, Examined, Session};
 use crate::trace::{Order, Pair, Threads};
@@ -26,39 +27,24 @@ impl Session {
     pub(super) fn order(&self, one: &Examined) -> Answer<Order> {
         let affordable = (self.plan.order_ns / (one.cost_ns + 5.0)).max(1_000.0);
         let mut left = self.plan.order_readings.min(affordable as u32);
-        let cpu_migrator = CpuMigrator::start(self.connection.borrow().process(), &self.cpus);
-        let timer = &mut self.timer(one.id);
-        let mut found = Ordered::default();
-        let mut longer = MOST_CHUNKS;
-        loop {
-            let everywhere = cpu_migrator
-                .as_ref()
-                .is_none_or(CpuMigrator::has_been_everywhere);
-            if left == 0 && (everywhere || longer == 0) {
-                break;
+        let mut timer = self.timer(one.id);
+        let (process, all) = (self.connection.borrow().process(), self.cpus.len() as u32);
+        while_migrating(process, &self.cpus, |moves| {
+            let moves = || moves.load(Ordering::Relaxed);
+            let mut found = Ordered::default();
+            let mut longer = MOST_CHUNKS;
+            while left > 0 || (all > 1 && moves() < all && longer > 0) {
+                longer -= u32::from(left == 0);
+                let count = if left == 0 {
+                    affordable.min(f64::from(CHUNK)) as u32
+                } else {
+                    left.min(CHUNK)
+                };
+                left -= count.min(left);
+                found = found.and(timer.order(count)?);
             }
-            longer -= u32::from(left == 0);
-            let count = if left == 0 {
-                affordable.min(f64::from(CHUNK)) as u32
-            } else {
-                left.min(CHUNK)
-            };
-            left -= count.min(left);
-            found = found.and(timer.order(count)?);
-        }
-        let (moves, cpus) = cpu_migrator.map_or((0, 1), CpuMigrator::stop);
-        let Ordered {
-            readings,
-            backward,
-            largest,
-            ..
-        } = found;
-        Ok(Order {
-            readings,
-            backward,
-            largest,
-            moves,
-            cpus,
+            let cpus = if all < 2 { 1 } else { moves().min(all) };
+            Ok(ordered(found, moves(), cpus))
         })
     }
 
@@ -99,6 +85,17 @@ impl Session {
                 .collect();
         }
         Ok(threads)
+    }
+}
+
+/// What readings that were moved over CPUs show.
+pub(in crate::campaign) fn ordered(found: Ordered, moves: u32, cpus: u32) -> Order {
+    Order {
+        readings: found.readings,
+        backward: found.backward,
+        largest: found.largest,
+        moves,
+        cpus,
     }
 }
 

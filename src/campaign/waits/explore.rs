@@ -58,33 +58,23 @@ struct Rough {
 }
 
 impl WaitBench {
-    /// Asks for `requests`, each once, in pieces that do not take long.
-    fn waits(&mut self, requests: &[u64], pause_ns: f64) -> Answer<Vec<Wait>> {
-        self.waits_until(requests, pause_ns, None)
-    }
-
-    /// The same, up to the first wait that is later than that by a number of nanoseconds.
-    fn waits_until(
+    /// Asks for `requests`, each once, in pieces that do not take long, up to the first wait that is
+    /// later than `break_ns`.
+    fn waits(
         &mut self,
         requests: &[u64],
         pause_ns: f64,
         break_ns: Option<u64>,
     ) -> Answer<Vec<Wait>> {
         let mut waits = Vec::with_capacity(requests.len());
-        for piece in pieces(requests) {
+        for lengths_ns in pieces(requests) {
             let request = WaitRequest {
-                lengths_ns: piece,
+                lengths_ns,
                 repeat: 1,
                 pause_ns: pause_ns as u64,
                 break_ns,
             };
-            let rows = self.timer.waits(&self.reference.id, request)?;
-            let answered = piece
-                .iter()
-                .zip(&rows)
-                .flat_map(|(&request, row)| row.iter().map(move |wait| (request, wait)));
-            possible::waits(answered.clone(), &self.reference, cpus())?;
-            waits.extend(answered.map(|(request, wait)| with_request(request, wait)));
+            waits.extend(asked(self.timer.as_mut(), &self.reference, request)?);
             let late = |wait: &Wait| wait.late_ns(self.reference.ns_per_tick);
             if break_ns.is_some_and(|most| waits.iter().any(|wait| late(wait) > most as f64)) {
                 break;
@@ -104,12 +94,7 @@ impl WaitBench {
             pause_ns: 0,
             break_ns: None,
         };
-        let rows = floor.waits(&self.reference.id, request)?;
-        let answered = rows.iter().flatten().map(|wait| (0, wait));
-        possible::waits(answered.clone(), &self.reference, cpus())?;
-        Ok(answered
-            .map(|(request, wait)| with_request(request, wait))
-            .collect())
+        asked(floor.as_mut(), &self.reference, request)
     }
 
     fn rough(&self, waits: &[Wait]) -> Option<Rough> {
@@ -131,7 +116,7 @@ impl WaitBench {
         let all: u64 = lengths_ns.iter().sum();
         let fit = (plan.scan_ns / (all as f64).max(1.0)) as usize;
         let each = fit.clamp(1, (FEWEST as usize).div_ceil(lengths_ns.len().max(1)));
-        let waits = self.waits(&lengths_ns.repeat(each), SHORTEST_PAUSE_NS)?;
+        let waits = self.waits(&lengths_ns.repeat(each), SHORTEST_PAUSE_NS, None)?;
         self.rough(&waits).ok_or_else(unanswered)
     }
 
@@ -140,30 +125,32 @@ impl WaitBench {
         let requests: Vec<u64> = (0..count)
             .map(|_| random.random_range(from..to) as u64)
             .collect();
-        self.waits(&requests, (to - from) / 2.0)
+        self.waits(&requests, (to - from) / 2.0, None)
     }
 }
 
-/// Those that threads of one process may be on at once, as far as is known.
-fn cpus() -> usize {
-    // One of them may be left to the thread that is measured.
-    1 + timers::allowed_cpus().map_or(1, |cpus| cpus.len())
-}
-
-fn with_request(request_ns: u64, wait: &timers::waits::Wait) -> Wait {
-    let timers::waits::Wait {
-        before,
-        after,
-        cpu_ns,
-        run_delay_ns,
-    } = *wait;
-    Wait {
+/// What a timer answers, if it is possible.
+fn asked(
+    timer: &mut dyn WaitSubject,
+    reference: &Reference,
+    request: WaitRequest,
+) -> Answer<Vec<Wait>> {
+    let lengths = request.lengths_ns;
+    let rows = timer.waits(&reference.id, request)?;
+    let answered = (lengths.iter().zip(&rows))
+        .flat_map(|(&request_ns, row)| row.iter().map(move |wait| (request_ns, wait)));
+    // The CPUs that threads of one process may be on at once, as far as is known. One of them may
+    // be left to the thread that is measured.
+    let cpus = 1 + timers::allowed_cpus().map_or(1, |cpus| cpus.len());
+    possible::waits(answered.clone(), reference, cpus)?;
+    let waits = answered.map(|(request_ns, wait)| Wait {
         request_ns,
-        before,
-        after,
-        cpu_ns,
-        run_delay_ns,
-    }
+        before: wait.before,
+        after: wait.after,
+        cpu_ns: wait.cpu_ns,
+        run_delay_ns: wait.run_delay_ns,
+    });
+    Ok(waits.collect())
 }
 
 /// Runs of requests that together take no longer than a question may.
@@ -215,25 +202,16 @@ pub fn explore(
         all.shuffle(random);
         all
     };
-    let floors: &[u64] = if only { &[] } else { &[0, 1] };
-    let floors: Vec<(u64, u32)> = floors
-        .iter()
-        .map(|&length| (length, plan.waits / FLOORS))
-        .collect();
-    let chosen: Vec<(u64, u32)> = lengths_ns
-        .iter()
-        .map(|&length| (length, plan.waits))
-        .collect();
-    if bench.break_ns.is_some() {
+    let floors = [0, 1].map(|length| (length, plan.waits / FLOORS));
+    let mut floors = if only { Vec::new() } else { floors.to_vec() };
+    let mut chosen: Vec<(u64, u32)> = lengths_ns.iter().map(|&ns| (ns, plan.waits)).collect();
+    if bench.break_ns.is_none() {
         // A request that is rounded up is late, which ends nothing unless that was asked for.
-        let (floors, chosen) = (several(&floors), several(&chosen));
-        run.lengths = bench.waits(&floors, pause_ns)?;
-        run.lengths
-            .extend(bench.waits_until(&chosen, pause_ns, bench.break_ns)?);
-    } else {
-        let all = several(&[&floors[..], &chosen].concat());
-        run.lengths = bench.waits(&all, pause_ns)?;
+        floors.append(&mut chosen);
     }
+    run.lengths = bench.waits(&several(&floors), pause_ns, None)?;
+    let waits = bench.waits(&several(&chosen), pause_ns, bench.break_ns)?;
+    run.lengths.extend(waits);
     if bench.arms {
         run.arms = bench.timer.arms(&bench.reference.id, plan.arms)?;
         possible::arms(&run.arms, &bench.reference)?;
@@ -289,7 +267,7 @@ pub fn explore_long(
 ) -> Answer<(Vec<Wait>, Vec<Vec<Wait>>)> {
     let mut requests = plan.long_ns.repeat(FEWEST_OF_LENGTH as usize);
     requests.shuffle(random);
-    let long = bench.waits(&requests, LONGEST_PAUSE_NS)?;
+    let long = bench.waits(&requests, LONGEST_PAUSE_NS, None)?;
     let mut scans = Vec::new();
     for &(length, count) in plan.long_scans {
         // A longer step than that of short waits shows where latenesses differ by more.

@@ -165,7 +165,6 @@ fn cycles_are_not_compared_with_time() {
             entry.info.properties.into_owned()
         });
         judge(&Case {
-            id,
             properties: &properties,
             trace: &trace,
             profile: &profile,
@@ -251,7 +250,6 @@ fn of_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     };
     let yardsticks = Yardsticks::default();
     judge(&Case {
-        id: "clock",
         properties: &Properties::default(),
         trace: &trace,
         profile: &profile,
@@ -407,7 +405,6 @@ fn inconsistent_reference_disqualifies_similar_counters() {
         let profile = profile(&trace);
         let yardsticks = Yardsticks::default();
         let case = Case {
-            id: "clock",
             properties: &Properties::default(),
             trace: &trace,
             profile: &profile,
@@ -441,7 +438,6 @@ fn reference_rate_error_is_uncertainty() {
         };
         let yardsticks = Yardsticks::default();
         judge(&Case {
-            id: "clock",
             properties: &Properties::default(),
             trace: &trace,
             profile: &profile,
