@@ -8,7 +8,7 @@ use rand::rngs::StdRng;
 use timers::Fault;
 
 use crate::campaign::calibrate::{WATCH_MS, calibrate, watched_rate};
-use crate::campaign::outside::{self, Held};
+use crate::campaign::outside::keeps_time;
 use crate::campaign::sampling::Plan;
 use crate::campaign::survived;
 use crate::hosts::connection::Connection;
@@ -81,24 +81,15 @@ fn calibrate_as(
         ..found
     };
     // Only wall time passes here as it does there.
-    if !timer
-        .properties
-        .counts
-        .is_none_or(|counts| counts == Counted::Wall)
-    {
+    if !matches!(timer.properties.counts, None | Some(Counted::Wall)) {
         return Ok(reference);
     }
-    match outside::held(candidate.as_mut(), &reference, timer.ns_per_tick.is_some())? {
-        Held::KeepsTime => Ok(Reference {
-            keeps_time: true,
-            ..reference
-        }),
-        Held::Unknown => Ok(reference),
-        Held::Wrong(why) => Err(Fault::Refused(format!(
-            "{} cannot serve as a reference: {why}",
-            timer.id
-        ))),
-    }
+    let declared = timer.ns_per_tick.is_some();
+    let useless = |why| Fault::Refused(format!("{} cannot serve as a reference: {why}", timer.id));
+    Ok(Reference {
+        keeps_time: keeps_time(candidate.as_mut(), &reference, declared)?.map_err(useless)?,
+        ..reference
+    })
 }
 
 /// The rate of a raw counter, by the first timer of its host that declares a unit and can be

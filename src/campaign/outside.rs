@@ -49,63 +49,54 @@ struct Look {
     after: Moment,
 }
 
-/// What became of it.
-pub(super) enum Held {
-    /// It moves as the kernel's clocks do.
-    KeepsTime,
-    /// What is wrong with its unit.
-    Wrong(String),
-    /// It cannot be held against any clock.
-    Unknown,
-}
-
-/// What is wrong with its unit, declared by the host or found, if anything is.
+/// Whether it moves as the kernel's clocks do, or cannot be compared with any clock; else what is
+/// wrong with its unit, which the host declared or another clock found.
 ///
 /// # Errors
 /// As the subject.
-pub(super) fn held(timer: &mut dyn Subject, reference: &Reference, declared: bool) -> Answer<Held> {
+pub(super) fn keeps_time(
+    timer: &mut dyn Subject,
+    reference: &Reference,
+    declared: bool,
+) -> Answer<Result<bool, String>> {
     let slack = if declared { HARDWARE } else { FOUND };
-    let mut held = Held::KeepsTime;
+    let mut keeps = Ok(true);
     for _ in 0..TRIES {
         let begin = looks(timer)?;
         thread::sleep(WATCH);
         let end = looks(timer)?;
         let (Some(first), Some(last)) = (tightest(&begin), tightest(&end)) else {
-            return Ok(Held::Unknown);
+            return Ok(Ok(false));
         };
         if stands_still(&begin, &end) {
-            return Ok(Held::Unknown);
+            return Ok(Ok(false));
         }
-        match judge(first, last, reference, slack) {
-            Some(why) => held = Held::Wrong(why),
-            None => return Ok(Held::KeepsTime),
-        }
+        keeps = match judge(first, last, reference, slack) {
+            Some(why) => Err(why),
+            None => return Ok(Ok(true)),
+        };
     }
-    Ok(held)
+    Ok(keeps)
 }
 
 fn looks(timer: &mut dyn Subject) -> Answer<Vec<Look>> {
-    let looks: Answer<Vec<Option<Look>>> = (0..LOOKS).map(|_| look(timer)).collect();
-    Ok(looks?.into_iter().flatten().collect())
+    let mut looks = Vec::new();
+    for _ in 0..LOOKS {
+        let before = Moment::now();
+        let reading = timer.readings(1)?.first().copied();
+        let all = before.zip(reading).zip(Moment::now());
+        looks.extend(all.map(|((before, reading), after)| Look {
+            before,
+            reading,
+            after,
+        }));
+    }
+    Ok(looks)
 }
 
 fn tightest(looks: &[Look]) -> Option<&Look> {
     let took = |look: &&Look| look.after.since(look.before).1;
     looks.iter().min_by(|a, b| took(a).total_cmp(&took(b)))
-}
-
-fn look(timer: &mut dyn Subject) -> Answer<Option<Look>> {
-    let before = Moment::now();
-    let reading = timer.readings(1)?.first().copied();
-    let after = Moment::now();
-    Ok(before
-        .zip(reading)
-        .zip(after)
-        .map(|((before, reading), after)| Look {
-            before,
-            reading,
-            after,
-        }))
 }
 
 impl Moment {
@@ -152,15 +143,14 @@ fn judge(first: &Look, last: &Look, reference: &Reference, slack: f64) -> Option
     if (low..=high).contains(&counted) {
         return None;
     }
-    let unit = time(Some(reference.ns_per_tick));
-    let passed = time(Some(f64::midpoint(least, most)));
+    let [unit, counted, passed] = [
+        reference.ns_per_tick,
+        counted.max(0.0),
+        f64::midpoint(least, most),
+    ]
+    .map(|ns| time(Some(ns)));
     Some(format!(
-        "at {unit} a tick its {ticks} ticks are {counted}, while by the kernel's clock {passed} passed",
-        counted = if counted > 0.0 {
-            time(Some(counted))
-        } else {
-            "no time".into()
-        },
+        "at {unit} a tick its {ticks} ticks are {counted}, while by the kernel's clock {passed} passed"
     ))
 }
 

@@ -11,7 +11,7 @@ mod windows;
 
 use self::rates::KnownRate;
 use self::windows::{
-    Comparison, Expected, FoundInWindows, Hidden, comparisons, length, longest, usual_rate,
+    Comparison, Expected, FoundInWindows, comparisons, length, longest, usual_rate,
 };
 use super::{Case, ns, ppm, reference, times};
 use crate::model::{AllanPoint, Counted, Family, Outcome, Stable};
@@ -44,7 +44,8 @@ pub(super) fn judge(case: &Case) -> Stable {
     let uncertainty = 2.0 * case.trace.reference.uncertainty_ns() + case.step_ns().unwrap_or(0.0);
     let runs = [&series, &close, &sparse_comparisons];
     let mut found = FoundInWindows::default();
-    let mut hidden: Vec<Hidden> = Vec::new();
+    // Of the run that was watched for longest.
+    let (mut watched_ns, mut smallest_jump_ns) = (0.0, None);
     if knows_steps(case) {
         for run in runs {
             let rate =
@@ -56,7 +57,9 @@ pub(super) fn judge(case: &Case) -> Stable {
                 latest: LATE * case.step_ns().unwrap_or(0.0),
             };
             let most_ns = found.look(run, &expected);
-            hidden.extend(length(run).map(|over_ns| Hidden { most_ns, over_ns }));
+            if let Some(over_ns) = length(run).filter(|over_ns| *over_ns >= watched_ns) {
+                (watched_ns, smallest_jump_ns) = (over_ns, Some(most_ns));
+            }
         }
         found.look_at_work(case);
     }
@@ -71,10 +74,7 @@ pub(super) fn judge(case: &Case) -> Stable {
         jumps: found.jumps,
         freezes: found.freezes,
         largest_ns: Some(found.largest()).filter(|&largest| largest > 0.0),
-        smallest_jump_ns: hidden
-            .iter()
-            .max_by(|a, b| a.over_ns.total_cmp(&b.over_ns))
-            .map(|hidden| hidden.most_ns),
+        smallest_jump_ns,
         rate_processes: known
             .map(|known| known.processes)
             .filter(|&processes| processes > 0),
@@ -93,7 +93,7 @@ pub(super) fn judge(case: &Case) -> Stable {
         (Some(Counted::ProcessCpu | Counted::ThreadCpu), _) => judge_cpu_time(stable),
         _ if case.trace.reference.strayed_ns > 0.0 => blame_reference(case, stable),
         (_, None) => advances::judge(case, stable),
-        (_, Some(known)) => judge_wall_time(case, stable, &known, &hidden, &found),
+        (_, Some(known)) => judge_wall_time(case, stable, &known, &found),
     }
 }
 
@@ -181,7 +181,6 @@ fn judge_wall_time(
     case: &Case,
     stable: Stable,
     known: &KnownRate,
-    hidden: &[Hidden],
     found: &FoundInWindows,
 ) -> Stable {
     use Outcome::{Fail, NotTested, Pass};
@@ -240,18 +239,12 @@ fn judge_wall_time(
             ),
         )
     } else {
-        (Pass, steady(case, &stable, known, hidden, found))
+        (Pass, steady(case, &stable, known, found))
     };
     answered(stable, outcome, finding)
 }
 
-fn steady(
-    case: &Case,
-    stable: &Stable,
-    known: &KnownRate,
-    hidden: &[Hidden],
-    found: &FoundInWindows,
-) -> String {
+fn steady(case: &Case, stable: &Stable, known: &KnownRate, found: &FoundInWindows) -> String {
     let figure = |share: f64, digits| significant(1e6 * share, digits);
     let mut finding = if case.trace.declared {
         // What does not differ from 0 is reported as 0, but for a range that lies on one side.
@@ -264,8 +257,8 @@ fn steady(
     };
     finding += &format!(" over {}", time(stable.longest_window_s.map(|s| s * 1e9)));
     // Jumps that would have been found, wherever in the time that was watched they fell.
-    if let Some(longest) = hidden.iter().max_by(|a, b| a.over_ns.total_cmp(&b.over_ns)) {
-        finding += &format!(", without jumps of more than {}", ns(longest.most_ns));
+    if let Some(most_ns) = stable.smallest_jump_ns {
+        finding += &format!(", without jumps of more than {}", ns(most_ns));
     }
     let processes = known.processes;
     if let Some([low, high]) = known.between {

@@ -7,7 +7,7 @@ use super::{Examined, Session, noted};
 use crate::hosts::hosted::advances;
 use crate::hosts::protocol::Op;
 use crate::model::Counted;
-use crate::trace::{Evidence, Meanwhile, Moved};
+use crate::trace::{Meanwhile, Moved};
 
 /// The longest time that a timer is watched for what it counts; slower ones are watched while all
 /// slow ones wait.
@@ -27,154 +27,108 @@ const NATURE_STEPS: f64 = 6.0;
 const RATE_MS: u32 = 250;
 
 impl Session {
-    /// What they count: how far they move while the thread computes, sleeps, and sleeps beside a
+    /// Finds what they count: how far they move while the thread computes, sleeps, and sleeps with a
     /// busy one.
     pub(super) fn nature(&self, examined: &mut [Examined]) -> Answer<()> {
         let span = |one: &Examined| {
-            self.plan
-                .nature_ms
-                .max((NATURE_STEPS * one.step_ns * 1e-6).ceil() as u32)
+            let steps_ms = (NATURE_STEPS * one.step_ns * 1e-6).ceil() as u32;
+            Some(self.plan.nature_ms.max(steps_ms)).filter(|span| *span <= LONGEST_NATURE_MS)
         };
-        let mut watched: Vec<&mut Examined> = examined
-            .iter_mut()
-            .filter(|one| span(one) <= LONGEST_NATURE_MS)
+        let all = 0..examined.len();
+        let mut left: Vec<usize> = (all.clone())
+            .filter(|&at| span(&examined[at]).is_some())
             .collect();
-        let Some(span) = watched.iter().map(|one| span(one)).max() else {
+        if let Some(span) = examined.iter().filter_map(span).max() {
+            self.advance(Meanwhile::Spin, span, examined, &left)?;
+            // Those that a process watched asleep are not asked again.
+            let mut unknown = left.clone();
+            unknown.retain(|&at| examined[at].moved(Meanwhile::Sleep).is_none());
+            self.advance(Meanwhile::Sleep, span, examined, &unknown)?;
+            let stood = left
+                .iter()
+                .any(|&at| examined[at].is_slower(Meanwhile::Sleep));
+            let mut busy_ms = if stood { span.max(WITH_BUSY_MS) } else { span };
+            for _ in 0..BUSY_TRIES {
+                self.advance(Meanwhile::OtherSpin, busy_ms, examined, &left)?;
+                // Those again that should have moved.
+                left.retain(|&at| {
+                    let one = &examined[at];
+                    let claims = one.trace.evidence.claims.counts;
+                    one.is_slower(Meanwhile::OtherSpin) && claims == Some(Counted::ProcessCpu)
+                });
+                if left.is_empty() {
+                    break;
+                }
+                busy_ms *= 2;
+            }
+        } else {
             return Ok(());
-        };
-        let spun = self.advance(Meanwhile::Spin, span, &mut watched)?;
-        let slept = self.asleep(span, &mut watched)?;
-        let stood = slept
-            .iter()
-            .zip(&spun)
-            .any(|(slept, spun)| slower(slept, spun));
-        let busy_ms = if stood { span.max(WITH_BUSY_MS) } else { span };
-        self.with_busy_thread(busy_ms, watched.into_iter().zip(spun).collect())?;
+        }
         if self.offers(Op::Comparisons) {
             return Ok(());
         }
-        let wall = |one: &&mut Examined| {
-            one.trace
-                .evidence
-                .claims
-                .counts
-                .is_none_or(|counts| counts == Counted::Wall)
-        };
-        let mut wall: Vec<&mut Examined> = examined.iter_mut().filter(wall).collect();
+        let counts = |at: usize| examined[at].trace.evidence.claims.counts;
+        let wall: Vec<usize> = all
+            .filter(|&at| matches!(counts(at), None | Some(Counted::Wall)))
+            .collect();
         // Twice, as one answer alone disqualifies no timer.
         for _ in 0..2 {
-            self.advance(Meanwhile::Sleep, RATE_MS, &mut wall)?;
+            self.advance(Meanwhile::Sleep, RATE_MS, examined, &wall)?;
         }
         Ok(())
     }
 
-    /// How far each moves while its thread sleeps; those that a process watched asleep are not asked
-    /// again.
-    fn asleep(&self, span: u32, watched: &mut [&mut Examined]) -> Answer<Vec<Option<Moved>>> {
-        let mut slept: Vec<Option<Moved>> = watched
-            .iter()
-            .map(|one| asleep(&one.trace.evidence))
-            .collect();
-        let mut unknown: Vec<&mut Examined> = watched
-            .iter_mut()
-            .zip(&slept)
-            .filter(|(_, slept)| slept.is_none())
-            .map(|(one, _)| &mut **one)
-            .collect();
-        let mut moved = self
-            .advance(Meanwhile::Sleep, span, &mut unknown)?
-            .into_iter();
-        slept
-            .iter_mut()
-            .filter(|slept| slept.is_none())
-            .for_each(|slept| *slept = moved.next().flatten());
-        Ok(slept)
-    }
-
-    /// Watches them while another thread computes; those again that should move then and do not.
-    fn with_busy_thread(
-        &self,
-        mut busy_ms: u32,
-        mut left: Vec<(&mut Examined, Option<Moved>)>,
-    ) -> Answer<()> {
-        for _ in 0..BUSY_TRIES {
-            let mut asked: Vec<&mut Examined> =
-                left.iter_mut().map(|(one, _)| &mut **one).collect();
-            let moved = self.advance(Meanwhile::OtherSpin, busy_ms, &mut asked)?;
-            let still = left.into_iter().zip(moved).filter(|((one, spun), moved)| {
-                let claims = one.trace.evidence.claims.counts;
-                slower(moved, spun) && claims == Some(Counted::ProcessCpu)
-            });
-            left = still.map(|(one, _)| one).collect();
-            if left.is_empty() {
-                break;
-            }
-            busy_ms *= 2;
-        }
-        Ok(())
-    }
-
-    /// How far each timer moves, added to its evidence.
+    /// Adds how far each of `which` moves to its evidence.
     fn advance(
         &self,
         meanwhile: Meanwhile,
-        milliseconds: u32,
-        examined: &mut [&mut Examined],
-    ) -> Answer<Vec<Option<Moved>>> {
+        ms: u32,
+        examined: &mut [Examined],
+        which: &[usize],
+    ) -> Answer<()> {
         let during = match meanwhile {
             Meanwhile::Spin => During::Spin,
             Meanwhile::Sleep => During::Sleep,
             Meanwhile::OtherSpin => During::OtherSpin,
         };
-        let all = if self.joint && !examined.is_empty() {
-            let ids: Vec<&str> = examined.iter().map(|one| one.id).collect();
-            advances(
-                &self.connection,
-                &ids,
-                &self.reference,
-                during,
-                milliseconds,
-            )?
+        let ids: Vec<&str> = which.iter().map(|&at| examined[at].id).collect();
+        let all = if self.joint && !ids.is_empty() {
+            advances(&self.connection, &ids, &self.reference, during, ms)?
         } else {
-            vec![None; examined.len()]
+            vec![None; ids.len()]
         };
-        let mut found = Vec::with_capacity(examined.len());
-        for (one, answer) in examined.iter_mut().zip(all) {
-            // Those that refused tell why when they are asked alone.
+        for (&at, answer) in which.iter().zip(all) {
+            let Examined { id, trace, .. } = &mut examined[at];
+            let evidence = &mut trace.evidence;
             let moved = match answer {
                 Some(moved) => Some(moved),
+                // Those that refused tell why when they are asked alone.
                 None => {
-                    let alone = self
-                        .timer(one.id)
-                        .advance(&self.reference, during, milliseconds);
-                    noted(Op::Advance, alone, &mut one.trace.evidence)?
-                        .map(|moved| [moved.timer, moved.reference])
+                    let alone = self.timer(id).advance(&self.reference, during, ms);
+                    noted(Op::Advance, alone, evidence)?.map(|moved| [moved.timer, moved.reference])
                 }
-            }
-            .map(|[timer, reference]| Moved {
+            };
+            let moved = moved.map(|[timer, reference]| Moved {
                 meanwhile,
                 timer,
                 reference,
             });
-            one.trace.evidence.advances.extend(moved);
-            found.push(moved);
+            evidence.advances.extend(moved);
         }
-        Ok(found)
+        Ok(())
     }
 }
 
-/// How far a slow timer moved while a process watched it that slept all the time.
-fn asleep(evidence: &Evidence) -> Option<Moved> {
-    evidence
-        .advances
-        .iter()
-        .copied()
-        .find(|moved| moved.meanwhile == Meanwhile::Sleep)
-}
+impl Examined<'_> {
+    /// How far it moved when it was watched last.
+    fn moved(&self, meanwhile: Meanwhile) -> Option<&Moved> {
+        let mut advances = self.trace.evidence.advances.iter().rev();
+        advances.find(|moved| moved.meanwhile == meanwhile)
+    }
 
-/// Whether it moved at less than half the rate at which it moved while its thread computed.
-fn slower(moved: &Option<Moved>, spun: &Option<Moved>) -> bool {
-    moved
-        .zip(*spun)
-        .is_some_and(|(moved, spun)| moved.rate() < 0.5 * spun.rate())
+    /// Whether it moved at less than half the rate at which it moved while its thread computed.
+    fn is_slower(&self, meanwhile: Meanwhile) -> bool {
+        let rates = self.moved(meanwhile).zip(self.moved(Meanwhile::Spin));
+        rates.is_some_and(|(moved, spun)| moved.rate() < 0.5 * spun.rate())
+    }
 }

@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use timers::{Answer, Deadline, Fault, Pinned};
 
-use super::explore::{WaitBench, explore};
+use super::explore::explore;
 use super::front::front;
 use super::plan::WaitPlan;
 pub use super::plan::WaitSettings;
@@ -20,7 +20,6 @@ use crate::campaign::sampling::Plan;
 use crate::campaign::survived;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::waiter;
-use crate::hosts::protocol::Op;
 use crate::model::Means;
 use crate::trace::{PeriodRun, PeriodTrace, Reference, WaitRun, WaitTrace};
 
@@ -105,7 +104,7 @@ fn one_process<'a>(
     plan: WaitPlan,
 ) -> impl Fn(&Subject<WaitTrace>, &WaitTrace, u64) -> Observed<WaitRun> + 'a {
     move |subject, trace, seed| {
-        let mut bench = bench(hosts, subject, settings)?;
+        let mut bench = subject.bench(hosts, settings)?;
         let mut random = StdRng::seed_from_u64(seed);
         let lengths = &settings.lengths_ns;
         let run = explore(&mut bench, &trace.runs, lengths, &plan, &mut random)?;
@@ -119,33 +118,6 @@ fn one_process<'a>(
         });
         Ok((run, late))
     }
-}
-
-/// Starts a process for a sleep primitive.
-///
-/// # Errors
-/// As the start of a process.
-pub(super) fn bench(
-    hosts: &[Host],
-    subject: &Subject<WaitTrace>,
-    settings: &WaitSettings,
-) -> Answer<WaitBench> {
-    let trace = subject.outcome.as_ref();
-    let trace = trace.map_err(|why| Fault::Refused(why.clone()))?;
-    let id = &subject.waiter.id;
-    let placement = subject.conditions.placement();
-    let connection = connect(&hosts[subject.host], &[id], placement, settings.timeout)?;
-    let floor = timers::waits::FLOOR_ID;
-    let has_floor = (connection.borrow().hello().waiters)
-        .iter()
-        .any(|hosted| hosted.id == floor);
-    Ok(WaitBench {
-        timer: waiter(&connection, id),
-        floor: has_floor.then(|| waiter(&connection, floor)),
-        reference: trace.reference.clone(),
-        arms: subject.answers(Op::Arms),
-        break_ns: settings.break_ns,
-    })
 }
 
 /// Lets all subjects expire with this period.

@@ -7,7 +7,6 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use timers::{Answer, Fault};
 
-use super::campaign::bench;
 use super::explore::explore_long;
 use super::plan::WaitSettings;
 use super::subject::{Conditions, Subject};
@@ -126,7 +125,7 @@ fn all_at_once(
             let (start, go) = mpsc::channel::<()>();
             starts.push(start);
             let wait = move || {
-                let bench = bench(hosts, subject, settings);
+                let bench = subject.bench(hosts, settings);
                 // None delays others while it starts and warms up.
                 drop(ready);
                 let _ = go.recv();

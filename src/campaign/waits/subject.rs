@@ -1,11 +1,16 @@
 //! A timer that waits in a campaign, and under what it does.
 
 use timers::os::Policy;
-use timers::{AffinityError, Busy, allowed_cpus};
+use timers::{AffinityError, Answer, Busy, Fault, allowed_cpus};
 
+use super::explore::WaitBench;
+use super::plan::WaitSettings;
 use crate::hosts::children::Placement;
+use crate::hosts::host::{Host, connect};
+use crate::hosts::hosted::waiter;
 use crate::hosts::protocol::{HostedWaiter, Op};
 use crate::model::BackgroundLoad;
+use crate::trace::WaitTrace;
 
 /// Under what a timer waits, as far as it is not as the system has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,10 +93,28 @@ impl<T> Subject<T> {
     pub fn goes_on(&self) -> bool {
         self.outcome.is_ok() && self.lost.is_none()
     }
+}
 
-    /// Whether it answers a question.
-    #[must_use]
-    pub fn answers(&self, op: Op) -> bool {
-        self.waiter.ops.iter().any(|offered| offered == op.name())
+impl Subject<WaitTrace> {
+    /// Starts a process for it.
+    ///
+    /// # Errors
+    /// As the start of a process.
+    pub(super) fn bench(&self, hosts: &[Host], settings: &WaitSettings) -> Answer<WaitBench> {
+        let trace = self.outcome.as_ref();
+        let trace = trace.map_err(|why| Fault::Refused(why.clone()))?;
+        let (id, floor) = (&self.waiter.id, timers::waits::FLOOR_ID);
+        let placement = self.conditions.placement();
+        let connection = connect(&hosts[self.host], &[id], placement, settings.timeout)?;
+        let has_floor = (connection.borrow().hello().waiters)
+            .iter()
+            .any(|hosted| hosted.id == floor);
+        Ok(WaitBench {
+            timer: waiter(&connection, id),
+            floor: has_floor.then(|| waiter(&connection, floor)),
+            reference: trace.reference.clone(),
+            arms: (self.waiter.ops.iter()).any(|offered| offered == Op::Arms.name()),
+            break_ns: settings.break_ns,
+        })
     }
 }

@@ -120,6 +120,11 @@ impl Watch {
         &self.frequencies
     }
 
+    /// Time that the hypervisor took from the CPU so far.
+    fn stolen(&self) -> Option<u64> {
+        self.counts.stolen(self.cpu?)
+    }
+
     /// Whether another window may be dropped for something bearable.
     fn spend(&mut self) -> bool {
         let may = self.credit >= 1.0;

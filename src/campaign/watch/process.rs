@@ -24,7 +24,7 @@ pub struct ProcessWatch {
     /// The process itself, where it tells what it sees around windows.
     itself: Option<Rc<RefCell<Connection>>>,
     stolen_before: Option<u64>,
-    dropped: BTreeMap<Disturbance, u32>,
+    dropped: BTreeMap<String, u32>,
     discarded: bool,
     /// Whether a window is taken again for something bearable.
     patient: bool,
@@ -57,15 +57,11 @@ impl ProcessWatch {
     }
 
     pub(super) fn from_outside(watch: &Rc<RefCell<Watch>>, process: u32) -> Self {
-        let stolen_before = {
-            let watch = watch.borrow();
-            watch.cpu.and_then(|cpu| watch.counts.stolen(cpu))
-        };
         Self {
             watch: Rc::clone(watch),
             process,
             itself: None,
-            stolen_before,
+            stolen_before: watch.borrow().stolen(),
             dropped: BTreeMap::new(),
             discarded: false,
             patient: true,
@@ -107,7 +103,7 @@ impl ProcessWatch {
                 let own = disturbance == Disturbance::ContextSwitch && threads > Some(1);
                 let kept = disturbance.is_bearable() || own;
                 if again || !kept {
-                    *self.dropped.entry(disturbance).or_default() += 1;
+                    self.count(disturbance);
                 }
                 if again {
                     let shorter = if disturbance.is_bearable() {
@@ -162,21 +158,20 @@ impl ProcessWatch {
         /// Stolen time is counted in 10 ms; this much in a process of some 50 ms means that it lost
         /// the CPU. *Definition*.
         const MOST_STOLEN: u64 = 1;
-        let watch = self.watch.borrow();
-        let now = watch.cpu.and_then(|cpu| watch.counts.stolen(cpu));
+        let now = self.watch.borrow().stolen();
         let taken = now
             .zip(self.stolen_before)
             .map_or(0, |(now, before)| now.saturating_sub(before));
         if taken > MOST_STOLEN {
-            *self.dropped.entry(Disturbance::StolenTime).or_default() += 1;
+            self.count(Disturbance::StolenTime);
             self.discarded = true;
         }
-        let by_name = self
-            .dropped
-            .iter()
-            .map(|(disturbance, &count)| (disturbance.name().to_owned(), count))
-            .collect();
-        (by_name, !self.discarded)
+        (std::mem::take(&mut self.dropped), !self.discarded)
+    }
+
+    fn count(&mut self, disturbance: Disturbance) {
+        let name = disturbance.name().to_owned();
+        *self.dropped.entry(name).or_default() += 1;
     }
 
     /// A look at a process that is about to measure, on a core that is not shared, if patience
@@ -298,7 +293,7 @@ impl Watcher for ProcessWatch {
     ) -> Answer<Option<(Run, CoreState)>> {
         let (run, core_hz, disturbance) = self.window(questions)?;
         if let Some(disturbance) = disturbance {
-            *self.dropped.entry(disturbance).or_default() += 1;
+            self.count(disturbance);
             return Ok(None);
         }
         Ok(Some((

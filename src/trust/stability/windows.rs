@@ -14,14 +14,6 @@ pub(super) struct Comparison {
     pub uncertainty: f64,
 }
 
-/// A jump up to which would have stayed unseen in the worst of the windows that together are so
-/// long, both in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Hidden {
-    pub most_ns: f64,
-    pub over_ns: f64,
-}
-
 /// Windows that disagree by more than can be explained.
 #[derive(Default)]
 pub(super) struct FoundInWindows {
