@@ -61,7 +61,9 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
     }
     let handed = |round: &[[u32; 2]], lists: &[Vec<[i64; 2]>]| -> Vec<Handed> {
         let pairs = round.iter().zip(lists);
-        pairs.map(|(&pair, list)| Handed::from_handoffs(pair, list)).collect()
+        pairs
+            .map(|(&pair, list)| Handed::from_handoffs(pair, list))
+            .collect()
     };
     let mut rounds = rounds(&cpus, MOST_ROUNDS);
     rounds.retain(|round| !round.is_empty());
