@@ -178,7 +178,7 @@ fn site_has_index_and_pages() {
             place.join("index.html").canonicalize().unwrap()
         );
         let data = place.join(page).with_extension("json");
-        assert!(read(&data).is_ok(), "the data lies beside it");
+        assert!(read(&data).is_ok(), "the data lies next to it");
     }
     // It may be made again; the page of a report that is gone is gone, and what others put there
     // stays.

@@ -217,7 +217,7 @@ impl Condition {
                 met.map(|answer| format!("{} {}", answer.timer, answer.question.name()))
                     .collect()
             }
-            Field::Figure(_) => named(figures(), |compared| self.is_met_by(compared)),
+            Field::Figure(_) => names_where(figures(), |compared| self.is_met_by(compared)),
         };
         if !met.is_empty() {
             return Decision::Holds(met.join(", "));
@@ -229,10 +229,10 @@ impl Condition {
         if !is_known {
             return Decision::Open("no timer has that on both sides".to_owned());
         }
-        let single = named(figures(), |compared| {
+        let single = names_where(figures(), |compared| {
             compared.verdict == Verdict::Unjudged && compared.single_process
         });
-        let open = named(figures(), |compared| {
+        let open = names_where(figures(), |compared| {
             compared.verdict == Verdict::Noise && self.may_be_met_by(compared)
         });
         match (single.as_slice(), open.as_slice()) {
@@ -317,7 +317,7 @@ fn change_of_trust(verdict: Verdict) -> f64 {
     }
 }
 
-fn named<'a>(
+fn names_where<'a>(
     figures: impl Iterator<Item = &'a Compared>,
     is_meant: impl Fn(&Compared) -> bool,
 ) -> Vec<String> {

@@ -23,8 +23,7 @@ pub use platform::{PlatformChange, Remark, platform_changes, unlike_cpu};
 pub use quantity::Quantity;
 pub use trust::ChangedAnswer;
 
-use rows::Row;
-use units::Hertz;
+use rows::{Hertz, Row};
 
 /// In which unit a cost, or the cost in a Quality, was compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -219,7 +218,7 @@ impl Comparison {
             }
             comparison.answers.extend(trust::changed(&before, &after));
             let sides = rows.each_ref().map(Vec::as_slice);
-            candidates.extend(rows::candidates(name, sides, common));
+            candidates.extend(units::candidates(name, sides, common));
         }
         comparison.figures = family::judged(&candidates);
         let mut units = comparison.figures.iter().filter_map(|figure| figure.unit);

@@ -3,18 +3,53 @@
 
 use indexmap::IndexMap;
 
-use super::evidence::{Run, Sides};
-use super::family::Candidate;
+use super::evidence::Run;
 use super::scatter::Read;
-use super::units::{Hertz, run_at, units};
-use super::{Fate, OneSided, Quantity, Unit};
+use super::{Fate, OneSided, Quantity};
 use crate::fields::{self, Kind};
-use crate::model::{Following, Interval, Report, Status, TimerRow, WaitConditions};
+use crate::model::{Following, Interval, Report, Status, TimerRow, WaitConditions, value_of};
+use crate::statistics::mean;
 use crate::text::numbers::short_time;
 
 /// The degrees of freedom that intervals of waits are taken to have, as reports do not say: those
 /// of five processes. *Judgement*.
 const DEGREES: f64 = 4.0;
+
+/// The frequencies of a run, in hertz.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Hertz {
+    /// Of the core.
+    pub core: Option<f64>,
+    /// The one that turned time into cycles.
+    pub cycles: Option<f64>,
+}
+
+impl Hertz {
+    pub(super) fn of_run(report: &Report) -> Self {
+        Self {
+            core: value_of(report.frequency.effective_hz),
+            cycles: value_of(report.frequency.cycles_hz),
+        }
+    }
+
+    /// The mean of the old runs, at which all figures are reported; nothing where a run of either
+    /// side does not know its own.
+    pub(super) fn of_old_runs(old: &[&Report], new: &[&Report]) -> Self {
+        let common = |frequency: fn(&Self) -> Option<f64>| {
+            let known = |runs: &[&Report]| -> Option<Vec<f64>> {
+                let all = runs.iter().map(|run| frequency(&Self::of_run(run)));
+                all.map(|hz| hz.filter(|hz| hz.is_finite() && *hz > 0.0))
+                    .collect()
+            };
+            known(new).and_then(|_| mean(&known(old)?))
+        };
+        let core = common(|hertz| hertz.core);
+        Self {
+            core,
+            cycles: common(|hertz| hertz.cycles).filter(|_| core.is_some()),
+        }
+    }
+}
 
 /// What rows of different runs have in common. Only clocks have no conditions, and timers that could
 /// not be measured.
@@ -31,7 +66,7 @@ pub(super) struct Row<'a> {
     row: fields::Row<'a>,
     pub hertz: Hertz,
     /// Each figure, with the length of the wait that it is of.
-    figures: Vec<(Quantity, Option<u64>, Interval)>,
+    pub figures: Vec<(Quantity, Option<u64>, Interval)>,
 }
 
 /// The rows of a side, a run each.
@@ -101,7 +136,7 @@ impl<'a> Row<'a> {
         self.row.clock()
     }
 
-    fn read(&self) -> Read {
+    pub(super) fn read(&self) -> Read {
         self.clock().map_or(Read::Waiting, Read::by)
     }
 
@@ -134,7 +169,7 @@ impl<'a> Row<'a> {
 
     /// Whether a single process is all that a figure rests on. Clocks say so; published figures have
     /// no intervals either.
-    fn is_of_single_process(&self, figure: Interval) -> bool {
+    pub(super) fn is_of_single_process(&self, figure: Interval) -> bool {
         match self.clock() {
             Some(_) => self.has_warning("single-process"),
             None => !figure.is_bounded(),
@@ -241,41 +276,4 @@ fn one_sided(old: Option<&Vec<&Row>>, new: Option<&Vec<&Row>>, name: &str) -> Op
         fate,
         reason: row.and_then(|row| row.row.reason()).map(str::to_owned),
     })
-}
-
-/// All figures that both sides have of a timer, in each unit in which they may be unchanged.
-pub(super) fn candidates(name: &str, sides: [&[&Row]; 3], common: Hertz) -> Vec<Candidate> {
-    let mut wanted: Vec<(Quantity, Option<u64>)> = Vec::new();
-    for (quantity, length, _) in sides[1].iter().flat_map(|row| &row.figures) {
-        if !wanted.contains(&(*quantity, *length)) {
-            wanted.push((*quantity, *length));
-        }
-    }
-    let candidate = |(quantity, length): (Quantity, Option<u64>)| {
-        let known = |row: &&Row| row.figure(quantity, length);
-        let in_unit = |unit: &Option<Unit>| {
-            let [old, new, history] = sides.map(|side| -> Vec<Run> {
-                let runs = side.iter().filter_map(|row| Some((known(row)?, row)));
-                runs.map(|(figure, row)| run_at(common, quantity, figure, row, *unit))
-                    .collect()
-            });
-            Sides {
-                unit: *unit,
-                runs: [old, new],
-                history,
-            }
-        };
-        let mut rows = sides[..2].iter().copied().flatten();
-        let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
-        sides[0].iter().find_map(known)?;
-        Some(Candidate {
-            timer: format!("{name}{at}"),
-            quantity,
-            read: sides[1].first()?.read(),
-            ways: units(quantity, sides, common).iter().map(in_unit).collect(),
-            single_process: rows
-                .any(|row| known(row).is_some_and(|figure| row.is_of_single_process(figure))),
-        })
-    };
-    wanted.into_iter().filter_map(candidate).collect()
 }

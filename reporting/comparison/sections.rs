@@ -40,7 +40,7 @@ impl Comparison {
             document = document.paragraph("same platform and settings");
         }
         let quiet = quiet.into_iter();
-        let shown = shown(self, all);
+        let shown = visible(self, all);
         let of_figures = shown.iter().map(|compared| codes(compared.verdict));
         let of_answers = self.answers.iter().map(|answer| codes(answer.verdict));
         document = document
@@ -70,7 +70,7 @@ fn codes(verdict: Verdict) -> &'static str {
 /// The figures to be shown, the worst first: those that differ by more than noise, or could not be
 /// judged and differ by what matters; or `all` of them. A spread without an interval is shown with
 /// all others only: it enters Quality, which is judged.
-fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
+fn visible(comparison: &Comparison, all: bool) -> Vec<&Compared> {
     let differs = |compared: &&Compared| match compared.verdict {
         Verdict::Unjudged => {
             let is_other = compared.change.difference.value != 0.0;
@@ -186,7 +186,23 @@ fn one_sided(comparison: &Comparison) -> impl Iterator<Item = (String, String)> 
         groups.entry(what).or_default().push(&timer.timer);
     }
     let groups = groups.into_iter();
-    groups.map(|(what, timers)| (what, timers.join(", ")))
+    groups.map(|(what, timers)| (what, by_runtime(&timers)))
+}
+
+/// Names of which several have the same runtime as one: `java:* (7)`.
+fn by_runtime(timers: &[&str]) -> String {
+    let mut runtimes: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for name in timers {
+        let runtime = name.split_once(':').map_or(*name, |(runtime, _)| runtime);
+        runtimes.entry(runtime).or_default().push(name);
+    }
+    let names = runtimes
+        .into_iter()
+        .map(|(runtime, names)| match names[..] {
+            [only] => only.to_owned(),
+            _ => format!("{runtime}:* ({})", names.len()),
+        });
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// How many figures came to which verdict, and by which rules.

@@ -1,13 +1,14 @@
-//! In which unit a cost is compared: in cycles where it follows the core, in nanoseconds where it
-//! does not.
+//! The figures of matched rows that are compared, and in which unit: a cost in cycles where it follows
+//! the core, in nanoseconds where it does not.
 
-use super::Quantity;
-use super::Unit;
-use super::evidence::Run;
-use super::rows::Row;
-use crate::model::{Following, Report, value_of};
+use super::evidence::{Run, Sides};
+use super::family::Candidate;
+use super::rows::{Hertz, Row};
+use super::{Quantity, Unit};
+use crate::model::{Following, Interval};
 use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 use crate::statistics::mean;
+use crate::text::numbers::short_time;
 
 /// Runs of sides with several, with fewer of which it is unknown what a cost follows.
 /// *Judgement*: a scatter of fewer is none.
@@ -17,47 +18,48 @@ const FEWEST: usize = 4;
 /// much away.
 const CLEARLY: f64 = 0.7;
 
-/// The frequencies of a run, in hertz.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Hertz {
-    /// Of the core.
-    pub core: Option<f64>,
-    /// The one that turned time into cycles.
-    pub cycles: Option<f64>,
-}
-
-impl Hertz {
-    pub(super) fn of_run(report: &Report) -> Self {
-        Self {
-            core: value_of(report.frequency.effective_hz),
-            cycles: value_of(report.frequency.cycles_hz),
+/// All figures that both sides have of a timer, in each unit in which they may be unchanged.
+pub(super) fn candidates(name: &str, sides: [&[&Row]; 3], common: Hertz) -> Vec<Candidate> {
+    let mut wanted: Vec<(Quantity, Option<u64>)> = Vec::new();
+    for (quantity, length, _) in sides[1].iter().flat_map(|row| &row.figures) {
+        if !wanted.contains(&(*quantity, *length)) {
+            wanted.push((*quantity, *length));
         }
     }
-
-    /// The mean of the old runs, at which all figures are reported; nothing where a run of either
-    /// side does not know its own.
-    pub(super) fn of_old_runs(old: &[&Report], new: &[&Report]) -> Self {
-        let common = |frequency: fn(&Self) -> Option<f64>| {
-            let known = |runs: &[&Report]| -> Option<Vec<f64>> {
-                let all = runs.iter().map(|run| frequency(&Self::of_run(run)));
-                all.map(|hz| hz.filter(|hz| hz.is_finite() && *hz > 0.0))
+    let candidate = |(quantity, length): (Quantity, Option<u64>)| {
+        let known = |row: &&Row| row.figure(quantity, length);
+        let in_unit = |unit: &Option<Unit>| {
+            let [old, new, history] = sides.map(|side| -> Vec<Run> {
+                let runs = side.iter().filter_map(|row| Some((known(row)?, row)));
+                runs.map(|(figure, row)| run_at(common, quantity, figure, row, *unit))
                     .collect()
-            };
-            known(new).and_then(|_| mean(&known(old)?))
+            });
+            Sides {
+                unit: *unit,
+                runs: [old, new],
+                history,
+            }
         };
-        let core = common(|hertz| hertz.core);
-        Self {
-            core,
-            cycles: common(|hertz| hertz.cycles).filter(|_| core.is_some()),
-        }
-    }
+        let mut rows = sides[..2].iter().copied().flatten();
+        let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
+        sides[0].iter().find_map(known)?;
+        Some(Candidate {
+            timer: format!("{name}{at}"),
+            quantity,
+            read: sides[1].first()?.read(),
+            ways: units(quantity, sides, common).iter().map(in_unit).collect(),
+            single_process: rows
+                .any(|row| known(row).is_some_and(|figure| row.is_of_single_process(figure))),
+        })
+    };
+    wanted.into_iter().filter_map(candidate).collect()
 }
 
 /// The figure of a row as it would be at the common frequencies.
-pub(super) fn run_at(
+fn run_at(
     common: Hertz,
     quantity: Quantity,
-    figure: crate::model::Interval,
+    figure: Interval,
     row: &Row,
     unit: Option<Unit>,
 ) -> Run {
@@ -82,11 +84,7 @@ pub(super) fn run_at(
 /// The units in which a figure may be unchanged: a cost that follows the core in cycles, one that
 /// does not in nanoseconds, in either where that is unknown. A Quality goes by its cost. Several
 /// runs decide, else what the reports say.
-pub(super) fn units(
-    quantity: Quantity,
-    sides: [&[&Row]; 3],
-    common: Hertz,
-) -> &'static [Option<Unit>] {
+fn units(quantity: Quantity, sides: [&[&Row]; 3], common: Hertz) -> &'static [Option<Unit>] {
     if ![Quantity::COST, Quantity::QUALITY].contains(&quantity) {
         return &[None];
     }

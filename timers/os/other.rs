@@ -217,15 +217,6 @@ pub mod limits {
     pub fn share_reserves() {}
 }
 
-pub mod files {
-    use std::io;
-    use std::path::Path;
-
-    pub fn exchange(_one: &Path, _other: &Path) -> io::Result<bool> {
-        Ok(false)
-    }
-}
-
 pub mod process {
     use std::process::{Command, ExitStatus};
 

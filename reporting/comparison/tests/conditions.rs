@@ -104,10 +104,10 @@ fn bad_condition_names_grammar() {
         ("spread<-1", "never holds"),
         ("quality<<1", "no number"),
     ] {
-        let told = text.parse::<Condition>().expect_err(text).to_string();
+        let message = text.parse::<Condition>().expect_err(text).to_string();
         assert!(
-            told.contains(words) && told.contains("FIELD OPERATOR NUMBER"),
-            "{text}: {told}"
+            message.contains(words) && message.contains("FIELD OPERATOR NUMBER"),
+            "{text}: {message}"
         );
     }
 }

@@ -66,21 +66,3 @@ pub fn is_program(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
-
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-pub use crate::os::other::files::exchange;
-
-/// Exchanges two files or folders at once. False where the file system cannot.
-///
-/// # Errors
-/// What the system said.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-pub fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    use rustix::io::Errno;
-    match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
-        Ok(()) => Ok(true),
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}

@@ -98,11 +98,3 @@ pub fn is_program(path: &Path) -> bool {
             .iter()
             .any(|known| ending.eq_ignore_ascii_case(known))
 }
-
-/// Windows exchanges nothing at once.
-///
-/// # Errors
-/// None.
-pub fn exchange(_one: &Path, _other: &Path) -> io::Result<bool> {
-    Ok(false)
-}
