@@ -176,10 +176,10 @@ fn json_is_one_object_a_row() {
     let rows = rows.as_array().unwrap();
     assert!(
         rows.iter()
-            .all(|row| row["timer"].is_string() && row.get("quality_percent").is_some()),
+            .all(|row| row["timer"].is_string() && row.get("quality").is_some()),
         "{rows:?}"
     );
-    assert!(rows.iter().any(|row| row["quality_percent"].is_number()));
+    assert!(rows.iter().any(|row| row["quality"].is_number()));
 }
 
 #[test]

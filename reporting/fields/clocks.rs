@@ -2,8 +2,8 @@
 
 use super::{Field, Found, Kind, Range, Read, Room, Row, Scatter, field_table};
 use crate::model::{Context, Finding, Interval, ResolutionKind, TimerRow, Verdicts};
-use crate::table::{Notation, Value};
-use crate::text::numbers::{half_interval, range_ns};
+use crate::table::Value;
+use crate::text::numbers::{plus_minus, range_ns};
 
 const CLOCKS: &[Kind] = &[Kind::Clocks];
 
@@ -89,12 +89,12 @@ fn costs() -> Vec<Field> {
 fn quality() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         quality: Percent = row.quality, "Quality (ICPE 2011)",
-            column("quality", "Quality (%)"), interval(), in_tables(Room::Always), metric("quality"), compared("Quality", Scatter::Quality);
-        quality_half_interval: Number = half_interval(row.quality?),
-            "Half the 95 % interval of Quality, in points: its longer side, rounded up",
-            column("interval", "± (points)"), notation(Notation::Fixed(2)), in_tables(Room::OneReport), derived();
+            column("quality", "Quality %"), interval(), in_tables(Room::Always), metric("quality"), compared("Quality", Scatter::Quality);
+        quality_interval: Text = Some(plus_minus(row.quality?)).filter(|text| !text.is_empty()),
+            "The 95 % interval of Quality in percent points, rounded outwards",
+            column("interval", "interval"), in_tables(Room::OneReport), derived();
         quality_printed: Percent = row.printed_quality, "Quality as a publication prints it",
-            column("printed", "Quality, printed (%)");
+            column("printed", "Quality, printed %");
         processes: Count = row.observations.as_ref()?.processes, "Fresh processes that measured it";
         intervals: Count = row.observations.as_ref()?.intervals, "Intervals between two reads";
         batched_calls: Count = row.observations.as_ref()?.batched_calls, "Reads in batches";

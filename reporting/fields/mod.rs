@@ -299,7 +299,8 @@ impl Field {
     /// Its heading where each figure bears its own unit.
     #[must_use]
     pub fn title(&self) -> &'static str {
-        self.heading.split(" (").next().unwrap_or(self.heading)
+        let heading = self.heading.split(" (").next().unwrap_or(self.heading);
+        heading.trim_end_matches(" %")
     }
 
     /// What it is of a row as people read it, with its unit; `None` where it was not determined.
@@ -416,10 +417,6 @@ impl Field {
             heading,
             ..self
         }
-    }
-
-    fn notation(self, notation: Notation) -> Self {
-        Self { notation, ..self }
     }
 
     fn in_tables(self, room: Room) -> Self {

@@ -68,7 +68,7 @@ impl Unit {
         match self {
             Self::Cycles => " (cycles)",
             Self::Ticks => " (ticks)",
-            Self::Percent => " (%)",
+            Self::Percent => " %",
             Self::Ppm => " (ppm)",
             _ => "",
         }

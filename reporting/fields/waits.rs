@@ -92,7 +92,7 @@ fn of_lengths() -> Vec<Field> {
         error: Nanoseconds = row.error_ns, "Median of |observed − asked|";
         wait_spread: Share = row.spread, "Share of waits within that of the median";
         wait_quality: Percent = row.quality, "Formula (1) of waits; not to be compared with the Quality of clocks",
-            column("wait-quality", "F(1) of waits (%)"), in_tables(Room::Wide);
+            column("wait-quality", "F(1) of waits %"), in_tables(Room::Wide);
     }
 }
 

@@ -144,7 +144,7 @@ impl<'a> ReportView<'a> {
 fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
     let is_known = |field: &&Field| {
         let mut values = clocks.iter().map(|timer| field.value(timer.row));
-        !["timer", "quality", "quality_half_interval", "trust"].contains(&field.key)
+        !["timer", "quality", "quality_interval", "trust"].contains(&field.key)
             && values.any(|value| value != Value::Nothing)
     };
     default_columns(Kind::Clocks, Room::Wide)

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use super::machine::name;
 use super::output::{OutputError, WholeFile};
 use super::slug::slug;
 use super::{json, render};
@@ -64,7 +65,8 @@ impl Archive {
             return Err(explained(io::Error::other("its folder is gone")));
         };
         let page = format!(
-            "{}\nEvery figure with all its digits, and what it rests on: [report.json](report.json).\n",
+            "# Timers of {}\n\n{}\nEvery figure with all its digits, and what it rests on: [report.json](report.json).\n",
+            name(report),
             render(report, Format::Markdown, Style::default())
         );
         write(&folder.path().join("report.json"), &json::dense(report)).map_err(explained)?;

@@ -2,7 +2,7 @@
 
 use super::Fact;
 use super::sections::Detail;
-use crate::fields::{Row, of_kind};
+use crate::fields::{Room, Row, of_kind};
 use crate::model::{Distribution, Question, Verdicts};
 use crate::text::numbers::{significant, time};
 
@@ -20,7 +20,7 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
         let is_wanted = match field.key {
             "timer" | "label" | "distribution_modes" | "warnings" => false,
             "reason" | "remedy" => true,
-            _ => in_full || field.room.is_some(),
+            _ => in_full || field.room.is_some_and(|room| room < Room::Wide),
         };
         is_wanted && !field.derived && !field.is_end() && !is_answer(field.key)
     });

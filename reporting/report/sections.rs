@@ -26,7 +26,7 @@ pub enum Detail {
 /// Rows above which a short document names only timers that failed.
 const MANY: usize = 8;
 /// Notes of a short document.
-const FEW_NOTES: usize = 4;
+const FEW_NOTES: usize = 3;
 
 /// The report as a document, below `sentence`, which says what it comes down to.
 #[must_use]
@@ -50,8 +50,10 @@ pub fn document(
         _ => facts_of(report),
     });
     for section in tables(report, &notes) {
-        if !section.caption.is_empty() {
-            document = document.paragraph(section.caption);
+        if section.kind != Kind::Clocks {
+            document = document
+                .heading(section.kind.in_words())
+                .paragraph(section.caption);
         }
         if let Some(table) = section.table {
             document = document.table(table);
@@ -193,11 +195,10 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
     let fields: Vec<&Field> = default_columns(kind, Room::Wide).filter(is_known).collect();
     let name = TableColumn {
         folds: true,
-        longest: None,
         ..TableColumn::left("timer")
     };
     let figures = fields.iter().map(|field| TableColumn {
-        spare: field.room > Some(Room::Always),
+        spare: field.room.map_or(0, |room| room as u8),
         ..field.as_column_with_units()
     });
     let columns = [TableColumn::written(""), name].into_iter().chain(figures);

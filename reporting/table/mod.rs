@@ -54,8 +54,8 @@ pub struct TableColumn {
     pub longest: Option<usize>,
     /// Whether its cells may take several lines where a terminal is narrow.
     pub folds: bool,
-    /// Whether a narrow terminal leaves it out first.
-    pub spare: bool,
+    /// How soon a narrow terminal leaves it out: the largest first, never where it is 0.
+    pub spare: u8,
     /// Which of the groups of the table it belongs to.
     pub group: Option<usize>,
 }
@@ -93,7 +93,7 @@ impl TableColumn {
             right: false,
             longest: Some(100),
             folds: false,
-            spare: false,
+            spare: 0,
             group: None,
         }
     }

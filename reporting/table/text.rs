@@ -87,7 +87,13 @@ impl Table<'_> {
     pub fn on_terminal(&self, style: Style, codes: &dyn Fn(usize) -> &'static str) -> String {
         let room = style.width.map_or(usize::MAX, |_| style.columns());
         let mut fewer = self.clone();
-        let spare = |table: &Self| table.columns.iter().rposition(|column| column.spare);
+        let spare = |table: &Self| {
+            let columns = table.columns.iter().enumerate().rev();
+            let spare = columns.filter(|(_, column)| column.spare > 0);
+            spare
+                .max_by_key(|(_, column)| column.spare)
+                .map(|(at, _)| at)
+        };
         while let Some(spare) =
             spare(&fewer).filter(|_| style.width.is_some() && !fewer.fits(style))
         {

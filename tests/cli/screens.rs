@@ -125,7 +125,7 @@ fn default_probe_prints_few_lines() {
         let text = shown("80", &[]);
         let lines = text.lines().count();
         assert!(
-            lines <= 45 - 31 + rows.max(31),
+            lines <= 51 - 31 + rows.max(31),
             "{report}: {lines} lines of {rows} clocks\n{text}"
         );
         for width in [40, 80, 120] {
@@ -144,7 +144,7 @@ fn default_probe_prints_few_lines() {
         // All of it is there where it is asked for.
         let all = shown("80", &["-v"]);
         assert!(
-            all.contains("# CPU  ") && all.contains("# run  ") && all.contains("\nunavailable\n"),
+            all.contains("# CPU  ") && all.contains("# run  ") && all.contains("unavailable"),
             "{all}"
         );
         assert_eq!(all, shown("80", &["--notes", "full"]));
@@ -152,7 +152,7 @@ fn default_probe_prints_few_lines() {
 }
 
 #[test]
-fn open_verdicts_follow_the_table() {
+fn open_verdicts_stand_in_the_table() {
     let report = "reports/intel-xeon-family-6-model-167-kvm-debian-12/2026-11-25/report.json";
     let text = printed(
         &Command::new(program())
@@ -166,10 +166,6 @@ fn open_verdicts_follow_the_table() {
         .find(|line| line.contains(" time  "))
         .expect("a row");
     assert!(row.contains('?'), "{row}");
-    assert!(
-        text.contains("\n ?  time: stable? its steps are too long"),
-        "{text}"
-    );
 }
 
 #[test]
@@ -180,5 +176,5 @@ fn shared_core_note_precedes_figures() {
         text.find(words)
             .unwrap_or_else(|| panic!("{words}: {text}"))
     };
-    assert!(at("# caution") < at("# riscv"), "{text}");
+    assert!(at("# caution") < at("# machine"), "{text}");
 }
