@@ -335,11 +335,12 @@ fn few_files_name_an_operation() {
         .to_vec()];
     let operation = |line: &str| {
         let (op, rest) = line.trim().strip_prefix('"')?.split_once("\" ")?;
-        rest.contains(" -> ").then(|| format!("\"{op}\""))
+        let name = rest.strip_suffix(" {")?;
+        Some([format!("\"{op}\""), format!("Question::{name} ")])
     };
-    let operations: Vec<String> = definitions.lines().filter_map(operation).collect();
-    assert_eq!(operations.len(), 17, "{operations:?}");
-    for operation in operations {
+    let operations: Vec<_> = definitions.lines().filter_map(operation).collect();
+    assert_eq!(operations.len(), 14, "{operations:?}");
+    for operation in operations.concat() {
         let files: Vec<_> = program
             .iter()
             .filter(|(module, _)| ["hosts", "campaign"].contains(&module[0].as_str()))

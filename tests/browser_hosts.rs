@@ -151,8 +151,13 @@ fn isolated_page_has_finer_clock() {
 }
 
 fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
+    let host = &timers::agents::runtime(kind).expect("it is known").hosts[0];
+    for source in host.sources {
+        let name = Path::new(source.name).file_name().expect("a file");
+        fs::write(folder.join(name), source.text).expect("written");
+    }
     fs::write(
-        folder.join("words.js"),
+        folder.join("agent.js"),
         "globalThis.answer = (line) => new Promise((done) => setTimeout(done, 60000, line));",
     )
     .expect("written");
@@ -188,11 +193,10 @@ fn at_work(folder: &Path) -> usize {
     with(folder).len()
 }
 
-/// Firefox listens; of Chromium, whose protocol needs no file, the processes are there that have to
-/// do with a page.
+/// Firefox has locked its profile; of Chromium the processes are there that have to do with a page.
 fn has_begun(kind: &str, folder: &Path) -> bool {
     match kind {
-        "firefox" => holds(folder, "MarionetteActivePort"),
+        "firefox" => holds(folder, ".parentlock"),
         _ => at_work(folder) > 6,
     }
 }

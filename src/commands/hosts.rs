@@ -1,8 +1,8 @@
 //! Finds who hosts the timers of a run, this program for the native ones and agents for the others,
 //! and picks the timers that were asked for.
 
+mod gather;
 mod offers;
-mod runtimes;
 
 use std::rc::Rc;
 
@@ -209,14 +209,13 @@ impl HostName {
 
     /// One of its sleep primitives or periodic timers under the name that it has in reports.
     #[must_use]
-    pub fn waiter(&self, id: &str, label: &str, unit_ns: Option<f64>) -> Timer {
-        Timer {
-            id: self.id(id),
-            label: label.into(),
-            runtime: self.runtime.clone(),
-            ns_per_tick: unit_ns,
-            ..Timer::default()
-        }
+    pub fn waiter(&self, hosted: &HostedWaiter) -> Timer {
+        self.timer(HostedTimer {
+            id: hosted.id.clone(),
+            label: hosted.label.clone(),
+            ns_per_tick: hosted.unit_ns,
+            ..HostedTimer::default()
+        })
     }
 }
 

@@ -143,7 +143,7 @@ fn listed(clocks: &Selection<HostedTimer>) -> Vec<Listed> {
 
 fn listed_waiters(waiters: &Selection<HostedWaiter>) -> Vec<Listed> {
     let usable = waiters.usable.iter().map(|(host, waiter)| {
-        let timer = waiters.names[*host].waiter(&waiter.id, &waiter.label, waiter.unit_ns);
+        let timer = waiters.names[*host].waiter(waiter);
         Listed::usable(timer, TimerKind::from_ops(&waiter.ops))
     });
     // Hosts that are not there are listed with the clocks that they lack.

@@ -130,8 +130,7 @@ impl<T> Campaign<T> {
 
     /// A subject's timer under the name that it has in reports.
     pub fn timer(&self, subject: &Subject<T>) -> Timer {
-        let waiter = &subject.waiter;
-        self.waiters.names[subject.host].waiter(&waiter.id, &waiter.label, waiter.unit_ns)
+        self.waiters.names[subject.host].waiter(&subject.waiter)
     }
 
     /// What was observed of all subjects; of those that cannot be used, why.

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -27,8 +27,6 @@ use crate::text::from_bytes;
 const LONGEST_REQUEST: u64 = 1 << 20;
 /// Bytes of the longest message of a page.
 const LONGEST_MESSAGE: u64 = 256 << 20;
-/// How long the request in hand may take once the input has ended.
-const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
 /// What it takes to start a browser, on a machine that does much else.
 const START: Duration = Duration::from_secs(60);
 /// How often a browser that is silent is looked after.
@@ -108,7 +106,7 @@ pub struct Wanted {
     pub settings: Vec<(String, String)>,
 }
 
-/// Serves until the input ends; then whatever is still at work is ended.
+/// Serves until the input ends, with which the process ends, and the browser with it.
 ///
 /// # Errors
 /// Says why the browser cannot be used or went away.
@@ -120,20 +118,17 @@ pub fn serve(
     let profile = ScratchFolder::within(&wanted.folder, 0o700)
         .map_err(|error| format!("no folder for its profile: {error}; set TMPDIR"))?;
     let (lines, requests) = mpsc::channel();
-    let (ended, is_over) = mpsc::channel::<()>();
     let listen = move || {
         while let Ok(Line::Whole(line)) = lines::read(&mut *input, LONGEST_REQUEST) {
             if lines.send(line).is_err() {
                 return;
             }
         }
-        drop(lines);
-        if is_over.recv_timeout(SHUTDOWN_TIME) == Err(RecvTimeoutError::Timeout) {
-            children::interrupt();
-            scratch::abandon();
-            children::finish();
-            std::process::exit(0);
-        }
+        // Nobody waits for an answer any more.
+        children::interrupt();
+        scratch::abandon();
+        children::finish();
+        std::process::exit(0);
     };
     thread::Builder::new()
         .spawn(listen)
@@ -187,9 +182,6 @@ pub fn serve(
             break;
         }
     }
-    drop(browser);
-    drop(profile);
-    drop(ended);
     Ok(())
 }
 

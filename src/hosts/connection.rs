@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use timers::{Answer, Deadline, Fault};
 
+use super::book::Book;
 use super::children::{self, Placement};
 use super::events::{self, Log, LogSpec};
 use super::lines::printable;
 use super::process::{Command, Output, Process, exit_description};
 use super::protocol::examples::{EXAMPLES, question};
 use super::protocol::{Around, Hello, Op, Question, Reply, VERSION};
-use super::runtimes::Book;
 use crate::limits::MOST_TIMERS;
 use crate::text::{clean_strings, from_bytes};
 

@@ -1,6 +1,7 @@
 //! Hosts of timers: the agent protocol with both of its ends, and the programs that speak it.
 
 pub mod bench;
+pub mod book;
 pub mod browser;
 pub mod calls;
 pub mod children;

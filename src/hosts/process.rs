@@ -15,9 +15,9 @@ use std::time::Duration;
 use timers::os::limits::{allow_files, open_files};
 use timers::{Answer, Deadline, Fault};
 
+use super::book::Book;
 use super::children::{self, Placement, Running, StartError};
 use super::lines::{self, Line};
-use super::runtimes::Book;
 
 /// No agent says more than this before it is asked.
 const UNASKED: u64 = 64 << 10;

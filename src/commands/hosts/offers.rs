@@ -1,18 +1,17 @@
-//! Asks all hosts of a run what they have to offer.
+//! Asks one host what it has to offer, and picks timers of all hosts.
 
 use std::rc::Rc;
 
 use timers::Fault;
 
-use super::runtimes::Unnamed;
 use super::{HostName, Hosted, MissingTimer, Selection};
 use crate::campaign::clocks::{Host, Settings};
-use crate::cli::{AgentSpec, HostArgs};
+use crate::cli::AgentSpec;
 use crate::commands::{CommandError, failed};
 use crate::hosts::children;
 use crate::hosts::connection::Connection;
 use crate::hosts::events::LogSpec;
-use crate::hosts::process::{Command, make_room_for_files};
+use crate::hosts::process::Command;
 use crate::hosts::protocol::{Hello, Missing, Op};
 use crate::hosts::serve;
 use crate::model::Status;
@@ -23,7 +22,7 @@ use crate::selection::{UnknownTimer, select};
 /// A host with all of its timers.
 pub(super) struct Offer {
     host: Host,
-    name: HostName,
+    pub name: HostName,
     missing: Vec<Missing>,
 }
 
@@ -48,6 +47,36 @@ fn answers<T: Hosted>(ops: &[String], op: Option<&str>) -> bool {
     ops.is_empty() != T::WAITS && op.is_none_or(|op| ops.iter().any(|offered| offered == op))
 }
 
+/// Runtimes that `all` means: which are here, and the rows of those that are not.
+#[derive(Clone, Debug, Default)]
+pub struct Unnamed {
+    pub(super) here: Vec<&'static str>,
+    pub(super) missing: Vec<&'static str>,
+}
+
+impl Unnamed {
+    /// Whether an id stands for one that is not here.
+    pub fn stands_for(&self, id: &str) -> bool {
+        id.strip_suffix(":*")
+            .is_some_and(|name| self.missing.contains(&name))
+    }
+
+    /// In a line, unless none was meant.
+    pub fn line(&self) -> Option<String> {
+        let list = |names: &[&str]| match names {
+            [] => "none".into(),
+            names => names.join(", "),
+        };
+        (self.here.len() + self.missing.len() > 0).then(|| {
+            format!(
+                "runtimes: {}; not here: {} (`timermeter list --runtime all` says which package brings them)",
+                list(&self.here),
+                list(&self.missing)
+            )
+        })
+    }
+}
+
 /// All hosts of a run.
 pub struct Offers {
     pub(super) all: Vec<Offer>,
@@ -62,38 +91,6 @@ pub struct Offers {
 }
 
 impl Offers {
-    /// Asks every host what it has. To find out whether the sleep primitives of this program work is
-    /// to open each of them, which is not for those who only read clocks.
-    pub fn gather(
-        hosts: &HostArgs,
-        with_waiters: bool,
-        settings: &Settings,
-    ) -> Result<Self, CommandError> {
-        make_room_for_files().map_err(CommandError::Failed)?;
-        let mut offers = Self {
-            all: vec![native(with_waiters)?],
-            lost: Vec::new(),
-            missing_by_name: false,
-            unnamed: Unnamed::default(),
-            folder: None,
-        };
-        offers.add_runtimes(hosts, settings)?;
-        for spec in &hosts.agents {
-            match ask(command(spec), spec.name.as_deref(), false, None, settings) {
-                Ok(offer) => offers.all.push(offer),
-                Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
-                Err(fault) => {
-                    let label = spec.command.join(" ");
-                    offers
-                        .lost
-                        .push(unreachable(&prefix_of(spec), label, &fault));
-                }
-            }
-        }
-        make_names_unique(&mut offers.all);
-        Ok(offers)
-    }
-
     /// Picks the timers that were asked for, all of them without `patterns`; of timers that wait,
     /// those that answer the question `op`.
     ///
@@ -189,7 +186,7 @@ pub(super) fn ask(
 }
 
 /// The timers of this program itself, served by a worker a timer.
-fn native(with_waiters: bool) -> Result<Offer, CommandError> {
+pub(super) fn native(with_waiters: bool) -> Result<Offer, CommandError> {
     let (program, mut args) = children::this_program().map_err(failed)?;
     args.push("agent".into());
     let command = Command::new("timermeter agent", program, args);
@@ -248,13 +245,6 @@ pub(in crate::commands) fn command(spec: &AgentSpec) -> Command {
     Command::new(program, program, args.iter().map(Into::into).collect())
 }
 
-/// What leads the ids of an agent that did not say what it is.
-fn prefix_of(spec: &AgentSpec) -> String {
-    let program = spec.command.first().map_or("", String::as_str);
-    let program = program.rsplit('/').next().unwrap_or(program);
-    spec.name.clone().unwrap_or_else(|| as_prefix(program))
-}
-
 /// A host that did not introduce itself.
 pub(super) fn unreachable(prefix: &str, label: String, fault: &Fault) -> MissingTimer {
     let why = NotUsable {
@@ -266,7 +256,7 @@ pub(super) fn unreachable(prefix: &str, label: String, fault: &Fault) -> Missing
 }
 
 /// The name of a runtime as what leads its ids: lower case, words joined.
-fn as_prefix(name: &str) -> String {
+pub(super) fn as_prefix(name: &str) -> String {
     let joined: String = name
         .to_lowercase()
         .chars()
@@ -296,22 +286,5 @@ fn elsewhere(error: &UnknownTimer) -> String {
             format!("`{id}` is a timer that waits: `timermeter wait {id}` characterises it")
         }
         _ => error.to_string(),
-    }
-}
-
-/// Two agents of the same runtime: the second one's ids lead with `name-2`.
-fn make_names_unique(offers: &mut [Offer]) {
-    for index in 1..offers.len() {
-        let (before, rest) = offers.split_at_mut(index);
-        let taken =
-            |prefix: &Option<String>| before.iter().any(|offer| offer.name.prefix == *prefix);
-        let Some(wanted) = rest[0].name.prefix.clone() else {
-            continue;
-        };
-        let mut number = 2;
-        while taken(&rest[0].name.prefix) {
-            rest[0].name.prefix = Some(format!("{wanted}-{number}"));
-            number += 1;
-        }
     }
 }

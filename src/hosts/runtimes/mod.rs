@@ -2,8 +2,6 @@
 //! program, are written to a private folder, compiled there where the runtime does not read source,
 //! and removed with the folder.
 
-mod book;
-
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +9,7 @@ use std::sync::Arc;
 
 use timers::agents::{Host, Recipe, Runtime};
 
-pub use self::book::Book;
+use super::book::Book;
 use super::children;
 use super::events::{LogSpec, hotspot_event};
 use super::process::Command;

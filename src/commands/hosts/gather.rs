@@ -1,51 +1,54 @@
-//! Adds the hosts of other runtimes: made ready in a private folder, and asked what they have.
+//! Asks all hosts of a run what they have to offer; those of other runtimes are made ready first.
 
 use std::rc::Rc;
 
 use timers::Fault;
 
 use super::MissingTimer;
-use super::offers::{Offers, ask, unreachable};
+use super::offers::{Offer, Offers, Unnamed, as_prefix, ask, command, native, unreachable};
 use crate::campaign::clocks::Settings;
-use crate::cli::HostArgs;
+use crate::cli::{AgentSpec, HostArgs};
 use crate::commands::CommandError;
 use crate::hosts::children;
+use crate::hosts::process::make_room_for_files;
 use crate::hosts::runtimes::{NotThere, Ready, prepare, takes_settings};
 use crate::model::Status;
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 
-/// Runtimes that `all` means: which are here, and the rows of those that are not.
-#[derive(Clone, Debug, Default)]
-pub struct Unnamed {
-    here: Vec<&'static str>,
-    missing: Vec<&'static str>,
-}
-
-impl Unnamed {
-    /// Whether an id stands for one that is not here.
-    pub fn stands_for(&self, id: &str) -> bool {
-        id.strip_suffix(":*")
-            .is_some_and(|name| self.missing.contains(&name))
-    }
-
-    /// In a line, unless none was meant.
-    pub fn line(&self) -> Option<String> {
-        let list = |names: &[&str]| match names {
-            [] => "none".into(),
-            names => names.join(", "),
-        };
-        (self.here.len() + self.missing.len() > 0).then(|| {
-            format!(
-                "runtimes: {}; not here: {} (`timermeter list --runtime all` says which package brings them)",
-                list(&self.here),
-                list(&self.missing)
-            )
-        })
-    }
-}
-
 impl Offers {
+    /// Asks every host what it has. To find out whether the sleep primitives of this program work is
+    /// to open each of them, which is not for those who only read clocks.
+    pub fn gather(
+        hosts: &HostArgs,
+        with_waiters: bool,
+        settings: &Settings,
+    ) -> Result<Self, CommandError> {
+        make_room_for_files().map_err(CommandError::Failed)?;
+        let mut offers = Self {
+            all: vec![native(with_waiters)?],
+            lost: Vec::new(),
+            missing_by_name: false,
+            unnamed: Unnamed::default(),
+            folder: None,
+        };
+        offers.add_runtimes(hosts, settings)?;
+        for spec in &hosts.agents {
+            match ask(command(spec), spec.name.as_deref(), false, None, settings) {
+                Ok(offer) => offers.all.push(offer),
+                Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
+                Err(fault) => {
+                    let label = spec.command.join(" ");
+                    offers
+                        .lost
+                        .push(unreachable(&prefix_of(spec), label, &fault));
+                }
+            }
+        }
+        make_names_unique(&mut offers.all);
+        Ok(offers)
+    }
+
     /// Adds what the hosts of the runtimes offer that were asked for. They are made ready all at
     /// once, because nothing is measured yet.
     pub(super) fn add_runtimes(
@@ -126,5 +129,29 @@ impl Offers {
             }
         }
         Ok(())
+    }
+}
+
+/// What leads the ids of an agent that did not say what it is.
+fn prefix_of(spec: &AgentSpec) -> String {
+    let program = spec.command.first().map_or("", String::as_str);
+    let program = program.rsplit('/').next().unwrap_or(program);
+    spec.name.clone().unwrap_or_else(|| as_prefix(program))
+}
+
+/// Two agents of the same runtime: the second one's ids lead with `name-2`.
+fn make_names_unique(offers: &mut [Offer]) {
+    for index in 1..offers.len() {
+        let (before, rest) = offers.split_at_mut(index);
+        let taken =
+            |prefix: &Option<String>| before.iter().any(|offer| offer.name.prefix == *prefix);
+        let Some(wanted) = rest[0].name.prefix.clone() else {
+            continue;
+        };
+        let mut number = 2;
+        while taken(&rest[0].name.prefix) {
+            rest[0].name.prefix = Some(format!("{wanted}-{number}"));
+            number += 1;
+        }
     }
 }
