@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::first_look::{first_look, first_waits};
+use super::hosts::is_here;
 use super::{CommandError, emit, failed, prepare};
 use crate::cli::{AnswerArgs, HostArgs};
 use crate::document::Document;
@@ -46,10 +47,9 @@ pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError
 type Measured = (Report, Vec<WaitRow>, bool);
 
 fn measured() -> Result<Measured, CommandError> {
-    let is_here = |id: &&&str| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok());
     let clocks: Vec<String> = CLOCKS
         .iter()
-        .filter_map(|any| any.iter().find(is_here))
+        .filter_map(|any| any.iter().find(|id| is_here(id)))
         .map(|id| (*id).to_owned())
         .collect();
     let report = first_look(&clocks, &HostArgs::default())?;

@@ -7,6 +7,7 @@ use timers::raw::{Here, Machine, Recipe};
 
 use super::first_look::first_look_in_context;
 use super::frame::choose_cpu;
+use super::hosts::is_here;
 use super::{CommandError, emit, failed, prepare};
 use crate::campaign::counter::{CounterPlan, observe};
 use crate::cli::{CheckArgs, RecipeArgs};
@@ -88,12 +89,11 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 
 /// What a first look finds of the counter and of the clock that would be read instead.
 fn rows(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
-    let is_here = |id: &&str| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok());
     let wanted: Vec<String> = ids
         .iter()
         .copied()
         .chain(["monotonic"])
-        .filter(is_here)
+        .filter(|id| is_here(id))
         .map(str::to_owned)
         .collect();
     Ok(first_look_in_context(&wanted)?.timers)

@@ -35,15 +35,23 @@ pub struct Selection<T> {
     _folder: Option<Rc<ScratchFolder>>,
 }
 
+/// Whether a native clock can be read here.
+pub fn is_here(id: &str) -> bool {
+    timers::find(id).is_some_and(|entry| (entry.availability)().is_ok())
+}
+
+/// Whether a native timer is one of other systems or processors.
+pub fn is_elsewhere(id: &str) -> bool {
+    let clock = || (timers::find(id)?.availability)().err();
+    let waiter = || timers::waits::find(id)?.availability().err();
+    clock().or_else(waiter).is_some_and(|why| why.elsewhere)
+}
+
 impl<T> Selection<T> {
     /// Leaves out timers that only other systems or processors have.
     pub fn leave_out_elsewhere(&mut self) {
-        let elsewhere = |id: &str| {
-            let clock = || (timers::find(id)?.availability)().err();
-            let waiter = || timers::waits::find(id)?.availability().err();
-            clock().or_else(waiter).is_some_and(|why| why.elsewhere)
-        };
-        self.missing.retain(|missing| !elsewhere(&missing.timer.id));
+        self.missing
+            .retain(|missing| !is_elsewhere(&missing.timer.id));
     }
 
     /// Whether an agent that the user named could not be reached at all.

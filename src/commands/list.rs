@@ -6,7 +6,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::hosts::{MissingTimer, Offers, Selection};
+use super::hosts::{MissingTimer, Offers, Selection, is_elsewhere};
 use super::{CommandError, emit, prepare};
 use crate::campaign::clocks::Settings;
 use crate::campaign::sampling::Plan;
@@ -124,13 +124,6 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
     Ok(!lost)
 }
 
-/// Whether no machine of this system and processor has the timer.
-fn of_another_system(timer: &Listed) -> bool {
-    let clock = || (timers::find(&timer.timer.id)?.availability)().err();
-    let waiter = || timers::waits::find(&timer.timer.id)?.availability().err();
-    !timer.available && clock().or_else(waiter).is_some_and(|why| why.elsewhere)
-}
-
 fn listed(clocks: &Selection<HostedTimer>) -> Vec<Listed> {
     let hosted = clocks.usable.iter().map(|(host, timer)| {
         let timer = clocks.names[*host].timer(timer.clone());
@@ -181,7 +174,7 @@ fn document(listed: &[Listed], whole: bool) -> Document<'_, &[Listed]> {
                     None => timer.label.as_str().into(),
                 },
             ]);
-        } else if whole || !of_another_system(row) {
+        } else if whole || !is_elsewhere(&timer.id) {
             missing
                 .entry(reason(row))
                 .or_default()

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::first_look::first_look;
 use super::frame::choose_cpu;
+use super::hosts::is_here;
 use super::progress::Progress;
 use super::{CommandError, emit, failed, prepare, tell, trial};
 use crate::cli::{HostArgs, MeasureArgs};
@@ -135,9 +136,8 @@ fn clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
             tell(
                 &"probing the clocks that may be measured with; --clock names one, --from takes a report",
             );
-            let is_here =
-                |id: &&str| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok());
-            let usual = ["rdtsc-lfence", "monotonic"].into_iter().filter(is_here);
+            let usual = ["rdtsc-lfence", "monotonic"].into_iter();
+            let usual = usual.filter(|id| is_here(id));
             first_look(
                 &usual.map(str::to_owned).collect::<Vec<_>>(),
                 &HostArgs::default(),

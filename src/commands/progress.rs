@@ -3,21 +3,18 @@
 
 use std::io::IsTerminal;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How much is done of what is known beforehand.
-const COUNTED: &str = "{bar:24} {percent:>3} %{left}  {wide_msg}";
-/// It is unknown how much there is, only how long it may take.
-const TIMED: &str = "{elapsed}{most}  {wide_msg}";
-
+const COUNTED: &str = "{bar:24} {percent:>3} %, {eta} left  {wide_msg}";
 /// A line that is gone once the command has an answer.
 pub(super) struct Progress(Option<ProgressBar>);
 
 impl Progress {
     /// Of a number of steps. Nothing is shown where it is not wanted, or without a clock.
     pub(super) fn new(steps: usize, quiet: bool) -> Self {
-        let seen = !quiet && std::io::stderr().is_terminal() && timers::kernel_time().is_some();
-        Self(seen.then(|| {
+        let is_shown = !quiet && std::io::stderr().is_terminal() && timers::kernel_time().is_some();
+        Self(is_shown.then(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
             bar.with_style(style(COUNTED))
@@ -43,13 +40,8 @@ impl Progress {
     /// beginning.
     pub(super) fn until(&self, seconds: f64) {
         if let Some(bar) = &self.0 {
-            // What takes longer all the same says nothing of what it was meant to take.
-            let most = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                if state.elapsed().as_secs_f64() < seconds {
-                    let _ = write!(out, " of at most {seconds:.0} s");
-                }
-            };
-            bar.set_style(style(TIMED).with_key("most", most));
+            let most = format!("{{elapsed}} of at most {seconds:.0} s  {{wide_msg}}");
+            bar.set_style(style(&most));
         }
     }
 }
@@ -63,13 +55,5 @@ impl Drop for Progress {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    // Before the first step is done that is unknown.
-    let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        if state.pos() > 0 {
-            let _ = write!(out, ", {} s left", state.eta().as_secs());
-        }
-    };
-    ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("left", left)
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
