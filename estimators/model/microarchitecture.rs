@@ -103,17 +103,7 @@ fn intel((family, model): (u32, u32), stepping: Option<u32>) -> Option<&'static 
         0x8f => "Sapphire Rapids",
         0xcf => "Emerald Rapids",
         0xad | 0xae => "Granite Rapids",
-        _ => return atom(model),
-    })
-}
-
-/// Cores of Intel that multiply matrices (Intel, *Architecture Instruction Set Extensions
-/// Programming Reference*, table of recent instruction set extensions).
-const WITH_AMX: [&str; 3] = ["Sapphire Rapids", "Emerald Rapids", "Granite Rapids"];
-
-/// The small cores of Intel, and those of many, by the same table.
-fn atom(model: u32) -> Option<&'static str> {
-    Some(match model {
+        // The small cores, and those of many.
         0x37 | 0x4a | 0x4d => "Silvermont",
         0x4c | 0x5a | 0x75 => "Airmont",
         0x5c | 0x5f => "Goldmont",
@@ -125,6 +115,10 @@ fn atom(model: u32) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+/// Cores of Intel that multiply matrices (Intel, *Architecture Instruction Set Extensions
+/// Programming Reference*, table of recent instruction set extensions).
+const WITH_AMX: [&str; 3] = ["Sapphire Rapids", "Emerald Rapids", "Granite Rapids"];
 
 #[cfg(test)]
 mod tests {
