@@ -1,6 +1,5 @@
 //! Decides what each clock, sleep primitive and periodic timer is asked, and keeps the answers.
 
-pub mod beside;
 pub mod calibrate;
 mod calibration;
 mod choose;
@@ -8,6 +7,7 @@ pub mod clocks;
 pub mod counter;
 pub mod examination;
 pub mod explore;
+pub mod other_paths;
 mod outside;
 pub mod sampling;
 pub mod slow_clocks;

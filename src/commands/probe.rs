@@ -8,8 +8,8 @@ use super::frame::{Frame, choose_cpu};
 use super::hosts::{HostName, MissingTimer, Selection, gather};
 use super::progress::Progress;
 use super::{CommandError, tell};
-use crate::campaign::beside::beside;
 use crate::campaign::clocks::{self, Host, Settings, Subject};
+use crate::campaign::other_paths::other_paths;
 use crate::campaign::sampling::Plan;
 use crate::cli::ProbeArgs;
 use crate::hosts::protocol::HostedTimer;
@@ -146,7 +146,7 @@ fn read_side_by_side(names: &[HostName], subjects: &mut [Subject], plan: &Plan) 
         .map(|subject| subject.timer.id.clone())
         .collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    for (id, seen) in beside(&ids, plan) {
+    for (id, seen) in other_paths(&ids, plan) {
         let of = subjects
             .iter_mut()
             .find(|subject| own(subject) && subject.timer.id == id);

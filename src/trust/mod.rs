@@ -39,7 +39,7 @@ pub fn judge(case: &Case) -> Verdicts {
         counts: nature::what_it_counts(case),
         declared: nature::against_the_declared(case, &stable),
         read_path: path::judge(case),
-        paths: path::beside_others(case),
+        paths: path::compare_paths(case),
         stable,
     }
 }

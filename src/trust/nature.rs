@@ -110,17 +110,17 @@ fn moved(share: f64, still: f64) -> Option<bool> {
 fn found(
     spinning: Option<f64>,
     sleeping: Option<f64>,
-    beside: Option<f64>,
+    with_busy: Option<f64>,
     claimed: Option<Counted>,
 ) -> Option<Counted> {
     let at_work = spinning.map(|share| moved(share, STILL));
-    let beside = beside.map(|share| moved(share, STILL));
+    let with_busy = beside.map(|share| moved(share, STILL));
     let still_asleep = if claimed == Some(Counted::Wall) {
         STILL
     } else {
         STILL_ASLEEP
     };
-    match (at_work, moved(sleeping?, still_asleep)?, beside) {
+    match (at_work, moved(sleeping?, still_asleep)?, with_busy) {
         (Some(Some(true)) | None, true, Some(Some(true)) | None) => Some(Counted::Wall),
         // No CPU time does so. But that of a process moves asleep as well, by the threads of its
         // runtime.

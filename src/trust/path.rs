@@ -173,7 +173,7 @@ fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
 /// interrupt may come late. *Judgement*: as many as of clocks that are updated late.
 const LATE: i64 = 10;
 
-pub(super) fn beside_others(case: &Case) -> Option<Paths> {
+pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
     let others = &case.evidence().other_paths;
     let rows: Vec<ComparedPath> = others.iter().map(row).collect();
     let worst = rows

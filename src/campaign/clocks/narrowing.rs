@@ -14,38 +14,10 @@ use crate::trace::{Stored, Trace};
 /// of a usual core does.
 const USUAL_HERTZ: f64 = 3e9;
 
-/// What is known of a timer that may be asked again.
+/// What is known of a timer that may be asked again, from a number of processes.
 struct KnownTimer {
     sketch: Sketch,
     runs: usize,
-}
-
-impl KnownTimer {
-    fn from_stored(stored: &Stored, ns_per_tick: Option<f64>, hertz: f64) -> Option<Self> {
-        let trace = Trace {
-            ns_per_tick,
-            core_hz: Some(hertz),
-            ..stored.open()
-        };
-        Some(Self {
-            sketch: Sketch::from_trace(&trace, hertz)?,
-            runs: stored.runs.len(),
-        })
-    }
-
-    /// Looks at the process that came last, if there is a new one.
-    fn update(&mut self, subject: &Subject, hertz: f64) {
-        let Ok(stored) = &subject.outcome else { return };
-        if stored.runs.len() > self.runs {
-            self.runs = stored.runs.len();
-            let trace = stored.open_last();
-            self.sketch.add(&Trace {
-                ns_per_tick: subject.tick().map(|(ns, _)| ns),
-                core_hz: Some(hertz),
-                ..trace
-            });
-        }
-    }
 }
 
 /// Whether more processes are worth it for a timer whose `runs` processes leave an uncertainty of
@@ -70,18 +42,21 @@ impl Narrowing {
     /// Of what was observed so far.
     pub(super) fn new(subjects: &[Subject], hertz: Option<f64>) -> Self {
         let hertz = hertz.unwrap_or(USUAL_HERTZ);
-        let stored: Vec<(Option<&Stored>, Option<f64>)> = subjects
-            .iter()
-            .map(|subject| {
-                (
-                    subject.outcome.as_ref().ok(),
-                    subject.tick().map(|(ns, _)| ns),
-                )
-            })
+        let observed: Vec<Option<(&Stored, Option<f64>)>> = (subjects.iter())
+            .map(|subject| Some((subject.outcome.as_ref().ok()?, ns_per_tick(subject))))
             .collect();
         // Nothing is measured meanwhile.
-        let known = parallel::mapped(&stored, |(stored, tick)| {
-            KnownTimer::from_stored((*stored)?, *tick, hertz)
+        let known = parallel::mapped(&observed, |observed| {
+            let (stored, ns_per_tick) = (*observed)?;
+            let trace = Trace {
+                ns_per_tick,
+                core_hz: Some(hertz),
+                ..stored.open()
+            };
+            Some(KnownTimer {
+                sketch: Sketch::from_trace(&trace, hertz)?,
+                runs: stored.runs.len(),
+            })
         });
         Self {
             known,
@@ -98,8 +73,16 @@ impl Narrowing {
     /// Looks at the last processes of those that were asked again.
     pub(super) fn update(&mut self, subjects: &[Subject], again: &[usize]) {
         for &index in again {
-            if let Some(known) = &mut self.known[index] {
-                known.update(&subjects[index], self.hertz);
+            let subject = &subjects[index];
+            if let (Some(known), Ok(stored)) = (&mut self.known[index], &subject.outcome)
+                && stored.runs.len() > known.runs
+            {
+                known.runs = stored.runs.len();
+                known.sketch.add(&Trace {
+                    ns_per_tick: ns_per_tick(subject),
+                    core_hz: Some(self.hertz),
+                    ..stored.open_last()
+                });
             }
         }
     }
@@ -112,26 +95,23 @@ impl Narrowing {
     /// Timers whose interval is still too wide and that may be asked again, the widest first; those
     /// left out that will not come close enough by the processes that they may have.
     pub(super) fn wide(&self, subjects: &[Subject], plan: &Plan) -> Vec<usize> {
-        let may = |index: usize| {
-            let stored = subjects[index].outcome.as_ref().ok();
-            stored.is_some_and(|stored| {
-                (stored.runs.len() as u32 + stored.discarded) < plan.most_processes
-            })
-        };
-        let known = self
-            .known
-            .iter()
-            .enumerate()
-            .filter_map(|(index, known)| Some((index, known.as_ref()?)));
-        let mut wide: Vec<(usize, f64)> = known
-            .filter(|(index, known)| {
-                may(*index) && goes_on(known.sketch.scatter(), known.runs, self.affordable, plan)
-            })
-            .map(|(index, known)| (index, known.sketch.scatter()))
-            .collect();
+        let mut wide: Vec<(usize, f64)> = Vec::new();
+        for (index, (known, subject)) in self.known.iter().zip(subjects).enumerate() {
+            let (Some(known), Ok(stored)) = (known, &subject.outcome) else {
+                continue;
+            };
+            let (scatter, asked) = (known.sketch.scatter(), known.runs as u32 + stored.discarded);
+            if asked < plan.most_processes && goes_on(scatter, known.runs, self.affordable, plan) {
+                wide.push((index, scatter));
+            }
+        }
         wide.sort_by(|a, b| b.1.total_cmp(&a.1));
         wide.into_iter().map(|(index, _)| index).collect()
     }
+}
+
+fn ns_per_tick(subject: &Subject) -> Option<f64> {
+    subject.tick().map(|(ns, _)| ns)
 }
 
 #[cfg(test)]

@@ -4,9 +4,7 @@
 //! sleep ([`BackgroundWatcher`]). What is not resolved by that waits at its end, all together, and
 //! works meanwhile ([`together`]).
 
-mod asleep;
-mod at_work;
-mod steps;
+mod watching;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,9 +15,9 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::{Answer, Fault};
 
-pub use at_work::at_work;
+use watching::asleep;
+pub use watching::at_work;
 
-use self::asleep::asleep;
 use crate::campaign::choose::Settings;
 use crate::hosts::bench::Bench;
 use crate::hosts::host::{Host, bench, connect};

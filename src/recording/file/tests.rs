@@ -108,7 +108,7 @@ fn json_as(change: impl Fn(String) -> String) -> RecordingError {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn errors_state_what_is_wrong() {
     for (bytes, words) in [
         (b"".to_vec(), "is no trace, or a damaged one"),
         (
@@ -117,10 +117,13 @@ fn what_is_wrong_is_told() {
         ),
         (packed()[..packed().len() - 5].to_vec(), "damaged"),
     ] {
-        let told = Recording::unpack(&bytes, "a.trace")
+        let reported = Recording::unpack(&bytes, "a.trace")
             .expect_err(words)
             .to_string();
-        assert!(told.contains("'a.trace'") && told.contains(words), "{told}");
+        assert!(
+            reported.contains("'a.trace'") && reported.contains(words),
+            "{reported}"
+        );
     }
     for (error, words) in [
         (
@@ -153,7 +156,7 @@ fn what_is_wrong_is_told() {
 }
 
 #[test]
-fn any_changed_byte_is_noticed() {
+fn changed_bytes_are_noticed() {
     let good = packed();
     for at in 0..good.len() {
         let mut bad = good.clone();
@@ -171,7 +174,7 @@ fn any_changed_byte_is_noticed() {
 
 proptest! {
     #[test]
-    fn what_was_packed_comes_back_bit_for_bit(deltas in proptest::collection::vec(any::<i64>(), 0..50), figure in 1e-6f64..1e6) {
+    fn packed_recording_is_read_unchanged(deltas in proptest::collection::vec(any::<i64>(), 0..50), figure in 1e-6f64..1e6) {
         let kept = recording(deltas, figure);
         let read = Recording::unpack(&kept.pack().unwrap(), "a.trace").unwrap();
         prop_assert_eq!(&read, &kept);
@@ -179,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn rubbish_is_refused_and_nothing_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200), at in 0usize..400) {
+    fn rejects_damaged_files_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), at in 0usize..400) {
         prop_assert!(Recording::unpack(&bytes, "a.trace").is_err());
         let good = packed();
         let cut = &good[..at.min(good.len() - 1)];

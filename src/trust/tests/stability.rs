@@ -189,7 +189,7 @@ fn cycles_are_not_compared_with_time() {
         found.read_path.finding
     );
     assert!(
-        found.read_path.finding.contains("without the hypervisor"),
+        found.read_path.finding.contains("traps to the hypervisor"),
         "{}",
         found.read_path.finding
     );

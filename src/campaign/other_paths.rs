@@ -9,7 +9,7 @@ const PART: u32 = 10;
 
 /// What was seen of those of these clocks that are known twice, by their ids.
 #[must_use]
-pub fn beside(ids: &[&str], plan: &Plan) -> Vec<(&'static str, OtherPath)> {
+pub fn other_paths(ids: &[&str], plan: &Plan) -> Vec<(&'static str, OtherPath)> {
     let reduced = |read: timers::PairedReads| {
         let kinds = [read.unit_ns, read.lag_ns];
         (
