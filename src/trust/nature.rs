@@ -114,7 +114,7 @@ fn found(
     claimed: Option<Counted>,
 ) -> Option<Counted> {
     let at_work = spinning.map(|share| moved(share, STILL));
-    let with_busy = beside.map(|share| moved(share, STILL));
+    let with_busy = with_busy.map(|share| moved(share, STILL));
     let still_asleep = if claimed == Some(Counted::Wall) {
         STILL
     } else {
