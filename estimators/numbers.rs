@@ -127,12 +127,7 @@ fn sides(quality: Interval) -> Option<[f64; 2]> {
         .then(|| [up(value - low), up(high - value)])
 }
 
-/// Half the width of the interval of Quality in percentage points: the longer side.
-pub fn half_interval(quality: Interval) -> Option<f64> {
-    sides(quality).map(|[below, above]| below.max(above) / 100.0)
-}
-
-/// The same as text, as in `±0.05`. Where that would leave 0 to 100 %, the ends: `0–57`,
+/// The interval of Quality as text, in points, as in `±0.05`. Where that would leave 0 to 100 %, the ends: `0–57`,
 /// `99.90–100.00`. Empty when there is none.
 pub fn plus_minus(quality: Interval) -> String {
     let Some([below, above]) = sides(quality) else {
@@ -163,9 +158,7 @@ pub fn plus_minus(quality: Interval) -> String {
 #[cfg(test)]
 mod tests {
     use crate::model::Interval;
-    use crate::numbers::{
-        count, half_interval, percent, plus_minus, range_ns, rate, significant, time, trimmed,
-    };
+    use crate::numbers::{count, percent, plus_minus, range_ns, rate, significant, time, trimmed};
     use proptest::prelude::*;
 
     #[test]
@@ -262,7 +255,6 @@ mod tests {
             "±47.21",
             "to 0, as it is printed"
         );
-        assert_eq!(half_interval(within(0.2369, 0.0, 1.0)), Some(76.31));
         assert_eq!(half(0.5, f64::NEG_INFINITY, 0.6), "");
         assert_eq!(half(0.5, f64::NAN, 0.6), "");
     }

@@ -47,16 +47,14 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     if let Some(costs) = clock.distribution.as_ref().filter(|_| in_full) {
         facts.push(("single costs", costs_in_words(costs)));
     }
-    for answer in clock.verdicts.iter().flat_map(Verdicts::answers) {
-        let outcome = answer.outcome.name();
-        if in_full || outcome == "fail" {
-            facts.push((
-                answer.question.name(),
-                format!("{outcome} — {}", answer.finding),
-            ));
-        }
-    }
-    let evidence = clock.verdicts.iter().filter(|_| in_full).flat_map(evidence);
+    let verdicts = clock.verdicts.iter().filter(|_| in_full);
+    facts.extend(verdicts.clone().flat_map(Verdicts::answers).map(|answer| {
+        (
+            answer.question.name(),
+            format!("{} — {}", answer.outcome.name(), answer.finding),
+        )
+    }));
+    let evidence = verdicts.flat_map(evidence);
     facts.extend(evidence.filter(|(_, parts)| !parts.is_empty()));
     facts
 }

@@ -59,6 +59,7 @@ impl Metrics {
 
     /// A field in its base unit, and the ends of its interval.
     fn add(&mut self, prefix: &str, field: &Field, labels: &str, figure: Option<Interval>) {
+        let figure = figure.filter(|figure| figure.value.is_finite());
         let (Some(metric), Some(figure)) = (field.metric, figure) else {
             return;
         };

@@ -201,16 +201,20 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
         spare: field.room.map_or(0, |room| room as u8),
         ..field.as_column_with_units()
     });
-    let columns = [TableColumn::written(""), name].into_iter().chain(figures);
+    // A column without a mark would still take a blank.
+    let has_marks = rows.iter().any(|(mark, _)| !mark.is_empty());
+    let lead = has_marks.then(|| TableColumn::written(""));
+    let columns = lead.into_iter().chain([name]).chain(figures);
     let marks: Vec<String> = rows.iter().map(|(_, row)| notes.marks(*row)).collect();
     let has_notes = marks.iter().any(|marks| !marks.is_empty());
     let see = has_notes.then(|| TableColumn::left("notes"));
     let mut table = Table::new(columns.chain(see).collect());
     for ((mark, row), notes) in rows.iter().zip(marks) {
         let figures = fields.iter().map(|field| field.value(*row));
-        let names = [mark.as_str().into(), row.name().into()];
+        let mark = has_marks.then(|| mark.as_str().into());
+        let names = mark.into_iter().chain([row.name().into()]);
         let notes = has_notes.then(|| notes.into());
-        table.push(names.into_iter().chain(figures).chain(notes).collect());
+        table.push(names.chain(figures).chain(notes).collect());
     }
     table
 }
