@@ -173,20 +173,21 @@ fn in_words(verdict: Verdict) -> &'static str {
 }
 
 /// Timers of one report only, by what became of them and why.
-fn one_sided(comparison: &Comparison) -> impl Iterator<Item = (String, String)> {
-    let mut groups: IndexMap<String, Vec<&str>> = IndexMap::new();
+fn one_sided(comparison: &Comparison) -> impl Iterator<Item = (&'static str, String)> {
+    let mut groups: IndexMap<(&str, String), Vec<&str>> = IndexMap::new();
     for timer in &comparison.one_sided {
-        let what = match (timer.fate, &timer.reason) {
-            (Fate::Lost, Some(reason)) => format!("lost figures ({reason})"),
-            (Fate::Lost, None) => "lost figures".to_owned(),
-            (Fate::Gone, _) => "only in the old report".to_owned(),
-            (Fate::Added, _) => "only in the new report".to_owned(),
-            (Fate::Gained, _) => "gained figures".to_owned(),
+        let what = match timer.fate {
+            Fate::Lost => "lost figures",
+            Fate::Gone => "only in the old report",
+            Fate::Added => "only in the new report",
+            Fate::Gained => "gained figures",
         };
-        groups.entry(what).or_default().push(&timer.timer);
+        let reason = timer.reason.iter().filter(|_| timer.fate == Fate::Lost);
+        let reason = reason.map(|reason| format!(" ({reason})")).collect();
+        groups.entry((what, reason)).or_default().push(&timer.timer);
     }
     let groups = groups.into_iter();
-    groups.map(|(what, timers)| (what, by_runtime(&timers)))
+    groups.map(|((what, reason), timers)| (what, by_runtime(&timers) + &reason))
 }
 
 /// Names of which several have the same runtime as one: `java:* (7)`.

@@ -46,7 +46,7 @@ fn distinguishes_noise_from_change() {
         "{table}"
     );
     assert!(
-        table.contains("same platform") && table.contains("lost figures (it crashed)  c"),
+        table.contains("same platform") && table.contains("lost figures            c (it crashed)"),
         "{table}"
     );
     assert!(
