@@ -20,6 +20,7 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
         let is_wanted = match field.key {
             "timer" | "label" | "distribution_modes" | "warnings" => false,
             "reason" | "remedy" => true,
+            "runtime" => in_full || row.runtime() != "native",
             _ => in_full || field.room.is_some_and(|room| room < Room::Wide),
         };
         is_wanted && !field.derived && !field.is_end() && !is_answer(field.key)

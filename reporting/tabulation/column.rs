@@ -32,7 +32,9 @@ impl ColumnName {
             (true, false) => Room::OneReport,
             (true, true) => Room::Always,
         };
+        // What reads add is not known of most reports.
         default_columns(kind, most)
+            .filter(|field| field.key != "adds")
             .map(|field| Self(field.column))
             .collect()
     }
