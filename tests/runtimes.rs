@@ -495,7 +495,7 @@ fn missing_java_counter_has_remedy() {
     let Some((folder, hosts)) = prepare("java") else {
         return;
     };
-    let compiled = folder.path().join("java/HighResCounter.class");
+    let compiled = folder.path().join("java/0/0/HighResCounter.class");
     if compiled.exists() {
         std::fs::remove_file(compiled).expect("it is ours");
     }
@@ -527,10 +527,10 @@ fn repeats_windows_with_garbage_collection() {
     let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["readings"]}"#;
     let script = format!(
         r#"ask() {{ read -r request; }}; ask; echo '{hello}'
-        for n in 1 2; do ask; echo '{{"readings":[0],"disturbed":["gc"]}}'; done
-        ask; echo '{{"readings":[7]}}'
-        ask; echo '{{"readings":[8],"disturbed":["gc","compilation"]}}'
-        while ask; do echo '{{"readings":[9],"disturbed":["gc"]}}'; done"#
+        for n in 1 2; do ask; echo '{{"values":[0],"disturbed":["gc"]}}'; done
+        ask; echo '{{"values":[7]}}'
+        ask; echo '{{"values":[8],"disturbed":["gc","compilation"]}}'
+        while ask; do echo '{{"values":[9],"disturbed":["gc"]}}'; done"#
     );
     let command = Command::new("test", "sh", vec!["-c".into(), script.into()]);
     let connection = Rc::new(RefCell::new(

@@ -31,9 +31,10 @@ fn liars(folder: &Folder) -> Option<String> {
             if request["timer"] == "hangs":
                 time.sleep(1000)
             if request["timer"] == "few":
-                return {"waits": []}
-            told = [1] if request["timer"] == "short" else [0, 9 * 10**18, 5]
-            return {"waits": [[told] * request["repeat"] for _ in request["request_ns"]]}
+                return {"values": []}
+            wait = [1] if request["timer"] == "short" else [0, 9 * 10**18, 5, -1]
+            places = range(len(request["request_ns"]))
+            return {"values": [value for _ in range(request["repeat"]) for at in places for value in [at, *wait]]}
         sleep, reference"#;
     let text = sound
         .replace(r#"WAITERS = {"sleep": time.sleep}"#, liars)
@@ -69,7 +70,7 @@ fn hostile_agents_leave_others_intact() {
     for (id, words) in [
         ("py:hangs", "did not answer `waits` in time (4 s"),
         ("py:few", "malformed reply to `waits`"),
-        ("py:short", "1 integers for a wait"),
+        ("py:short", "malformed reply to `waits`: there are"),
         ("py:long", "a wait that cannot be"),
         ("gone:*", "cannot start"),
     ] {
