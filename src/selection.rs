@@ -31,7 +31,8 @@ impl UnknownTimer {
     pub fn among(&self, ids: &[&str]) -> String {
         match self {
             Self::Id { id, nearest } if nearest.is_empty() => {
-                format!("no timer in it is called `{id}`; it has {}", in_short(ids))
+                let matches = if is_glob(id) { "matches" } else { "is called" };
+                format!("no timer in it {matches} `{id}`; it has {}", in_short(ids))
             }
             other => other.to_string(),
         }

@@ -11,7 +11,7 @@ use crate::document::{Document, FindingText};
 use crate::fields::{Row, all_rows};
 use crate::model::{Report, Status};
 use crate::plot::Plot;
-use crate::report::machine::{facts_of, name};
+use crate::report::machine::{facts_of, in_a_line, name};
 use crate::report::{Detail, WholeFile, facts, read};
 use crate::selection::select;
 use crate::text::first_part;
@@ -48,9 +48,12 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     for row in rows {
         document = section(document, row, args.verbose);
     }
-    let machine = facts_of(&report);
-    let shown = if args.verbose { machine.len() } else { 1 };
-    let document = document.conditions(machine.into_iter().take(shown));
+    let machine = if args.verbose {
+        facts_of(&report)
+    } else {
+        vec![("machine", in_a_line(&report))]
+    };
+    let document = document.conditions(machine);
     emit(&document, outputs, output)?;
     Ok(complete)
 }

@@ -152,9 +152,15 @@ fn listed_waiters(waiters: &Selection<HostedWaiter>) -> Vec<Listed> {
 /// systems are counted only.
 fn document(listed: &[Listed], whole: bool) -> Document<'_, &[Listed]> {
     let mut table = Table::new(vec![
-        TableColumn::left("timer"),
+        TableColumn {
+            folds: true,
+            ..TableColumn::left("timer")
+        },
         TableColumn::left("verb"),
-        TableColumn::written("unit"),
+        TableColumn {
+            spare: 1,
+            ..TableColumn::written("unit")
+        },
         TableColumn {
             folds: true,
             ..TableColumn::left("call")

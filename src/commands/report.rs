@@ -9,7 +9,7 @@ use crate::model::Report;
 use crate::page;
 use crate::plot::ranking;
 use crate::report::machine::name;
-use crate::report::{Collection, WholeFile};
+use crate::report::{Collection, WholeFile, is_standard};
 use crate::table::{Format, Style};
 
 /// Bytes of the reports of a page together, as all are held at once: some eighty of those that a
@@ -62,7 +62,9 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
             if let Some(file) = svg {
                 file.commit(drawn(report)?.as_bytes()).map_err(failed)?;
             }
-            emit(&view(report, args.detail.wanted()), outputs, output)?;
+            if !args.svg.as_deref().is_some_and(is_standard) {
+                emit(&view(report, args.detail.wanted()), outputs, output)?;
+            }
         }
         _ if svg.is_some() => return Err(failed("--svg draws one report; name one")),
         reports => {

@@ -21,7 +21,8 @@ fn listed_in(help: &str, begins: impl Fn(char) -> bool) -> BTreeSet<String> {
             .split_whitespace()
             .take(2)
             .map(|word| word.trim_end_matches(['.', ',']));
-        words.find(|word| word.len() > 2).map(str::to_owned)
+        let word = words.find(|word| word.len() > 2)?;
+        word.split('[').next().map(str::to_owned)
     });
     words.filter(|word| word.starts_with(&begins)).collect()
 }

@@ -140,7 +140,7 @@ fn saved_run_keeps_older_runs() {
         );
         let page = fs::read_to_string(run.join("README.md")).unwrap();
         assert!(
-            page.contains("| monotonic |") && page.contains("- CPU: "),
+            page.contains("| monotonic |") && page.contains("**CPU**: "),
             "{page}"
         );
     }

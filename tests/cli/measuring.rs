@@ -39,7 +39,7 @@ fn requirements_that_make_no_sense() {
     refused(&["pick", "--error", "1%"], 2, "<TIME>");
     refused(&["pick", "5ns", "--error", "1"], 2, "less than 100 %");
     refused(&["pick", "0ns", "--error", "1%"], 2, "zero");
-    refused(&["pick", "-5ns", "--error", "1%"], 2, "negative");
+    refused(&["pick", "-5ns", "--error", "1%"], 2, "not above zero");
     refused(&["pick", "5ns", "--error", "0"], 2, "0 %");
     refused(&["pick", "5ns", "--error", "200%"], 2, "200 %");
     refused(

@@ -53,7 +53,7 @@ fn list_names_every_promised_id() {
             timer["reason"].is_null(),
             "a reason where it is not available: {timer}"
         );
-        let listed = table.split([' ', ',', '\n']).any(|word| word == id);
+        let listed = table.split([' ', ',', ':', '\n']).any(|word| word == id);
         assert!(listed, "no `{id}`: {table}");
     }
 }
@@ -201,7 +201,7 @@ fn a_reader_that_goes_away() {
     let mut reader = BufReader::with_capacity(1, list.stdout.take().expect("a pipe"));
     reader.read_line(&mut line).expect("a line");
     drop(reader);
-    assert!(line.contains("clocks"), "{line}");
+    assert!(line.contains("timer"), "{line}");
     let ended = list.wait_with_output().expect("it ends");
     assert!(
         ended.status.success() && ended.stderr.is_empty(),
@@ -305,8 +305,7 @@ fn kept_report_prints_in_all_formats() {
     );
     let header = print_as("csv").lines().next().map(str::to_owned);
     assert!(header.is_some_and(|header| header.contains(",timer,label,runtime,")));
-    timermeter(&["report", kept, "--format", "csv", "--output", "page.html"]).code(2);
     timermeter(&["report", kept, kept, "--format", "csv"])
         .code(2)
-        .stderr(contains("--format is of one"));
+        .stderr(contains("in this format"));
 }

@@ -135,7 +135,10 @@ fn all_verbs_read_kept_run() {
     let same = json(&command.assert().success());
     let figures = list(&same, "figures");
     assert!(
-        figures.len() > 8 && figures.iter().all(|figure| figure["absolute"] == 0.0),
+        figures.len() > 8
+            && figures
+                .iter()
+                .all(|figure| figure["difference"]["value"] == 0.0),
         "{same}"
     );
     assert!(list(&same, "one_sided").is_empty(), "{same}");
