@@ -9,7 +9,7 @@ use super::{CommandError, emit, failed, prepare, probe, wait};
 use crate::cli::{Cpus, InspectArgs, ProbeArgs, RunArgs, WaitArgs, WaitingArgs};
 use crate::document::{Document, FindingText};
 use crate::fields::{Row, all_rows};
-use crate::model::{Report, Status};
+use crate::model::{Report, Severity, Status};
 use crate::plot::Plot;
 use crate::report::machine::{facts_of, in_a_line, name};
 use crate::report::{Detail, WholeFile, facts, read};
@@ -122,7 +122,7 @@ fn section<'a>(
 ) -> Document<'a, &'a Report> {
     let findings = row.warnings().iter().map(|finding| {
         let mut text = FindingText::from(finding);
-        if !whole {
+        if !whole && text.severity != Severity::Problem {
             text.message = first_part(&text.message).to_owned();
             text.advice = None;
         }

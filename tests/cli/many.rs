@@ -213,7 +213,7 @@ fn a_bad_condition_is_wrong_usage() {
 fn condition_on_unknown_timer_is_refused() {
     for (condition, words) in [
         ("cost[NANOO]>5%", "did you mean `NANO`"),
-        ("cost[x*]>5%", "no timer in it is called `x*`"),
+        ("cost[x*]>5%", "no timer in it matches `x*`"),
     ] {
         timermeter(&["compare", MBP53, MBP62, "--fail-if", condition])
             .code(2)

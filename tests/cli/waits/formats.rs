@@ -148,7 +148,6 @@ fn all_verbs_read_kept_run() {
     for words in [
         "nanosleep()",
         "How late waits were",
-        "How many waits were later",
         "Observed over asked",
         "floor",
     ] {
