@@ -37,14 +37,16 @@ pub mod waits;
 mod work;
 
 mod catalogue;
+mod entry;
 
 pub use affinity::{Pinned, allowed_cpus, move_process, move_thread, pin_to, unpin};
 pub use arch::fence;
 pub use busy::Busy;
-pub use catalogue::{Entry, FLOOR_ID, Reader, Visitor, catalogue, find, floor, reader, visit};
+pub use catalogue::{FLOOR_ID, Reader, catalogue, find, floor, reader, visit};
 pub use chain::{CoreFrequency, CoreFrequencyMeter, time_additions, time_multiplications};
 pub use context::Context;
 pub use deadline::{Deadline, kernel_raw_time, kernel_time};
+pub use entry::{Entry, Visitor};
 pub use kernel_entry::{KernelEntry, kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES, pass, rate_of};
 pub use os::AffinityError;

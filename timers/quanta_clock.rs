@@ -15,7 +15,7 @@
 //!
 //! [quanta]: https://docs.rs/quanta/0.13
 
-use crate::catalogue::clocks;
+use crate::entry::clocks;
 use crate::os::clocks::vdso_permitted;
 use crate::{Properties, Ticks, Timer, Unavailable};
 

@@ -12,7 +12,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::catalogue::clocks;
+use crate::entry::clocks;
 use crate::os::Common;
 use crate::os::clocks::vdso_permitted;
 use crate::{Described, Properties, Ticks, Timer, Unavailable};

@@ -20,7 +20,7 @@
 //! (Generic Timer) and D13 (PMU); Linux Documentation/arch/arm64/cpu-feature-registers.rst and
 //! perf.rst.
 
-use crate::catalogue::clocks;
+use crate::entry::clocks;
 use crate::{Counted, Family, Properties};
 
 /// Cycles of one core, which are no time.
@@ -83,7 +83,7 @@ mod narrow {
 pub(crate) mod wide {
     use super::CYCLES;
     use crate::Properties;
-    use crate::catalogue::clocks;
+    use crate::entry::clocks;
 
     const FENCED: Properties = Properties {
         needs_fence: Some(false),

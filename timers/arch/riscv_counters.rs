@@ -13,7 +13,7 @@
 //! Manual*, vol. I, "Zicntr"; Linux Documentation/admin-guide/sysctl/kernel.rst.
 
 use super::arm_counters::CYCLES;
-use crate::catalogue::clocks;
+use crate::entry::clocks;
 use crate::{Counted, Properties};
 
 const INSTRUCTIONS: Properties = Properties {

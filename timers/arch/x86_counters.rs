@@ -25,7 +25,7 @@
 //! Programmer's Manual*, vol. 3, RDTSC, RDTSCP, and vol. 2, MSR C001_1029.
 
 use crate::Properties;
-use crate::catalogue::clocks;
+use crate::entry::clocks;
 
 /// It waits for what stands before it by itself.
 const FENCED: Properties = Properties {

@@ -13,7 +13,7 @@
 //! https://developer.apple.com/documentation/kernel/1462446-mach_absolute_time
 
 use crate::Properties;
-use crate::catalogue::clocks;
+use crate::entry::clocks;
 
 const UPTIME: Properties = Properties {
     slewed: Some(false),

@@ -20,7 +20,7 @@
 //!
 //! [perf_event_open(2)]: https://man7.org/linux/man-pages/man2/perf_event_open.2.html
 
-use crate::catalogue::clocks;
+use crate::entry::clocks;
 use crate::{Counted, Family, Properties, ReadsBy};
 
 const TASK: Properties = Properties {

@@ -17,7 +17,7 @@
 //!
 //! [Documentation/driver-api/ptp.rst]: https://docs.kernel.org/driver-api/ptp.html
 
-use crate::catalogue::clocks;
+use crate::entry::clocks;
 use crate::{Counted, Family, Properties, ReadsBy};
 
 const DEVICE: Properties = Properties {

@@ -46,7 +46,7 @@ const CLOCK_UNIT_NS: f64 = if cfg!(target_os = "freebsd") {
 
 pub(crate) mod clocks {
     use super::*;
-    use crate::catalogue::clocks;
+    use crate::entry::clocks;
     #[cfg(not(windows))]
     use crate::os::clocks::*;
 
@@ -74,7 +74,7 @@ pub(crate) mod clocks {
 
 pub(crate) mod seconds {
     use super::*;
-    use crate::catalogue::clocks;
+    use crate::entry::clocks;
     use crate::{Ticks, Timer, Unavailable};
 
     clocks! { "all systems", all();
@@ -107,7 +107,7 @@ pub(crate) mod seconds {
 
 pub(crate) mod accounts {
     use super::*;
-    use crate::catalogue::clocks;
+    use crate::entry::clocks;
     #[cfg(not(windows))]
     use crate::os::clocks::RUSAGE_THREAD;
 

@@ -28,7 +28,7 @@
 //! [Interrupt time]: https://learn.microsoft.com/windows/win32/sysinfo/interrupt-time [System
 //! time]: https://learn.microsoft.com/windows/win32/sysinfo/system-time
 
-use crate::catalogue::clocks;
+use crate::entry::clocks;
 use crate::{Counted, Properties};
 
 /// At the rate of the hardware. What it does in a sleep is not documented.
