@@ -34,6 +34,13 @@ mod other;
 mod unix;
 #[cfg(windows)]
 mod windows;
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "macos",
+    target_os = "freebsd",
+    windows
+)))]
+compile_error!("timermeter knows no system like this; CONTRIBUTING.md says how to add one");
 
 // Tables, which are known on all systems; what they hold is compiled on their own.
 #[path = "apple/timers.rs"]
