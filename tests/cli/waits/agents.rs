@@ -32,9 +32,9 @@ fn liars(folder: &Folder) -> Option<String> {
                 time.sleep(1000)
             if request["timer"] == "few":
                 return {"values": []}
-            wait = [1] if request["timer"] == "short" else [0, 9 * 10**18, 5, -1]
+            lie = [1] if request["timer"] == "short" else [0, 9 * 10**18, 5, -1]
             places = range(len(request["request_ns"]))
-            return {"values": [value for _ in range(request["repeat"]) for at in places for value in [at, *wait]]}
+            return {"values": [value for _ in range(request["repeat"]) for at in places for value in [at, *lie]]}
         sleep, reference"#;
     let text = sound
         .replace(r#"WAITERS = {"sleep": time.sleep}"#, liars)
