@@ -325,7 +325,7 @@ fn published_reports_read_back() {
         assert_eq!(kept, report(described));
         let page = fs::read_to_string(folder(described).join("README.md")).unwrap();
         assert!(
-            page.contains("not measured by timermeter") && page.contains("(printed: "),
+            page.contains("not measured by timermeter") && page.contains("| Quality, printed % |"),
             "{page}"
         );
     }

@@ -94,7 +94,7 @@ fn quality() -> Vec<Field> {
             "The 95 % interval of Quality in percent points, rounded outwards",
             column("interval", "interval"), in_tables(Room::OneReport), derived();
         quality_printed: Percent = row.printed_quality, "Quality as a publication prints it",
-            column("printed", "Quality, printed %");
+            column("printed", "Quality, printed %"), in_tables(Room::Wide);
         processes: Count = row.observations.as_ref()?.processes, "Fresh processes that measured it";
         intervals: Count = row.observations.as_ref()?.intervals, "Intervals between two reads";
         batched_calls: Count = row.observations.as_ref()?.batched_calls, "Reads in batches";

@@ -32,9 +32,9 @@ impl ColumnName {
             (true, false) => Room::OneReport,
             (true, true) => Room::Always,
         };
-        // What reads add is not known of most reports.
+        // Most reports do not have these.
         default_columns(kind, most)
-            .filter(|field| field.key != "adds")
+            .filter(|field| !["adds", "quality_printed"].contains(&field.key))
             .map(|field| Self(field.column))
             .collect()
     }
