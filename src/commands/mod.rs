@@ -132,8 +132,12 @@ pub fn terminal_style() -> Style {
     let colour = match COLOUR.get().copied().unwrap_or_default() {
         Colour::Always => true,
         Colour::Never => false,
-        // NO_COLOR and CLICOLOR count, too (<https://no-color.org>, <https://bixense.com/clicolors>).
-        Colour::Auto => AutoStream::choice(&stdout) != ColorChoice::Never,
+        // NO_COLOR and CLICOLOR count, too (<https://no-color.org>, <https://bixense.com/clicolors>);
+        // anstream takes CLICOLOR_FORCE=0 for a wish for colour.
+        Colour::Auto => {
+            let is_forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|force| force != "0");
+            AutoStream::choice(&stdout) != ColorChoice::Never && (is_terminal || is_forced)
+        }
     };
     if is_terminal {
         let width = terminal_size::terminal_size_of(&stdout).map(|(width, _)| width.0);

@@ -52,40 +52,43 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(complete)
 }
 
-/// Writes all columns of all rows, however many reports there are: to the files that are named, else
-/// to standard output.
+/// Writes all columns of all rows, however many reports there are: to the files that are named, and
+/// to standard output where no file is or `--format` asks for it.
 fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
-    let usage = |why: &str| Err(CommandError::Usage(why.to_owned()));
+    let usage = |why: &str| CommandError::Usage(why.to_owned());
     let chosen = args.columns.iter().any(|column| *column != Columns::All) || args.top.is_some();
     if chosen || args.sort.is_some() || args.reverse || args.layout != Layout::Stacked {
-        return usage(
+        return Err(usage(
             "`--columns all` and Parquet hold all columns and rows, in the order of the reports: choose and sort where they are read",
-        );
+        ));
     }
     let mut outputs = args.output.outputs.clone();
-    if outputs.is_empty() {
+    if outputs.is_empty() || args.output.format != Format::Table {
         let path = PathBuf::from("-");
         let format = args.output.format;
         outputs.push(Output { path, format });
     }
     let kind = args.kind.unwrap_or_default();
-    let mut complete = true;
-    for Output { path, format } in outputs {
-        let write: whole::WriteTable = match format {
-            Format::Csv => whole::write_csv,
-            Format::Table if is_standard(&path) => whole::write_csv,
-            Format::Parquet if is_standard(&path) && std::io::stdout().is_terminal() => {
-                return usage("Parquet is not written to a terminal: name a file (--output)");
-            }
+    let writer = |Output { path, format }: &Output| -> Result<whole::WriteTable, CommandError> {
+        match format {
+            Format::Csv => Ok(whole::write_csv),
+            Format::Table if is_standard(path) => Ok(whole::write_csv),
+            Format::Parquet if is_standard(path) && std::io::stdout().is_terminal() => Err(usage(
+                "Parquet is not written to a terminal: name a file (--output)",
+            )),
             Format::Parquet => whole::PARQUET.ok_or_else(|| {
                 failed(
                     "this program was built without the feature `parquet`; build it with that, from a clone: \
                      cargo install --locked --path . --features parquet",
                 )
-            })?,
-            _ => return usage("`--columns all` is written as CSV or Parquet"),
-        };
-        let mut file = WholeFile::prepare(&path).map_err(failed)?;
+            }),
+            _ => Err(usage("`--columns all` is written as CSV or Parquet")),
+        }
+    };
+    let writers: Vec<_> = outputs.iter().map(writer).collect::<Result<_, _>>()?;
+    let mut complete = true;
+    for (Output { path, .. }, write) in outputs.iter().zip(writers) {
+        let mut file = WholeFile::prepare(path).map_err(failed)?;
         let written =
             write(&args.reports, kind, &mut file).map_err(|error| match error.kind() {
                 ErrorKind::BrokenPipe => CommandError::Closed,

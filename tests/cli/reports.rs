@@ -305,6 +305,15 @@ fn kept_report_prints_in_all_formats() {
     );
     let header = print_as("csv").lines().next().map(str::to_owned);
     assert!(header.is_some_and(|header| header.contains(",timer,label,runtime,")));
+    // The ending of a file says the format of the file; standard output keeps its own.
+    let folder = Folder::new();
+    let page = folder.arg("page.html");
+    let both = ["report", kept, "--format", "csv", "--output", &page];
+    assert_eq!(printed(&timermeter(&both).success()), print_as("csv"));
+    assert_eq!(
+        fs::read_to_string(&page).expect("it is written"),
+        print_as("html")
+    );
     timermeter(&["report", kept, kept, "--format", "csv"])
         .code(2)
         .stderr(contains("in this format"));

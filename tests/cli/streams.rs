@@ -86,6 +86,7 @@ fn colours_only_when_requested() {
         "who asks gets it"
     );
     assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured(&[], &[("CLICOLOR_FORCE", "0")]));
     assert!(!coloured(
         &[],
         &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]

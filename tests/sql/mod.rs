@@ -351,7 +351,22 @@ fn a_whole_table_is_not_narrowed() {
             &[&["table", "a.json", "-o", "t.csv"], args].concat(),
         );
         assert_eq!(refused.status.code(), Some(2), "{args:?}: {refused:?}");
+        assert!(!folder.path().join("t.csv").exists(), "{args:?}");
     }
+    let both = [
+        "table",
+        "a.json",
+        "--columns",
+        "all",
+        "-f",
+        "csv",
+        "-o",
+        "t.csv",
+    ];
+    let both = timermeter(folder.path(), &both);
+    assert_eq!(both.status.code(), Some(0), "{both:?}");
+    let file = fs::read(folder.path().join("t.csv")).expect("it is written");
+    assert!(!file.is_empty() && file == both.stdout, "{both:?}");
     let missing = timermeter(
         folder.path(),
         &["table", "no.json", "--columns", "all", "-o", "t.csv"],
