@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use timermeter::findings::wordings;
+use timermeter::model::Severity;
 
 const HEAD: &str = "\
 # Findings
@@ -51,4 +52,12 @@ fn page_follows_the_table() {
         written.replace("\r\n", "\n") == page(),
         "docs/findings.md is not up to date: TIMERMETER_UPDATE=1 cargo test --test main findings::"
     );
+}
+
+#[test]
+fn every_problem_has_advice() {
+    let problems = wordings().filter(|wording| wording.severity == Severity::Problem);
+    for wording in problems {
+        assert!(!wording.advice.is_empty(), "{}", wording.code);
+    }
 }

@@ -18,8 +18,9 @@ pub struct ReportArgs {
     /// How much the table says.
     #[command(flatten)]
     pub detail: DetailArgs,
-    /// Write only the plot of all timers of one report, cost over step
-    #[arg(long, value_name = "FILE")]
+    /// Write the plot of all timers of one report, cost over step (`-`: standard output), and print
+    /// no table
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
     pub svg: Option<PathBuf>,
 }
 

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::{CommandError, emit, failed, prepare, sentence, tell, view};
+use super::{CommandError, emit, failed, prepare, sentence, tell, view, write_files};
 use crate::cli::ReportArgs;
 use crate::document::{Document, Render};
 use crate::model::Report;
 use crate::page;
 use crate::plot::ranking;
 use crate::report::machine::name;
-use crate::report::{Collection, WholeFile, is_standard};
+use crate::report::{Collection, WholeFile};
 use crate::table::{Format, Style};
 
 /// Bytes of the reports of a page together, as all are held at once: some eighty of those that a
@@ -59,11 +59,13 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     match reports.as_slice() {
         [] => return Err(failed("there is no report to show")),
         [report] => {
-            if let Some(file) = svg {
-                file.commit(drawn(report)?.as_bytes()).map_err(failed)?;
-            }
-            if !args.svg.as_deref().is_some_and(is_standard) {
-                emit(&view(report, args.detail.wanted()), outputs, output)?;
+            let document = view(report, args.detail.wanted());
+            match svg {
+                Some(file) => {
+                    file.commit(drawn(report)?.as_bytes()).map_err(failed)?;
+                    write_files(&document, outputs.files)?;
+                }
+                None => emit(&document, outputs, output)?,
             }
         }
         _ if svg.is_some() => return Err(failed("--svg draws one report; name one")),

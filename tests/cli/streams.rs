@@ -20,6 +20,18 @@ fn page_alone_on_standard_output() {
         figure.starts_with("<svg") && figure.trim_end().ends_with("</svg>"),
         "{figure}"
     );
+    let [plot, again] = ["plot.svg", "again.html"].map(|name| folder.path().join(name));
+    let files = [
+        "--svg",
+        plot.to_str().unwrap(),
+        "-o",
+        again.to_str().unwrap(),
+    ];
+    let shown = timermeter(&[&["report", REPORT], &files[..]].concat()).code(0);
+    assert_eq!(printed(&shown), "");
+    assert_eq!(std::fs::read_to_string(plot).unwrap(), figure);
+    assert_eq!(std::fs::read_to_string(again).unwrap(), page);
+    timermeter(&["report", REPORT, "--svg", "-", "-f", "csv"]).code(2);
 }
 
 #[test]
