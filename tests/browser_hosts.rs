@@ -336,13 +336,23 @@ fn crashed_browser_is_failed_host() {
 /// What stands in for a browser and is none ends its host, with a line that says why.
 #[test]
 fn missing_browser_is_failed_host() {
+    let fails_later =
+        |how: &str| format!("[ \"$1\" = --version ] && exec echo 'Browser 1.0'; {how}");
     for (script, words) in [
-        ("exit 3", "went away"),
-        ("echo 'no display' >&2; exit 1", "no display"),
-        ("printf 'nonsense\\0' >&4", "went away"),
+        ("exit 3".to_owned(), "failed without a word"),
+        ("echo 'no display' >&2; exit 1".to_owned(), "no display"),
+        (r"printf 'not \033[2Jtoday' >&2; exit 1".to_owned(), "today"),
         (
-            "printf '{\"id\":1,\"error\":{\"message\":\"not \\\\u001b[2Jtoday\"}}\\0' >&4; cat <&3 >/dev/null",
-            "refuses",
+            fails_later("exit 3"),
+            "the browser went away: it reported nothing",
+        ),
+        (
+            fails_later("echo 'no display' >&2"),
+            "the browser went away: no display",
+        ),
+        (
+            fails_later(r"printf 'not \033[2Jtoday' >&2"),
+            "the browser went away: ",
         ),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
@@ -350,7 +360,9 @@ fn missing_browser_is_failed_host() {
         fs::write(&browser, format!("#!/bin/sh\n{script}\n")).expect("written");
         fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).expect("it is ours");
         let mut host = start("chromium", &browser, folder.path());
-        writeln!(host.stdin.as_mut().expect("a pipe"), "hello").expect("it listens");
+        // Its input stays open, as its end would end the host.
+        let mut input = host.stdin.take().expect("a pipe");
+        writeln!(input, "hello").expect("it listens");
         let mut said = String::new();
         let status = host.wait().expect("it ends");
         for line in BufReader::new(host.stderr.take().expect("a pipe")).lines() {

@@ -243,17 +243,17 @@ impl Field {
     }
 
     fn impossible(&self, found: Found) -> Option<String> {
-        let figure = match found {
+        let (figure, range) = match found {
             _ if self.is_end() => return None,
-            Found::AtMost(bound) => Interval::unbounded(bound),
-            known => figure_of(known)?,
+            Found::AtMost(bound) => (Interval::unbounded(bound), self.range.of_ends()),
+            known => (figure_of(known)?, self.range),
         };
         let ends = [figure.low(), figure.high()];
         let ends = ends
             .into_iter()
             .flatten()
             .map(|end| (end, self.range.of_ends()));
-        let wrong = [(figure.value, self.range)]
+        let wrong = [(figure.value, range)]
             .into_iter()
             .chain(ends)
             .find(|(number, range)| !range.holds(*number));

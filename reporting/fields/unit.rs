@@ -172,6 +172,12 @@ impl Range {
         name: "more than 0, up to 1e18",
         ..Self::LENGTH
     };
+    /// An integer of the kernel, whatever it is.
+    pub const INTEGER: Self = Self {
+        most: u64::MAX as f64,
+        name: "0 to 2^64",
+        ..Self::LENGTH
+    };
     /// Events in a second.
     pub const RATE: Self = Self {
         least: 0.0,

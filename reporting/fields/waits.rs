@@ -21,7 +21,7 @@ fn conditions() -> Vec<Field> {
     field_table! { Read::Row, BOTH, |row| row;
         conditions: Text = Some(row.conditions_in_words(false)).filter(|text| !text.is_empty()),
             "The conditions by which rows of a report differ", in_tables(Room::Always);
-        slack: Nanoseconds = row.conditions()?.slack_ns? as f64, "Timer slack of the thread";
+        slack: Nanoseconds = row.conditions()?.slack_ns? as f64, "Timer slack of the thread", range(Range::INTEGER);
         policy: Text = &row.conditions()?.policy, "Scheduling policy of the thread";
         load: Text = row.conditions()?.load.name(), "What else ran";
         on_cpu: Count = row.conditions()?.cpu, "The CPU", column("on-cpu", "on CPU");
@@ -32,9 +32,9 @@ fn conditions() -> Vec<Field> {
 fn of_timers() -> Vec<Field> {
     field_table! { Read::Row, WAITS, |row| row.wait()?.figures.as_ref()?;
         rounding: Nanoseconds = granularity(row.steps.first()?.rounding?),
-            "To what short requests are rounded", interval(), in_tables(Room::Wide);
+            "To what short requests are rounded", interval(), range(Range::STEP), in_tables(Room::Wide);
         grid: Nanoseconds = granularity(row.steps.first()?.grid?),
-            "Grid of absolute time that wake-ups lie on", interval(), in_tables(Room::Wide);
+            "Grid of absolute time that wake-ups lie on", interval(), range(Range::STEP), in_tables(Room::Wide);
         granularity: Nanoseconds = row.granularities().find_map(Granularity::step)?,
             "The step of lengths or wake-ups", derived(), compared("granularity", Scatter::Slew);
         floor: Nanoseconds = row.floor_ns, "How long the shortest wait takes",

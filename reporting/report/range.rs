@@ -30,6 +30,9 @@ fn impossible_row(report: &Report, kind: Kind) -> Option<String> {
                 row.name()
             ));
         }
+        if kind == Kind::Periods && row.request_ns() == Some(0) {
+            return Some(format!("'{}' has a period of 0", row.name()));
+        }
         row.by_length().into_iter().find_map(|row| {
             let wrong = of_kind(kind).find_map(|field| field.impossible_of(row))?;
             Some(format!("'{}': {wrong}", row.name_with_length()))

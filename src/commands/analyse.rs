@@ -24,7 +24,7 @@ pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandErro
     if let Some(what) = impossible(&report) {
         let trace = args.trace.display();
         return Err(failed(format!(
-            "'{trace}' is a damaged trace: the report that follows from it {what}"
+            "'{trace}' is a damaged trace: its report is impossible: {what}"
         )));
     }
     if let Some(archive) = archive {

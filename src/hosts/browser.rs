@@ -192,7 +192,8 @@ fn start(
     url: &str,
     answers: &Receiver<Vec<u8>>,
 ) -> Result<(Running, String), String> {
-    let said = tool::run(&wanted.program, &["--version"])?;
+    let said = tool::run(&wanted.program, &["--version"])
+        .map_err(|why| format!("the browser does not say its version: {why}"))?;
     let mut words = said.split_whitespace();
     let version = words.find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
     let version = version.unwrap_or("of unknown version").to_owned();

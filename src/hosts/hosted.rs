@@ -275,7 +275,7 @@ impl WaitSubject for Hosted {
         })?;
         let mut rows = vec![Vec::new(); request.lengths_ns.len()];
         for &[at, before, after, cpu, delay] in tuples(&values) {
-            let known = |ns: i64| (ns >= 0).then_some(ns);
+            let known = |ns: i64| (ns != -1).then_some(ns);
             rows[at as usize].push(Wait {
                 before,
                 after,

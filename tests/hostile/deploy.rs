@@ -50,7 +50,7 @@ impl Stage {
             "it's a \"meter\"",
             &format!(
                 r#"{said}
-case " $* " in *" --save "*) mkdir -p "$4/p/d" && cp '{REPORT}' "$4/p/d/report.json" ;; *) cat '{REPORT}' ;; esac"#,
+case $3 in --save=*) mkdir -p "${{3#*=}}/p/d" && cp '{REPORT}' "${{3#*=}}/p/d/report.json" ;; *) cat '{REPORT}' ;; esac"#,
                 said = said("meter")
             ),
         );
@@ -505,7 +505,7 @@ fn gate(stage: &Stage, report: &str, conditions: &[&str], code: i32) -> (String,
         &format!(
             r#"{said}
 [ "$1" = probe ] || exec '{program}' "$@"
-mkdir -p "$4/p/d" && cp '{report}' "$4/p/d/report.json"; echo 'a table'"#,
+mkdir -p "${{3#--save=}}/p/d" && cp '{report}' "${{3#--save=}}/p/d/report.json"; echo 'a table'"#,
             said = said("meter"),
             program = env!("CARGO_BIN_EXE_timermeter"),
         ),
@@ -545,7 +545,7 @@ fn gate_refuses_baseline_of_other_cpu() {
     let (reported, errors) = gate(&stage, OTHER_CPU, &["quality<-50"], 4);
     assert_eq!(reported, "");
     assert!(
-        errors.contains("the baseline is of another CPU: AMD EPYC (Zen 5), here Intel(R) Xeon(R)"),
+        errors.contains("the baseline is of another CPU: AMD EPYC → Intel(R) Xeon(R)"),
         "{errors}"
     );
     assert_eq!(

@@ -73,7 +73,7 @@ fn settable_clock_needs_explicit_request() {
     fs::write(&path, report.to_string()).expect("it can be written");
     let requirement = ["pick", "--from", &path, "10us", "--error", "5%"];
     let text = String::from_utf8(run(&requirement).stdout).expect("it is text");
-    assert!(text.contains("(monotonic)"), "{text}");
+    assert!(text.starts_with("measure with monotonic — "), "{text}");
     assert!(
         run(&[&requirement[..], &["--settable"]].concat())
             .status

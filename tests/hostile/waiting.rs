@@ -105,27 +105,27 @@ fn rejects_impossible_figures_with_place() {
         (
             "/waits/0/figures/lateness/0/early",
             json!(1.5),
-            "lateness[0].early is 1.5, outside 0 to 1",
+            "1 ms (slack 1 ns)': early is 1.5, outside 0 to 1",
         ),
         (
             "/waits/0/figures/lateness/0/spread",
             json!(-0.5),
-            "lateness[0].spread is -0.5",
+            "1 ms (slack 1 ns)': wait_spread is -0.5",
         ),
         (
             "/waits/0/figures/lateness/0/quality",
             json!(7),
-            "lateness[0].quality is 7.0",
+            "1 ms (slack 1 ns)': wait_quality is 7.0",
         ),
         (
             "/waits/0/figures/lateness/0/max_ns",
             json!(1e308),
-            "lateness[0].max_ns is 1e308",
+            "1 ms (slack 1 ns)': late_max_ns is 1e308",
         ),
         (
             "/waits/0/figures/lateness/0/error_ns",
             json!(-1),
-            "lateness[0].error_ns is -1.0",
+            "1 ms (slack 1 ns)': error_ns is -1.0",
         ),
         (
             "/waits/0/figures/lateness/0/request_ns",
@@ -135,7 +135,7 @@ fn rejects_impossible_figures_with_place() {
         (
             "/waits/0/figures/lateness/0/p50_ns",
             known(1.0, 3.0, 2.0),
-            "p50_ns ends at 2.0, below its beginning at 3.0",
+            "late_p50_ns ends at 2.0, below its beginning at 3.0",
         ),
         (
             "/waits/0/figures/lateness/0/cpu_ns",
@@ -145,27 +145,27 @@ fn rejects_impossible_figures_with_place() {
         (
             "/waits/0/figures/floor_ns",
             known(1.0, -1e300, 2.0),
-            "('nanosleep'): floor_ns.low is -1e300",
+            "'nanosleep 1 ms (slack 1 ns)': floor_ns is -1e300",
         ),
         (
             "/waits/0/figures/steps/0/rounding",
             json!({"step": known(0.0, 0.0, 0.0)}),
-            "steps.rounding is 0.0, outside more than 0",
+            "rounding_ns is 0.0, outside more than 0",
         ),
         (
             "/waits/0/figures/steps/0/grid",
             json!({"at-most": -1.0}),
-            "steps.grid is -1.0",
+            "grid_ns is -1.0",
         ),
         (
             "/waits/1/id",
             json!("nanosleep"),
-            "two timers that wait with the id 'nanosleep' under the same conditions",
+            "two timers that wait are 'nanosleep'; names are unique",
         ),
         (
             "/periods/0/period_ns",
             json!(0),
-            "periods[0] ('nanosleep'): period_ns is 0.0",
+            "'nanosleep' has a period of 0",
         ),
         (
             "/periods/0/figures/rate_error_ppm",
@@ -175,9 +175,13 @@ fn rejects_impossible_figures_with_place() {
         (
             "/periods/1/figures/max_ns",
             json!(-1e19),
-            "periods[1] ('timerfd'): max_ns is -1e19",
+            "'timerfd 1 ms': late_max_ns is -1e19",
         ),
-        ("/periods/1/id", json!("nanosleep"), "two timers that wait"),
+        (
+            "/periods/1/id",
+            json!("nanosleep"),
+            "two periodic timers are 'nanosleep'; names are unique",
+        ),
     ] {
         let mut report = changed(&[(place, value)]);
         if place.ends_with("waits/1/id") {
