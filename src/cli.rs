@@ -149,7 +149,7 @@ pub enum Command {
     ///   timermeter wait nanosleep 'timerfd*' --durations 50us,1ms..10ms
     ///   timermeter wait nanosleep --slack default,1ns     the slack as it is, and 1 ns
     ///   timermeter wait --policy other,fifo:80 --load none,same-cpu
-    ///   timermeter wait nanosleep --durations 1ms --for 60s --cpu all --histogram latency.txt
+    ///   timermeter wait nanosleep --durations 1ms --for 60s --cpu all -o waits.json
     ///   timermeter wait nanosleep --durations 1ms --for 1h --policy fifo:80 --break 500us
     ///   timermeter wait --runtime java,python
     #[command(verbatim_doc_comment)]
