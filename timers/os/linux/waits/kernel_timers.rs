@@ -128,12 +128,11 @@ mod here {
         #[inline(always)]
         fn expire(&mut self) {
             let (descriptor, count) = (self.timer.as_raw_fd(), &raw mut self.expirations);
-            // SAFETY: the pointer is valid for eight bytes, and the descriptor is open as long as
-            // `self` lives.
             through_signals(|| {
-                error_number(
-                    unsafe { libc::read(descriptor, count.cast(), size_of::<u64>()) } as i64,
-                )
+                // SAFETY: the pointer is valid for eight bytes, and the descriptor is open as long
+                // as `self` lives.
+                let read = unsafe { libc::read(descriptor, count.cast(), size_of::<u64>()) };
+                error_number(read as i64)
             });
         }
 
@@ -170,8 +169,8 @@ mod here {
         /// Waits for one of them.
         #[inline(always)]
         pub(in crate::os) fn take(&self) {
-            // SAFETY: the set is initialised; nothing is asked of the signal.
             through_signals(|| {
+                // SAFETY: the set is initialised; nothing is asked of the signal.
                 error_number(unsafe { libc::sigwaitinfo(&raw const self.0, ptr::null_mut()) })
             });
         }

@@ -138,8 +138,8 @@ mod here {
         #[inline(always)]
         fn wait_once(&mut self, nanoseconds: u64) -> c_int {
             let end = timespec(now(CLOCK_REALTIME).saturating_add(nanoseconds));
-            // SAFETY: the semaphore is initialised and lives as long as `self`; the time is read.
             through_signals(|| {
+                // SAFETY: the semaphore is initialised and lives as long as `self`.
                 error_number(unsafe { libc::sem_timedwait(self.0.get(), &raw const end) })
             })
         }
