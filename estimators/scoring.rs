@@ -17,7 +17,7 @@ pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
     let here =
         |cost: f64, spread: f64| quality_of_ns(resolution.value, cost, spread, frequency.value);
     let value = here(cost.value, spread.value)?;
-    let interval = over_processes(&each(&profile.processes, resolution.value, frequency.value))?;
+    let interval = over_processes(each(&profile.processes, resolution.value, frequency.value))?;
     let instead = profile
         .instead
         .iter()
@@ -124,7 +124,7 @@ impl Sketch {
     /// Half the width of that part of the interval of Quality which more processes make narrower.
     /// Infinite where one process is all there is.
     pub fn scatter(&self) -> f64 {
-        let interval = over_processes(&each(&self.processes, self.resolution_ns, self.hertz));
+        let interval = over_processes(each(&self.processes, self.resolution_ns, self.hertz));
         interval.map_or(f64::INFINITY, half)
     }
 }
@@ -132,7 +132,7 @@ impl Sketch {
 /// Half the width of that part of the interval of Quality which more processes make narrower.
 /// `None` where one process is all there is, or where there is no Quality.
 pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
-    let interval = over_processes(&each(
+    let interval = over_processes(each(
         &profile.processes,
         profile.resolution_ns()?.value,
         hertz,

@@ -67,12 +67,12 @@ fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
 /// interval holds as well.
 fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
     let column = |of: fn(&InAProcess) -> f64| processes.iter().map(of).collect::<Vec<f64>>();
-    let as_it_is = over_processes(&column(|process| process.adds))?;
-    let in_cycles = over_processes(&column(|process| process.adds / process.slowness))?;
+    let as_it_is = over_processes(column(|process| process.adds))?;
+    let in_cycles = over_processes(column(|process| process.adds / process.slowness))?;
     let width = |estimate: &Interval| estimate.high - estimate.low;
     let estimate = if in_cycles.is_bounded() && width(&in_cycles) < width(&as_it_is) {
         let by = Z * standard_deviation(&column(|process| process.slowness.ln())).unwrap_or(0.0);
-        in_cycles.widened(&[in_cycles.value * (-by).exp(), in_cycles.value * by.exp()])
+        in_cycles.widened([in_cycles.value * (-by).exp(), in_cycles.value * by.exp()])
     } else {
         as_it_is
     };
@@ -84,8 +84,8 @@ fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
             .iter()
             .map(|process| process.turns)
             .fold(f64::INFINITY, f64::min);
-    let estimate = estimate.widened(&[estimate.value - step, estimate.value + step]);
-    let work_ns = mean(&column(|process| process.work))? * ns;
+    let estimate = estimate.widened([estimate.value - step, estimate.value + step]);
+    let work_ns = mean(column(|process| process.work))? * ns;
     Some(Added {
         ns: estimate,
         work_ns,

@@ -84,7 +84,7 @@ pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> 
     let bracket = bracket(run, reference)?;
     let bracket_ns = bracket * scale(&run.bracket) * ns;
     let disturbed = disturbed(run, by_reference.rare());
-    let batch = midmean_but(&floats(&run.batches), disturbed)? * scale(&run.batches);
+    let batch = midmean_but(floats(&run.batches), disturbed)? * scale(&run.batches);
     let in_a_row =
         ((batch - bracket * scale(&run.bracket)) / run.batches.calls.max(1) as f64 - floor) * ns;
     // A sum of few skewed costs is skewed itself, and the middle half of it lies below its mean
@@ -122,7 +122,7 @@ pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> 
         alone,
         by_batches: in_a_row + above_mean,
         in_a_row,
-        single_median: median(&floats(&run.singles))? * by_singles - around_ns,
+        single_median: median(floats(&run.singles))? * by_singles - around_ns,
         p99,
         most,
         error: (by_reference.core_variance() * by_singles * by_singles / samples).sqrt(),
@@ -142,7 +142,7 @@ const MIDMEAN_SKEW: f64 = 0.143;
 /// What two reads of the reference with nothing between them take, in its ticks: the mean, which
 /// steps do not move.
 fn bracket(run: &Run, reference: &Reference) -> Option<f64> {
-    Some(mean(&without_rare(&run.bracket.deltas, reference.step))? * reference.step)
+    Some(mean(without_rare(&run.bracket.deltas, reference.step))? * reference.step)
 }
 
 /// The share of batches that hold a rare interruption: the longest ones.
@@ -155,9 +155,8 @@ fn disturbed(run: &Run, rare: f64) -> f64 {
 /// their reads and never for themselves, so whatever slows the empty loop in a process does not
 /// slow them. Zero where the host has no such timer.
 pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CoreFrequency) -> f64 {
-    let middle = |batches: &Batches| {
-        Some(midmean(&floats(batches))? * core_frequency.scale(batches.core_hz))
-    };
+    let middle =
+        |batches: &Batches| Some(midmean(floats(batches))? * core_frequency.scale(batches.core_hz));
     let of = |run: &Run| {
         let bracket = bracket(run, reference)? * core_frequency.scale(run.bracket.core_hz);
         Some((middle(&run.floor)? - bracket) / run.floor.calls.max(1) as f64)
@@ -189,7 +188,7 @@ pub fn deviation(run: &Run, reference: &Reference, by_reference: &Shape) -> f64 
 /// The cost of a call, roughly: all that a plan needs. In ticks of the reference.
 pub fn rough(pilot: &Batches, bracket: &Batches) -> Option<f64> {
     let calls = pilot.calls.max(1) as f64;
-    Some(((median(&floats(pilot))? - median(&floats(bracket))?) / calls).max(0.0))
+    Some(((median(floats(pilot))? - median(floats(bracket))?) / calls).max(0.0))
 }
 
 /// The same of what a process observed, in nanoseconds.

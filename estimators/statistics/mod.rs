@@ -292,10 +292,10 @@ mod tests {
 
     #[test]
     fn one_process_has_no_interval() {
-        let one = over_processes(&[5.0]).unwrap();
+        let one = over_processes([5.0]).unwrap();
         assert!(one.value == 5.0 && !one.is_bounded());
-        assert!(!one.widened(&[4.0]).is_bounded() && !one.within(0.0, 9.0).is_bounded());
-        assert_eq!(over_processes(&[]), None);
+        assert!(!one.widened([4.0]).is_bounded() && !one.within(0.0, 9.0).is_bounded());
+        assert_eq!(over_processes([0.0; 0]), None);
     }
 
     #[test]
@@ -305,9 +305,9 @@ mod tests {
             low: 7.0,
             high: 13.0,
         };
-        assert_eq!(known.widened(&[6.0]), Interval { low: 5.0, ..known });
+        assert_eq!(known.widened([6.0]), Interval { low: 5.0, ..known });
         assert_eq!(
-            known.widened(&[10.0, 14.0]),
+            known.widened([10.0, 14.0]),
             Interval {
                 high: 15.0,
                 ..known
@@ -323,14 +323,14 @@ mod tests {
             high: 12.0,
         };
         assert_eq!(
-            known.or_around(&[6.0, 10.5, f64::NAN]),
+            known.or_around([6.0, 10.5, f64::NAN]),
             Interval {
                 low: 5.0,
                 high: 12.5,
                 ..known
             }
         );
-        assert_eq!(known.or_around(&[]), known);
+        assert_eq!(known.or_around([0.0; 0]), known);
     }
 
     #[test]

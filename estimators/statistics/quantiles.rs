@@ -56,7 +56,7 @@ pub fn agreed_quantile(
         return Some(Interval::unbounded(pooled.value));
     };
     let half = apart.sqrt() * (between.high - between.low) / 2.0;
-    Some(pooled.widened(&[pooled.value - half, pooled.value + half]))
+    Some(pooled.widened([pooled.value - half, pooled.value + half]))
 }
 
 /// How much of what medians differ by is what processes differ by, from 0 to 1; the rest is chance,
@@ -90,7 +90,7 @@ fn is_chance(squares: f64, degrees: f64) -> bool {
 /// statistics*, Journal of Applied Statistics 26, 1999). Where the shares beyond it differ between
 /// processes by more than chance, there are as many values fewer.
 fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Interval> {
-    let all = sorted(&processes.concat());
+    let all = sorted(processes.concat());
     let value = quantile(&all, probability)?;
     let count = all.len() as f64;
     let effective = (count / dispersion(processes, value, probability).max(together)).max(1.0);

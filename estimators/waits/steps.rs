@@ -340,7 +340,7 @@ impl<'a> Scale<'a> {
 
     /// How widely latenesses are spread by what is not rounding to this step.
     fn width_without(&self, step: f64) -> f64 {
-        let off = sorted(&residuals(&self.observed, step));
+        let off = sorted(residuals(&self.observed, step));
         quantile(&off, 0.5).unwrap_or(0.0) - quantile(&off, 0.05).unwrap_or(0.0)
     }
 }

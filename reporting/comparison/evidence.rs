@@ -177,7 +177,7 @@ impl Sides {
         let half = critical(1.0 - CONFIDENCE, degrees);
         let side = |runs: &Vec<Run>| {
             let (centre, error) = (
-                mean(&scaled(runs, scale))?,
+                mean(scaled(runs, scale))?,
                 (variance / runs.len() as f64).sqrt(),
             );
             let [low, high] = [-1.0, 1.0].map(|sign| scale.invert(centre + sign * half * error));

@@ -59,7 +59,7 @@ pub(super) fn judged(candidates: &[Candidate]) -> Vec<Compared> {
         };
         candidate.judged(found[at].as_ref(), probabilities[at], level)
     });
-    let mut judged = judged.collect();
+    let mut judged: Vec<Compared> = judged.collect();
     judge_qualities(&mut judged);
     judged
 }
@@ -134,7 +134,7 @@ impl Candidate {
 
 /// A Quality follows from cost, resolution and spread, and has changed only where one of these has.
 /// One that was taken away, or given back, is as certain as the verdict that it goes by.
-fn judge_qualities(compared: &mut Vec<Compared>) {
+fn judge_qualities(compared: &mut [Compared]) {
     let changed = compared.iter().filter(|part| part.is_changed());
     let of_parts: Vec<String> = changed
         .filter(|part| part.quantity != Quantity::QUALITY)

@@ -227,7 +227,7 @@ impl Comparison {
                 let known = side
                     .iter()
                     .filter_map(|run| value_of(run.frequency.effective_hz));
-                mean(&known.collect::<Vec<f64>>())
+                mean(known.collect::<Vec<f64>>())
             };
             comparison.core_hz = core(old).zip(core(new)).map(<[f64; 2]>::from);
         }

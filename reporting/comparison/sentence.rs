@@ -80,7 +80,7 @@ fn list(what: &str, names: Vec<String>) -> String {
     let first = names[..names.len().min(MOST_LISTED)].join(", ");
     match names.len() {
         0 => String::new(),
-        ..=MOST_LISTED => format!("; {what}: {first}"),
+        1..=MOST_LISTED => format!("; {what}: {first}"),
         all => format!("; {what}: {first} and {} more", all - MOST_LISTED),
     }
 }

@@ -150,7 +150,11 @@ macro_rules! field_table {
         $($name:ident: $unit:ident = $value:expr, $about:literal $(, $option:ident($($argument:expr),*))*;)*) => {
         vec![$($crate::fields::Field::new(
             stringify!($name), $crate::fields::Unit::$unit, $about, $kinds,
-            $read(|$row| { let $row = $source; Some($crate::fields::Found::from($value)) }),
+            $read(|$row| {
+                #[allow(clippy::redundant_locals, reason = "some tables read the row itself")]
+                let $row = $source;
+                Some($crate::fields::Found::from($value))
+            }),
         )$(.$option($($argument),*))*),*]
     };
 }

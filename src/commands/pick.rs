@@ -30,7 +30,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
     if let Some(every) = args.every {
         let choice = wait::choose_wait(args, every as f64)?;
         let facts = |one: &Candidate<WaitRecord>| wait_facts(one, args.within.is_some());
-        return answer(args, "wait with", &choice, &facts, "", output);
+        return answer(args, "wait with", &choice, facts, "", output);
     }
     let Some(duration) = args.operation else {
         return Err(CommandError::Usage(
@@ -45,7 +45,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
     let choice = choose(&report, &requirement).map_err(failed)?;
     let code = code(&report, choice.picked.as_ref(), args.language);
     let facts = |one: &Candidate<ClockPlan>| clock_facts(one, args.all);
-    answer(args, "measure with", &choice, &facts, &code, output)
+    answer(args, "measure with", &choice, facts, &code, output)
 }
 
 fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, String> {
@@ -109,13 +109,16 @@ fn code(
     code.unwrap_or_default()
 }
 
+/// Names with values of what is picked.
+type Facts = Vec<(&'static str, String)>;
+
 /// Writes a choice: what was picked with its figures, `code`, and the others with the reasons why
 /// they were not. Returns whether something was picked.
 fn answer<R: Serialize, F: Serialize>(
     args: &PickArgs,
     title: &str,
     choice: &Choice<R, F>,
-    facts: &dyn Fn(&Candidate<F>) -> Vec<(&'static str, String)>,
+    facts: impl Fn(&Candidate<F>) -> Facts,
     code: &str,
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
@@ -157,7 +160,7 @@ fn answer<R: Serialize, F: Serialize>(
 }
 
 /// How to measure with a clock, and what that costs.
-fn clock_facts(clock: &Candidate<ClockPlan>, all: bool) -> Vec<(&'static str, String)> {
+fn clock_facts(clock: &Candidate<ClockPlan>, all: bool) -> Facts {
     let Some(plan) = clock.figures.plan else {
         return Vec::new();
     };
@@ -183,7 +186,7 @@ fn clock_facts(clock: &Candidate<ClockPlan>, all: bool) -> Vec<(&'static str, St
 }
 
 /// How late a timer was, and what waiting with it costs.
-fn wait_facts(timer: &Candidate<WaitRecord>, bounded: bool) -> Vec<(&'static str, String)> {
+fn wait_facts(timer: &Candidate<WaitRecord>, bounded: bool) -> Facts {
     let figures = &timer.figures;
     let mut facts = vec![("lateness", figures.lateness())];
     if bounded {

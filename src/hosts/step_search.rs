@@ -63,9 +63,8 @@ pub fn find_step(
     let tight_ns = cost_ns + 20.0;
     let repeat = (0.2 * interval_ns / tight_ns).clamp(100.0, 2_000.0) as u32;
     let tight = timer.intervals(&[0], repeat)?.pop().unwrap_or_default();
-    let still = u64::from(
-        median(&tight.iter().map(|&delta| delta as f64).collect::<Vec<_>>()) == Some(1.0),
-    );
+    let still =
+        u64::from(median(tight.iter().map(|&delta| delta as f64).collect::<Vec<_>>()) == Some(1.0));
     groups.push(Intervals {
         work: 0,
         deltas: tight.into(),

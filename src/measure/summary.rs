@@ -100,7 +100,7 @@ fn valid_ns(samples: &[Sample]) -> Vec<f64> {
 
 /// The mean of the samples that count, in nanoseconds a call.
 pub(super) fn valid_mean(samples: &[Sample]) -> f64 {
-    mean(&valid_ns(samples)).unwrap_or(0.0)
+    mean(valid_ns(samples)).unwrap_or(0.0)
 }
 
 /// Between which of the sorted samples the median lies with the confidence: how many lie below it

@@ -60,7 +60,7 @@ impl SimulatedCore {
                 return Ok((
                     answer,
                     CoreState {
-                        core_hz: mean(&[before, after]),
+                        core_hz: mean([before, after]),
                         unstable,
                     },
                     dropped,

@@ -16,8 +16,7 @@ pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<Open> {
     let main = around_median(calls);
     let centre = mean(main)?;
     let variance = mean(
-        &main
-            .iter()
+        main.iter()
             .map(|call| (call - centre).powi(2))
             .collect::<Vec<_>>(),
     )?;

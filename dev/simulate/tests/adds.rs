@@ -20,7 +20,7 @@ fn found(case: &Case) -> Adds {
         let mut timer = world.subject(Role::Timer);
         let asked =
             questions(case.timer.base, &Context::USUAL).flat_map(|(contexts, [turns, pairs])| {
-                let of_native: Vec<_> = contexts.iter().map(|&one| one).collect();
+                let of_native: Vec<_> = contexts.to_vec();
                 let rows = timer
                     .adds(REFERENCE_ID, &of_native, turns, pairs)
                     .expect("all are simulated");

@@ -71,7 +71,7 @@ pub(super) fn measure(
     let times: Vec<CpuTime> = times.into_iter().skip(warmup as usize).flatten().collect();
     let mean_of = |part: fn(&CpuTime) -> Duration| {
         let each = times.iter().map(|time| part(time).as_nanos() as f64);
-        mean(&each.collect::<Vec<_>>())
+        mean(each.collect::<Vec<_>>())
     };
     Ok(Measurement {
         operation,

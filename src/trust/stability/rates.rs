@@ -54,7 +54,7 @@ pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) ->
     let scatter = scatter(run, long, uncertainty);
     long.uncertainty += case.trace.reference.rate_uncertainty;
     let others = of_processes(case, uncertainty);
-    let middle = |of: fn(&Rate) -> f64| median(&others.iter().map(of).collect::<Vec<_>>());
+    let middle = |of: fn(&Rate) -> f64| median(others.iter().map(of).collect::<Vec<_>>());
     let (typical, resolved) = (
         middle(|rate| rate.offset),
         middle(|rate| rate.uncertainty).unwrap_or(0.0),

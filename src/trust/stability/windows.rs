@@ -171,7 +171,7 @@ pub(super) fn usual_rate(run: &[Comparison], uncertainty: f64) -> (f64, f64) {
         .filter_map(|pair| of(&pair[0], &pair[1]))
         .collect();
     let middle =
-        |figure: fn(&(f64, f64)) -> f64| median(&windows.iter().map(figure).collect::<Vec<_>>());
+        |figure: fn(&(f64, f64)) -> f64| median(windows.iter().map(figure).collect::<Vec<_>>());
     let Some(usual) = middle(|window| window.0).zip(middle(|window| window.1)) else {
         return (1.0, 0.0);
     };

@@ -110,7 +110,7 @@ impl Ticks {
             };
             interval - points * period
         };
-        let jitter = sorted(&pairs().map(|pair| off(pair).abs()).collect::<Vec<_>>());
+        let jitter = sorted(pairs().map(|pair| off(pair).abs()).collect::<Vec<_>>());
         if model.missed.keeps_its_grid() {
             let late = sorted(timer.late());
             // Where the grid lies follows from the earliest wake-ups.
