@@ -63,7 +63,7 @@ proptest! {
 
     #[test]
     fn processes_that_agree_leave_no_uncertainty(value in 0.0..1e9_f64, count in 2..30_usize) {
-        let found = over_processes(&vec![value; count]).expect("not empty");
+        let found = over_processes(vec![value; count]).expect("not empty");
         prop_assert!(near(found.low, value, 1e-9) && near(found.high, value, 1e-9), "{found:?}");
     }
 }
