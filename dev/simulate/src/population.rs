@@ -146,7 +146,7 @@ fn regular_timer(random: &mut StdRng) -> Model {
 
 /// How its cost varies, what interrupts its calls, and how far its rate is off.
 fn vary(model: &mut Model, random: &mut StdRng) {
-    model.jitter = kinds::usual(model.base, random);
+    model.jitter = kinds::draw_jitter(model.base, random);
     model.follows_core = random.random_bool(0.8);
     if random.random_bool(0.3) {
         model.outliers = Some(Outliers {

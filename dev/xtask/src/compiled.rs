@@ -11,7 +11,7 @@ use crate::Outcome;
 pub const LINKER: &str = "rust-lld";
 
 /// Refuses a target that cannot be compiled for, with what is missing.
-pub fn can_be_made(target: &str) -> Outcome<()> {
+pub fn check_target(target: &str) -> Outcome<()> {
     let libraries = PathBuf::from(rustc(&["--print", "target-libdir", "--target", target])?);
     if !libraries.is_dir() {
         return Err(format!(

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ar::{Builder, Header};
 
 use crate::archive::{compressed, tar};
-use crate::{Outcome, TEXTS, VERSION};
+use crate::{Outcome, SHIPPED_DOCUMENTS, VERSION};
 
 const SUMMARY: &str = "tells how good the clocks of a machine are
  For every way to read a clock: the step in which it really moves, what a read
@@ -97,7 +97,10 @@ fn install(root: &Path, program: &Path, documents: &Path, to: &Path) -> Outcome<
         )?;
     }
     let doc = "usr/share/doc/timermeter";
-    for text in TEXTS.iter().filter(|text| !text.starts_with("LICENSE")) {
+    for text in SHIPPED_DOCUMENTS
+        .iter()
+        .filter(|text| !text.starts_with("LICENSE"))
+    {
         put(
             &format!("{doc}/{text}.gz"),
             compressed(&fs::read(root.join(text))?)?,

@@ -1,5 +1,5 @@
-//! What is made of timermeter for others. `cargo xtask dist` makes what runs on a machine without a
-//! compiler.
+//! Release and test tasks. `cargo xtask dist` builds archives and Debian packages; `cargo xtask
+//! machines` checks reports of emulated machines.
 
 mod archive;
 mod compiled;
@@ -17,10 +17,10 @@ use clap::Parser;
 use sha2::{Digest, Sha256};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// What static binaries are made for, unless specified otherwise.
-const TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
-/// What is read in addition to the program.
-const TEXTS: [&str; 5] = [
+/// The default targets of static binaries, as rustc names them.
+const DEFAULT_TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
+/// Files of the repository that every archive contains.
+const SHIPPED_DOCUMENTS: [&str; 5] = [
     "README.md",
     "METHODOLOGY.md",
     "CHANGELOG.md",
@@ -38,11 +38,11 @@ enum Task {
     /// checksums, in target/archives/
     Dist {
         /// Targets of rustc
-        #[arg(value_name = "TARGET", default_values = TARGETS)]
+        #[arg(value_name = "TARGET", default_values = DEFAULT_TARGETS)]
         targets: Vec<String>,
     },
-    /// Boot machines whose truth is known in an emulator, and hold the reports of the program
-    /// against it
+    /// Boot emulated machines with known properties and check the reports of timermeter against
+    /// them
     #[cfg(unix)]
     Machines(machines::Machines),
 }
@@ -74,43 +74,45 @@ fn dist(targets: &[String]) -> Outcome<()> {
     let root = root()?;
     targets
         .iter()
-        .try_for_each(|target| compiled::can_be_made(target))?;
-    let place = compiled::folder(root).join("archives");
-    if place.exists() {
-        fs::remove_dir_all(&place)?;
+        .try_for_each(|target| compiled::check_target(target))?;
+    let archives = compiled::folder(root).join("archives");
+    if archives.exists() {
+        fs::remove_dir_all(&archives)?;
     }
-    let documents = place.join("documents");
+    let documents = archives.join("documents");
     documents::write(&documents)?;
-    let mut made = Vec::new();
+    let mut packages = Vec::new();
     for target in targets {
         let program = compiled::program(root, target)?;
         let name = format!("timermeter-{VERSION}-{target}");
-        let folder = place.join(&name);
+        let folder = archives.join(&name);
         fs::create_dir_all(&folder)?;
         fs::copy(&program, folder.join("timermeter"))?;
-        for text in TEXTS {
+        for text in SHIPPED_DOCUMENTS {
             fs::copy(root.join(text), folder.join(text))?;
         }
         copy_all(&root.join("docs"), &folder.join("docs"))?;
         copy_all(&documents, &folder)?;
-        made.push(archive::pack(
+        packages.push(archive::pack(
             &folder,
-            &place.join(format!("{name}.tar.gz")),
+            &archives.join(format!("{name}.tar.gz")),
         )?);
         fs::remove_dir_all(&folder)?;
         if let Some(architecture) = debian::architecture(target) {
-            made.push(debian::package(
+            packages.push(debian::package(
                 root,
                 &program,
                 &documents,
                 architecture,
-                &place,
+                &archives,
             )?);
         }
     }
     fs::remove_dir_all(&documents)?;
-    write_checksums(&made, &place.join("SHA256SUMS"))?;
-    made.iter().for_each(|path| println!("{}", path.display()));
+    write_checksums(&packages, &archives.join("SHA256SUMS"))?;
+    packages
+        .iter()
+        .for_each(|path| println!("{}", path.display()));
     Ok(())
 }
 
@@ -128,7 +130,7 @@ fn copy_all(from: &Path, to: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// As `sha256sum --check` reads them.
+/// Writes the SHA-256 sums of files in the format that `sha256sum --check` reads.
 fn write_checksums(files: &[PathBuf], to: &Path) -> Outcome<()> {
     let mut lines = String::new();
     for path in files {

@@ -16,8 +16,8 @@ pub const SMALL_STEPS: [f64; 5] = [5.0 / 3.0, 2.0, 2.5, 3.0, 4.0];
 /// 10 ns, and one that moves by two ticks itself.
 pub const SMALL_STEP_REFERENCES: [&str; 3] = ["fine", "10 ns grid", "2 ticks"];
 
-/// What those are called that move by any of these steps.
-pub(super) const FEW_TICKS: &str = "a few ticks";
+/// The label of timers that move by any of these steps.
+pub(super) const FEW_TICKS_LABEL: &str = "a few ticks";
 
 /// A timer that moves by any of these steps, of a raw counter or in nanoseconds that are declared.
 pub(super) fn few_ticks(raw: bool, random: &mut StdRng) -> Model {
@@ -25,7 +25,7 @@ pub(super) fn few_ticks(raw: bool, random: &mut StdRng) -> Model {
         Some(step) => *step,
         None => log_uniform(1.5, 5.0, random),
     };
-    let name = format!("{FEW_TICKS}, {}", if raw { "raw" } else { "ns" });
+    let name = format!("{FEW_TICKS_LABEL}, {}", if raw { "raw" } else { "ns" });
     Model {
         name,
         ..small_step(step, raw, random)
