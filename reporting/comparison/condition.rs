@@ -1,4 +1,5 @@
-//! Conditions on what changed, as in `quality<-1`, `cost[monotonic*]>+10%`, `lost>0`.
+//! Parses and evaluates conditions on changes, as in `quality<-1`, `cost[monotonic*]>+10%`,
+//! `lost>0`.
 //!
 //! ```text
 //! condition = field [ "[" glob "]" ] operator number [ unit ]
@@ -8,8 +9,8 @@
 //! unit      = "points" (quality) | "ppm" (drift, rate) | "%" | "ns" | "us" | "ms" | "s" (times need one)
 //! ```
 //!
-//! `trust` is -1 for each question of trust that a timer fails and did not fail before, and 1 for
-//! each that it passes and failed before.
+//! `trust` is -1 for each trust question that a timer newly fails, and 1 for each question that it
+//! newly passes.
 
 use std::str::FromStr;
 
@@ -18,17 +19,17 @@ use super::{Compared, Comparison, Verdict};
 use crate::fields::Unit as FieldUnit;
 use crate::glob::Glob;
 
-/// A condition on what changed.
+/// A condition on the changes between two reports.
 #[derive(Clone, Debug)]
 pub struct Condition {
     text: String,
     field: Field,
-    /// The timers that it is limited to, as they were given.
+    /// The timers to which the condition is limited: the text of the glob and the parsed glob.
     timers: Option<(String, Glob)>,
-    /// Whether values below the limit meet it, or else those above.
+    /// Whether values below the limit meet the condition; otherwise values above it do.
     below: bool,
     or_equal: bool,
-    /// In percent or in the unit of the field.
+    /// The limit in percent or in the unit of the field.
     limit: f64,
     percent: bool,
 }
@@ -43,19 +44,19 @@ enum Field {
 const GRAMMAR: &str = "write FIELD OPERATOR NUMBER, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', \
                        'resolution>0ns', 'spread<-0.05', 'lost>0' or 'trust<0' (a question of trust newly failed); operators are <, <=, > and >=";
 
-/// A condition that cannot be read.
+/// The text is not a valid condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}; {GRAMMAR}")]
 pub struct BadCondition(String);
 
-/// Whether a condition holds.
+/// The result of evaluating a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It holds, because of these.
+    /// The condition holds; the text names the timers and their changes.
     Holds(String),
-    /// It does not hold.
+    /// The condition does not hold.
     Fails,
-    /// The reports leave it open, because of this.
+    /// The reports do not decide the condition; the text gives the reason.
     Open(String),
 }
 
@@ -63,7 +64,7 @@ impl FromStr for Condition {
     type Err = BadCondition;
 
     fn from_str(text: &str) -> Result<Self, BadCondition> {
-        // A glob may hold operators.
+        // A glob can contain operators.
         let (head, glob) = match text.split_once('[') {
             Some((field, rest)) => {
                 let (glob, rest) = rest
@@ -132,7 +133,7 @@ impl FromStr for Field {
 }
 
 impl Field {
-    /// The units of its limits, each with its size.
+    /// The units of the limit, each with its factor.
     fn units(self) -> &'static [(&'static str, f64)] {
         let Self::Figure(quantity) = self else {
             return &[("", 1.0)];
@@ -152,7 +153,7 @@ impl Field {
         }
     }
 
-    /// The number, and whether it is in percent.
+    /// Parses the number; the flag is true if it is in percent.
     fn read_limit(self, text: &str) -> Result<(f64, bool), BadCondition> {
         let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '%' || c == ' ');
         let unit = text[digits.len()..].trim();
@@ -176,22 +177,22 @@ impl Field {
 }
 
 impl Condition {
-    /// As it was given.
+    /// The condition as the user wrote it.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The timers that it is limited to, where none of `timers` is one of them.
+    /// The text of the glob if it matches none of `timers`.
     #[must_use]
     pub fn unmatched<'t>(&self, mut timers: impl Iterator<Item = &'t str>) -> Option<&str> {
         let (text, glob) = self.timers.as_ref()?;
         (!timers.any(|timer| glob.matches(timer))).then_some(text)
     }
 
-    /// Whether it holds: whether a difference meets it, is not noise, and is as large as the smallest
-    /// that matters. A difference without an interval counts as it is, unless a single process is all
-    /// it rests on.
+    /// Evaluates the condition. It holds if a difference meets the limit, is not noise, and is at
+    /// least the smallest difference that matters. A difference without an interval counts at its
+    /// value, unless it depends on a single process.
     #[must_use]
     pub fn decide(&self, comparison: &Comparison) -> Decision {
         let figures = || {
@@ -248,9 +249,9 @@ impl Condition {
         }
     }
 
-    /// All that a change can be, in the unit of the limit.
+    /// The possible changes, in the unit of the limit.
     fn range(&self) -> (f64, f64) {
-        /// What took time takes some.
+        /// A decrease of 100 % is impossible, because every call takes some time.
         const ALMOST_ALL: f64 = 99.999_999;
         match self.field {
             Field::Lost => (0.0, f64::INFINITY),
@@ -292,8 +293,8 @@ impl Condition {
         counts && change.is_some_and(|change| self.is_met(change.value))
     }
 
-    /// Whether a change that meets it lies within the interval of what is no more than noise. A
-    /// limit that any change meets asks for what can be detected.
+    /// Whether the interval of a difference that is not a change contains values that meet the
+    /// limit. `false` for limits at or below the smallest difference that matters.
     fn may_be_met_by(&self, compared: &Compared) -> bool {
         let (change, quantity) = (&compared.change, compared.quantity);
         let (interval, smallest) = if self.percent {

@@ -1,5 +1,5 @@
-//! The difference of a figure between the runs of two sides: how large it is, how uncertain, and
-//! how unlikely by chance.
+//! Estimates the difference between the runs of two sides: its size, its uncertainty, and its
+//! probability under chance.
 
 use super::Quantity;
 use super::scatter::{DEGREES, Read};
@@ -8,48 +8,48 @@ use crate::fields::Scatter;
 use crate::statistics::hypotheses::{Variance, critical, shrunk, two_sided};
 use crate::statistics::{CONFIDENCE, mean};
 
-/// The two-sided probability that belongs to a change being detected nine times in ten.
-/// *Definition*: convention.
-const MISSED: f64 = 0.2;
+/// The two-sided probability that corresponds to detecting a change in 90 % of cases. *Definition*:
+/// convention.
+const DETECTION_ERROR: f64 = 0.2;
 
-/// A figure of a run.
+/// The value of one quantity in one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Run {
     pub figure: Interval,
-    /// Degrees of freedom of its interval.
+    /// The degrees of freedom of the interval.
     pub degrees: f64,
-    /// Whether the core was shared.
+    /// Whether another program shared the core.
     pub shared_core: bool,
-    /// The spread that goes with it.
+    /// The spread of the timer in the same run.
     pub spread: f64,
 }
 
-/// Runs of both sides, old and new, in one unit.
+/// The runs of both sides, old and new, in the same unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sides {
     pub unit: Option<Unit>,
     pub runs: [Vec<Run>; 2],
-    /// Others of the machine, which add to what is known of the variance between runs.
+    /// Other runs of the machine, which improve the estimate of the variance between runs.
     pub history: Vec<Run>,
 }
 
-/// The scale on which figures are compared: variances are alike on it.
+/// The scale on which values are compared; the variance does not depend on the value on this scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scale {
     Linear,
     Logarithmic,
 }
 
-/// An estimated difference.
+/// The estimated difference between the old and the new side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Evidence {
     scale: Scale,
     sides: [Interval; 2],
     effect: f64,
-    /// Standard errors of the effect downwards and upwards.
+    /// The standard errors of the effect, downwards and upwards.
     errors: [f64; 2],
     degrees: f64,
-    /// Whether the figure changed in the other direction in another unit.
+    /// Whether the value changed in the opposite direction in another unit.
     opposed: bool,
 }
 
@@ -79,13 +79,13 @@ impl Sides {
         }
     }
 
-    /// Groups of runs between which nothing changed.
+    /// Groups of runs within which nothing changed.
     fn unchanged(&self) -> impl Iterator<Item = &Vec<Run>> {
         let groups = self.runs.iter().chain([&self.history]);
         groups.filter(|runs| !runs.is_empty())
     }
 
-    /// The difference where its uncertainty is unknown.
+    /// The difference if its uncertainty is unknown.
     pub(super) fn bare_change(&self, quantity: Quantity) -> Option<Change> {
         let [old, new] = [self.runs[0].first()?.figure, self.runs[1].first()?.figure];
         let percent = 100.0 * (new.value / old.value - 1.0);
@@ -98,8 +98,8 @@ impl Sides {
         })
     }
 
-    /// Evidence of one run a side: the variance between its processes, and what runs of such timers
-    /// are known to vary by.
+    /// The evidence from one run on each side, from the variance between the processes of each run
+    /// and the known variance between runs of such timers.
     fn of_single_runs(&self, quantity: Quantity, read: Read) -> Option<Evidence> {
         let [[old], [new]] = [self.runs[0].as_slice(), self.runs[1].as_slice()] else {
             return None;
@@ -115,7 +115,7 @@ impl Sides {
                 old.shared_core || new.shared_core,
                 scale == Scale::Logarithmic,
             );
-        // The standard error, and its degrees of freedom (Welch and Satterthwaite).
+        // The standard error and its degrees of freedom (Welch and Satterthwaite).
         let error = |old_error: f64, new_error: f64| {
             let parts = [
                 (old_error.powi(2), old.degrees),
@@ -142,8 +142,8 @@ impl Sides {
         })
     }
 
-    /// The variance between runs: that of a run around the mean of its group, all groups together,
-    /// and as a hint the variance between the processes of a run.
+    /// The variance between runs: the pooled variance of runs around the mean of their group, with
+    /// the variance between the processes of a run as a prior estimate.
     fn variance(&self, quantity: Quantity, read: Read) -> Option<Variance> {
         let scale = self.scale(quantity);
         let degrees: usize = self.unchanged().map(|runs| runs.len() - 1).sum();
@@ -167,7 +167,7 @@ impl Sides {
         })
     }
 
-    /// Evidence of several runs, whose variance and its degrees of freedom are known.
+    /// The evidence from several runs, given their variance and its degrees of freedom.
     fn of_several_runs(
         &self,
         quantity: Quantity,
@@ -203,22 +203,23 @@ fn scaled(side: &[Run], scale: Scale) -> Vec<f64> {
 }
 
 impl Run {
-    /// Standard errors below and above.
+    /// The standard errors below and above the value.
     fn errors(&self, scale: Scale) -> Option<[f64; 2]> {
         let (value, (low, high)) = (self.figure.value, self.figure.ends()?);
         let half = critical(1.0 - CONFIDENCE, self.degrees);
         let [below, above] = match scale {
             Scale::Linear => [value - low, high - value],
             Scale::Logarithmic if low > 0.0 => [(value / low).ln(), (high / value).ln()],
-            // An end at zero has no logarithm: then its share of the figure stands for it.
+            // Zero has no logarithm, so a lower end at zero counts by its relative distance from
+            // the value.
             Scale::Logarithmic => [(value - low) / value, (high / value).ln()],
         };
         Some([below / half, above / half])
     }
 }
 
-/// The evidence of all timers for one figure in one unit. Variances of figures that scatter as
-/// costs or latenesses do are shrunk towards those of their kind of read.
+/// The evidence of all timers for one quantity in one unit. Variances of quantities with the
+/// scatter of costs or latenesses are shrunk towards the variance of the same kind of read.
 pub(super) fn evidence(quantity: Quantity, all: &[(Read, &Sides)]) -> Vec<Option<Evidence>> {
     let known: Vec<Option<Variance>> = all
         .iter()
@@ -242,8 +243,8 @@ pub(super) fn evidence(quantity: Quantity, all: &[(Read, &Sides)]) -> Vec<Option
 }
 
 impl Evidence {
-    /// The evidence in the unit in which a difference is least certain; `opposed` where the figure
-    /// changed in the other direction in another unit.
+    /// The evidence in the unit with the least significant difference. `opposed` is set if the
+    /// value changed in the opposite direction in another unit.
     pub(super) fn weakest(ways: &[Self]) -> Option<Self> {
         let least = ways
             .iter()
@@ -253,7 +254,7 @@ impl Evidence {
         Some(Self { opposed, ..least })
     }
 
-    /// The probability that chance alone makes so large a difference, or a larger one.
+    /// The probability of a difference at least this large by chance alone.
     pub(super) fn probability(&self) -> f64 {
         if self.effect == 0.0 || self.opposed {
             return 1.0;
@@ -262,10 +263,12 @@ impl Evidence {
         two_sided(self.effect / error, self.degrees)
     }
 
-    /// The smallest change that is detected nine times in ten where a difference as improbable as
-    /// `probability` counts: in percent on the logarithmic scale, else in the unit of the figure.
+    /// The smallest change that is detected in 90 % of cases if differences with at most this
+    /// `probability` count as changes: in percent on the logarithmic scale, else in the unit of the
+    /// quantity.
     pub(super) fn detectable(&self, probability: f64) -> f64 {
-        let deviations = critical(probability, self.degrees) + critical(MISSED, self.degrees);
+        let deviations =
+            critical(probability, self.degrees) + critical(DETECTION_ERROR, self.degrees);
         let change = deviations * self.errors[0].max(self.errors[1]);
         match self.scale {
             Scale::Linear => change,
@@ -305,7 +308,7 @@ mod tests {
 
     use super::{Change, Interval, Quantity, Read, Run, Sides, evidence};
 
-    /// The change of one run a side, whose intervals are `half` wide on either side.
+    /// The change between one run on each side, with intervals of ± `half`.
     fn change(old: (f64, f64), new: (f64, f64)) -> Change {
         let run = |(value, half): (f64, f64)| Run {
             figure: Interval::with_ends(value, Some((value - half, value + half))),

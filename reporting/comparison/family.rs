@@ -1,5 +1,5 @@
-//! Judges all figures of a comparison together, so that of what did not change something is called
-//! changed in one comparison of a hundred only.
+//! Judges all values of a comparison together, so that at most 1 % of comparisons of unchanged
+//! machines report any change.
 
 use super::Quantity;
 use super::evidence::{Evidence, Sides, evidence};
@@ -7,35 +7,36 @@ use super::scatter::Read;
 use super::{Compared, Unit, Verdict};
 use crate::statistics::hypotheses::holm;
 
-/// The probability that anything is called changed where nothing did.
-/// *Definition*: the aim that was set.
+/// The probability that a comparison reports a change although nothing changed. *Definition*: the
+/// aim that was set.
 pub(super) const FAMILY_ERROR: f64 = 0.01;
-/// How much more of it a cost is given than another figure: it is what was asked for.
+/// The weight of a cost relative to other quantities, because users mainly ask about costs.
 /// *Judgement*.
-const OF_COSTS: f64 = 8.0;
+const COST_WEIGHT: f64 = 8.0;
 
-/// A figure of a timer in all runs that have it.
+/// A quantity of a timer in all runs that contain it.
 pub(super) struct Candidate {
     pub timer: String,
     pub quantity: Quantity,
     pub read: Read,
-    /// In each unit in which it may be unchanged: a change has to show in all of them.
+    /// The runs in each unit in which the value may be unchanged. A change has to show in all
+    /// units.
     pub ways: Vec<Sides>,
-    /// Whether a report rests the timer on a single process.
+    /// Whether a report measured the timer in a single process.
     pub single_process: bool,
 }
 
-/// The verdict on each.
-pub(super) fn judged(candidates: &[Candidate]) -> Vec<Compared> {
-    let found = found(candidates);
-    // A Quality follows from other figures, so that it is no part of the family.
+/// Judges each candidate.
+pub(super) fn judge(candidates: &[Candidate]) -> Vec<Compared> {
+    let found = find_evidence(candidates);
+    // A Quality follows from other quantities, so it does not count as a separate test.
     let weights: Vec<f64> = candidates
         .iter()
         .zip(&found)
         .map(|(candidate, evidence)| match candidate.quantity {
             _ if evidence.is_none() => 0.0,
             quantity if quantity == Quantity::QUALITY => 0.0,
-            quantity if quantity == Quantity::COST => OF_COSTS,
+            quantity if quantity == Quantity::COST => COST_WEIGHT,
             _ => 1.0,
         })
         .collect();
@@ -57,15 +58,16 @@ pub(super) fn judged(candidates: &[Candidate]) -> Vec<Compared> {
             0.0 => FAMILY_ERROR,
             weight => FAMILY_ERROR * weight / all,
         };
-        candidate.judged(found[at].as_ref(), probabilities[at], level)
+        candidate.judge(found[at].as_ref(), probabilities[at], level)
     });
     let mut judged: Vec<Compared> = judged.collect();
     judge_qualities(&mut judged);
     judged
 }
 
-/// The evidence of each, in the unit in which it is weakest; none where a unit lacks it.
-fn found(candidates: &[Candidate]) -> Vec<Option<Evidence>> {
+/// The evidence for each candidate, in the unit with the weakest evidence; `None` if any unit lacks
+/// evidence.
+fn find_evidence(candidates: &[Candidate]) -> Vec<Option<Evidence>> {
     let mut found: Vec<Vec<Evidence>> = vec![Vec::new(); candidates.len()];
     for quantity in Quantity::all() {
         for unit in [None, Some(Unit::Cycles), Some(Unit::Time)] {
@@ -93,8 +95,8 @@ fn found(candidates: &[Candidate]) -> Vec<Option<Evidence>> {
 }
 
 impl Candidate {
-    /// `level` is the probability below which it would count, were it alone.
-    fn judged(
+    /// `level` is the probability below which the change would count without other candidates.
+    fn judge(
         &self,
         evidence: Option<&Evidence>,
         probability: Option<f64>,
@@ -132,8 +134,8 @@ impl Candidate {
     }
 }
 
-/// A Quality follows from cost, resolution and spread, and has changed only where one of these has.
-/// One that was taken away, or given back, is as certain as the verdict that it goes by.
+/// Judges the Qualities. A Quality follows from cost, resolution and spread, so it changes only if
+/// one of these changed. A change of Quality to or from 0 follows from a verdict and is certain.
 fn judge_qualities(compared: &mut [Compared]) {
     let changed = compared.iter().filter(|part| part.is_changed());
     let of_parts: Vec<String> = changed

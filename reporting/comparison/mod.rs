@@ -1,5 +1,5 @@
-//! What changed from one report to another: the platforms first, then every timer with the interval
-//! of each difference and whether it is more than noise. METHODOLOGY.md explains the intervals.
+//! Compares reports: the platforms first, then every timer, with the interval of each difference
+//! and a verdict on whether it exceeds noise. METHODOLOGY.md explains the intervals.
 
 mod condition;
 mod evidence;
@@ -25,20 +25,21 @@ pub use trust::ChangedAnswer;
 
 use rows::{Hertz, Row};
 
-/// In which unit a cost, or the cost in a Quality, was compared.
+/// The unit in which a cost, or the cost in a Quality, was compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// In cycles of the core, as it follows that.
+    /// Core cycles, because the cost follows the core frequency.
     Cycles,
-    /// In nanoseconds, as it does not, or the core's frequency is unknown.
+    /// Nanoseconds, because the cost does not follow the core frequency or the frequency is
+    /// unknown.
     #[serde(rename = "ns")]
     Time,
-    /// In both, as neither can be excluded: a change has to show in each.
+    /// Both units, because neither can be excluded; a change has to show in each unit.
     Both,
 }
 
-/// What became of a figure.
+/// The verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -46,103 +47,104 @@ pub enum Verdict {
     Better,
     /// Worse by more than noise.
     Worse,
-    /// No more than noise, or too small to matter.
+    /// Within noise, or too small to matter.
     Noise,
-    /// Unknown: the figures have no intervals.
+    /// Unknown, because the values have no intervals.
     Unjudged,
 }
 
-/// A difference of two figures.
+/// The difference between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// The old figure. Costs are those at the core frequency of the old runs.
+    /// The old value; costs in cycles are converted at the core frequency of the old runs.
     pub old: Interval,
-    /// The new figure.
+    /// The new value.
     pub new: Interval,
-    /// New less old, in the unit of the figure (Quality: points).
+    /// The new value minus the old value, in the unit of the quantity (Quality: percentage points).
     pub difference: Interval,
-    /// The same in percent of the old figure; null of what is no time.
+    /// The difference in percent of the old value; null if percentages do not apply.
     pub percent: Option<Interval>,
 }
 
-/// A figure of a timer in both reports.
+/// A quantity of a timer that both reports contain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
     /// The timer.
     pub timer: String,
-    /// Which figure.
+    /// The quantity.
     pub quantity: Quantity,
-    /// Its difference.
+    /// The difference.
     #[serde(flatten)]
     pub change: Change,
-    /// Whether that is more than noise, and in which direction.
+    /// Whether the difference exceeds noise, and in which direction.
     pub verdict: Verdict,
-    /// Whether it is as large as the smallest difference that matters.
+    /// Whether the difference is at least the smallest difference that matters.
     pub matters: bool,
-    /// Whether one of the reports rests the timer on a single process, from which nothing follows.
+    /// Whether one of the reports measured the timer in a single process, which allows no
+    /// conclusion.
     pub single_process: bool,
-    /// What it was compared in, where there is a choice.
+    /// The unit of the comparison, if there is a choice.
     pub unit: Option<Unit>,
-    /// The probability of so large a difference by chance, corrected for the number of figures
-    /// compared (Holm); of a Quality by itself.
+    /// The probability of a difference at least this large by chance, corrected for the number of
+    /// values compared (Holm); Qualities are not corrected.
     pub probability: Option<f64>,
-    /// The smallest change that would have been detected nine times in ten: in percent where
-    /// differences are, else in the unit of the figure.
+    /// The smallest change that would have been detected in 90 % of cases: in percent if `percent`
+    /// is set, else in the unit of the quantity.
     pub detectable: Option<f64>,
 }
 
-/// A timer whose figures are in one of the reports only.
+/// A timer with results in only one of the reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OneSided {
     /// The timer.
     pub timer: String,
-    /// What became of it.
+    /// How the two reports differ.
     pub fate: Fate,
-    /// The reason that the report without figures gives.
+    /// The reason that the report without results gives.
     pub reason: Option<String>,
 }
 
-/// What became of a timer that only one report has figures of.
+/// How a timer with results in only one report differs between the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
-    /// Both list it, the new one without a Quality.
+    /// Both reports list the timer; only the old one has results.
     Lost,
-    /// Both list it, the old one without a Quality.
+    /// Both reports list the timer; only the new one has results.
     Gained,
-    /// Only the old one lists it.
+    /// Only the old report lists the timer.
     Gone,
-    /// Only the new one lists it.
+    /// Only the new report lists the timer.
     Added,
 }
 
-/// All that changed.
+/// All differences between the reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What it comes down to: a sentence for clocks, and one for timers that wait.
+    /// The summary: one sentence for clocks, and one for timers that wait.
     pub sentences: Vec<String>,
-    /// How many runs there are of the old side, of the new one and in the history.
+    /// The number of old runs, of new runs and of runs in the history.
     pub runs: [usize; 3],
-    /// The mean frequency of the cores of both sides, in hertz, where figures were compared in
+    /// The mean core frequency of the old and the new runs, in hertz, if costs were compared in
     /// cycles.
     pub core_hz: Option<[f64; 2]>,
-    /// Differences between the platforms and settings, what matters most first.
+    /// Differences between the platforms and settings, the most important first.
     pub platform: Vec<PlatformChange>,
-    /// Figures that both have, in the order of the new report.
+    /// Quantities that both reports contain, in the order of the new report.
     pub figures: Vec<Compared>,
-    /// Timers that only one has figures of.
+    /// Timers with results in only one of the reports.
     pub one_sided: Vec<OneSided>,
-    /// Questions of trust that both asked and answered differently, in the order of the new report.
+    /// Trust questions that the two reports answer differently, in the order of the new report.
     pub answers: Vec<ChangedAnswer>,
-    /// All timers of either side, by the names that conditions know them by.
+    /// All timers of the two reports, by the names that conditions use.
     #[serde(skip)]
     pub timers: Vec<String>,
-    /// Timers of which both sides answered a question of trust.
+    /// Timers for which both sides answered a trust question.
     #[serde(skip)]
     pub asked: Vec<String>,
 }
 
-/// Two reports that have nothing in common.
+/// The two reports have no timer in common.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "they cannot be compared: no timer is in both (the old report has {old} timers, the new one {new})"
@@ -153,7 +155,7 @@ pub struct NothingInCommon {
 }
 
 impl Compared {
-    /// Whether the figure changed by more than noise.
+    /// Whether the difference exceeds noise.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         matches!(self.verdict, Verdict::Better | Verdict::Worse)
@@ -161,10 +163,10 @@ impl Compared {
 }
 
 impl Comparison {
-    /// Compares the new runs of a machine with older ones of it. The variance between runs is
-    /// measured where a side has more than one, and by a `history`: other runs of the machine
-    /// between which nothing changed. A run of it that is of another CPU, or does not know its
-    /// frequency where all others do, has no part.
+    /// Compares the new runs of a machine with its old runs. The variance between runs is estimated
+    /// from sides with several runs and from `history`: other runs of the machine between which
+    /// nothing changed. Runs of the history with another CPU are ignored, and so are runs without a
+    /// known frequency if all other runs have one.
     ///
     /// # Errors
     /// When no timer is on both sides.
@@ -220,7 +222,7 @@ impl Comparison {
             let sides = rows.each_ref().map(Vec::as_slice);
             candidates.extend(units::candidates(name, sides, common));
         }
-        comparison.figures = family::judged(&candidates);
+        comparison.figures = family::judge(&candidates);
         let mut units = comparison.figures.iter().filter_map(|figure| figure.unit);
         if units.any(|unit| unit != Unit::Time) {
             let core = |side: &[&Report]| {
@@ -235,7 +237,7 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// How many figures came to this verdict.
+    /// The number of values with this verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         let figures = self.figures.iter();
@@ -244,7 +246,7 @@ impl Comparison {
             .count()
     }
 
-    /// Timers that lost their figures or are gone.
+    /// Timers that lost their results or are no longer listed.
     pub fn lost(&self) -> impl Iterator<Item = &OneSided> {
         let one_sided = self.one_sided.iter();
         one_sided.filter(|timer| matches!(timer.fate, Fate::Lost | Fate::Gone))

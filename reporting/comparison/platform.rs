@@ -1,4 +1,5 @@
-//! What differs between the machines and settings of two reports, what matters most first.
+//! Finds the differences between the machines and settings of two reports, the most important
+//! first.
 
 use std::fmt;
 
@@ -9,25 +10,25 @@ use crate::fields::fields;
 use crate::model::Report;
 use crate::table::Value;
 
-/// Something that differs between two platforms or two settings.
+/// A difference between two platforms or their settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlatformChange {
-    /// What differs.
+    /// The name of the property.
     pub what: &'static str,
-    /// As the old report has it; null where it is not reported.
+    /// The old value; null if not reported.
     pub old: Option<String>,
-    /// As the new report has it.
+    /// The new value; null if not reported.
     pub new: Option<String>,
-    /// What follows, where it has to be known before any figure is read.
+    /// The consequence, if the reader has to know it before reading the results.
     pub remark: Option<Remark>,
 }
 
-/// What follows from a difference between two platforms.
+/// The consequence of a difference between two platforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// The clock source is a more expensive one.
+    /// The new clock source is more expensive.
     Fell,
-    /// The machine has another model of CPU.
+    /// The CPU is a different model.
     OtherCpu,
 }
 
@@ -50,7 +51,7 @@ impl Serialize for Remark {
 
 const CLOCK_SOURCE: &str = "clock source";
 
-/// The fields that are compared, by their keys.
+/// The keys of the fields that are compared.
 const COMPARED: [&str; 22] = [
     "clock_source",
     "cpu",
@@ -76,13 +77,13 @@ const COMPARED: [&str; 22] = [
     "provenance",
 ];
 
-/// Fields that identify a model of CPU.
+/// The keys of the fields that identify a CPU model.
 const OF_CPU: [&str; 3] = ["cpu", "cpu_family", "cpu_model"];
 
-/// Frequencies that differ by less are the same.
+/// Frequencies that differ by at most this share count as equal.
 const SAME_FREQUENCY: f64 = 0.01;
 
-/// All that differs, a change of the clock source first, another CPU next.
+/// All differences: a change of the clock source first, then a change of the CPU.
 #[must_use]
 pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
     let mut changes: Vec<PlatformChange> = Vec::new();
@@ -107,7 +108,7 @@ pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
         let [old, new] = [&before, &after].map(written);
         let remark = match (old.as_deref().zip(new.as_deref()), key) {
             (Some((old, new)), "clock_source") if has_fallen(old, new) => Some(Remark::Fell),
-            // Once: where the model has another name, its numbers add nothing.
+            // Reported once: if the model name differs, the model numbers add no information.
             (Some(_), key)
                 if OF_CPU.contains(&key) && !changes.iter().any(PlatformChange::is_other_cpu) =>
             {
@@ -125,8 +126,7 @@ pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
     changes
 }
 
-/// Why the CPU of `new` is not known to be the one of `old`; nothing where both have the same
-/// model.
+/// Explains why the two CPUs may differ; `None` if both reports name the same model.
 #[must_use]
 pub fn unlike_cpu(old: &Report, new: &Report) -> Option<String> {
     for (report, what) in [(old, "baseline"), (new, "new report")] {
@@ -139,7 +139,7 @@ pub fn unlike_cpu(old: &Report, new: &Report) -> Option<String> {
     Some(format!("the baseline is of another CPU: {change}"))
 }
 
-/// Whether a read through the kernel takes longer with the new clock source.
+/// Whether a read through the kernel is more expensive with the new clock source.
 fn has_fallen(old: &str, new: &str) -> bool {
     let class = |source| Some(clock_sources::find(source)?.cost_class);
     class(old)
@@ -148,13 +148,13 @@ fn has_fallen(old: &str, new: &str) -> bool {
 }
 
 impl PlatformChange {
-    /// Whether all else has to be read in its light: another clock source, or another CPU.
+    /// Whether the difference affects all results: another clock source, or another CPU.
     #[must_use]
     pub fn is_loud(&self) -> bool {
         self.what == CLOCK_SOURCE || self.remark.is_some()
     }
 
-    /// Whether it is another model of CPU.
+    /// Whether the difference is another CPU model.
     #[must_use]
     pub fn is_other_cpu(&self) -> bool {
         self.remark == Some(Remark::OtherCpu)

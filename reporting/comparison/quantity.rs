@@ -1,4 +1,4 @@
-//! The figures that are compared: which differences matter, and how they are written.
+//! Defines the quantities that are compared, the differences that matter, and their notation.
 
 use std::sync::LazyLock;
 
@@ -8,26 +8,26 @@ use crate::fields::{Field, Kind, Row, Scatter, Unit, of_kind};
 use crate::model::Interval;
 use crate::text::numbers::{significant, time};
 
-/// The kernel may let its clock run faster or slower by this share to set it (adjtimex(2): 500
-/// ppm), and nanoseconds are what it says. *Definition*.
+/// The kernel may speed up or slow down its clock by this share to adjust it (adjtimex(2): 500
+/// ppm), and it defines the nanoseconds that it returns. *Definition*.
 pub(super) const SLEW: f64 = 500e-6;
 
-/// Costs and resolutions that differ by less than this share are as good as the same: what vendors,
-/// kernels and hypervisors declare of rates is rounded by as much (10.00 and 10.02 ns), and Quality
-/// moves by a twentieth of a percent of itself. *Seen*.
-const SMALLEST: f64 = 0.005;
-/// The same for Quality: what smallest differences of both together make of it (their exponents are
-/// -0.1). *Computed*.
-const SMALLEST_QUALITY: f64 = 0.001;
-/// Spreads that differ by less than this share of them are as good as the same: Quality goes by
-/// their square root. *Computed*.
-const SMALLEST_SPREAD: f64 = 2.0 * SMALLEST_QUALITY;
+/// Costs and resolutions that differ by less than this share count as equal: vendors, kernels and
+/// hypervisors round declared rates by as much (10.00 and 10.02 ns), and Quality changes by a
+/// relative 0.05 %. *Seen*.
+const MIN_SHARE: f64 = 0.005;
+/// The corresponding share for Quality: the effect of the smallest differences of cost and
+/// resolution together (their exponents are -0.1). *Computed*.
+const MIN_QUALITY_SHARE: f64 = 0.001;
+/// Spreads with a relative difference below this share count as equal: Quality depends on their
+/// square root. *Computed*.
+const MIN_SPREAD_SHARE: f64 = 2.0 * MIN_QUALITY_SHARE;
 
-/// A figure that is compared, by its name in the table of fields.
+/// A quantity that is compared, by its name in the table of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantity(&'static str);
 
-/// The fields of each kind of rows that are compared, by their names.
+/// The fields of each kind of rows that are compared, with their names.
 static COMPARED: LazyLock<[Vec<(Quantity, &Field)>; 3]> = LazyLock::new(|| {
     Kind::ALL.map(|kind| {
         let named = |field: &'static Field| Some((Quantity(field.compared?.0), field));
@@ -36,20 +36,20 @@ static COMPARED: LazyLock<[Vec<(Quantity, &Field)>; 3]> = LazyLock::new(|| {
 });
 
 impl Quantity {
-    /// Formula (1), in percent; differences in points.
+    /// Quality, formula (1), in percent; differences are in percentage points.
     pub const QUALITY: Self = Self("Quality");
-    /// What a call costs alone, in nanoseconds.
+    /// The cost of an isolated call, in nanoseconds.
     pub const COST: Self = Self("cost");
-    /// One step, in nanoseconds.
+    /// The resolution, in nanoseconds.
     pub const RESOLUTION: Self = Self("resolution");
-    /// A share.
+    /// The spread, a share.
     pub const SPREAD: Self = Self("spread");
-    /// Of a sleep primitive, in nanoseconds: its shortest wait.
+    /// The shortest wait of a sleep primitive, in nanoseconds.
     pub const FLOOR: Self = Self("floor");
-    /// Of a timer that waits, in nanoseconds: its median lateness.
+    /// The median lateness of a timer that waits, in nanoseconds.
     pub const LATENESS: Self = Self("lateness");
 
-    /// All of them, each once.
+    /// All quantities, without duplicates.
     pub fn all() -> impl Iterator<Item = Self> {
         let named = || COMPARED.iter().flatten().map(|(quantity, _)| *quantity);
         let is_first = move |(at, quantity): &(usize, Self)| {
@@ -61,7 +61,7 @@ impl Quantity {
             .map(|(_, quantity)| quantity)
     }
 
-    /// Those of rows of a kind, Quality first.
+    /// The quantities of one kind of rows, Quality first.
     pub(super) fn of_kind(kind: Kind) -> Vec<Self> {
         let fields = COMPARED[kind as usize].iter();
         let mut all: Vec<Self> = fields.map(|(quantity, _)| *quantity).collect();
@@ -81,29 +81,29 @@ impl Quantity {
         fields.next().expect("quantities are names of fields")
     }
 
-    /// Its name.
+    /// The name.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.0
     }
 
-    /// Its unit.
+    /// The unit.
     pub(super) fn unit(self) -> Unit {
         self.field().unit
     }
 
-    /// What runs of an unchanged machine differ by.
+    /// The kind of scatter between runs of an unchanged machine.
     pub(super) fn scatter(self) -> Scatter {
         let compared = self.field().compared;
         compared.map_or(Scatter::None, |(_, scatter)| scatter)
     }
 
-    /// Whether it is of clocks, or else of timers that wait.
+    /// Whether clocks have the quantity; otherwise timers that wait have it.
     pub(super) fn is_of_clocks(self) -> bool {
         self.field_of(Kind::Clocks).is_some()
     }
 
-    /// Its figure in a row. Shares that people read in percent are compared in percent.
+    /// Reads the value from a row. Shares that are printed in percent are compared in percent.
     pub(super) fn figure(self, row: Row) -> Option<Interval> {
         let figure = self.field_of(row.kind())?.figure(row)?;
         let scale = if self.unit() == Unit::Percent {
@@ -114,18 +114,18 @@ impl Quantity {
         figure.scaled(scale).sound()
     }
 
-    /// A figure, as people read it.
+    /// Formats a value for people.
     pub(super) fn written(self, value: f64) -> String {
         match self.unit() {
             Unit::Percent => format!("{value:.2} %"),
             Unit::Share => format!("{value:.3}"),
-            // Less than a thousandth of a ppm is rounding.
+            // Rounding hides differences below 0.001 ppm.
             Unit::Ppm => format!("{} ppm", significant((value * 1e3).round() / 1e3, 3)),
             _ => time(Some(value)),
         }
     }
 
-    /// Whether the new figure is better than the old one.
+    /// Whether the new value is better than the old one.
     pub(super) fn is_better(self, old: f64, new: f64) -> bool {
         match self.unit() {
             Unit::Percent | Unit::Share => new > old,
@@ -134,17 +134,18 @@ impl Quantity {
         }
     }
 
-    /// The smallest difference that matters, as a share of the old figure.
+    /// The smallest difference that matters, as a share of the old value.
     pub(super) fn smallest_share(self) -> f64 {
         match self.unit() {
-            Unit::Percent => SMALLEST_QUALITY,
-            Unit::Share => SMALLEST_SPREAD,
+            Unit::Percent => MIN_QUALITY_SHARE,
+            Unit::Share => MIN_SPREAD_SHARE,
             Unit::Ppm => 0.0,
-            _ => SMALLEST,
+            _ => MIN_SHARE,
         }
     }
 
-    /// The same in the unit of the figure. The rate of a clock differs by what the kernel slews it.
+    /// The smallest difference that matters, in the unit of the quantity. For the rate of a clock,
+    /// this is the range within which the kernel slews it.
     pub(super) fn smallest_difference(self, old: f64) -> f64 {
         match (self.unit(), self.scatter()) {
             (Unit::Ppm, Scatter::Slew) => 1e6 * SLEW,
@@ -152,13 +153,13 @@ impl Quantity {
         }
     }
 
-    /// Whether its differences are reported in percent as well.
+    /// Whether differences are also reported in percent.
     pub(super) fn is_relative(self) -> bool {
         self.unit() == Unit::Nanoseconds
     }
 }
 
-/// Documents call it by its name.
+/// Serialises as the name of the quantity.
 impl Serialize for Quantity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0.to_ascii_lowercase())

@@ -1,5 +1,5 @@
-//! The rows of reports as they are compared: clocks, waits and periods alike, those of different
-//! runs matched by id and conditions.
+//! Prepares the rows of reports for comparison, and matches rows of different runs by id and
+//! conditions. Clocks, waits and periodic timers are treated the same way.
 
 use indexmap::IndexMap;
 
@@ -11,16 +11,16 @@ use crate::model::{Following, Interval, Report, Status, TimerRow, WaitConditions
 use crate::statistics::mean;
 use crate::text::numbers::short_time;
 
-/// The degrees of freedom that intervals of waits are taken to have, as reports do not say: those
+/// The assumed degrees of freedom of intervals of waits, because reports do not state them: those
 /// of five processes. *Judgement*.
 const DEGREES: f64 = 4.0;
 
 /// The frequencies of a run, in hertz.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Hertz {
-    /// Of the core.
+    /// The effective frequency of the core.
     pub core: Option<f64>,
-    /// The one that turned time into cycles.
+    /// The frequency that converted time to cycles.
     pub cycles: Option<f64>,
 }
 
@@ -32,8 +32,8 @@ impl Hertz {
         }
     }
 
-    /// The mean of the old runs, at which all figures are reported; nothing where a run of either
-    /// side does not know its own.
+    /// The mean frequencies of the old runs, at which all values are reported; a frequency is
+    /// `None` if a run of either side lacks it.
     pub(super) fn of_old_runs(old: &[&Report], new: &[&Report]) -> Self {
         let common = |frequency: fn(&Self) -> Option<f64>| {
             let known = |runs: &[&Report]| -> Option<Vec<f64>> {
@@ -51,8 +51,8 @@ impl Hertz {
     }
 }
 
-/// What rows of different runs have in common. Only clocks have no conditions, and timers that could
-/// not be measured.
+/// Identifies the same timer in different runs. Clocks and timers that could not be measured have
+/// no conditions.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key<'a> {
     is_clock: bool,
@@ -61,24 +61,24 @@ pub(super) struct Key<'a> {
     conditions: Option<WaitConditions>,
 }
 
-/// A row of a report with its figures.
+/// A row of a report with its values.
 pub(super) struct Row<'a> {
     row: fields::Row<'a>,
     pub hertz: Hertz,
-    /// Each figure, with the length of the wait that it is of.
+    /// Each value, with the quantity and the length of the wait in nanoseconds.
     pub figures: Vec<(Quantity, Option<u64>, Interval)>,
 }
 
-/// The rows of a side, a run each.
+/// The rows of one side by timer, one row for each run.
 type Groups<'a, 'b> = IndexMap<Key<'a>, Vec<&'b Row<'a>>>;
 
-/// What is on both sides, and what on one of them.
+/// Rows that both sides contain, and timers that only one side contains.
 #[derive(Default)]
 pub(super) struct Matched<'a, 'b> {
-    /// Old rows, new ones, and those of a history, with their name.
+    /// The name of each timer, with its old rows, new rows and history rows.
     pub pairs: Vec<(String, [Vec<&'b Row<'a>>; 3])>,
     pub one_sided: Vec<OneSided>,
-    /// The names of all.
+    /// The names of all timers.
     pub names: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Its name, with the conditions by which it differs from others of its report.
+    /// The id with the conditions that differ within its report.
     fn name(&self) -> String {
         match self.row.request_ns() {
             Some(ns) => format!("{} every {}", self.row.name(), short_time(ns as f64)),
@@ -131,7 +131,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The row itself, where it is of a clock.
+    /// The clock; `None` for rows of other kinds.
     pub(super) fn clock(&self) -> Option<&'a TimerRow> {
         self.row.clock()
     }
@@ -146,7 +146,7 @@ impl<'a> Row<'a> {
         found.map(|(_, _, figure)| *figure)
     }
 
-    /// A figure of it as one of a run.
+    /// Combines a value with the data of its run that comparisons need.
     pub(super) fn run(&self, figure: Interval) -> Run {
         let processes = self.clock().map(|row| {
             let observations = row.observations.as_ref();
@@ -167,8 +167,8 @@ impl<'a> Row<'a> {
         self.clock()?.cost.as_ref()?.follows
     }
 
-    /// Whether a single process is all that a figure rests on. Clocks say so; published figures have
-    /// no intervals either.
+    /// Whether the value depends on a single process. Clocks carry a warning in that case; the
+    /// absence of an interval is not sufficient, because published values have none either.
     pub(super) fn is_of_single_process(&self, figure: Interval) -> bool {
         match self.clock() {
             Some(_) => self.has_warning("single-process"),
@@ -191,9 +191,9 @@ impl Key<'_> {
     }
 }
 
-/// Matches the rows of the old runs, the new ones and those of a history.
+/// Matches the rows of the old runs, the new runs and the history.
 pub(super) fn matched<'a, 'b>(sides: [&'b [Row<'a>]; 3]) -> Matched<'a, 'b> {
-    // The CPU on which it waited does not matter where each side has one only.
+    // The CPU of a wait is ignored if no side measured on several CPUs.
     let has_several_cpus = |rows: &[Row]| {
         let mut cpus = rows
             .iter()
@@ -241,8 +241,8 @@ fn grouped<'a, 'b>(rows: &'b [Row<'a>], by_cpu: bool) -> Groups<'a, 'b> {
     groups
 }
 
-/// The rows of the other side of the same timer under the same conditions. One that could not be
-/// measured has none, and is the same timer all the same.
+/// Finds the rows of the same timer under the same conditions on the other side. A timer that could
+/// not be measured has no conditions, and matches by its id.
 fn counterpart<'g, 'a, 'b>(
     side: &'g Groups<'a, 'b>,
     key: &Key<'a>,
@@ -256,7 +256,7 @@ fn counterpart<'g, 'a, 'b>(
     })
 }
 
-/// What became of a timer that one side alone has figures of. A side has them where any run does.
+/// How a timer differs if only one side has results. A side has results if any of its runs has.
 fn one_sided(old: Option<&Vec<&Row>>, new: Option<&Vec<&Row>>, name: &str) -> Option<OneSided> {
     let [old, new] = [old, new].map(|rows| {
         let rows = rows?;

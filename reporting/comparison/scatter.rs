@@ -1,5 +1,6 @@
-//! How much runs of an unchanged machine differ beyond the processes of one run, by the kind of
-//! read. It decides where a side has one report only; several reports measure it.
+//! Defines the scatter between runs of an unchanged machine, beyond the scatter between processes
+//! of one run, by how the timer is read. It is used if a side has a single report; several reports
+//! measure their own scatter.
 
 use super::Quantity;
 use super::quantity::SLEW;
@@ -7,35 +8,36 @@ use crate::fields::{Scatter, Unit as FieldUnit};
 use crate::model::{Family, ReadsBy, TimerRow};
 use crate::quality::{COST_EXPONENT, SPREAD_EXPONENT};
 
-/// How a timer is read, as far as it matters for how much runs differ.
+/// How a timer is read, as far as it affects the scatter between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
-    /// By an instruction, or by code of the system that runs in user mode.
+    /// By an instruction or by system code in user mode.
     InUserMode,
     /// By a system call.
     BySystemCall,
-    /// CPU time or an event counter, which the kernel adds up.
+    /// CPU time or an event counter, which the kernel accumulates.
     OfCpuTime,
     /// In another runtime, or in an unknown way.
     Elsewhere,
-    /// It waits.
+    /// The timer waits.
     Waiting,
 }
 
-/// Standard deviations of the logarithm of a cost in cycles between runs, of reads in user mode, by
-/// a system call and of CPU time, and of others. *Seen*: docs/selftest.md, what runs differ by.
+/// Standard deviations of the logarithm of a cost in cycles between runs, for reads in user mode,
+/// by a system call, of CPU time, and for all other reads. *Seen*: docs/selftest.md, what runs
+/// differ by.
 const COSTS: [f64; 4] = [0.025, 0.08, 0.08, 0.10];
-/// The same of a spread *s*, in √(*s* (1 - *s*)).
-/// *Seen*: as `COSTS`.
+/// The corresponding standard deviations of a spread *s*, relative to √(*s* (1 - *s*)). *Seen*: as
+/// `COSTS`.
 const SPREADS: [f64; 4] = [0.2, 0.4, 0.4, 0.4];
-/// Of a cost and a spread where the core was shared in one of the runs, in user mode and of all
-/// others. *Seen*: as `COSTS`.
+/// The standard deviations of a cost and a spread if another program shared the core in one of the
+/// runs, for reads in user mode and for all other reads. *Seen*: as `COSTS`.
 const SHARED_CORE: [[f64; 2]; 2] = [[0.04, 0.3], [0.15, 0.6]];
-/// Standard deviation of the logarithm of a lateness between runs: how deeply the host's CPU slept.
-/// *Seen*: as `COSTS`.
+/// Standard deviation of the logarithm of a lateness between runs: it depends on how deeply the
+/// host's CPU slept. *Seen*: as `COSTS`.
 const WAITS: f64 = 0.3;
-/// Degrees of freedom that these are known with: of ten runs of many timers, which do not vary
-/// alone. *Judgement*.
+/// The degrees of freedom of these standard deviations: ten runs of many timers, which do not vary
+/// independently. *Judgement*.
 pub(super) const DEGREES: f64 = 30.0;
 
 impl Read {
@@ -51,8 +53,8 @@ impl Read {
         }
     }
 
-    /// The variance between runs of a figure of this value, on the scale that it is compared on: of
-    /// a logarithm where that is `relative`. `spread` goes with the figure.
+    /// The variance between runs for a quantity with this `value`: of its logarithm if `relative`,
+    /// else in its own unit. `spread` is the spread of the same timer.
     pub(super) fn variance(
         self,
         quantity: Quantity,

@@ -1,5 +1,5 @@
-//! A comparison as sections of a document: what has to be known first, the sentences, and tables of
-//! what changed.
+//! Adds a comparison to a document: important platform changes, the summary sentences, and tables
+//! of the changes.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -18,8 +18,8 @@ const RED: &str = "31";
 const GREEN: &str = "32";
 
 impl Comparison {
-    /// Adds what changed to a document. Another clock source or another CPU stands before the
-    /// sentences, as all else has to be read in its light. `all` adds what is no more than noise.
+    /// Adds the changes to a document. Another clock source or another CPU comes before the
+    /// summary, because it affects all results. `all` includes differences within noise.
     pub fn add_to<'a, T: Serialize>(
         &self,
         document: Document<'a, T>,
@@ -67,9 +67,9 @@ fn codes(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The figures to be shown, the worst first: those that differ by more than noise, or could not be
-/// judged and differ by what matters; or `all` of them. A spread without an interval is shown with
-/// all others only: it enters Quality, which is judged.
+/// The differences to show, worst first: changes that exceed noise and unjudged differences that
+/// matter, or all differences if `all` is set. A spread without an interval is shown only if `all`
+/// is set, because it enters Quality, which is judged.
 fn visible(comparison: &Comparison, all: bool) -> Vec<&Compared> {
     let differs = |compared: &&Compared| match compared.verdict {
         Verdict::Unjudged => {
@@ -80,7 +80,8 @@ fn visible(comparison: &Comparison, all: bool) -> Vec<&Compared> {
     };
     let figures = comparison.figures.iter();
     let mut shown: Vec<&Compared> = figures.filter(|figure| all || differs(figure)).collect();
-    // Stable: within a verdict, the timers keep the order of the report, and each its figures.
+    // The sort is stable: within a verdict, timers and their quantities keep the order of the
+    // report.
     shown.sort_by_key(|compared| match compared.verdict {
         Verdict::Worse => 0,
         Verdict::Better => 1,
@@ -90,7 +91,7 @@ fn visible(comparison: &Comparison, all: bool) -> Vec<&Compared> {
     shown
 }
 
-/// A row a figure. Units differ from row to row, so that figures are text.
+/// A table with one row for each difference. Units differ among rows, so the values are text.
 fn figures(shown: &[&Compared]) -> Table<'static> {
     let mut table = table([
         "timer",
@@ -121,7 +122,7 @@ fn figures(shown: &[&Compared]) -> Table<'static> {
     table
 }
 
-/// A row an answer that changed.
+/// A table with one row for each changed answer.
 fn answers(comparison: &Comparison) -> Table<'static> {
     let mut table = table(["timer", "question", "answer", "verdict", "finding"]);
     for answer in &comparison.answers {
@@ -136,7 +137,7 @@ fn answers(comparison: &Comparison) -> Table<'static> {
     table
 }
 
-/// The first column and the last but one fold where a terminal is narrow.
+/// On a narrow terminal, the first column and the second to last column fold.
 fn table<const N: usize>(headings: [&'static str; N]) -> Table<'static> {
     let mut columns = headings.map(TableColumn::left);
     columns[0].longest = Some(60);
@@ -172,7 +173,7 @@ fn in_words(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Timers of one report only, by what became of them and why.
+/// Timers with results in one report only, grouped by how the reports differ and by reason.
 fn one_sided(comparison: &Comparison) -> impl Iterator<Item = (&'static str, String)> {
     let mut groups: IndexMap<(&str, String), Vec<&str>> = IndexMap::new();
     for timer in &comparison.one_sided {
@@ -190,7 +191,7 @@ fn one_sided(comparison: &Comparison) -> impl Iterator<Item = (&'static str, Str
     groups.map(|((what, reason), timers)| (what, by_runtime(&timers) + &reason))
 }
 
-/// Names of which several have the same runtime as one: `java:* (7)`.
+/// Merges the names of timers of the same runtime: `java:* (7)`.
 fn by_runtime(timers: &[&str]) -> String {
     let mut runtimes: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for name in timers {
@@ -206,7 +207,7 @@ fn by_runtime(timers: &[&str]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// How many figures came to which verdict, and by which rules.
+/// Counts the values for each verdict, and states the rules of the comparison.
 fn summary(comparison: &Comparison) -> String {
     let count = |verdict| comparison.count(verdict);
     let [worse, better, noise, unjudged] = [

@@ -1,5 +1,5 @@
-//! The sentences that a comparison comes down to: whether reads or waits became slower, and what
-//! else changed.
+//! Summarises a comparison in one sentence for clocks and one for waits: whether reads or waits
+//! became slower, and what else changed.
 
 use super::Quantity;
 use super::{Compared, Comparison, Verdict};
@@ -7,11 +7,11 @@ use crate::statistics::{quantile, sorted};
 use crate::text::counted;
 use crate::text::numbers::significant;
 
-/// Timers that are listed with their figures.
+/// The largest number of timers that a sentence lists with their changes.
 const MOST_LISTED: usize = 3;
 
-/// What a sentence is about: its subject, the quantities that decide, and the words for more and
-/// for less of them.
+/// The subject of a sentence, the quantities that decide it, and the words for an increase and a
+/// decrease.
 type Subject = (&'static str, &'static [Quantity], [&'static str; 2]);
 
 const CLOCKS: Subject = ("Clock reads", &[Quantity::COST], ["slower", "faster"]);
@@ -21,7 +21,8 @@ const WAITS: Subject = (
     ["later", "earlier"],
 );
 
-/// A sentence for clocks and one for timers that wait, as far as there are any.
+/// The sentence for clocks and the sentence for timers that wait; a kind without values has no
+/// sentence.
 pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
     for (of_clocks, subject) in [(true, CLOCKS), (false, WAITS)] {
@@ -75,7 +76,7 @@ fn with_verdict<'a>(figures: &[&'a Compared], verdict: Verdict) -> Vec<&'a Compa
         .collect()
 }
 
-/// `; lost: c, gone and 2 more`.
+/// Formats a list, as in `; lost: c, gone and 2 more`.
 fn list(what: &str, names: Vec<String>) -> String {
     let first = names[..names.len().min(MOST_LISTED)].join(", ");
     match names.len() {
@@ -85,7 +86,7 @@ fn list(what: &str, names: Vec<String>) -> String {
     }
 }
 
-/// That nothing changed, and what would have been detected.
+/// States that nothing changed, and how large a change would have been detected.
 fn unchanged(main: &[&Compared]) -> String {
     let judged = with_verdict(main, Verdict::Noise);
     if judged.is_empty() {
@@ -112,13 +113,13 @@ fn unchanged(main: &[&Compared]) -> String {
     format!("unchanged ({judged}{detectable}{unknown})")
 }
 
-/// By how much it changed, in either direction.
+/// The size of the change, regardless of its direction.
 fn size(compared: &Compared) -> f64 {
     let percent = compared.change.percent;
     percent.map_or(f64::INFINITY, |by| (by.value / 100.0).ln_1p().abs())
 }
 
-/// As in `thread-cputime by 8 % [6, 10]`.
+/// Formats a change, as in `thread-cputime by 8 % [6, 10]`.
 fn by_how_much(compared: &Compared) -> String {
     let timer = &compared.timer;
     let Some(by) = compared.change.percent else {
@@ -137,7 +138,7 @@ fn by_how_much(compared: &Compared) -> String {
     format!("{timer} by {}{interval}", percent(by.value.abs()))
 }
 
-/// More than three times as much is a factor.
+/// Formats a percentage; above 200 % it is written as a factor.
 fn percent(percent: f64) -> String {
     if percent > 200.0 {
         return format!("a factor of {}", significant(1.0 + percent / 100.0, 2));

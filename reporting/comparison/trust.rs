@@ -1,29 +1,29 @@
-//! What changed in the answers to the questions of trust.
+//! Compares the answers to the trust questions.
 
 use serde::Serialize;
 
 use super::Verdict;
 use crate::model::{Answer, Outcome, Question, TimerRow};
 
-/// A question of trust that two reports answered differently.
+/// A trust question that two reports answered differently.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChangedAnswer {
     /// The timer.
     pub timer: String,
     /// The question.
     pub question: Question,
-    /// What the old report answered.
+    /// The answer in the old report.
     pub old: Outcome,
-    /// What the new one answers.
+    /// The answer in the new report.
     pub new: Outcome,
-    /// The evidence of the new one.
+    /// The evidence in the new report.
     pub finding: String,
-    /// Worse where the timer failed just now, better where it passes what it failed; else unknown.
+    /// Worse if the timer newly fails, better if it passes after it failed; otherwise unknown.
     pub verdict: Verdict,
 }
 
-/// The answers that changed, of the same timer in the runs of either side. A report that did not
-/// ask has no answer, and what a run could not test is the same answer as what another one found.
+/// The changed answers for one timer. A report that did not ask a question has no answer, and a
+/// change between passed and not tested does not count.
 pub(super) fn changed(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswer> {
     let answered = Question::ALL.into_iter().filter_map(|question| {
         let (before, after) = (agreed(old, question)?, agreed(new, question)?);
@@ -48,7 +48,7 @@ pub(super) fn changed(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswer
     answered.collect()
 }
 
-/// Whether both sides answered a question of trust.
+/// Whether both sides answered a trust question.
 pub(super) fn are_asked(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
     let answered = |rows: &[&TimerRow], question| {
         agreed(rows, question).is_some_and(|answer| answer.outcome != Outcome::NotTested)
@@ -58,7 +58,8 @@ pub(super) fn are_asked(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
         .any(|question| answered(old, question) && answered(new, question))
 }
 
-/// What most runs answered that could test it; of two that are as many, the graver one.
+/// The most frequent answer among runs that could test the question; of equally frequent answers,
+/// the most severe one.
 fn agreed<'a>(rows: &[&'a TimerRow], question: Question) -> Option<Answer<'a>> {
     let asked = || {
         let verdicts = rows.iter().filter_map(|row| row.verdicts.as_ref());

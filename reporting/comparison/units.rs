@@ -1,5 +1,5 @@
-//! The figures of matched rows that are compared, and in which unit: a cost in cycles where it follows
-//! the core, in nanoseconds where it does not.
+//! Selects the quantities of matched rows to compare, and the unit: cycles if a cost follows the
+//! core frequency, otherwise nanoseconds.
 
 use super::evidence::{Run, Sides};
 use super::family::Candidate;
@@ -10,15 +10,15 @@ use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 use crate::statistics::mean;
 use crate::text::numbers::short_time;
 
-/// Runs of sides with several, with fewer of which it is unknown what a cost follows.
+/// With fewer runs on sides with several runs, it is unknown which unit a cost follows.
 /// *Judgement*: a scatter of fewer is none.
-const FEWEST: usize = 4;
-/// What runs differ by in the right unit is at most this part of what they differ by in the wrong
-/// one. *Judgement*: the wrong unit adds what the core's frequency differs by, and rarely takes as
-/// much away.
-const CLEARLY: f64 = 0.7;
+const MIN_RUNS: usize = 4;
+/// A cost follows a unit if its scatter between runs in this unit is at most this part of the
+/// scatter in the other unit. *Judgement*: the wrong unit adds what the core's frequency differs
+/// by, and rarely takes as much away.
+const MAX_SCATTER_RATIO: f64 = 0.7;
 
-/// All figures that both sides have of a timer, in each unit in which they may be unchanged.
+/// All quantities of a timer that both sides have, in each unit in which they may be unchanged.
 pub(super) fn candidates(name: &str, sides: [&[&Row]; 3], common: Hertz) -> Vec<Candidate> {
     let mut wanted: Vec<(Quantity, Option<u64>)> = Vec::new();
     for (quantity, length, _) in sides[1].iter().flat_map(|row| &row.figures) {
@@ -55,7 +55,7 @@ pub(super) fn candidates(name: &str, sides: [&[&Row]; 3], common: Hertz) -> Vec<
     wanted.into_iter().filter_map(candidate).collect()
 }
 
-/// The figure of a row as it would be at the common frequencies.
+/// The value of a row, converted to the common frequencies.
 fn run_at(
     common: Hertz,
     quantity: Quantity,
@@ -74,16 +74,16 @@ fn run_at(
     } else if quantity == Quantity::COST {
         of_cost
     } else {
-        // Quality counts cycles, of time as well.
+        // Quality is computed in cycles, also for resolutions and costs in nanoseconds.
         let of_time = ratio(common.cycles, row.hertz.cycles);
         of_time.powf(RESOLUTION_EXPONENT) * (of_time * of_cost).powf(COST_EXPONENT)
     };
     row.run(figure.scaled(factor))
 }
 
-/// The units in which a figure may be unchanged: a cost that follows the core in cycles, one that
-/// does not in nanoseconds, in either where that is unknown. A Quality goes by its cost. Several
-/// runs decide, else what the reports say.
+/// The units in which a value may be unchanged: cycles for a cost that follows the core frequency,
+/// nanoseconds for a cost that does not, and both if that is unknown. A Quality uses the unit of
+/// its cost. Several runs decide; otherwise the reports do.
 fn units(quantity: Quantity, sides: [&[&Row]; 3], common: Hertz) -> &'static [Option<Unit>] {
     if ![Quantity::COST, Quantity::QUALITY].contains(&quantity) {
         return &[None];
@@ -114,9 +114,9 @@ fn units(quantity: Quantity, sides: [&[&Row]; 3], common: Hertz) -> &'static [Op
     }
 }
 
-/// What a cost follows from run to run: unchanged runs differ clearly less in one unit than in the
-/// other. The difference between the sides has no part in it. It is unknown with few runs, and where
-/// the core kept its frequency.
+/// Determines from several runs what a cost follows: the unit with the clearly smaller scatter
+/// between unchanged runs. The difference between the two sides is not used. The result is unknown
+/// with few runs, or if the core kept its frequency.
 fn between_runs(sides: [&[&Row]; 3], common: Hertz) -> Following {
     let scatter = |unit: Unit| -> Option<f64> {
         let mut apart = Vec::new();
@@ -136,12 +136,12 @@ fn between_runs(sides: [&[&Row]; 3], common: Hertz) -> Following {
             let several = costs.iter().filter(|_| costs.len() > 1);
             apart.extend(several.map(|cost| (cost / centre - 1.0).powi(2)));
         }
-        let variance = mean(&apart).filter(|_| apart.len() >= FEWEST);
+        let variance = mean(&apart).filter(|_| apart.len() >= MIN_RUNS);
         variance.map(f64::sqrt)
     };
     match (scatter(Unit::Cycles), scatter(Unit::Time)) {
-        (Some(cycles), Some(time)) if cycles < CLEARLY * time => Following::Core,
-        (Some(cycles), Some(time)) if time < CLEARLY * cycles => Following::Device,
+        (Some(cycles), Some(time)) if cycles < MAX_SCATTER_RATIO * time => Following::Core,
+        (Some(cycles), Some(time)) if time < MAX_SCATTER_RATIO * cycles => Following::Device,
         _ => Following::Unknown,
     }
 }

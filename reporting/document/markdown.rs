@@ -3,10 +3,10 @@
 use super::Section;
 use crate::table::{Format, escape_markdown as escape};
 
-/// Columns of a plot.
+/// The width of a plot in columns.
 const PLOT_COLUMNS: usize = 80;
 
-/// The sections as blocks.
+/// Renders the sections as Markdown blocks.
 pub(super) fn render(sections: &[Section<'_>]) -> String {
     let blocks = sections.iter().map(block);
     let blocks: Vec<String> = blocks.filter(|block| !block.is_empty()).collect();

@@ -1,9 +1,8 @@
-//! What a verb prints: data for programs and sections for people, in any format.
+//! The output of a command: data for programs and sections for people, in any format.
 //!
-//! A verb builds one [`Document`]: `data` becomes JSON, the sections become text on a terminal or
-//! Markdown, and the tables among them become CSV, HTML or LaTeX. The verb adds sections in the
-//! order in which people read them, with texts as they are: the renderers fold, clean and escape
-//! them.
+//! A command builds one [`Document`]: `data` becomes JSON, the sections become text on a terminal
+//! or Markdown, and the tables among the sections become CSV, HTML or LaTeX. The command adds
+//! sections in reading order and does not escape text: the renderers fold, clean and escape it.
 //!
 //! ```
 //! use reporting::document::{Document, Render};
@@ -23,10 +22,11 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! The command line gives a verb its `--format` and `--output` as `cli::OutputArgs`.
-//! `OutputArgs::prepare` opens the files before anything is measured and `commands::emit` writes the
-//! document to them, then to standard output. Reports and tabulations implement [`Render`] as well,
-//! so that all verbs end with `emit`. The formats of each verb stand in one table, `cli::groups`.
+//! The command line gives each command its `--format` and `--output` as `cli::OutputArgs`.
+//! `OutputArgs::prepare` opens the files before the measurement starts, and `commands::emit` writes
+//! the document to these files, then to standard output. Reports and tabulations also implement
+//! [`Render`], so that every command ends with `emit`. `cli::groups` lists the formats of each
+//! command.
 
 mod markdown;
 mod terminal;
@@ -41,38 +41,38 @@ use crate::table::{Format, Style, Table};
 
 pub use terminal::{listed, machine};
 
-/// Something that can be written in several formats.
+/// A value that can be written in several formats.
 pub trait Render {
-    /// Writes it; `style` matters to [`Format::Table`] only.
+    /// Writes the value. Only [`Format::Table`] uses `style`.
     ///
     /// # Errors
-    /// When the output cannot be written, or there is no such format of it.
+    /// When the output cannot be written, or the value does not support `format`.
     fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()>;
 }
 
-/// The data of an answer and its sections for people.
+/// The result of a command: data for programs and sections for people.
 #[derive(Debug)]
 pub struct Document<'a, T> {
     data: T,
     sections: Vec<Section<'a>>,
 }
 
-/// A part of a document.
+/// A section of a document.
 #[derive(Debug)]
 enum Section<'a> {
-    /// The title of what follows.
+    /// The title of the following sections.
     Heading(String),
-    /// Text, and the escape codes (ECMA-48, SGR) that paint it.
+    /// Text, and the escape codes (ECMA-48, SGR) that colour it.
     Paragraph(String, &'static str),
-    /// What to do next.
+    /// A suggestion for the next step.
     Note(String),
-    /// Names with values.
+    /// Pairs of a name and a value.
     Facts(Vec<(String, String)>),
-    /// Names with values that describe the conditions, as comments.
+    /// Pairs of a name and a value that describe the measurement conditions, printed as comments.
     Conditions(Vec<(String, String)>),
-    /// Figures, and the escape codes that paint each row.
+    /// A table, and the escape codes that colour each row.
     Table(Table<'a>, Vec<&'static str>),
-    /// Figures for programs only.
+    /// A table for CSV, HTML and LaTeX only.
     Data(Table<'a>),
     Findings(Vec<FindingText>),
     Plot(Plot),
@@ -80,16 +80,16 @@ enum Section<'a> {
     Code(String),
 }
 
-/// A finding in words.
+/// A finding as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingText {
-    /// How much it matters.
+    /// The severity of the finding.
     pub severity: Severity,
-    /// Its stable name.
+    /// The stable code of the finding.
     pub code: String,
-    /// What was found.
+    /// The text of the finding.
     pub message: String,
-    /// What to do about it.
+    /// The suggested remedy.
     pub advice: Option<String>,
 }
 
@@ -104,7 +104,7 @@ impl From<&crate::model::Finding> for FindingText {
     }
 }
 
-fn owned(
+fn own_pairs(
     facts: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
 ) -> Vec<(String, String)> {
     let facts = facts.into_iter();
@@ -114,7 +114,7 @@ fn owned(
 }
 
 impl<'a, T: Serialize> Document<'a, T> {
-    /// A document without sections.
+    /// Creates a document without sections.
     pub fn new(data: T) -> Self {
         Self {
             data,
@@ -127,61 +127,61 @@ impl<'a, T: Serialize> Document<'a, T> {
         self
     }
 
-    /// Adds the title of what follows.
+    /// Adds the title of the following sections.
     #[must_use]
     pub fn heading(self, text: impl Into<String>) -> Self {
         self.with(Section::Heading(text.into()))
     }
 
-    /// Adds text.
+    /// Adds a paragraph.
     #[must_use]
     pub fn paragraph(self, text: impl Into<String>) -> Self {
         self.painted("", text)
     }
 
-    /// Adds text that escape codes (ECMA-48, SGR) paint where there is colour.
+    /// Adds a paragraph that is coloured with escape codes (ECMA-48, SGR) if the output has colour.
     #[must_use]
     pub fn painted(self, codes: &'static str, text: impl Into<String>) -> Self {
         self.with(Section::Paragraph(text.into(), codes))
     }
 
-    /// Adds what to do next.
+    /// Adds a suggestion for the next step.
     #[must_use]
     pub fn note(self, text: impl Into<String>) -> Self {
         self.with(Section::Note(text.into()))
     }
 
-    /// Adds names with values.
+    /// Adds pairs of a name and a value.
     #[must_use]
     pub fn facts(
         self,
         facts: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
     ) -> Self {
-        self.with(Section::Facts(owned(facts)))
+        self.with(Section::Facts(own_pairs(facts)))
     }
 
-    /// Adds names with values that describe the conditions of the figures.
+    /// Adds pairs of a name and a value that describe the measurement conditions.
     #[must_use]
     pub fn conditions(
         self,
         facts: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
     ) -> Self {
-        self.with(Section::Conditions(owned(facts)))
+        self.with(Section::Conditions(own_pairs(facts)))
     }
 
-    /// Adds figures.
+    /// Adds a table.
     #[must_use]
     pub fn table(self, table: Table<'a>) -> Self {
         self.painted_table(table, Vec::new())
     }
 
-    /// Adds figures of which each row is painted by its escape codes.
+    /// Adds a table with the escape codes of each row.
     #[must_use]
     pub fn painted_table(self, table: Table<'a>, codes: Vec<&'static str>) -> Self {
         self.with(Section::Table(table, codes))
     }
 
-    /// Adds figures for CSV, HTML and LaTeX in place of the tables for people.
+    /// Adds a table that replaces all other tables in CSV, HTML and LaTeX.
     #[must_use]
     pub fn data_table(self, table: Table<'a>) -> Self {
         self.with(Section::Data(table))

@@ -5,7 +5,7 @@ use crate::model::Severity;
 use crate::table::Style;
 use crate::text::{hang, plain};
 
-/// The sections, blank lines between those that are no text.
+/// Renders the sections, separated by blank lines except between text sections.
 pub(super) fn render(sections: &[Section<'_>], style: Style) -> String {
     let (mut out, mut lead) = (String::new(), "");
     let mut previous: Option<&Section<'_>> = None;
@@ -33,18 +33,18 @@ pub(super) fn render(sections: &[Section<'_>], style: Style) -> String {
             Section::Paragraph(..) => lead = "",
             _ => {}
         }
-        out += &rendered(section, lead, style);
+        out += &render_section(section, lead, style);
         previous = Some(section);
     }
     out
 }
 
-fn rendered(section: &Section<'_>, lead: &str, style: Style) -> String {
+fn render_section(section: &Section<'_>, lead: &str, style: Style) -> String {
     let columns = style.columns();
     let mut out = String::new();
     match section {
-        Section::Heading(text) => out += &painted("1", "", text, style),
-        Section::Paragraph(text, codes) => out += &painted(codes, "", text, style),
+        Section::Heading(text) => out += &paint_lines("1", "", text, style),
+        Section::Paragraph(text, codes) => out += &paint_lines(codes, "", text, style),
         Section::Note(text) => hang(
             &mut out,
             &format!("{lead}→ "),
@@ -76,7 +76,7 @@ fn rendered(section: &Section<'_>, lead: &str, style: Style) -> String {
     out
 }
 
-/// Lines that begin with `#`.
+/// Renders facts as comment lines, which begin with `#`.
 #[must_use]
 pub fn machine<N: AsRef<str>, V: AsRef<str>>(facts: &[(N, V)], style: Style) -> String {
     let lines = listed("# ", facts, style);
@@ -86,7 +86,7 @@ pub fn machine<N: AsRef<str>, V: AsRef<str>>(facts: &[(N, V)], style: Style) -> 
         .collect()
 }
 
-/// A line a fact, folded, the values below each other.
+/// Renders one fact a line, folded, with the values aligned.
 #[must_use]
 pub fn listed<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style: Style) -> String {
     let width = facts.iter().map(|(name, _)| name.as_ref().chars().count());
@@ -108,8 +108,8 @@ pub fn listed<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style:
         .collect()
 }
 
-/// Text of which each line is painted.
-fn painted(codes: &str, lead: &str, text: &str, style: Style) -> String {
+/// Renders text with escape codes around each line.
+fn paint_lines(codes: &str, lead: &str, text: &str, style: Style) -> String {
     let mut lines = String::new();
     let next = format!("{lead}  ");
     hang(&mut lines, lead, &next, &plain(text), style.columns());
@@ -117,7 +117,7 @@ fn painted(codes: &str, lead: &str, text: &str, style: Style) -> String {
     lines.map(|line| style.paint(codes, line) + "\n").collect()
 }
 
-/// Severity, code and message, and below them what to do.
+/// Renders a finding: severity, code and message, then the advice on the next lines.
 fn finding_lines(finding: &FindingText, width: usize, style: Style) -> String {
     let codes = match finding.severity {
         Severity::Problem => "31",
@@ -141,7 +141,7 @@ fn finding_lines(finding: &FindingText, width: usize, style: Style) -> String {
         let (arrow, below) = (format!("{margin}  → "), format!("{margin}    "));
         hang(&mut text, &arrow, &below, &plain(advice), style.columns());
     }
-    // The severity is the first word of its lines.
+    // The severity is the first word of the first line.
     let (word, rest) = text.split_at(word.len());
     style.paint(codes, word) + rest
 }

@@ -1,4 +1,4 @@
-//! Documents in their formats.
+//! Tests of documents in each format.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Fields of clocks, and those that rows of all kinds have.
+//! Defines the fields of clocks, and the fields that rows of all kinds have.
 
 use super::{Field, Found, Kind, Range, Read, Room, Row, Scatter, field_table};
 use crate::model::{Context, Finding, Interval, ResolutionKind, TimerRow, Verdicts};
@@ -131,7 +131,7 @@ fn trust() -> Vec<Field> {
     }
 }
 
-/// What a read adds to the code around it.
+/// The fields for the time that a read adds to the surrounding code.
 fn contexts() -> Vec<Field> {
     let fields = field_table! { Read::Row, CLOCKS, |row| row.clock()?.cost.as_ref()?.adds?;
         adds_latency: Nanoseconds = row.get(Context::Latency)?.ns,
@@ -171,14 +171,14 @@ fn rate(verdicts: &Verdicts) -> Option<Interval> {
     ))
 }
 
-/// The costs there are, each in nanoseconds with its share, as in `22.5:0.81 41:0.18`.
+/// The modes of the cost distribution, in nanoseconds with their shares, as in `22.5:0.81 41:0.18`.
 fn modes(row: &TimerRow) -> Value {
     let modes = row.distribution.iter().flat_map(|costs| &costs.modes);
     let sound = modes.filter(|mode| (mode.ns + mode.share).is_finite());
     joined(sound.map(|mode| format!("{}:{}", mode.ns, mode.share)), " ")
 }
 
-/// Why it has no figures, or why its Quality is 0.
+/// The reason why the row has no results, or why its Quality is 0.
 fn reason(row: Row) -> Value {
     let verdicts = row.clock().and_then(|row| row.verdicts.as_ref());
     let failed = verdicts.into_iter().flat_map(Verdicts::disqualifying);

@@ -1,14 +1,13 @@
-//! The table of everything that a report holds: one row a quantity, of clocks, waits, periodic timers
-//! and of the run itself.
+//! Defines every quantity of a report, for clocks, waits, periodic timers and the run itself.
 //!
-//! A [`Field`] has a name, a [`Unit`], an explanation and a function that reads it from a [`Row`].
-//! Key, heading, notation, type, metric and range follow from the unit. Tables, CSV, Parquet,
-//! OpenMetrics, checks, facts about a timer and comparisons take all they list from here, so that
-//! another quantity is one more row in `clocks.rs`, `waits.rs` or `report.rs`.
+//! A [`Field`] has a name, a [`Unit`], a description and a function that reads its value from a
+//! [`Row`]. Key, heading, notation, type, metric and range follow from the unit. Tables, CSV,
+//! Parquet, OpenMetrics, checks, facts about a timer and comparisons all use this list, so a new
+//! quantity needs one more entry in `clocks.rs`, `waits.rs` or `report.rs`.
 //!
-//! To use it: [`rows`] returns the rows of a report, [`of_kind`] the fields of a kind of rows;
-//! [`Field::value`] is a cell, [`Field::figure`] a figure with its interval, [`Field::written`] the
-//! text for people.
+//! [`rows`] returns the rows of a report, [`of_kind`] the fields of one kind of rows,
+//! [`Field::value`] a table cell, [`Field::figure`] a number with its interval, and
+//! [`Field::written`] the text for people.
 
 mod clocks;
 mod report;
@@ -24,66 +23,67 @@ use crate::table::{Notation, TableColumn, Type, Value};
 pub use row::{Kind, Row, Source, all_rows, rows};
 pub use unit::{Range, Scatter, Unit};
 
-/// A quantity, and all that is derived from it.
+/// A quantity and everything derived from its definition.
 pub struct Field {
-    /// Its name in files: the name in the table and its unit, as in `cost_ns`.
+    /// The name in files: the field name with the suffix of the unit, as in `cost_ns`.
     pub key: &'static str,
-    /// Its name on the command line, as in `cost`.
+    /// The name on the command line, as in `cost`.
     pub column: &'static str,
-    /// Its heading in tables, with its unit.
+    /// The heading in tables, with the unit.
     pub heading: &'static str,
-    /// What it is, in a sentence without a full stop.
+    /// The description, without a full stop.
     pub about: &'static str,
-    /// What its values are.
+    /// The unit of the values.
     pub unit: Unit,
-    /// How its figures are written in tables of many reports.
+    /// The notation of numbers in tables of several reports.
     notation: Notation,
-    /// Where tables show it without being asked.
+    /// The terminals on which the column is shown by default; `None` if it is shown on request
+    /// only.
     pub room: Option<Room>,
-    /// Whether files with all columns lack it, because others say the same.
+    /// Whether files with all columns omit the field, because other fields contain the same values.
     pub derived: bool,
-    /// Its gauge.
+    /// The OpenMetrics gauge of the field.
     pub metric: Option<Metric>,
-    /// Its name in comparisons, and what runs of an unchanged machine differ by.
+    /// The name in comparisons, and the kind of scatter between runs of an unchanged machine.
     pub compared: Option<(&'static str, Scatter)>,
-    /// What its figure can be.
+    /// The valid values.
     pub range: Range,
-    /// The kinds of rows that have it; none where it is one of the report.
+    /// The kinds of rows that have the field; empty for a field of the report.
     kinds: &'static [Kind],
     has_interval: bool,
     part: Part,
     read: Read,
 }
 
-/// On which terminals a column is shown.
+/// The terminals on which a column is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Room {
-    /// On all.
+    /// All terminals.
     Always,
-    /// Not on a narrow terminal next to the names of several reports.
+    /// Wide terminals, and narrow terminals if the table shows a single report.
     OneReport,
-    /// Not on a narrow terminal.
+    /// Wide terminals only.
     Wide,
 }
 
-/// A gauge: its name without program, kind of row and unit, and the quantile where several share
-/// the name.
+/// An OpenMetrics gauge: its name without the prefix, the kind of row and the unit, and the
+/// quantile if several gauges share the name.
 #[derive(Clone, Copy)]
 pub struct Metric {
-    /// As in `cost`.
+    /// The name, as in `cost`.
     pub name: &'static str,
-    /// As in `99`.
+    /// The percentile, as in `99`.
     pub percentile: Option<&'static str>,
 }
 
-/// What a field is in a row.
+/// The value of a field in a row.
 #[derive(Clone, Debug)]
 pub enum Found {
-    /// Anything without an interval.
+    /// A value without an interval.
     Value(Value),
-    /// A figure.
+    /// A number with its interval.
     Figure(Interval),
-    /// A figure that is known to be no larger than this.
+    /// An upper bound of the number.
     AtMost(f64),
 }
 
@@ -127,7 +127,7 @@ impl<T: Into<Self>> From<Option<T>> for Found {
     }
 }
 
-/// Which number of an interval, or whether it is a bound.
+/// The part of an interval that a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Whole,
@@ -137,14 +137,14 @@ enum Part {
 
 #[derive(Clone, Copy)]
 enum Read {
-    /// Known to the reader of the report only.
+    /// The path of the report, which the reader of the report supplies.
     Origin,
     Report(fn(&Report) -> Option<Found>),
     Row(fn(Row) -> Option<Found>),
 }
 
-/// Fields of a table: `name: Unit = expression, "explanation", option(…)…;`. `?` in the expression
-/// stands for "not determined".
+/// Declares fields as `name: Unit = expression, "description", option(…)…;`. `?` in the expression
+/// leaves the value undetermined.
 macro_rules! field_table {
     ($read:path, $kinds:expr, |$row:ident| $source:expr;
         $($name:ident: $unit:ident = $value:expr, $about:literal $(, $option:ident($($argument:expr),*))*;)*) => {
@@ -160,7 +160,7 @@ macro_rules! field_table {
 }
 use field_table;
 
-/// All fields, in the order of files with all columns: those of reports first.
+/// All fields, in column order of files with all columns; fields of the report come first.
 #[must_use]
 pub fn fields() -> &'static [Field] {
     static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
@@ -173,42 +173,42 @@ pub fn fields() -> &'static [Field] {
     &FIELDS
 }
 
-/// Those of rows of a kind, and of their reports.
+/// The fields of one kind of rows, with the fields of the report.
 pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Field> {
     fields().iter().filter(move |field| field.is_of(kind))
 }
 
-/// The columns of rows of a kind in files with all columns.
+/// The columns of files with all columns, for one kind of rows.
 #[must_use]
 pub fn columns(kind: Kind) -> Vec<&'static Field> {
     of_kind(kind).filter(|field| !field.derived).collect()
 }
 
-/// The columns that tables of a kind have without being asked, where there is that much room.
+/// The columns that tables of one kind show by default on a terminal with this much room.
 pub fn default_columns(kind: Kind, room: Room) -> impl Iterator<Item = &'static Field> {
     of_kind(kind).filter(move |field| field.room.is_some_and(|own| own <= room))
 }
 
 impl Field {
-    /// Whether rows of that kind have it.
+    /// Whether rows of this kind have the field.
     #[must_use]
     pub fn is_of(&self, kind: Kind) -> bool {
         self.is_of_report() || self.kinds.contains(&kind)
     }
 
-    /// Whether it is the same for all rows of a report.
+    /// Whether all rows of a report have the same value.
     #[must_use]
     pub fn is_of_report(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// Whether it is an end of the interval of another one.
+    /// Whether the field is an end of the interval of another field.
     #[must_use]
     pub fn is_end(&self) -> bool {
         self.part != Part::Whole
     }
 
-    /// What it is of a report; `None` where it is one of rows, or known to the reader of the report.
+    /// The value for a report; `None` if the field belongs to rows or is the path of the report.
     #[must_use]
     pub fn of_report(&self, report: &Report) -> Option<Value> {
         match self.read {
@@ -217,7 +217,7 @@ impl Field {
         }
     }
 
-    /// What it is of a row; nothing where it is one of reports.
+    /// The value for a row; [`Value::Nothing`] if the field belongs to the report.
     #[must_use]
     pub fn value(&self, row: Row) -> Value {
         self.cell(self.found(row))
@@ -230,14 +230,14 @@ impl Field {
         }
     }
 
-    /// What of a figure cannot be, in words: a number out of range, or an interval that ends before
-    /// it begins.
+    /// Describes an invalid number of the field in a row: a number out of range, or an interval
+    /// whose upper end is below its lower end.
     #[must_use]
     pub fn impossible_of(&self, row: Row) -> Option<String> {
         self.impossible(self.found(row)?)
     }
 
-    /// The same of a report.
+    /// Describes an invalid number of the field in the report.
     #[must_use]
     pub fn impossible_of_report(&self, report: &Report) -> Option<String> {
         match self.read {
@@ -285,13 +285,13 @@ impl Field {
         }
     }
 
-    /// The figure of a row with its interval; `None` where it is only known to be below a bound.
+    /// The number of a row with its interval; `None` if only an upper bound is known.
     #[must_use]
     pub fn figure(&self, row: Row) -> Option<Interval> {
         figure_of(self.found(row)?)
     }
 
-    /// The same of a report.
+    /// The number of the report with its interval.
     #[must_use]
     pub fn figure_of_report(&self, report: &Report) -> Option<Interval> {
         match self.read {
@@ -300,14 +300,14 @@ impl Field {
         }
     }
 
-    /// Its heading where each figure bears its own unit.
+    /// The heading without the unit, for tables in which each number has its own unit.
     #[must_use]
     pub fn title(&self) -> &'static str {
         let heading = self.heading.split(" (").next().unwrap_or(self.heading);
         heading.trim_end_matches(" %")
     }
 
-    /// What it is of a row as people read it, with its unit; `None` where it was not determined.
+    /// The value of a row as text with its unit; `None` if the value was not determined.
     #[must_use]
     pub fn written(&self, row: Row) -> Option<String> {
         let value = Some(self.value(row)).filter(|value| *value != Value::Nothing)?;
@@ -319,7 +319,7 @@ impl Field {
         Some(self.as_column_with_units().format_cell(&value) + unit)
     }
 
-    /// The same with its interval, where that is known.
+    /// The value of a row as text with its unit, and with its interval if that is known.
     #[must_use]
     pub fn written_with_interval(&self, row: Row) -> Option<String> {
         let text = self.written(row)?;
@@ -332,13 +332,13 @@ impl Field {
         Some(format!("{text} (95 % interval {low} to {high})"))
     }
 
-    /// As a column of tables of many reports, whose figures can be compared.
+    /// The column for tables of several reports, in which all numbers have the same unit.
     #[must_use]
     pub fn as_column(&self) -> TableColumn {
         self.column_with(self.heading, self.notation)
     }
 
-    /// As a column of the tables of one report, in which each figure has the unit that fits.
+    /// The column for tables of one report, in which each number has a suitable unit.
     #[must_use]
     pub fn as_column_with_units(&self) -> TableColumn {
         match self.unit {
@@ -352,7 +352,7 @@ impl Field {
             Type::Figure | Type::Count => TableColumn::right(heading, notation),
             Type::Text | Type::Truth | Type::Time | Type::Day => TableColumn::left(heading),
         };
-        // Names of reports distinguish them, so that none is cut off.
+        // The names distinguish reports, so they are never cut off.
         let is_name = matches!(self.read, Read::Origin);
         let longest = if is_name {
             Some(usize::MAX)
@@ -376,7 +376,7 @@ fn figure_of(found: Found) -> Option<Interval> {
     }
 }
 
-/// How fields are declared.
+/// Builder methods for declaring fields.
 impl Field {
     fn new(
         name: &'static str,
@@ -414,7 +414,7 @@ impl Field {
         }
     }
 
-    /// Where name and heading do not follow from the key.
+    /// Sets a name and a heading that do not follow from the key.
     fn column(self, column: &'static str, heading: &'static str) -> Self {
         Self {
             column,
@@ -475,7 +475,7 @@ impl Field {
         }
     }
 
-    /// The field, followed by the ends of its interval where it has one.
+    /// The field, followed by fields for the two ends of its interval if it has an interval.
     fn with_ends(self) -> Vec<Self> {
         let name = self
             .key

@@ -1,4 +1,4 @@
-//! Fields of a whole report: which one it is, who made it, and on what machine.
+//! Defines the fields of a whole report: its identity, the program that wrote it, and the machine.
 
 use std::time::UNIX_EPOCH;
 
@@ -119,8 +119,8 @@ fn tickless(tickless: Tickless) -> &'static str {
     }
 }
 
-/// How far the counters of CPUs are apart, by the timer that knows it best: all that declare to read
-/// the counter see the same difference, some of them less sharply.
+/// The largest offset between the TSCs of two CPUs. Of all clocks that read the TSC, the one with
+/// the smallest uncertainty determines the value.
 fn tsc_offset(report: &Report) -> Option<CpuOffset> {
     let reads_counter = |row: &&TimerRow| {
         row.properties
@@ -140,8 +140,8 @@ fn tsc_offset(report: &Report) -> Option<CpuOffset> {
 /// Microseconds in a day.
 const DAY: i64 = 86_400_000_000;
 
-/// Microseconds since 1970 of a time such as `2026-11-20T12:00:00Z`; reports of others may hold
-/// anything.
+/// The microseconds since 1970 of a time such as `2026-11-20T12:00:00Z`; `None` if the text is not
+/// a time.
 fn time(created: &str) -> Option<i64> {
     let at = humantime::parse_rfc3339(created).ok()?;
     i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_micros()).ok()

@@ -8,7 +8,8 @@ use crate::model::{
 };
 use crate::text::numbers::short_time;
 
-/// What rows are of. They are never in one table: costs of clocks and of waits cannot be compared.
+/// The kind of a row. A table holds one kind only, because costs of clocks and of waits cannot be
+/// compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     /// Clocks
@@ -21,10 +22,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Clocks, Self::Waits, Self::Periods];
 
-    /// What its rows are called.
+    /// The plural name of the kind.
     #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {
@@ -34,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// The kind that a report has most to say about: the first that it has rows of.
+    /// The first kind of which the report has rows.
     #[must_use]
     pub fn main(report: &Report) -> Self {
         match (
@@ -52,18 +53,18 @@ impl Kind {
 /// A row of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
-    /// What it was made of.
+    /// The part of the report that the row shows.
     pub source: Source<'a>,
-    /// Which of slack, policy, load and CPU differ among the rows of its kind.
+    /// Which of slack, policy, load and CPU differ among the rows of the same kind.
     varied: [bool; CONDITIONS],
 }
 
-/// What a row was made of.
+/// The part of a report that a row shows.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     /// A clock.
     Clock(&'a TimerRow),
-    /// A sleep primitive: as a whole, or at one length.
+    /// A sleep primitive: all its lengths, or one length.
     Wait(&'a WaitRow, Option<&'a Lateness>),
     /// A periodic timer.
     Period(&'a PeriodRow),
@@ -87,19 +88,19 @@ macro_rules! common {
 }
 
 common! {
-    /// Its id, which several rows of waits share.
+    /// The id of the timer, which several rows of waits share.
     id: &'a String = |row| &row.id;
-    /// The call itself.
+    /// The call that the timer makes.
     label: &'a String = |row| &row.label;
-    /// `native`, or the runtime that hosts it.
+    /// `native`, or the name of the runtime that hosts the timer.
     runtime: &'a String = |row| &row.runtime;
-    /// How the characterisation ended.
+    /// The status of the characterisation.
     status: Status = |row| row.status;
-    /// Why, when it is not `ok`.
+    /// The reason if the status is not `ok`.
     reason: Option<&'a str> = |row| row.reason.as_deref();
-    /// What to do about it.
+    /// The remedy if the status is not `ok`.
     remedy: Option<&'a str> = |row| row.remedy.as_deref();
-    /// What the reader should know.
+    /// The warnings about the timer.
     warnings: &'a [Finding] = |row| &row.warnings;
 }
 
@@ -113,7 +114,7 @@ impl<'a> From<&'a TimerRow> for Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Which kind it is of.
+    /// The kind of the row.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self.source {
@@ -123,7 +124,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The clock, where it is one.
+    /// The clock; `None` for rows of other kinds.
     #[must_use]
     pub fn clock(self) -> Option<&'a TimerRow> {
         if let Source::Clock(row) = self.source {
@@ -133,7 +134,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The sleep primitive, where it is one.
+    /// The sleep primitive; `None` for rows of other kinds.
     #[must_use]
     pub fn wait(self) -> Option<&'a WaitRow> {
         if let Source::Wait(row, _) = self.source {
@@ -143,7 +144,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// How late waits of its length were.
+    /// The lateness of waits of the length that the row shows.
     #[must_use]
     pub fn lateness(self) -> Option<&'a Lateness> {
         if let Source::Wait(_, late) = self.source {
@@ -153,7 +154,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The figures of a periodic timer.
+    /// The results of a periodic timer.
     pub(super) fn period(self) -> Option<&'a PeriodFigures> {
         if let Source::Period(row) = self.source {
             row.figures.as_ref()
@@ -162,7 +163,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A figure that waits of a length and periodic timers have.
+    /// Reads a value that both waits of one length and periodic timers have.
     pub(super) fn of_either(
         self,
         wait: fn(&Lateness) -> Option<Interval>,
@@ -173,7 +174,7 @@ impl<'a> Row<'a> {
             .or(self.period().and_then(period))
     }
 
-    /// Under what it waited; `None` of clocks, and of timers that could not be asked.
+    /// The conditions of the wait; `None` for clocks and for timers that could not be measured.
     #[must_use]
     pub fn conditions(&self) -> Option<&'a WaitConditions> {
         self.all_conditions()
@@ -188,13 +189,13 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// What no two rows of a kind have in common.
+    /// The id, conditions and length, which identify a row among the rows of its kind.
     #[must_use]
     pub fn identity(&self) -> (&'a str, Option<&'a WaitConditions>, Option<u64>) {
         (self.id(), self.all_conditions(), self.request_ns())
     }
 
-    /// The length that was asked for, or the period, in nanoseconds.
+    /// The requested length of a wait, or the period, in nanoseconds.
     #[must_use]
     pub fn request_ns(&self) -> Option<u64> {
         match self.source {
@@ -204,13 +205,14 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether it has figures.
+    /// Whether the row has results.
     #[must_use]
     pub fn has_figures(&self) -> bool {
         matches!(self.status(), Status::Ok | Status::Unresolved)
     }
 
-    /// The conditions that differ among the rows of its report, or that all of them share.
+    /// The conditions as text: those shared by all rows of the report if `shared`, else those that
+    /// differ.
     #[must_use]
     pub fn conditions_in_words(&self, shared: bool) -> String {
         let parts = self.conditions().into_iter().flat_map(conditions_in_words);
@@ -223,7 +225,7 @@ impl<'a> Row<'a> {
             .join(", ")
     }
 
-    /// Its id with the conditions by which it differs from other rows.
+    /// The id with the conditions that differ among rows.
     #[must_use]
     pub fn name(&self) -> String {
         match self.conditions_in_words(false) {
@@ -232,7 +234,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// What distinguishes it where each row has one line: id, length and conditions.
+    /// The id, length and conditions, which identify the row in tables with one line for each
+    /// length.
     #[must_use]
     pub fn name_with_length(&self) -> String {
         let Some(ns) = self.request_ns() else {
@@ -242,7 +245,7 @@ impl<'a> Row<'a> {
         format!("{} {}{conditions}", self.id(), short_time(ns as f64))
     }
 
-    /// A row a length that was waited for; itself where it has none.
+    /// One row for each length that was measured; the row itself if it has no lengths.
     #[must_use]
     pub fn by_length(self) -> Vec<Self> {
         let figures = self.wait().and_then(|row| row.figures.as_ref());
@@ -258,7 +261,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The same at one length.
+    /// The row limited to one length.
     #[must_use]
     pub fn at(self, late: &'a Lateness) -> Self {
         match self.source {
@@ -291,7 +294,7 @@ fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITIONS] {
     ]
 }
 
-/// The rows of one kind that a report has, one a timer and set of conditions.
+/// The rows of one kind: one for each timer and set of conditions.
 #[must_use]
 pub fn rows(report: &Report, kind: Kind) -> Vec<Row<'_>> {
     let sources: Vec<Source> = match kind {
@@ -327,8 +330,8 @@ pub fn rows(report: &Report, kind: Kind) -> Vec<Row<'_>> {
     rows
 }
 
-/// All rows of a report in the order in which they are shown: of clocks those with figures first,
-/// then the failed and the unavailable ones.
+/// All rows of a report in display order. Clocks with results come first, then failed and
+/// unavailable clocks.
 #[must_use]
 pub fn all_rows(report: &Report) -> Vec<Row<'_>> {
     let mut all: Vec<Row> = Kind::ALL

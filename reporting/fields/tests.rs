@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::{Kind, Type, columns, fields, of_kind};
 
-/// What each consumer of the table takes has names of its own.
+/// The keys, columns and metrics of fields are unique.
 #[test]
 fn names_of_fields_are_unique() {
     let is_plain = |name: &str| {

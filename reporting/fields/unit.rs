@@ -1,57 +1,58 @@
-//! Units of fields, and what follows from them: names, notation, types, base units and ranges.
+//! Defines the units of fields, which determine names, notation, types, base units and ranges.
 
 use crate::table::{Notation, Type};
 
-/// What the values of a field are.
+/// The unit of the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Text.
     Text,
     /// Yes or no.
     Truth,
-    /// A moment.
+    /// A point in time.
     Time,
-    /// A day.
+    /// A date.
     Day,
-    /// A number of things.
+    /// A count.
     Count,
     /// A number without a unit.
     Number,
-    /// A time.
+    /// A duration in nanoseconds.
     Nanoseconds,
-    /// Cycles of the core.
+    /// Core cycles.
     Cycles,
     /// Ticks of the timer.
     Ticks,
-    /// Events in a second.
+    /// Events per second.
     Hertz,
     /// A share in [0, 1].
     Share,
-    /// A share in [0, 1] that people read in percent; more is better.
+    /// A share in [0, 1] that is printed in percent; larger is better.
     Percent,
     /// Parts per million.
     Ppm,
 }
 
-/// What runs of an unchanged machine differ by, beyond what processes of one run do.
+/// The kind of scatter between runs of an unchanged machine, in addition to the scatter between
+/// processes of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scatter {
-    /// As costs of such reads do.
+    /// The scatter of costs, which depends on how the timer is read.
     Cost,
-    /// As spreads do.
+    /// The scatter of spreads.
     Spread,
-    /// As cost and spread together make of it.
+    /// The scatter that follows from cost and spread.
     Quality,
-    /// By how the kernel slews its clock.
+    /// The range within which the kernel slews its clock.
     Slew,
-    /// As latenesses do.
+    /// The scatter of latenesses.
     Lateness,
-    /// By nothing.
+    /// No scatter.
     None,
 }
 
 impl Unit {
-    /// The end of the names of fields of this unit.
+    /// The suffix of field names with this unit.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Self::Nanoseconds => "_ns",
@@ -63,7 +64,7 @@ impl Unit {
         }
     }
 
-    /// The end of their headings.
+    /// The suffix of headings with this unit.
     pub(super) fn heading(self) -> &'static str {
         match self {
             Self::Cycles => " (cycles)",
@@ -74,7 +75,7 @@ impl Unit {
         }
     }
 
-    /// What stands behind a figure in a sentence.
+    /// The unit sign that follows a number in a sentence.
     pub(super) fn sign(self) -> &'static str {
         match self {
             Self::Cycles => " cycles",
@@ -85,7 +86,7 @@ impl Unit {
         }
     }
 
-    /// How figures are written for people.
+    /// The notation of numbers for people.
     #[must_use]
     pub fn notation(self) -> Notation {
         match self {
@@ -99,7 +100,7 @@ impl Unit {
         }
     }
 
-    /// The type of a column of a file.
+    /// The type of a file column.
     #[must_use]
     pub fn kind(self) -> Type {
         match self {
@@ -112,7 +113,7 @@ impl Unit {
         }
     }
 
-    /// The base unit of OpenMetrics, and how many of this one it is.
+    /// The base unit in OpenMetrics, and the divisor that converts a value to it.
     #[must_use]
     pub fn base(self) -> (&'static str, f64) {
         match self {
@@ -124,7 +125,7 @@ impl Unit {
         }
     }
 
-    /// Whether the best come first when the largest do.
+    /// Whether sorting puts the largest value first.
     #[must_use]
     pub fn is_largest_first(self) -> bool {
         matches!(self, Self::Share | Self::Percent | Self::Day)
@@ -140,65 +141,65 @@ impl Unit {
     }
 }
 
-/// What a figure can be.
+/// The range of valid numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     least: f64,
     most: f64,
-    /// Whether it is more than the least.
+    /// Whether the lower bound itself is excluded.
     more: bool,
-    /// In words.
+    /// The range as text.
     pub name: &'static str,
 }
 
 impl Range {
-    /// A share.
+    /// A share in [0, 1].
     pub const SHARE: Self = Self {
         least: 0.0,
         most: 1.0,
         more: false,
         name: "0 to 1",
     };
-    /// A time in nanoseconds, up to thirty years, or in cycles or ticks as many.
+    /// A duration in nanoseconds (up to thirty years), cycles or ticks.
     pub const LENGTH: Self = Self {
         least: 0.0,
         most: 1e18,
         more: false,
         name: "0 to 1e18",
     };
-    /// The same where 0 is none.
+    /// A duration greater than 0, in nanoseconds, cycles or ticks.
     pub const STEP: Self = Self {
         more: true,
         name: "more than 0, up to 1e18",
         ..Self::LENGTH
     };
-    /// An integer of the kernel, whatever it is.
+    /// Any integer that the kernel reports.
     pub const INTEGER: Self = Self {
         most: u64::MAX as f64,
         name: "0 to 2^64",
         ..Self::LENGTH
     };
-    /// Events in a second.
+    /// Events per second.
     pub const RATE: Self = Self {
         least: 0.0,
         most: 1e12,
         more: true,
         name: "more than 0, up to 1e12",
     };
-    /// A number that may be below zero, as a time of a wait that returned early.
+    /// Any number; a wait that returned early has a negative lateness.
     pub const ANY: Self = Self {
         least: -1e18,
         name: "-1e18 to 1e18",
         ..Self::LENGTH
     };
 
-    /// Whether a figure can be that.
+    /// Whether the range contains a number.
     #[must_use]
     pub fn holds(&self, figure: f64) -> bool {
         (self.least..=self.most).contains(&figure) && !(self.more && figure <= self.least)
     }
 
-    /// The range of the ends of its interval.
+    /// The range for the ends of an interval.
     #[must_use]
     pub fn of_ends(self) -> Self {
         Self {

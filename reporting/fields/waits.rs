@@ -1,4 +1,4 @@
-//! Fields of sleep primitives and of periodic timers.
+//! Defines the fields of sleep primitives and of periodic timers.
 
 use super::{Field, Found, Kind, Range, Read, Room, Scatter, field_table};
 use crate::model::{Granularity, MissedPolicy};
@@ -28,7 +28,7 @@ fn conditions() -> Vec<Field> {
     }
 }
 
-/// Figures of a sleep primitive as a whole.
+/// The fields of a sleep primitive that do not depend on the length.
 fn of_timers() -> Vec<Field> {
     field_table! { Read::Row, WAITS, |row| row.wait()?.figures.as_ref()?;
         rounding: Nanoseconds = granularity(row.steps.first()?.rounding?),
@@ -79,7 +79,7 @@ fn lateness() -> Vec<Field> {
     all
 }
 
-/// Figures of waits of one length.
+/// The fields of waits of one length.
 fn of_lengths() -> Vec<Field> {
     field_table! { Read::Row, WAITS, |row| row.lateness()?;
         timers_part: Nanoseconds = row.timers_part_ns, "Median of what is not waiting for a CPU",

@@ -1,5 +1,5 @@
-//! The report as a document: the machine, a table of each kind of timers, why some have no figures,
-//! and notes.
+//! Builds the text document of a report: the machine, one table for each kind of timer, the reasons
+//! why timers have no results, and notes.
 
 use clap::ValueEnum;
 
@@ -13,7 +13,7 @@ use crate::model::{ProvenanceKind, Report, Severity, Status};
 use crate::table::{Table, TableColumn, Value};
 use crate::text::numbers::short_time;
 
-/// How much is said of a report.
+/// The level of detail of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Detail {
     /// What matters for choosing a timer, in a few lines
@@ -23,12 +23,13 @@ pub enum Detail {
     Full,
 }
 
-/// Rows above which a short document names only timers that failed.
-const MANY: usize = 8;
-/// Notes of a short document.
-const FEW_NOTES: usize = 3;
+/// The largest number of measured rows for which a short document gives the reason of every timer
+/// that is not `ok`, and lists lateness by length.
+const MAX_DETAILED_ROWS: usize = 8;
+/// The largest number of notes in a short document.
+const MAX_SHORT_NOTES: usize = 3;
 
-/// The report as a document, below `sentence`, which says what it comes down to.
+/// Builds the document of a report. `sentence` is the summary that opens it.
 #[must_use]
 pub fn document(
     report: &Report,
@@ -64,11 +65,11 @@ pub fn document(
         .iter()
         .filter(|row| row.quality.is_some())
         .count()
-        <= MANY;
+        <= MAX_DETAILED_ROWS;
     let mut findings = notes.findings(in_full);
     if !in_full {
         findings.sort_by_key(|finding| finding.severity);
-        findings.truncate(FEW_NOTES);
+        findings.truncate(MAX_SHORT_NOTES);
     }
     let mut reasons = reasons(report);
     reasons.retain(|reason| in_full || few || reason.severity == Severity::Problem);
@@ -82,34 +83,34 @@ pub fn document(
     document.note("-v: all notes with causes and remedies, and the whole machine")
 }
 
-/// A table of timers with what has to be said of it.
+/// A table of timers with its caption.
 pub struct Section {
-    /// What it is of.
+    /// The kind of timers in the table.
     pub kind: Kind,
-    /// What has to be said of it.
+    /// The conditions and definitions that apply to the table.
     pub caption: String,
-    /// None where there are no figures.
+    /// `None` if no timer of this kind has results.
     pub table: Option<Table<'static>>,
 }
 
-/// The tables of a report, for pages, where notes stand with the timers.
+/// The tables of a report without note numbers, for pages, which print notes next to each timer.
 #[must_use]
 pub fn tables_without_notes(report: &Report) -> Vec<Section> {
     tables(report, &Notes::none())
 }
 
-/// The tables of a report: one a kind that it has rows of.
+/// The tables of a report, for each kind of which the report has rows.
 fn tables(report: &Report, notes: &Notes) -> Vec<Section> {
     let main = Kind::main(report);
     let kinds = Kind::ALL
         .into_iter()
         .filter(|kind| *kind == main || !rows(report, *kind).is_empty());
     kinds
-        .flat_map(|kind| sections_of(report, kind, notes))
+        .flat_map(|kind| kind_sections(report, kind, notes))
         .collect()
 }
 
-fn sections_of(report: &Report, kind: Kind, notes: &Notes) -> Vec<Section> {
+fn kind_sections(report: &Report, kind: Kind, notes: &Notes) -> Vec<Section> {
     let measured: Vec<Row> = rows(report, kind)
         .into_iter()
         .filter(Row::has_figures)
@@ -156,7 +157,7 @@ fn sections_of(report: &Report, kind: Kind, notes: &Notes) -> Vec<Section> {
                 .flat_map(|row| row.by_length())
                 .map(|row| (String::new(), row))
                 .collect();
-            if measured.len() <= MANY && by_length.len() > measured.len() {
+            if measured.len() <= MAX_DETAILED_ROWS && by_length.len() > measured.len() {
                 sections.push(section("Lateness by length".into(), by_length));
             }
             sections
@@ -178,10 +179,10 @@ fn sections_of(report: &Report, kind: Kind, notes: &Notes) -> Vec<Section> {
     }
 }
 
-/// The columns that are shown without being asked, as far as rows have them, between the marks that
-/// rows are led by and the numbers of their notes.
+/// Builds a table from the default columns for which a row has a value. If a row has a mark, the
+/// first column holds the marks; if a row has notes, the last column holds their numbers.
 fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
-    // The caption names a length that all rows have.
+    // If all rows have the same length, the caption states it.
     let has_one_length = rows
         .iter()
         .all(|(_, row)| row.request_ns() == rows[0].1.request_ns());
@@ -201,7 +202,7 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
         spare: field.room.map_or(0, |room| room as u8),
         ..field.as_column_with_units()
     });
-    // A column without a mark would still take a blank.
+    // An empty column would still take one blank.
     let has_marks = rows.iter().any(|(mark, _)| !mark.is_empty());
     let lead = has_marks.then(|| TableColumn::written(""));
     let columns = lead.into_iter().chain([name]).chain(figures);
@@ -219,7 +220,7 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
     table
 }
 
-/// Why some timers are not `ok`, and what to do about it.
+/// The reasons of all timers that are not `ok`, with their remedies; equal reasons are merged.
 fn reasons(report: &Report) -> Vec<FindingText> {
     let mut reasons: Vec<(Status, &str, Option<&str>, Vec<String>)> = Vec::new();
     for row in all_rows(report)

@@ -1,4 +1,4 @@
-//! Conditions: their grammar, and when they hold.
+//! Tests the grammar of conditions and their evaluation.
 
 use proptest::prelude::*;
 
@@ -49,10 +49,10 @@ fn open_where_change_may_hide() {
         ("cost>5%", false),
         ("cost>1ns", false),
         ("cost<-1ns", false),
-        // Whatever can be found.
+        // Any change that can be found meets this condition.
         ("cost>0%", true),
         ("resolution>0ns", true),
-        // No change would meet it.
+        // No change within the interval meets this condition.
         ("cost<5%", true),
         ("lateness>5%", false),
         ("cost[b]>5%", false),

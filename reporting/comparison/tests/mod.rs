@@ -1,4 +1,4 @@
-//! Comparisons of small reports, by topic.
+//! Tests of comparisons of small reports, by topic.
 
 mod conditions;
 mod platforms;
@@ -21,7 +21,7 @@ const EMPTY: &str = r#"{"schema":"timermeter.report.v2","tool":{"name":"timermet
     "settings":{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5},
     "warnings":[],"timers":[]}"#;
 
-/// A timer with a Quality in percent and a cost in nanoseconds, ± a tenth of a point and 1 %.
+/// A timer with a Quality in percent (± 0.1 points) and a cost in nanoseconds (± 1 %).
 fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
     let mut row = TimerRow::unmeasured(id, id, "native", Status::Ok);
     let quality = [quality, quality - 0.1, quality + 0.1].map(|percent| percent / 100.0);
@@ -98,7 +98,7 @@ fn sample() -> Comparison {
     compared(&old, &new).unwrap()
 }
 
-/// With an interval of ± `half`.
+/// Sets a spread with an interval of ± `half`.
 fn spread(mut row: TimerRow, spread: f64, half: Option<f64>) -> TimerRow {
     let ends = half.map(|half| (spread - half, spread + half));
     row.spread = Some(Interval::with_ends(spread, ends));
@@ -122,7 +122,7 @@ fn decide(condition: &str, comparison: &Comparison) -> Decision {
     condition.decide(comparison)
 }
 
-/// Why it is open whether a condition holds.
+/// The reason why a condition is open.
 fn open(condition: &str, comparison: &Comparison) -> Option<String> {
     match decide(condition, comparison) {
         Decision::Open(why) => Some(why),

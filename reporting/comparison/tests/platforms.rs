@@ -1,4 +1,4 @@
-//! Differences between the platforms, and timers of one side.
+//! Tests differences between platforms, and timers with results on one side only.
 
 use super::{compared, decide, failed, markdown, report, table, timer, written};
 use crate::comparison::Decision;

@@ -1,10 +1,10 @@
-//! Answers to the questions of trust.
+//! Tests changed answers to the trust questions.
 
 use super::{Comparison, compared, decide, markdown, open, report, table, timer};
 use crate::comparison::{Decision, Verdict};
 use crate::model::{Outcome, Question, Report, TimerRow, Verdicts};
 
-/// Verdicts that all pass but some.
+/// Sets verdicts that pass except for the `failing` questions.
 fn trusted(mut row: TimerRow, failing: &[&str]) -> TimerRow {
     let mut verdicts: Verdicts = serde_json::from_str(ALL_PASS).unwrap();
     for (name, outcome, finding) in [

@@ -1,4 +1,4 @@
-//! Which differences count as changes.
+//! Tests which differences count as changes.
 
 use proptest::prelude::*;
 
@@ -84,8 +84,7 @@ fn spreads_with_intervals_are_judged() {
     assert!(table.contains("-0.700 [-"), "{table}");
 }
 
-/// One process has no interval: nothing is claimed, whichever report it stands in, and no condition
-/// holds.
+/// A single process has no interval: neither report allows a conclusion, and no condition holds.
 #[test]
 fn single_process_claims_nothing() {
     let many = spread(timer("a", 45.0, 20.0), 0.9, Some(0.01));
@@ -122,7 +121,7 @@ fn single_process_claims_nothing() {
     }
 }
 
-/// As between two CPUs of which one declares its rate a little otherwise.
+/// Two CPUs declare slightly different rates.
 #[test]
 fn ignores_differences_too_small_to_matter() {
     let surely = |ns: f64| {
@@ -161,8 +160,7 @@ fn ignores_differences_too_small_to_matter() {
     }
 }
 
-/// A report whose core ran at a given frequency in GHz, and whose reads take a given number of
-/// cycles.
+/// A report whose core ran at `ghz` GHz, and whose reads take `cycles` cycles.
 fn at_frequency(ghz: f64, cycles: f64, follows: Option<Following>) -> Report {
     let mut row = timer("a", 45.0 * ghz.powf(-0.1), cycles / ghz);
     row.cost = row.cost.map(|cost| Cost { follows, ..cost });
@@ -182,8 +180,8 @@ fn cost_of(comparison: &Comparison) -> &Compared {
         .expect("both have it")
 }
 
-/// A core that ran twice as fast halves what calls take, and no clock changed; where it is unknown
-/// what a cost follows, it has to change both ways.
+/// A core that runs twice as fast halves the cost although no clock changed. If it is unknown what
+/// a cost follows, a change has to show in both units.
 #[test]
 fn compares_cycles_where_cost_follows_core() {
     for (follows, unit, percent) in [
@@ -212,8 +210,8 @@ fn compares_cycles_where_cost_follows_core() {
             );
         }
     }
-    // Half as many cycles at twice the frequency: a change of both; twice as many: of neither to
-    // the same side.
+    // Half as many cycles at twice the frequency is a change in both units; twice as many cycles is
+    // no change in the same direction in both units.
     let of = |cycles| {
         compared(
             &at_frequency(2.0, 60.0, None),
