@@ -71,10 +71,10 @@ pub struct AnswerArgs {
 }
 
 impl Cli {
-    /// The arguments of this process.
+    /// Parses the arguments of this process.
     ///
     /// # Errors
-    /// When they are wrong, or ask for help.
+    /// When the arguments are invalid, or request the help or the version.
     pub fn read() -> Result<Self, clap::Error> {
         if let Some(args) = agent_args() {
             return Ok(Self {
@@ -89,9 +89,9 @@ impl Cli {
     }
 }
 
-/// The arguments of `agent`, read without the definitions of all other commands, which would be
-/// half of what a worker does before its first answer. `None` for other commands, and where all of
-/// them are needed to say what is wrong.
+/// Parses the arguments of `agent` without building the other commands, which would take half of
+/// the start-up time of a worker. `None` for other commands, and for invalid arguments, whose error
+/// message needs all commands.
 fn agent_args() -> Option<AgentArgs> {
     let mut args = std::env::args_os();
     let _program = args.next();
@@ -374,18 +374,17 @@ pub struct AgentArgs {
     pub cpu: Option<u32>,
 }
 
-/// How to start an agent.
+/// The command that starts an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentSpec {
-    /// The name that leads its ids; null means the runtime's own name.
+    /// The prefix of the ids of its timers; `None` for the name that the agent reports.
     pub name: Option<String>,
-    /// The program and its arguments, never empty.
+    /// The program and its arguments; never empty.
     pub command: Vec<String>,
 }
 
 impl AgentSpec {
-    /// Reads `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a shell; a backslash that
-    /// separates folders is one.
+    /// Parses `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a POSIX shell.
     fn parse(text: &str) -> Result<Self, String> {
         let is_name = |name: &str| {
             !name.is_empty()

@@ -19,9 +19,9 @@ use timers::os::signals::{self, Request};
 #[global_allocator]
 static ALLOCATOR: timers::allocations::Counting = timers::allocations::Counting;
 
-/// Done, but not all of it, or a condition holds, or the machine is not fit to be measured: see the
-/// exit statuses in the help.
-const DONE_BUT: u8 = 3;
+/// Exit status if the result is incomplete, a condition of `compare` holds, or the machine is not
+/// fit for measurements. The help describes all exit statuses.
+const INCOMPLETE_STATUS: u8 = 3;
 
 fn main() -> ExitCode {
     timers::os::machine::regain_counter();
@@ -30,29 +30,30 @@ fn main() -> ExitCode {
         color,
         answer,
         command,
-    } = limits::on_roomy_stack(parsed);
+    } = limits::on_roomy_stack(parse_arguments);
     colour(color);
     let command = command.unwrap_or(Command::Answer(answer));
     match command {
-        // Who moves a worker to another CPU or counts its switches does so with its first thread.
+        // These commands run on the first thread, because the parent process binds the first thread
+        // of a worker to a CPU and counts its context switches.
         Command::Agent(_)
         | Command::MeasureWorker(_)
         | Command::CounterRecipe(_)
-        | Command::Guard => done(run(&command)),
+        | Command::Guard => exit_code(run(&command)),
         command => limits::on_roomy_stack(move || {
-            let done = done(listen(&command).and_then(|()| run(&command)));
+            let code = exit_code(listen(&command).and_then(|()| run(&command)));
             if interrupted() && !ends_itself(&command) {
-                // Who handles the signal ends the program.
+                // The signal thread ends the process.
                 thread::sleep(timermeter::commands::ENDING);
             }
             children::finish();
-            done
+            code
         }),
     }
 }
 
-/// What is wrong with the arguments is said without the middle of those that cannot be read.
-fn parsed() -> Cli {
+/// Parses the command line. Error messages are printed with very long words shortened.
+fn parse_arguments() -> Cli {
     Cli::read().unwrap_or_else(|error| {
         let whole = error.render().to_string();
         let short: Vec<String> = whole.split('\n').map(shortened).collect();
@@ -60,18 +61,19 @@ fn parsed() -> Cli {
         if short == whole {
             error.exit();
         }
-        // Help, which goes to standard output, has no such words.
+        // Only errors contain such words: help texts never reach this line.
         let _ = write!(std::io::stderr(), "{short}");
         std::process::exit(error.exit_code());
     })
 }
 
-fn done(ended: Result<bool, CommandError>) -> ExitCode {
+fn exit_code(ended: Result<bool, CommandError>) -> ExitCode {
     match ended {
         Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(DONE_BUT),
+        Ok(false) => ExitCode::from(INCOMPLETE_STATUS),
         Err(CommandError::Closed) => ExitCode::SUCCESS,
-        // Who handles the signal tells it, and whatever failed did so because of that.
+        // The signal thread reports the interrupt. The error is a consequence of it and is not
+        // printed.
         Err(_) if interrupted() => ExitCode::from(signals::asked().map_or(
             CommandError::Interrupted.exit_status(),
             Request::exit_status,
@@ -83,13 +85,13 @@ fn done(ended: Result<bool, CommandError>) -> ExitCode {
     }
 }
 
-/// Whether a signal asks this program to end: the thread that listens to it may not have heard of
-/// it yet.
+/// Whether a signal asked this program to end. The signal is checked too, because the thread that
+/// handles it may not have run yet.
 fn interrupted() -> bool {
     children::interrupted() || signals::asked().is_some()
 }
 
-/// Whether a command starts processes.
+/// Whether a command starts child processes.
 fn has_children(command: &Command) -> bool {
     matches!(
         command,
@@ -108,13 +110,13 @@ fn has_children(command: &Command) -> bool {
     ) || matches!(command, Command::Compare(args) if args.probes())
 }
 
-/// Whether a command says what it has when a signal asks it to end.
+/// Whether a command handles the signal itself and prints its results.
 fn ends_itself(command: &Command) -> bool {
     matches!(command, Command::Watch(_))
 }
 
-/// Whether a command waits for something, or says or writes when it was made. Without a clock the
-/// standard library would panic.
+/// Whether a command waits, or reports or stores the current time. The standard library panics if
+/// there is no clock.
 fn needs_clock(command: &Command) -> bool {
     has_children(command)
         || matches!(
@@ -123,8 +125,8 @@ fn needs_clock(command: &Command) -> bool {
         )
 }
 
-/// Has every signal that asks this program to end do so at once, whatever it is at: first all that
-/// it started ends, and what it has not finished is removed.
+/// Installs the handling of signals that end the program: its child processes are ended and
+/// unfinished files removed, then the program exits.
 fn listen(command: &Command) -> Result<(), CommandError> {
     if needs_clock(command) && timers::kernel_time().is_none() {
         return Err(CommandError::Failed(
@@ -143,15 +145,15 @@ fn listen(command: &Command) -> Result<(), CommandError> {
         }
     }
     if ends_itself(command) {
-        // It looks for itself whether one came; a second one ends it as any other.
+        // `watch` polls for the first signal itself; a second signal ends the program by default.
         return signals::listen(|_| ()).map_err(|error| {
             CommandError::Failed(format!("cannot listen for interrupts: {error}"))
         });
     }
     let listening = signals::listen(move |request| end(request, has_children));
     match listening {
-        // Signals do then what they do by themselves, which is enough where nothing has to be
-        // ended.
+        // Without a handler, signals keep their default action, which is enough if there are no
+        // child processes to end.
         Err(error) if has_children => Err(CommandError::Failed(format!(
             "cannot listen for interrupts: {}",
             limits::explain(&error).unwrap_or_else(|| error.to_string())

@@ -1,8 +1,8 @@
-//! Figures with their unit, as people type them: `1000ns`, `15.625ms`, `2.8GHz`.
+//! Parses quantities with their unit: `1000ns`, `15.625ms`, `2.8GHz`.
 
 use crate::model::{Hertz, Nanos};
 
-/// Why a figure was not understood.
+/// The reason why a quantity was not understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' {problem}; {accepted}")]
 pub struct QuantityError {
@@ -11,13 +11,13 @@ pub struct QuantityError {
     accepted: &'static str,
 }
 
-/// Units with their size.
+/// Names of units with their size in the base unit.
 type Units = &'static [(&'static str, f64)];
 
 const TIMES: Units = &[
     ("ns", 1.0),
     ("us", 1e3),
-    // The micro sign and the Greek letter look the same.
+    // The micro sign and the Greek letter mu look the same.
     ("\u{b5}s", 1e3),
     ("\u{3bc}s", 1e3),
     ("ms", 1e6),
@@ -29,19 +29,19 @@ const TIMES: Units = &[
 
 const FREQUENCIES: Units = &[("hz", 1.0), ("khz", 1e3), ("mhz", 1e6), ("ghz", 1e9)];
 
-/// A time above zero, as in `100ns`.
+/// Parses a time above zero, such as `100ns`.
 ///
 /// # Errors
-/// When it is anything else.
+/// When the text is not a time above zero.
 pub fn time(text: &str) -> Result<Nanos, QuantityError> {
     let accepted = "give a time above zero with ns, us, ms, s, m or h, as in 100ns";
     positive(text, TIMES, accepted).map(Nanos)
 }
 
-/// A frequency above zero, as in `2.8GHz`; the case of the unit does not matter.
+/// Parses a frequency above zero, such as `2.8GHz`. The case of the unit does not matter.
 ///
 /// # Errors
-/// When it is anything else.
+/// When the text is not a frequency above zero.
 pub fn frequency(text: &str) -> Result<Hertz, QuantityError> {
     let accepted = "give a frequency above zero with Hz, kHz, MHz or GHz, as in 2.8GHz";
     positive(&text.to_lowercase(), FREQUENCIES, accepted).map(Hertz)

@@ -1,32 +1,32 @@
-//! Which timers are meant: ids and globs against the ids that there are.
+//! Selects timers by ids and globs.
 
 use crate::glob::Glob;
 use crate::text::in_short;
 
-/// Why a word on the command line stands for no timer.
+/// The reason why a word on the command line matches no timer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownTimer {
-    /// No timer has this id, or matches this glob.
+    /// No timer has this id or matches this glob.
     #[error("no timer {} `{id}`; {}", if is_glob(id) { "matches" } else { "is called" }, advice(nearest))]
     Id {
-        /// What was asked for.
+        /// The id or glob.
         id: String,
-        /// The ids that look like it, the nearest first.
+        /// Similar ids, the nearest first.
         nearest: Vec<String>,
     },
-    /// It is neither an id nor a glob.
+    /// The word is neither an id nor a valid glob.
     #[error("`{glob}` is no glob: {reason}")]
     NoGlob {
-        /// What was asked for.
+        /// The word.
         glob: String,
-        /// What is wrong with it.
+        /// The syntax error.
         reason: String,
     },
 }
 
 impl UnknownTimer {
-    /// The same, where `ids` are all there are: some are named where none looks like what was asked
-    /// for.
+    /// The error message. If there are no similar ids, the message lists some of `ids`, which are
+    /// all existing ones.
     #[must_use]
     pub fn among(&self, ids: &[&str]) -> String {
         match self {
@@ -39,11 +39,11 @@ impl UnknownTimer {
     }
 }
 
-/// The ids among `ids` that the patterns mean, in the order of `ids`, each once; all of them when
+/// The ids among `ids` that match the patterns, each once, in the order of `ids`; all of them if
 /// there is no pattern.
 ///
 /// # Errors
-/// When a pattern means none.
+/// When a pattern matches no id.
 pub fn select<'a>(patterns: &[String], ids: &[&'a str]) -> Result<Vec<&'a str>, UnknownTimer> {
     let wanted = patterns
         .iter()
@@ -65,7 +65,7 @@ enum Pattern<'p> {
 }
 
 impl<'p> Pattern<'p> {
-    /// Only patterns that mean something.
+    /// Parses a pattern, which must match at least one id.
     fn read(text: &'p str, ids: &[&str]) -> Result<Self, UnknownTimer> {
         if ids.contains(&text) {
             return Ok(Self::Id(text));
@@ -100,12 +100,12 @@ impl<'p> Pattern<'p> {
     }
 }
 
-/// The ids that look most like `text`, with or without the name of their runtime.
+/// The ids most similar to `text`, with or without the prefix of their runtime.
 #[must_use]
 pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
-    /// The most that are named.
+    /// Largest number of similar ids that are returned.
     const MOST: usize = 3;
-    /// From here on two words look similar.
+    /// Smallest similarity of two words that count as similar.
     const SIMILAR: f64 = 0.8;
     let text = text.to_lowercase();
     let likeness = |id: &str| {

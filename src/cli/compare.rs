@@ -46,7 +46,7 @@ pub struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// Whether this machine is probed to be compared.
+    /// Whether the comparison needs a probe of this machine.
     #[must_use]
     pub fn probes(&self) -> bool {
         self.reports.len() == 1 && self.new.is_empty()

@@ -1,5 +1,5 @@
-//! What the help says of all commands: what they are for, in groups, and what they end with. And
-//! the arguments of `completions`.
+//! The parts of the help that cover all commands: the groups of commands and the exit statuses.
+//! Also the arguments of `completions`.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use super::Cli;
 use super::output::with_formats;
 use crate::table::Format;
 
-/// Commands of the help with the formats in which they print.
+/// Commands with the output formats that they support.
 type Verbs = &'static [(&'static str, &'static [Format])];
 
-/// Each command that the help shows, once.
+/// Each command that the help lists, exactly once.
 const GROUPS: [(&str, Verbs); 5] = [
     (
         "Clocks",
@@ -54,7 +54,7 @@ const GROUPS: [(&str, Verbs); 5] = [
     ),
 ];
 
-/// The command line, whose help has groups.
+/// The command line with its grouped help.
 pub fn command() -> Command {
     let mut command = with_formats(Cli::command(), Format::ANSWER);
     let verbs = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter());
@@ -83,7 +83,7 @@ fn listed(command: &Command) -> String {
     listed
 }
 
-/// What the help of every command ends with.
+/// The text at the end of the help of every command.
 const EXIT_STATUS: &str = "Exit status:
   0  done
   1  the command failed

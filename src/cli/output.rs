@@ -1,4 +1,4 @@
-//! The flags of every verb that prints something: which format, and to which files.
+//! The output flags that most commands have: the format, and the files to write.
 
 use std::path::PathBuf;
 
@@ -20,16 +20,16 @@ pub struct OutputArgs {
     pub outputs: Vec<Output>,
 }
 
-/// A file, and the format that its ending stands for.
+/// An output file with the format that its file name extension stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The format.
+    /// Format of the file.
     pub format: Format,
 }
 
-/// Has the flags of a verb take these formats.
+/// Restricts the output flags of a command to these formats.
 pub(super) fn with_formats(verb: Command, formats: &'static [Format]) -> Command {
     let has = |id: &str| verb.get_arguments().any(|argument| argument.get_id() == id);
     if !has("outputs") {
@@ -43,14 +43,14 @@ pub(super) fn with_formats(verb: Command, formats: &'static [Format]) -> Command
     })
 }
 
-/// One of these formats.
+/// A parser that accepts the names of these formats.
 pub(super) fn formats(formats: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
     PossibleValuesParser::new(formats.iter().filter_map(ValueEnum::to_possible_value)).map(|name| {
         Format::from_str(&name, false).expect("the possible values are names of formats")
     })
 }
 
-/// A file in one of these formats.
+/// A parser that accepts files with the extensions of these formats.
 fn outputs(formats: &'static [Format]) -> impl TypedValueParser<Value = Output> {
     PathBufValueParser::new().try_map(move |path| {
         if is_standard(&path) {

@@ -1,4 +1,4 @@
-//! Flags of the verbs that measure timers for a report: which timers, how long, and what becomes of
+//! The flags of the commands that measure timers: which timers, for how long, and where to store
 //! the report.
 
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ pub struct DetailArgs {
 }
 
 impl DetailArgs {
-    /// What was asked for.
+    /// The requested length of the notes.
     #[must_use]
     pub fn wanted(self) -> Detail {
         if self.verbose {

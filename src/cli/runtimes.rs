@@ -1,5 +1,4 @@
-//! The flag that names runtimes, what starts the host of a browser, and the arguments of
-//! `agent-check`.
+//! The flags that name runtimes, and the arguments of `browser` and `agent-check`.
 
 use std::path::PathBuf;
 
@@ -31,9 +30,9 @@ pub type Setting = (String, String);
 /// A runtime, or all of them.
 #[derive(Clone, Copy, Debug)]
 pub enum RuntimeName {
-    /// This one.
+    /// The named runtime.
     One(&'static Runtime),
-    /// All of them that are installed.
+    /// All installed runtimes.
     All,
 }
 
@@ -47,7 +46,7 @@ fn names() -> impl TypedValueParser<Value = RuntimeName> {
 }
 
 impl HostArgs {
-    /// Each runtime that is meant, once, and whether it was named itself.
+    /// Each requested runtime once, and whether the user named it explicitly.
     #[must_use]
     pub fn wanted(&self) -> Vec<(&'static Runtime, bool)> {
         let all = self

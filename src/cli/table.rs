@@ -10,12 +10,12 @@ use super::OutputArgs;
 use crate::fields::Kind;
 use crate::tabulation::{ColumnName, Layout, TableChoice};
 
-/// What `--columns` names.
+/// The value of `--columns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
-    /// All that there are.
+    /// All columns.
     All,
-    /// This one.
+    /// The named column.
     One(ColumnName),
 }
 
@@ -83,7 +83,7 @@ pub struct TableArgs {
 }
 
 impl TableArgs {
-    /// The columns that are named one by one.
+    /// The names of the columns, without `all`.
     fn column_names(&self) -> Vec<ColumnName> {
         let named = |column: &Columns| {
             if let Columns::One(name) = column {
@@ -95,8 +95,8 @@ impl TableArgs {
         self.columns.iter().filter_map(named).collect()
     }
 
-    /// What may be shown: of the kind that was asked for, else of those that have all columns that
-    /// were named; of all kinds if none has.
+    /// The tables that may be shown: of the requested kind, or else of the kinds that have all
+    /// named columns; of all kinds if none has.
     #[must_use]
     pub fn choices(&self, narrow: bool) -> Vec<TableChoice> {
         let named: Vec<ColumnName> = self.column_names().into_iter().chain(self.sort).collect();
@@ -116,8 +116,8 @@ impl TableArgs {
             .collect()
     }
 
-    /// Without `--columns` what fits the layout and, where it is a table for people, a `narrow`
-    /// terminal, with the platform where there may be several.
+    /// The columns of a table of this kind. Without `--columns`, those that fit the layout and, in
+    /// a table for people, a `narrow` terminal. The platform is included if there may be several.
     fn choice(&self, kind: Kind, narrow: bool) -> TableChoice {
         let many = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
         let best = if kind == Kind::Clocks {

@@ -1,11 +1,11 @@
-//! Values of flags, as people type them.
+//! Parsers for the values of flags.
 
 use std::ops::RangeInclusive;
 
 use crate::quantity;
 use crate::report::is_name;
 
-/// A whole number in a range, as in 20000, 20k or 1M.
+/// Parses a whole number in a range, such as 20000, 20k or 1M.
 pub(super) fn whole<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
@@ -30,19 +30,19 @@ fn counted(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// Any whole number, as for a seed.
+/// Parses any whole number, for a seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     whole(0..=u64::MAX)(text)
 }
 
-/// The name of a baseline.
+/// Parses the name of a baseline.
 pub(super) fn baseline(text: &str) -> Result<String, String> {
     is_name(text).then(|| text.to_owned()).ok_or_else(|| {
         "give a name of letters, digits, `-` and `_`, 64 at most, that begins with a letter or a digit".into()
     })
 }
 
-/// The name of a node.
+/// Parses the name of a node.
 pub(super) fn node(text: &str) -> Result<String, String> {
     const LONGEST: usize = 200;
     let name = text.trim();
@@ -53,20 +53,20 @@ pub(super) fn node(text: &str) -> Result<String, String> {
     })
 }
 
-/// The number of a CPU.
+/// Parses the number of a CPU.
 pub(super) fn cpu(text: &str) -> Result<u32, String> {
     text.trim()
         .parse()
         .map_err(|_| "give the number of a CPU, as in 0".to_owned())
 }
 
-/// Half the width of an interval of Quality, in points.
+/// Parses half the width of an interval of Quality, in points.
 pub(super) fn points(text: &str) -> Result<f64, String> {
     positive(text, 100.0)
         .ok_or_else(|| "give points of Quality, more than 0 and up to 100, as in 0.5".into())
 }
 
-/// Seconds, or a time with its unit.
+/// Parses a time, in seconds if it has no unit.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     const MOST: f64 = 1e6;
     let with_unit = || Some(quantity::time(text).ok()?.0 / 1e9).filter(|seconds| *seconds <= MOST);
@@ -75,12 +75,12 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     })
 }
 
-/// The same in whole seconds, rounded up.
+/// Parses a time like [`seconds`] and rounds it up to whole seconds.
 pub(super) fn whole_seconds(text: &str) -> Result<u64, String> {
     seconds(text).map(|seconds| seconds.ceil() as u64)
 }
 
-/// A period, in nanoseconds.
+/// Parses a period. Returns nanoseconds.
 pub(super) fn period(text: &str) -> Result<u64, String> {
     let ns = quantity::time(text).map_err(|error| error.to_string())?.0;
     match ns {

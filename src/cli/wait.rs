@@ -70,25 +70,25 @@ pub struct WaitingArgs {
     pub cpu: Option<Cpus>,
 }
 
-/// Some lengths to wait for, in nanoseconds.
+/// Lengths of waits in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lengths(pub Vec<u64>);
 
-/// The timer slack of a thread in nanoseconds; none is as the system has it.
+/// Timer slack of a thread in nanoseconds; `None` keeps that of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slack(pub Option<u64>);
 
-/// Which CPUs to wait on.
+/// The CPUs to wait on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cpus {
-    /// This one.
+    /// This CPU.
     One(u32),
-    /// Each in turn.
+    /// All allowed CPUs, in turn.
     All,
 }
 
 impl WaitArgs {
-    /// Whether nothing but the lengths that are named is waited.
+    /// Whether only the named lengths are waited.
     #[must_use]
     pub fn only_lengths(&self) -> bool {
         let single = |lengths: &Lengths| lengths.0.len() == 1;
@@ -104,10 +104,10 @@ fn loads() -> impl TypedValueParser<Value = BackgroundLoad> {
     })
 }
 
-/// The longest wait and period, a minute, in nanoseconds.
+/// The longest accepted wait and period in nanoseconds: one minute.
 const LONGEST_NS: f64 = 6e10;
 
-/// One length, or a range by decades with both its ends.
+/// Parses one length, or a range, which stands for its decades and both its ends.
 fn lengths(text: &str) -> Result<Lengths, String> {
     let one = |text: &str| {
         let Nanos(ns) = quantity::time(text).map_err(|error| error.to_string())?;
@@ -146,7 +146,7 @@ fn slack(text: &str) -> Result<Slack, String> {
 }
 
 fn policy(text: &str) -> Result<Policy, String> {
-    /// Above most threads of the kernel, below its watchdogs.
+    /// Default priority: above most threads of the kernel, below its watchdogs.
     const PRIORITY: u32 = 80;
     let (name, priority) = match text.trim().split_once(':') {
         Some((name, priority)) => (

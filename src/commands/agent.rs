@@ -9,10 +9,10 @@ use crate::hosts::children;
 use crate::hosts::serve::serve;
 use crate::selection::select;
 
-/// Serves until the input ends or the answers are not read any more.
+/// Serves requests until the input ends or the output is closed.
 ///
 /// # Errors
-/// When a timer is not known, the CPU cannot be had, or the pipes fail.
+/// When a timer is unknown, the CPU cannot be used, or a pipe fails.
 pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
     if !children::stay_with_starter() {
         return Err(CommandError::Failed(

@@ -1,5 +1,5 @@
-//! `agent-check`: reports to the author of an agent whether it speaks the protocol, question by
-//! question.
+//! `agent-check`: tests whether an agent speaks the agent protocol, and reports each request with
+//! its result.
 
 use std::io::Write;
 use std::time::Duration;

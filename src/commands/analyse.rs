@@ -1,4 +1,4 @@
-//! `analyse`: the report again, from a trace.
+//! `analyse`: computes a report from a trace again.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::report::{Archive, impossible};
 /// Runs the command.
 ///
 /// # Errors
-/// When the trace is none or damaged, or a file cannot be written.
+/// When the file is not a trace or is damaged, or a file cannot be written.
 pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     let outputs = prepare(&args.output)?;
     let archive = args

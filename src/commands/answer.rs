@@ -1,4 +1,4 @@
-//! `timermeter` alone: which clock to use on this machine, in a few lines.
+//! `timermeter` without a command: prints in a few lines which clock to use on this machine.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,18 +14,19 @@ use crate::method::answer::WAIT_NS;
 use crate::model::{Platform, Report, Severity, WaitRow};
 use crate::report::read;
 
-/// The clocks that are looked at, of each line the first that this system has: one that every
-/// platform has, and the counter of the CPU, in order and by itself.
+/// Ids of the measured clocks. Of each list, the first clock that this system has is measured: a
+/// portable clock, the counter of the CPU with ordered reads, and the counter without ordering.
 const CLOCKS: [&[&str]; 3] = [
     &["monotonic", "instant"],
     &["rdtsc-lfence", "cntvct-isb", "rdtime-fence"],
     &["rdtsc", "cntvct", "rdtime"],
 ];
-/// The ways to wait: what a sleep is, and what the timer slack does not concern.
+/// Ids of the measured sleep primitives. The timer slack applies to the first but not to the
+/// second.
 const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
-/// A change of the core's frequency while it was measured that is worth reporting.
+/// Smallest relative change of the core's frequency during the measurement that is reported.
 /// *Judgement*.
-const RESTLESS: f64 = 0.03;
+const MIN_FREQUENCY_CHANGE: f64 = 0.03;
 
 /// Runs the command.
 ///
@@ -34,19 +35,19 @@ const RESTLESS: f64 = 0.03;
 pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     let outputs = prepare(&args.output)?;
     let (report, waits, waited) = if args.from.is_empty() {
-        measured()?
+        measure_clocks()?
     } else {
-        kept(&args.from)?
+        read_reports(&args.from)?
     };
     let answer = ClockAnswer::from_reports(&report, &waits, disturbances(&report));
     let lines = answer.lines(report.platform.os.family == "linux", waited);
     emit(&Document::new(&answer).facts(lines), outputs, output)
 }
 
-/// The clocks, what waited, and whether any was to wait.
+/// The report of the clocks, the rows of the waits, and whether any waits were measured.
 type Measured = (Report, Vec<WaitRow>, bool);
 
-fn measured() -> Result<Measured, CommandError> {
+fn measure_clocks() -> Result<Measured, CommandError> {
     let clocks: Vec<String> = CLOCKS
         .iter()
         .filter_map(|any| any.iter().find(|id| is_here(id)))
@@ -64,8 +65,8 @@ fn measured() -> Result<Measured, CommandError> {
     Ok((report, waited, !waits.is_empty()))
 }
 
-/// The first of the reports that has clocks, with the waits of all of them.
-fn kept(files: &[PathBuf]) -> Result<Measured, CommandError> {
+/// Reads the answer's input from files: the first report with clocks, and the waits of all reports.
+fn read_reports(files: &[PathBuf]) -> Result<Measured, CommandError> {
     let reports = files.iter().map(|file| read(file));
     let reports = reports.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let waits: Vec<WaitRow> = WAITS
@@ -82,11 +83,11 @@ fn kept(files: &[PathBuf]) -> Result<Measured, CommandError> {
     Ok((clocks, waits, false))
 }
 
-/// What makes figures worse here and now, with its size where there is one.
+/// The causes of worse results on this machine at present, with their size if it is known.
 fn disturbances(report: &Report) -> Vec<String> {
     let platform: &Platform = &report.platform;
     let findings = machine::judge(platform);
-    // The clock source has a line of its own.
+    // The clock source has a line of its own in the answer.
     let problems = findings.iter().filter(|finding| {
         finding.severity == Severity::Problem
             && !["clock-source", "tsc"].contains(&finding.code.as_str())
@@ -103,7 +104,7 @@ fn disturbances(report: &Report) -> Vec<String> {
         .collect();
     if let Some(hertz) = report.frequency.cycles() {
         let moved = (hertz.high - hertz.low) / hertz.value;
-        if moved > RESTLESS {
+        if moved > MIN_FREQUENCY_CHANGE {
             disturbances.push(format!("frequency moves by {:.0} %", 100.0 * moved));
         }
     }

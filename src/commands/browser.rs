@@ -1,5 +1,5 @@
-//! `timermeter browser`: stands between the runner and a page of a browser, on standard input and
-//! output.
+//! `timermeter browser`: relays the agent protocol between the program that measures (on standard
+//! input and output) and a page in a browser.
 
 use std::io::{self, BufReader};
 
@@ -7,7 +7,7 @@ use super::{CommandError, failed};
 use crate::cli::BrowserArgs;
 use crate::hosts::browser::{Wanted, serve};
 
-/// Serves until the input ends.
+/// Relays messages until the input ends.
 ///
 /// # Errors
 /// When the browser cannot be used.

@@ -1,4 +1,4 @@
-//! `check`: judges whether the machine is fit to be measured. It changes nothing.
+//! `check`: judges whether the machine is fit for measurements. It changes nothing.
 
 use std::io::Write;
 use std::time::Duration;
@@ -18,7 +18,8 @@ use crate::report::read;
 use crate::text::{counted, first_part};
 use crate::watching::{kept, tally};
 
-/// Years of watching, unless something happens each second.
+/// Largest size of a watch journal that is read, in bytes. A journal of years fits, unless events
+/// occur each second.
 const LONGEST_WATCH: u64 = 64 << 20;
 
 #[derive(Serialize)]
@@ -29,7 +30,7 @@ struct Checked {
     platform: Platform,
 }
 
-/// Runs the command. Returns whether nothing is a problem.
+/// Runs the command. Returns `true` if no finding is a problem.
 ///
 /// # Errors
 /// When the CPU cannot be used, the report cannot be read, or the output cannot be written.
@@ -46,7 +47,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     };
     let mut findings = judge(&platform);
     if args.from.is_none() {
-        findings.extend(watched());
+        findings.extend(watch_finding());
         findings.sort_by_key(|finding| finding.severity);
     }
     let checked = Checked {
@@ -66,8 +67,8 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(checked.fit)
 }
 
-/// What the last watch that was kept observed; none where none was.
-fn watched() -> Option<Finding> {
+/// The finding from the last saved watch; `None` if no watch was saved.
+fn watch_finding() -> Option<Finding> {
     let mut bytes = Vec::new();
     input::read(&super::watch::place()?, LONGEST_WATCH, &mut bytes).ok()?;
     let kept = kept::read(&String::from_utf8_lossy(&bytes));
@@ -81,14 +82,14 @@ fn watched() -> Option<Finding> {
     ))
 }
 
-/// What is judged of the clocks themselves: all else is about what surrounds them.
-const OF_CLOCKS: [&str; 2] = ["clock-source", "tsc"];
+/// Codes of the findings about the clocks themselves; the rest is about their surroundings.
+const CLOCK_FINDINGS: [&str; 2] = ["clock-source", "tsc"];
 
-/// Whether the clocks are good.
+/// A sentence that says whether the clocks are good.
 fn clock_sentence(findings: &[Finding]) -> Option<String> {
     let of_clocks = findings
         .iter()
-        .filter(|finding| OF_CLOCKS.contains(&finding.code.as_str()));
+        .filter(|finding| CLOCK_FINDINGS.contains(&finding.code.as_str()));
     let worst =
         of_clocks.min_by_key(|finding| (finding.severity != Severity::Problem, &finding.code))?;
     let word = match worst.severity {
@@ -99,7 +100,7 @@ fn clock_sentence(findings: &[Finding]) -> Option<String> {
     Some(format!("The clock is {word} — {}.", worst.message()))
 }
 
-/// All findings, or only problems and notes, of the latter what was found.
+/// The findings to print. With `whole`, all of them; otherwise problems and notes only.
 fn selected(findings: &[Finding], whole: bool) -> impl Iterator<Item = FindingText> {
     let shown = findings
         .iter()

@@ -1,4 +1,4 @@
-//! `compare`: what changed between two reports, or between several runs a side.
+//! `compare`: compares two reports, or several runs on each side.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,25 +17,25 @@ use crate::report::{Baselines, Collection, Kept, Unresolved};
 use crate::selection::select;
 use crate::table::Format;
 
-/// A comparison with what became of its conditions.
+/// A comparison with the results of its conditions.
 #[derive(Serialize)]
 struct Judged {
     #[serde(flatten)]
     comparison: Option<Comparison>,
-    /// Conditions that hold, each with what makes it hold.
+    /// Conditions that hold, each with the cause.
     conditions: Vec<String>,
-    /// What could not be decided, and why.
+    /// Conditions that could not be decided, with the reasons.
     open: Vec<String>,
     exit_status: u8,
 }
 
-/// A report and its file.
+/// A report with the file that it was read from.
 type Run = Kept<Report>;
 
-/// Runs the command. Returns whether no condition holds.
+/// Runs the command. Returns `true` if no condition holds.
 ///
 /// # Errors
-/// When nothing can be compared, something could not be decided, or the output cannot be written.
+/// When nothing can be compared, a condition could not be decided, or the output cannot be written.
 pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare(&args.output)?;
     let judged = match judge(args) {
@@ -65,7 +65,7 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     }
 }
 
-/// Reads the reports, compares them, and decides the conditions.
+/// Reads the reports, compares them, and evaluates the conditions.
 fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
     let kept = Baselines::of_user();
     let resolve = |words: &[PathBuf]| {
@@ -156,7 +156,7 @@ fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
     })
 }
 
-/// A condition that is limited to timers that no report has would never hold.
+/// Rejects a condition for timers that no report has, because it could never hold.
 fn check_timers(condition: &Condition, comparison: &Comparison) -> Result<(), CommandError> {
     let names = || {
         let figures = comparison.figures.iter().map(|figure| &figure.timer);
@@ -174,8 +174,8 @@ fn check_timers(condition: &Condition, comparison: &Comparison) -> Result<(), Co
     Err(CommandError::Usage(format!("--fail-if '{text}': {why}")))
 }
 
-/// Refuses runs of several machines, and a run that is given twice: the variation between runs
-/// follows from nothing else.
+/// Rejects runs of several machines on one side, and a run that is given twice. The variation
+/// between runs can only be computed from different runs of one machine.
 fn check_one_machine(side: &[Run]) -> Result<(), CommandError> {
     for (at, run) in side.iter().enumerate() {
         let (first, report) = (&side[0], &run.content);

@@ -1,4 +1,4 @@
-//! `completions`: what a shell needs to complete commands and flags.
+//! `completions`: prints a script with which a shell completes commands and flags.
 
 use std::io::Write;
 
@@ -12,16 +12,17 @@ use crate::cli::{CompletionsArgs, groups};
 /// # Errors
 /// When the output cannot be written.
 pub fn run(args: &CompletionsArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    // The generator panics where it cannot write, as to a closed pipe.
+    // The script goes through a buffer, because the generator panics if it cannot write, for
+    // example to a closed pipe.
     output.write_all(&script(args.shell))?;
     Ok(())
 }
 
-/// What a shell has to read.
+/// The completion script for a shell.
 #[must_use]
 pub fn script(shell: Shell) -> Vec<u8> {
     let all = groups::command();
-    // What the program starts itself as is nothing to offer.
+    // Hidden commands, which the program starts itself, are not completed.
     let shown = all
         .get_subcommands()
         .filter(|verb| !verb.is_hide_set())

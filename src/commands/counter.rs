@@ -1,4 +1,4 @@
-//! `check --counter`: may a program read the raw counter here?
+//! `check --counter`: judges whether programs may read the raw CPU counter on this machine.
 
 use std::io::Write;
 use std::time::Duration;
@@ -22,15 +22,15 @@ use crate::rate::by_looks;
 use crate::rate::counter::findings;
 use crate::table::{Notation, Table, TableColumn};
 
-/// Fresh processes that try each recipe.
+/// Number of fresh processes that try each recipe.
 /// *Judgement*: the worst of them is what one start in twenty meets.
 const PROCESSES: usize = 20;
-/// No recipe takes as long, but one that never ends.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Looks at each end of the recipes, of which the tightest counts.
-const LOOKS: u32 = 25;
+/// Time limit of a process that tries a recipe.
+const RECIPE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Number of clock samples before and after each round of recipes; the tightest one is used.
+const CLOCK_SAMPLES: u32 = 25;
 
-/// Runs the command. Returns whether the counter may be read.
+/// Runs the command. Returns `true` if programs may read the counter.
 ///
 /// # Errors
 /// When the counter cannot be read at all, or the output cannot be written.
@@ -87,7 +87,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     ))
 }
 
-/// What a first look finds of the counter and of the clock that would be read instead.
+/// Measures the counter, and the clock to read instead, with a quick probe.
 fn rows(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
     let wanted: Vec<String> = ids
         .iter()
@@ -99,16 +99,16 @@ fn rows(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
     Ok(first_look_in_context(&wanted)?.timers)
 }
 
-/// Tries each recipe in fresh processes, in turn, and knows the truth from the first process to the
-/// last.
+/// Tries each recipe in fresh processes, in turn. The true rate is measured from before the first
+/// process until after the last.
 fn recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
     let mut outcomes: Vec<Vec<RecipeOutcome>> = vec![Vec::new(); Recipe::ALL.len()];
-    let mut looks = vec![here.look_at_clock(LOOKS)];
+    let mut looks = vec![here.look_at_clock(CLOCK_SAMPLES)];
     for _ in 0..PROCESSES {
         for (recipe, outcomes) in Recipe::ALL.into_iter().zip(&mut outcomes) {
-            outcomes.push(tried(recipe)?);
+            outcomes.push(try_recipe(recipe)?);
         }
-        looks.push(here.look_at_clock(LOOKS));
+        looks.push(here.look_at_clock(CLOCK_SAMPLES));
     }
     let Some(rate) = by_looks(&looks, 1.0) else {
         return Ok(Vec::new());
@@ -122,11 +122,11 @@ fn recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
         .collect())
 }
 
-/// In a process of its own.
-fn tried(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
+/// Tries a recipe in a fresh process.
+fn try_recipe(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
     let (program, mut words) = children::this_program().map_err(failed)?;
     words.extend(["counter-recipe".into(), recipe.id.into()]);
-    let said = run_within(PATIENCE, program.as_ref(), &words);
+    let said = run_within(RECIPE_TIMEOUT, program.as_ref(), &words);
     if children::interrupted() {
         return Err(CommandError::Interrupted);
     }
@@ -137,7 +137,7 @@ fn tried(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
     }))
 }
 
-/// What such a process does: prints nanoseconds a tick.
+/// Runs in the fresh process: prints the nanoseconds per tick that the recipe finds.
 ///
 /// # Errors
 /// When there is no such recipe, or it finds no rate.

@@ -1,4 +1,4 @@
-//! The files that a run leaves behind, and what it prints.
+//! Writes the output files of a run, and its report to standard output.
 
 use std::io::Write;
 
@@ -9,23 +9,23 @@ use crate::recording::Recording;
 use crate::report::{Archive, Baselines, WholeFile, is_standard, json};
 use crate::text::{plain, shortened};
 
-/// What a run leaves behind. All of it is found writable or not before anything is measured, and
-/// written before anything is printed: it must not be lost when the reader of the output goes away.
+/// The output files of a run. All are checked to be writable before anything is measured. They are
+/// written before the report is printed, so that no result is lost if standard output is closed.
 pub struct Files {
     outputs: Outputs,
     trace: Option<WholeFile>,
     archive: Option<Archive>,
-    /// With its name.
+    /// The file of the baseline, with the name of the baseline.
     baseline: Option<(String, WholeFile)>,
-    /// Whether the trace goes to standard output, where nothing else goes then.
+    /// Whether the trace goes to standard output; then the report is not printed.
     is_trace_shown: bool,
 }
 
 impl Files {
-    /// Finds all of it writable.
+    /// Checks that all files are writable.
     ///
     /// # Errors
-    /// Says which is not.
+    /// A message that names the file that is not writable.
     pub fn prepare(args: &RunArgs) -> Result<Self, CommandError> {
         let trace = args.trace.as_deref().map(WholeFile::prepare).transpose();
         let archive = args.save.as_deref().map(Archive::prepare).transpose();
@@ -39,11 +39,11 @@ impl Files {
         })
     }
 
-    /// Writes all of it and prints the report. The trace comes first, before anything can fail:
-    /// from it all that follows can be had again.
+    /// Writes all files and prints the report. The trace is written first, because all other files
+    /// can be computed from it again.
     ///
     /// # Errors
-    /// When the report cannot be computed, or something cannot be written.
+    /// When the report cannot be computed, or a file cannot be written.
     pub fn finish(
         self,
         recording: &Recording,

@@ -1,5 +1,5 @@
-//! Figures of the timers for commands that need them and were not given a report: what
-//! `probe --quick` finds.
+//! Measures timers for commands that need figures and have no report, in the way of `probe
+//! --quick`.
 
 use super::{CommandError, failed, probe, tell, wait};
 use crate::campaign::sampling::Plan;
@@ -7,13 +7,13 @@ use crate::cli::{HostArgs, Lengths, ProbeArgs, RunArgs, WaitArgs, WaitingArgs};
 use crate::model::{ProvenanceKind, Report, TimerRow};
 use crate::report::{json, parse};
 
-/// Probes these timers, all of them when none is named, and those of other hosts. Its workers are
-/// processes of their own, so that nothing of it is left in this one.
+/// Probes the named timers, or all of them, including those of other hosts. The timers run in
+/// worker processes, so this process keeps no state of them.
 ///
 /// # Errors
-/// As `probe`.
+/// The errors of `probe`.
 pub fn first_look(timers: &[String], hosts: &HostArgs) -> Result<Report, CommandError> {
-    probed(&ProbeArgs {
+    probe_report(&ProbeArgs {
         run: RunArgs {
             timers: timers.to_vec(),
             quick: true,
@@ -24,13 +24,13 @@ pub fn first_look(timers: &[String], hosts: &HostArgs) -> Result<Report, Command
     })
 }
 
-/// Probes with all that a read adds to the code around it.
+/// Probes the named timers, including the time that a read adds to the surrounding code.
 ///
 /// # Errors
-/// As `probe`.
+/// The errors of `probe`.
 pub fn first_look_in_context(timers: &[String]) -> Result<Report, CommandError> {
     const BUDGET_S: f64 = 6.0;
-    probed(&ProbeArgs {
+    probe_report(&ProbeArgs {
         run: RunArgs {
             timers: timers.to_vec(),
             ..RunArgs::default()
@@ -40,10 +40,10 @@ pub fn first_look_in_context(timers: &[String]) -> Result<Report, CommandError> 
     })
 }
 
-/// Lets these native timers wait so long, and no other length.
+/// Measures waits of `request_ns` nanoseconds with the named native timers.
 ///
 /// # Errors
-/// As `wait`.
+/// The errors of `wait`.
 pub fn first_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandError> {
     const SPAN_S: f64 = 0.3;
     let run = RunArgs {
@@ -64,11 +64,11 @@ pub fn first_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandEr
     wait::record(&args)?.0.report().map_err(failed)
 }
 
-/// Probes this machine as it was probed for `report`: its native clocks, in its profile. Without
-/// what figures are drawn from.
+/// Probes the native clocks of `report` on this machine with the same profile. The result does not
+/// contain the data for plots.
 ///
 /// # Errors
-/// As `probe`, and where the report holds what is not measured again.
+/// The errors of `probe`, and if the report has timers that cannot be measured again.
 pub fn again(report: &Report) -> Result<Report, CommandError> {
     if report.provenance.kind == ProvenanceKind::Published {
         return Err(failed(
@@ -83,12 +83,12 @@ pub fn again(report: &Report) -> Result<Report, CommandError> {
         ));
     }
     tell(&"probing this machine, to compare it with that report; name a new report to compare two");
-    // What this build lacks is lost, and `compare` says so.
+    // Clocks that this build lacks are left out; `compare` reports them as missing.
     let known = report.timers.iter().map(|row| row.id.clone());
     let settings = &report.settings;
     let plans = [Plan::QUICK, Plan::DEFAULT, Plan::THOROUGH];
     let is_usual = |budget: &f64| plans.iter().any(|plan| plan.budget_s == *budget);
-    let report = probed(&ProbeArgs {
+    let report = probe_report(&ProbeArgs {
         run: RunArgs {
             timers: known.filter(|id| timers::find(id).is_some()).collect(),
             quick: settings.profile == "quick",
@@ -101,7 +101,7 @@ pub fn again(report: &Report) -> Result<Report, CommandError> {
     parse(&json::dense(&report), "this machine now").map_err(failed)
 }
 
-fn probed(args: &ProbeArgs) -> Result<Report, CommandError> {
+fn probe_report(args: &ProbeArgs) -> Result<Report, CommandError> {
     let (recording, _) = probe::record(args)?;
     recording.report().map_err(failed)
 }

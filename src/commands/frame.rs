@@ -1,4 +1,5 @@
-//! What stands around every run: when it began, the frequencies before and after it, the machine.
+//! Records the circumstances of a run: its start time, the CPU frequency before and after it, and
+//! the machine.
 
 use std::time::SystemTime;
 
@@ -12,7 +13,7 @@ use crate::platform::frequency::{self, CyclesFrom, Parts, TscWatch};
 use crate::recording::{self, Observation, Recording};
 use crate::trust::Yardsticks;
 
-/// A run that has begun.
+/// A run in progress, with the values recorded at its start.
 pub struct Frame {
     created: SystemTime,
     node: Option<String>,
@@ -24,10 +25,10 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Begins a run on that CPU.
+    /// Begins a run on this CPU.
     ///
     /// # Errors
-    /// When cycles are to be counted at a frequency that is unknown.
+    /// When cycles are requested at a frequency that is unknown.
     pub fn begin(cpu: Option<u32>, args: &RunArgs) -> Result<Self, CommandError> {
         let created = timers::date();
         let (node, cycles) = (args.node.clone(), args.cycles);
@@ -52,7 +53,8 @@ impl Frame {
         })
     }
 
-    /// Ends it, with the frequency of the core meanwhile, in hertz.
+    /// Ends the run and returns its recording. `during` is the frequency of the core during the run
+    /// in hertz.
     #[must_use]
     pub fn end(
         self,
@@ -62,7 +64,8 @@ impl Frame {
         unasked: Vec<TimerRow>,
     ) -> Recording {
         let platform = platform::identify(self.cpu);
-        // One look may fall into a moment in which the core is slow.
+        // The cost of a kernel entry is measured twice and the smaller value counts, because the
+        // core may have been slow during one of them.
         let entry = self
             .kernel_entry
             .into_iter()
@@ -79,7 +82,7 @@ impl Frame {
                 tsc: self.tsc.and_then(TscWatch::end),
                 ..self.parts
             },
-            yardsticks: yardsticks(&platform, entry),
+            yardsticks: reference_costs(&platform, entry),
             platform,
             cycles_from: self.cycles,
             settings,
@@ -91,10 +94,10 @@ impl Frame {
     }
 }
 
-/// The CPU to measure on: the one asked for, which has to be usable, or the quietest.
+/// The CPU to measure on: the requested one, or the quietest.
 ///
 /// # Errors
-/// When the one asked for is not usable.
+/// When the requested CPU is not usable.
 pub fn choose_cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
     let allowed = timers::allowed_cpus().unwrap_or_default();
     let Some(cpu) = asked else {
@@ -103,8 +106,9 @@ pub fn choose_cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
     super::usable(cpu).map(|()| Some(cpu))
 }
 
-/// What the read paths of this machine are held against.
-fn yardsticks(platform: &Platform, entry: Option<KernelEntry>) -> Yardsticks {
+/// Costs of calls into the kernel and the hypervisor, with which read costs are compared to find
+/// the read path.
+fn reference_costs(platform: &Platform, entry: Option<KernelEntry>) -> Yardsticks {
     Yardsticks {
         system_call_ns: entry.map(|entry| entry.system_call_ns),
         clock_call_ns: entry.and_then(|entry| entry.clock_call_ns),

@@ -1,5 +1,5 @@
-//! Finds who hosts the timers of a run, this program for the native ones and agents for the others,
-//! and picks the timers that were asked for.
+//! Finds the hosts of the timers of a run (this program for native timers, agents for the rest),
+//! and selects the requested timers.
 
 mod gather;
 mod offers;
@@ -16,31 +16,31 @@ use crate::scratch::ScratchFolder;
 
 pub(super) use offers::{Offers, command};
 
-/// Timers of one kind that were asked for.
+/// The selected timers of one kind.
 pub struct Selection<T> {
-    /// The programs.
+    /// The hosts of the usable timers.
     pub hosts: Vec<Host>,
-    /// How each host is called in reports.
+    /// The name of each host in reports, in the order of `hosts`.
     pub names: Vec<HostName>,
-    /// Those that can be asked, each with the index of its host.
+    /// Timers that can be measured, each with the index of its host.
     pub usable: Vec<(usize, T)>,
-    /// Those that cannot, and whole agents.
+    /// Timers that cannot be measured; an unreachable agent is one entry.
     pub missing: Vec<MissingTimer>,
-    /// Whether a runtime that the user named is not there.
+    /// Whether a runtime that the user named is not installed.
     pub missing_by_name: bool,
-    /// Which runtimes are here, in a line, where all were asked for; those that are not are no
-    /// missing timers then.
+    /// A line that lists which runtimes are installed, if all were requested; those that are not
+    /// installed are then left out of `missing`.
     pub of_runtimes: Option<String>,
-    /// Holds the hosts of other runtimes while they are needed.
+    /// Keeps the files of the hosts of other runtimes while they are needed.
     _folder: Option<Rc<ScratchFolder>>,
 }
 
-/// Whether a native clock can be read here.
+/// Whether a native clock can be read on this machine.
 pub fn is_here(id: &str) -> bool {
     timers::find(id).is_some_and(|entry| (entry.availability)().is_ok())
 }
 
-/// Whether a native timer is one of other systems or processors.
+/// Whether a native timer exists only on other systems or processors.
 pub fn is_elsewhere(id: &str) -> bool {
     let clock = || (timers::find(id)?.availability)().err();
     let waiter = || timers::waits::find(id)?.availability().err();
@@ -48,13 +48,13 @@ pub fn is_elsewhere(id: &str) -> bool {
 }
 
 impl<T> Selection<T> {
-    /// Leaves out timers that only other systems or processors have.
+    /// Removes timers that exist only on other systems or processors.
     pub fn leave_out_elsewhere(&mut self) {
         self.missing
             .retain(|missing| !is_elsewhere(&missing.timer.id));
     }
 
-    /// Whether an agent that the user named could not be reached at all.
+    /// Whether a runtime that the user named is not installed, or an agent is unreachable.
     #[must_use]
     pub fn failed_by_name(&self) -> bool {
         let failed = |missing: &MissingTimer| missing.why.status == Status::Failed;
@@ -62,16 +62,17 @@ impl<T> Selection<T> {
     }
 }
 
-/// A timer that cannot be asked, or all timers of a host that is not there.
+/// A timer that cannot be measured, or all timers of an unreachable host.
 #[derive(Clone, Debug)]
 pub struct MissingTimer {
     /// The timer.
     pub timer: Timer,
-    /// What its thread would do while it waits.
+    /// The way in which the timer waits.
     pub means: Means,
-    /// Which of the questions to timers that wait it would answer; none if it is a clock.
+    /// The operations that the timer would support as a sleep primitive or periodic timer; empty
+    /// for a clock.
     pub ops: Vec<String>,
-    /// Why.
+    /// The reason why the timer cannot be measured.
     pub why: NotUsable,
 }
 
@@ -102,7 +103,7 @@ impl MissingTimer {
         }
     }
 
-    /// All timers of a host that is not there, for which `prefix:*` stands.
+    /// An entry with the id `prefix:*` that stands for all timers of an unreachable host.
     fn of_host(prefix: &str, label: String, why: NotUsable) -> Self {
         let timer = Timer {
             id: format!("{prefix}:*"),
@@ -118,7 +119,7 @@ impl MissingTimer {
         }
     }
 
-    /// Its row in a report of clocks.
+    /// The row of this timer in a report of clocks.
     #[must_use]
     pub fn row(self) -> TimerRow {
         let Timer {
@@ -134,18 +135,19 @@ impl MissingTimer {
     }
 }
 
-/// A timer as its host declares it, by which timers are picked.
+/// A timer as its host declares it.
 pub trait Hosted: Clone + 'static {
-    /// Whether it waits and is no clock.
+    /// `true` for sleep primitives and periodic timers, `false` for clocks.
     const WAITS: bool;
 
-    /// Those of a host.
+    /// The timers of this type that a host has.
     fn all(host: &Host) -> &[Self];
 
-    /// The id by which its host knows it.
+    /// The id that the host uses for the timer.
     fn id(&self) -> &str;
 
-    /// Which of the questions to timers that wait it answers.
+    /// The operations that the timer supports as a sleep primitive or periodic timer; empty for a
+    /// clock.
     fn ops(&self) -> &[String];
 }
 
@@ -181,17 +183,17 @@ impl Hosted for HostedWaiter {
     }
 }
 
-/// How a host is called in reports.
+/// The name of a host in reports.
 #[derive(Clone, Debug)]
 pub struct HostName {
-    /// What leads its ids; nothing for the native timers.
+    /// The prefix of the ids of its timers; `None` for native timers.
     pub prefix: Option<String>,
-    /// The runtime, with its version.
+    /// The name of the runtime with its version.
     pub runtime: String,
 }
 
 impl HostName {
-    /// The id of one of its timers in the report.
+    /// The id in reports of a timer of this host.
     #[must_use]
     pub fn id(&self, timer: &str) -> String {
         match &self.prefix {
@@ -200,7 +202,7 @@ impl HostName {
         }
     }
 
-    /// One of its clocks under the name that it has in reports.
+    /// Describes a clock of this host with its id in reports.
     #[must_use]
     pub fn timer(&self, hosted: HostedTimer) -> Timer {
         let mut properties = hosted.properties;
@@ -215,7 +217,7 @@ impl HostName {
         }
     }
 
-    /// One of its sleep primitives or periodic timers under the name that it has in reports.
+    /// Describes a sleep primitive or periodic timer of this host with its id in reports.
     #[must_use]
     pub fn waiter(&self, hosted: &HostedWaiter) -> Timer {
         self.timer(HostedTimer {
@@ -227,11 +229,12 @@ impl HostName {
     }
 }
 
-/// Asks every host what it has, and picks the timers that were asked for, all of them without
-/// `patterns`; of timers that wait, those that answer the question `op`.
+/// Collects the timers of all hosts and selects those that match `patterns`, or all if there are
+/// none. Of sleep primitives and periodic timers, only those that support the operation `op` are
+/// selected.
 ///
 /// # Errors
-/// When a pattern fits nothing, or this program cannot start itself.
+/// When a pattern matches no timer, or this program cannot start itself.
 pub fn gather<T: Hosted>(
     patterns: &[String],
     hosts: &HostArgs,

@@ -1,4 +1,4 @@
-//! `inspect`: everything about one timer, with its figures.
+//! `inspect`: prints everything about a timer, with its plots.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,10 +16,10 @@ use crate::report::{Detail, WholeFile, facts, read};
 use crate::selection::select;
 use crate::text::first_part;
 
-/// Runs the command. Returns whether all timers that were asked for by name could be characterised.
+/// Runs the command. Returns `true` if all timers that were requested by name could be measured.
 ///
 /// # Errors
-/// When no timer is called so, the report cannot be read, or a figure cannot be written.
+/// When no timer has the name, the report cannot be read, or a plot cannot be written.
 pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare(&args.output)?;
     if let Some(folder) = &args.svg {
@@ -58,7 +58,7 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     Ok(complete)
 }
 
-/// Drops the rows that are not asked for.
+/// Drops the rows that were not requested.
 fn keep_selected(report: &mut Report, args: &InspectArgs) -> Result<(), CommandError> {
     let rows = all_rows(report);
     let ids: Vec<&str> = rows.iter().map(|row| row.id().as_str()).collect();
@@ -75,7 +75,7 @@ fn keep_selected(report: &mut Report, args: &InspectArgs) -> Result<(), CommandE
     Ok(())
 }
 
-/// Measures the timers, quickly.
+/// Measures the timers with a quick run.
 fn characterise(args: &InspectArgs) -> Result<Report, CommandError> {
     let run = RunArgs {
         timers: args.timers.clone(),
@@ -114,7 +114,7 @@ fn write_figures(row: Row, machine: &str, folder: &Path) -> Result<(), CommandEr
     Ok(())
 }
 
-/// Adds a timer: all of it, or the main facts and what may be wrong with it.
+/// Adds the section of a timer: all values, or the main ones and possible problems.
 fn section<'a>(
     document: Document<'a, &'a Report>,
     row: Row<'a>,
@@ -141,8 +141,9 @@ fn section<'a>(
     document
 }
 
-/// An id as a part of a file name on any system, no two the same: a colon becomes a plus, and what
-/// else has to be changed is distinguished by a number that follows from the id.
+/// Converts an id into part of a file name that is valid on any system. A colon becomes a plus
+/// sign. If other characters must be replaced, a number computed from the id is appended to keep
+/// names unique.
 fn file_name(id: &str) -> String {
     let fit = |c: char| match c {
         ':' => '+',

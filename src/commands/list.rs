@@ -1,4 +1,4 @@
-//! `list`: the timers of this system, whether each can be used here, and if not why.
+//! `list`: prints the timers of this system, whether each is usable, and the reasons if not.
 
 use std::io::Write;
 use std::time::Duration;
@@ -18,20 +18,20 @@ use crate::table::{Table, TableColumn};
 use crate::text::numbers::short_time;
 use crate::text::runs_of;
 
-/// How long an agent may take to say what it has.
+/// Seconds that an agent may take to list its timers.
 const AGENT_SECONDS: u64 = 30;
 
-/// What a timer is for.
+/// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum TimerKind {
-    /// It is read: `probe`.
+    /// A clock, characterised by `probe`.
     Clock,
-    /// It waits: `wait`.
+    /// A sleep primitive, characterised by `wait`.
     Waits,
-    /// It ticks: `period`.
+    /// A periodic timer, characterised by `period`.
     Ticks,
-    /// Both of the latter.
+    /// A timer that is both a sleep primitive and periodic.
     WaitsAndTicks,
 }
 
@@ -45,7 +45,7 @@ impl TimerKind {
         }
     }
 
-    /// The verbs that characterise it.
+    /// The commands that characterise timers of this kind.
     fn verbs(self) -> &'static str {
         match self {
             Self::Clock => "probe",
@@ -87,10 +87,10 @@ impl Listed {
     }
 }
 
-/// Runs the command. Returns whether everything that was named could be asked.
+/// Runs the command. Returns `true` if everything that was named could be listed.
 ///
 /// # Errors
-/// When a name fits no timer.
+/// When a name matches no timer.
 pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare(&args.output)?;
     let timeout = Duration::from_secs(AGENT_SECONDS);
@@ -101,8 +101,8 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
         timeout,
     };
     let offers = Offers::gather(&args.hosts, true, &settings)?;
-    // A name may be that of a clock or that of a timer that waits; where it is neither, clocks are
-    // what is told of it.
+    // A name may belong to a clock or to a timer that waits. If it belongs to neither, the error
+    // about clocks is reported.
     let (listed, lost) = match (
         offers.pick::<HostedTimer>(&args.timers, None),
         offers.pick::<HostedWaiter>(&args.timers, None),
@@ -139,7 +139,7 @@ fn listed_waiters(waiters: &Selection<HostedWaiter>) -> Vec<Listed> {
         let timer = waiters.names[*host].waiter(waiter);
         Listed::usable(timer, TimerKind::from_ops(&waiter.ops))
     });
-    // Hosts that are not there are listed with the clocks that they lack.
+    // Unreachable hosts are already listed with the clocks.
     let missing = waiters.missing.iter().filter(|missing| {
         missing.why.status == Status::Unavailable && !missing.timer.id.ends_with('*')
     });
@@ -148,8 +148,8 @@ fn listed_waiters(waiters: &Selection<HostedWaiter>) -> Vec<Listed> {
     usable.chain(missing).collect()
 }
 
-/// The timers that can be used, then the others with the reason; without `whole` those of other
-/// systems are counted only.
+/// The document with the usable timers first, then the rest with the reasons. Without `whole`,
+/// timers of other systems are only counted.
 fn document(listed: &[Listed], whole: bool) -> Document<'_, &[Listed]> {
     let mut table = Table::new(vec![
         TableColumn {
@@ -204,7 +204,7 @@ fn document(listed: &[Listed], whole: bool) -> Document<'_, &[Listed]> {
     document
 }
 
-/// Why a timer cannot be used, and what would change that.
+/// The reason why a timer is not usable, and its remedy.
 fn reason(row: &Listed) -> String {
     let reason = row
         .reason

@@ -1,4 +1,4 @@
-//! `measure`: operations or a command, measured with a clock.
+//! `measure`: measures operations or a command with a clock.
 
 mod command;
 mod runner;
@@ -27,10 +27,10 @@ use crate::table::{Notation, Table, TableColumn, Value};
 use crate::text::clipped;
 use crate::text::numbers::{percent, time};
 
-/// Runs the command. Returns whether everything was measured.
+/// Runs the command. Returns `true` if everything was measured.
 ///
 /// # Errors
-/// When the arguments make no sense, or the clock cannot be used.
+/// When the arguments are invalid, or the clock cannot be used.
 pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let is_command = !args.command.is_empty();
     if args.operations.is_empty() && !is_command {
@@ -48,7 +48,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         ));
     }
     let outputs = prepare(&args.output)?;
-    // A command may have threads for all CPUs.
+    // A command is not bound to a CPU by default, because it may use threads on all CPUs.
     let cpu = match (is_command, args.cpu) {
         (true, None) => None,
         _ => choose_cpu(args.cpu)?,
@@ -70,7 +70,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         .any(|one| matches!(one.outcome, Outcome::Failed { .. })))
 }
 
-/// Refuses what does not go together.
+/// Rejects arguments that exclude each other.
 fn check(args: &MeasureArgs) -> Result<(), CommandError> {
     let refused = |why: String| Err(CommandError::Usage(why));
     let is_command = !args.command.is_empty();
@@ -115,7 +115,7 @@ fn check(args: &MeasureArgs) -> Result<(), CommandError> {
     })
 }
 
-/// Refuses clocks whose readings are no time, or not the time of a command.
+/// Rejects clocks whose readings are not times, and clocks that do not count the time of a command.
 fn countable(id: &str, counts: Option<Counted>, is_command: bool) -> Result<(), String> {
     match counts {
         Some(Counted::ProcessCpu | Counted::ThreadCpu) if is_command => Err(format!(
@@ -126,8 +126,8 @@ fn countable(id: &str, counts: Option<Counted>, is_command: bool) -> Result<(), 
     }
 }
 
-/// The clock to measure with, and the report of it: the one that was named, else the one that `pick`
-/// picks.
+/// The clock to measure with, and the report it is taken from: the named clock, or else the one
+/// that `pick` picks.
 fn clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
     let report = match (&args.from, &args.clock) {
         (Some(path), _) => read(path).map_err(failed)?,
@@ -189,7 +189,7 @@ fn entry(name: &str) -> Result<Entry, CommandError> {
     })
 }
 
-/// Measures each operation at each of its sizes, in a process of its own.
+/// Measures each operation at each of its sizes, each in a fresh process.
 fn measure_operations(
     args: &MeasureArgs,
     entries: &[Entry],
@@ -241,7 +241,7 @@ fn goal(args: &MeasureArgs) -> Goal {
     }
 }
 
-/// An operation with its size, for people.
+/// The name of an operation with its size, for people.
 fn name(operation: &str, size: Option<u64>) -> String {
     size.map_or_else(
         || operation.to_owned(),
@@ -249,22 +249,22 @@ fn name(operation: &str, size: Option<u64>) -> String {
     )
 }
 
-/// What was measured, and what came of it.
+/// An operation or command with its result.
 #[derive(Clone, Debug, Serialize)]
 struct Measurement {
-    /// The operation, or the words of the command.
+    /// Name of the operation, or the words of the command.
     operation: String,
     size: Option<u64>,
     #[serde(flatten)]
     outcome: Outcome,
-    /// Mean CPU time of a command and all that it waited for, in user mode.
+    /// Mean CPU time in user mode of the command and its waited-for children, in nanoseconds.
     user_ns: Option<f64>,
-    /// The same in the kernel.
+    /// Mean CPU time in the kernel of the command and its waited-for children, in nanoseconds.
     system_ns: Option<f64>,
 }
 
 impl Measurement {
-    /// A cell with a figure of what was measured.
+    /// A cell with a value of the result; empty if nothing was measured.
     fn cell<V: Into<Value>>(&self, figure: impl FnOnce(&Measured) -> V) -> Value {
         match &self.outcome {
             Outcome::Measured(measured) => figure(measured).into(),
@@ -273,7 +273,7 @@ impl Measurement {
     }
 }
 
-/// A column: its key, its heading and notation for people, and its cells.
+/// A column: its key, its heading and notation for people, and the function that computes a cell.
 type Column = (
     &'static str,
     &'static str,
@@ -281,7 +281,7 @@ type Column = (
     fn(&Measurement) -> Value,
 );
 
-/// The columns; those without a heading are for programs only.
+/// The columns. Columns without a heading are left out of the table for people.
 const COLUMNS: [Column; 18] = [
     ("operation", "operation", Notation::Significant, |one| {
         one.operation.as_str().into()
@@ -349,7 +349,7 @@ const COLUMNS: [Column; 18] = [
     }),
 ];
 
-/// The table for people, without the columns in which nothing stands, or the one for programs.
+/// The table for people, without empty columns, or the one for programs.
 fn table(measurements: &[Measurement], for_people: bool) -> Table<'static> {
     let is_known = |column: &&Column| {
         let mut cells = measurements.iter().map(column.3);
@@ -373,7 +373,7 @@ fn table(measurements: &[Measurement], for_people: bool) -> Table<'static> {
     table
 }
 
-/// All measurements with what they rest on.
+/// All measurements with the conditions they were made under.
 #[derive(Serialize)]
 struct Measurements<'a> {
     schema: &'static str,

@@ -1,4 +1,4 @@
-//! What the program does: one verb a file. Only these files and `main` print.
+//! The commands of the program, one per file. Only these files and `main` print.
 
 pub mod agent;
 pub mod agent_check;
@@ -46,11 +46,12 @@ use crate::report::{OutputError, ReadError, WholeFile};
 use crate::table::{Format, Style};
 use crate::text::{plain, shortened};
 
-/// Longer than it takes to end all children.
+/// Upper bound of the time that it takes to end all child processes.
 pub const ENDING: Duration = Duration::from_secs(10);
 
-/// The one way to standard error, for whatever was read, answered or named elsewhere: nothing of it
-/// steers the terminal. Where it is not read any more, the exit status has to do.
+/// Prints a message on standard error. All messages go through this function, which removes control
+/// sequences for the terminal from texts of other origin. Write errors are ignored; the exit status
+/// then reports the failure.
 pub fn tell(what: &dyn std::fmt::Display) {
     let _ = writeln!(
         std::io::stderr(),
@@ -59,37 +60,38 @@ pub fn tell(what: &dyn std::fmt::Display) {
     );
 }
 
-/// Why a command ended without doing what it was asked.
+/// The reason why a command did not do its task.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
-    /// It was asked the wrong way.
+    /// The arguments are invalid.
     #[error("{0}")]
     Usage(String),
-    /// It could not be done.
+    /// The task failed.
     #[error("{0}")]
     Failed(String),
-    /// It was done, and what was asked could not be told.
+    /// The task was done, but the result does not answer the question.
     #[error("{0}")]
     Undecided(String),
-    /// The user asked to stop.
+    /// The user interrupted the program.
     #[error("interrupted")]
     Interrupted,
-    /// The output is not read any more, as in `timermeter list | head -1`.
+    /// The output was closed by its reader, as in `timermeter list | head -1`.
     #[error("the reader of the output went away")]
     Closed,
 }
 
 impl CommandError {
-    /// The exit status that tells scripts about it.
+    /// The exit status for this error.
     #[must_use]
     pub fn exit_status(&self) -> u8 {
         match self {
             Self::Closed => 0,
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,
-            // 3 is done, but: see `main`.
+            // Status 3 is returned by `main` for incomplete success.
             Self::Undecided(_) => 4,
-            // As shells report a program that an interrupt ended; other signals have their own.
+            // The status with which shells report a program ended by SIGINT; other signals have
+            // their own.
             Self::Interrupted => 130,
         }
     }
@@ -107,7 +109,7 @@ impl From<std::io::Error> for CommandError {
     }
 }
 
-/// What ended a campaign.
+/// Converts the error that ended a campaign.
 impl From<timers::Fault> for CommandError {
     fn from(fault: timers::Fault) -> Self {
         match fault {
@@ -119,12 +121,12 @@ impl From<timers::Fault> for CommandError {
 
 static COLOUR: OnceLock<Colour> = OnceLock::new();
 
-/// What the command line says of colour, for all that is printed from now on.
+/// Sets the `--color` option for all later output.
 pub fn colour(when: Colour) {
     let _ = COLOUR.set(when);
 }
 
-/// How wide the terminal on standard output is, and whether colour is wanted.
+/// The width of the terminal on standard output in columns, and whether to print colours.
 #[must_use]
 pub fn terminal_style() -> Style {
     let stdout = std::io::stdout();
@@ -132,8 +134,9 @@ pub fn terminal_style() -> Style {
     let colour = match COLOUR.get().copied().unwrap_or_default() {
         Colour::Always => true,
         Colour::Never => false,
-        // NO_COLOR and CLICOLOR count, too (<https://no-color.org>, <https://bixense.com/clicolors>);
-        // anstream takes CLICOLOR_FORCE=0 for a wish for colour.
+        // `AutoStream` also follows NO_COLOR and CLICOLOR (<https://no-color.org>,
+        // <https://bixense.com/clicolors>), but it would take CLICOLOR_FORCE=0 as a request for
+        // colour.
         Colour::Auto => {
             let is_forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|force| force != "0");
             AutoStream::choice(&stdout) != ColorChoice::Never && (is_terminal || is_forced)
@@ -152,8 +155,8 @@ pub fn terminal_style() -> Style {
     }
 }
 
-/// Whether this process can run on a CPU; tried in a thread of its own, so that this one stays
-/// free.
+/// Checks that this process can run on a CPU. A separate thread tries, so that this one is not
+/// bound to the CPU.
 fn usable(cpu: u32) -> Result<(), CommandError> {
     let tried = std::thread::Builder::new()
         .spawn(move || timers::pin_to(cpu))
@@ -171,13 +174,14 @@ fn failed(error: impl std::fmt::Display) -> CommandError {
     CommandError::Failed(error.to_string())
 }
 
-/// Where a verb writes its answer: standard output, and files that exist before it measures.
+/// The destinations of the output of a command: standard output, and files that are created before
+/// anything is measured.
 struct Outputs {
     format: Format,
     files: Vec<(WholeFile, Format)>,
 }
 
-/// Makes sure that the files of the command line can be written.
+/// Checks that the output files on the command line can be written.
 fn prepare(args: &OutputArgs) -> Result<Outputs, CommandError> {
     let files = args.outputs.iter();
     let files = files.map(|Output { path, format }| Ok((WholeFile::prepare(path)?, *format)));
@@ -212,12 +216,12 @@ fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> Result
     Ok(())
 }
 
-/// What a report comes down to: which clock to use, or what to wait with.
+/// Sums up a report in a sentence: which clock to use, or which timer to wait with.
 fn sentence(report: &Report) -> Option<String> {
     in_a_sentence(report).or_else(|| waiting_in_a_sentence(report))
 }
 
-/// A report as verbs print it.
+/// A report in the form in which commands print it.
 fn view(report: &Report, detail: Detail) -> PrintedReport<'_> {
     PrintedReport {
         report,
@@ -226,10 +230,10 @@ fn view(report: &Report, detail: Detail) -> PrintedReport<'_> {
     }
 }
 
-/// Names the files that could not be read on standard error. Returns whether there were none.
+/// Reports the unreadable files on standard error. Returns `true` if there were none.
 ///
 /// # Errors
-/// When nothing else could be read either.
+/// When no file could be read.
 fn tell_refused(refused: &[ReadError], read: usize) -> Result<bool, CommandError> {
     match refused {
         [only] if read == 0 => return Err(failed(only)),

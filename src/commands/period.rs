@@ -11,10 +11,11 @@ use crate::model::Status;
 use crate::recording::Recording;
 use crate::trace::PeriodTrace;
 
-/// Runs the command. Returns whether all timers that were asked for by name could be characterised.
+/// Runs the command. Returns `true` if all timers that were requested by name could be measured.
 ///
 /// # Errors
-/// Usage errors before anything is measured; failures of files and of the machine.
+/// When the arguments are invalid, which is reported before anything is measured, or when a file or
+/// the machine causes an error.
 pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
     let files = Files::prepare(&common.run)?;
@@ -27,10 +28,11 @@ pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     Ok(settled && !unsettled)
 }
 
-/// Measures. Returns what was observed, and whether nothing was missing by name.
+/// Measures the timers. Returns the recording, and whether all timers that were requested by name
+/// were measured.
 ///
 /// # Errors
-/// As [`run`].
+/// The errors of [`run`].
 pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandError> {
     let common = &args.common;
     let mut campaign = Campaign::<PeriodTrace>::begin(common, "periods")?;

@@ -1,4 +1,4 @@
-//! `pick`: the clock to measure with, or the timer to wait with.
+//! `pick`: picks the clock to measure with, or the timer to wait with.
 
 mod wait;
 
@@ -19,13 +19,13 @@ use crate::model::{Nanos, Report};
 use crate::report::read;
 use crate::text::numbers::time;
 
-/// Others that are listed unless all are asked for.
+/// Number of timers listed besides the picked one, unless all are requested.
 const RUNNERS_UP: usize = 3;
 
-/// Runs the command. Returns whether a clock, or a timer to wait with, suffices.
+/// Runs the command. Returns `true` if a clock, or a timer to wait with, suffices.
 ///
 /// # Errors
-/// When the requirement makes no sense, the report cannot be read, or nothing could be measured.
+/// When the requirement is invalid, the report cannot be read, or nothing could be measured.
 pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     if let Some(every) = args.every {
         let choice = wait::choose_wait(args, every as f64)?;
@@ -40,7 +40,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
     let requirement = requirement(args, duration).map_err(CommandError::Usage)?;
     let report = match &args.from {
         Some(path) => read(path).map_err(failed)?,
-        None => probed(args, requirement.runtime.as_deref())?,
+        None => probe_candidates(args, requirement.runtime.as_deref())?,
     };
     let choice = choose(&report, &requirement).map_err(failed)?;
     let code = code(&report, choice.picked.as_ref(), args.language);
@@ -60,13 +60,13 @@ fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, String> 
     .checked()
 }
 
-/// Figures of what is needed: the timers of the runtime that was named, else the native ones.
-fn probed(args: &PickArgs, runtime: Option<&str>) -> Result<Report, CommandError> {
+/// Measures the candidate clocks: those of the named runtime, or else the native ones.
+fn probe_candidates(args: &PickArgs, runtime: Option<&str>) -> Result<Report, CommandError> {
     let (timers, hosts) = targets(args, runtime)?;
     first_look(&timers, &hosts)
 }
 
-/// All native timers, or those of the agents and the runtime that were named.
+/// The timers to measure: all native ones, or those of the named agents and runtime.
 fn targets(
     args: &PickArgs,
     runtime: Option<&str>,
@@ -83,7 +83,7 @@ fn targets(
     Ok((timers, hosts))
 }
 
-/// What is said where this program brings no host for a runtime along.
+/// The error for a runtime without a host in this program.
 fn unknown_runtime() -> CommandError {
     let known: Vec<&str> = timers::agents::RUNTIMES
         .iter()
@@ -95,8 +95,7 @@ fn unknown_runtime() -> CommandError {
     ))
 }
 
-/// Code for what was picked, in the language that was asked for, else in C where that calls such a
-/// clock.
+/// Code for the picked clock in the requested language, or else in C if C code can read that clock.
 fn code(
     report: &Report,
     picked: Option<&Candidate<ClockPlan>>,
@@ -109,11 +108,11 @@ fn code(
     code.unwrap_or_default()
 }
 
-/// Names with values of what is picked.
+/// Labels and values that describe the picked timer.
 type Facts = Vec<(&'static str, String)>;
 
-/// Writes a choice: what was picked with its figures, `code`, and the others with the reasons why
-/// they were not. Returns whether something was picked.
+/// Writes the result: the picked timer with its figures, `code`, and the remaining timers with the
+/// reasons against them. Returns `true` if a timer was picked.
 fn answer<R: Serialize, F: Serialize>(
     args: &PickArgs,
     title: &str,
@@ -159,7 +158,7 @@ fn answer<R: Serialize, F: Serialize>(
     Ok(choice.picked.is_some())
 }
 
-/// How to measure with a clock, and what that costs.
+/// The plan for measuring with a clock, and the costs of the plan.
 fn clock_facts(clock: &Candidate<ClockPlan>, all: bool) -> Facts {
     let Some(plan) = clock.figures.plan else {
         return Vec::new();
@@ -185,7 +184,7 @@ fn clock_facts(clock: &Candidate<ClockPlan>, all: bool) -> Facts {
     facts
 }
 
-/// How late a timer was, and what waiting with it costs.
+/// The lateness of a timer, and the CPU time that waiting with it takes.
 fn wait_facts(timer: &Candidate<WaitRecord>, bounded: bool) -> Facts {
     let figures = &timer.figures;
     let mut facts = vec![("lateness", figures.lateness())];

@@ -1,4 +1,4 @@
-//! `probe`: characterises timers and prints them, best Quality first.
+//! `probe`: characterises clocks and prints them in order of Quality, the best first.
 
 use std::io::Write;
 use std::time::Duration;
@@ -16,17 +16,18 @@ use crate::hosts::protocol::HostedTimer;
 use crate::model::{self, Context, Interval, Status, TimerRow};
 use crate::recording::{Observation, Recording};
 
-/// Seconds a process of a timer may take, unless specified otherwise.
+/// Default time limit for the answers of a process of a timer, in seconds.
 const TIMEOUT_SECONDS: u64 = 30;
 
-/// Processes of a timer at most, where a precision is asked for.
+/// Largest number of processes per timer when a precision is requested.
 /// *Judgement*.
 const MOST_PROCESSES: u32 = 200;
 
-/// Runs the command. Returns whether all timers that were asked for by name could be characterised.
+/// Runs the command. Returns `true` if all timers that were requested by name could be measured.
 ///
 /// # Errors
-/// Usage errors before anything is measured; failures of files and of the machine.
+/// When the arguments are invalid, which is reported before anything is measured, or when a file or
+/// the machine causes an error.
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let files = Files::prepare(&args.run)?;
     let (recording, by_name_failed) = record(args)?;
@@ -34,13 +35,14 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(!by_name_failed && !named_unsettled(&args.run.timers, &report.timers))
 }
 
-/// Measures. Returns what was observed, and whether an agent that the user named could not be
-/// reached at all.
+/// Measures the timers. Returns the recording, and whether an agent that the user named was
+/// unreachable.
 ///
 /// # Errors
-/// Usage errors before anything is measured; failures of the machine.
+/// When the arguments are invalid, which is reported before anything is measured, or when the
+/// machine causes an error.
 pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError> {
-    // A campaign keeps three small threads a timer.
+    // A campaign keeps three small threads per timer.
     let cpu = choose_cpu(args.cpu)?;
     let settings = Settings {
         plan: plan(args),
@@ -79,7 +81,7 @@ fn plan(args: &ProbeArgs) -> Plan {
         (_, true) => Plan::THOROUGH,
         _ => Plan::DEFAULT,
     };
-    // A user who asks for a precision or gives time wants it to be used.
+    // A requested precision or time budget is used up to its limit.
     let asked = args.precision.is_some() || args.budget.is_some();
     Plan {
         precision: args
@@ -129,7 +131,7 @@ fn measure(
     let bar = Progress::new(steps, quiet);
     let progress = |what: &str| {
         bar.at(what);
-        // It is unknown how many processes it takes to narrow intervals.
+        // The number of processes that narrow the intervals enough is unknown.
         if !bar.step() {
             bar.until(settings.plan.budget_s);
         }
@@ -137,7 +139,7 @@ fn measure(
     Ok(clocks::run(hosts, subjects, settings, &progress)?)
 }
 
-/// Reads those of this program's own clocks that are to be had in several ways beside each other.
+/// Measures clocks of this program that can be read on several paths together, for comparison.
 fn read_side_by_side(names: &[HostName], subjects: &mut [Subject], plan: &Plan) {
     let own = |subject: &Subject| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
     let ids: Vec<String> = subjects

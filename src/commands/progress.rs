@@ -1,17 +1,18 @@
-//! What a command is at, on standard error where that is a terminal. It is drawn when a step begins
-//! or ends only: nothing runs beside a measurement.
+//! Shows the progress of a command on standard error, if that is a terminal. The line is drawn only
+//! when a step begins or ends, so that no thread runs during a measurement.
 
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How much is done of what is known beforehand.
+/// Template of the line if the number of steps is known.
 const COUNTED: &str = "{bar:24} {percent:>3} %, {eta} left  {wide_msg}";
-/// A line that is gone once the command has an answer.
+/// A progress line that is removed when the command has a result.
 pub(super) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// Of a number of steps. Nothing is shown where it is not wanted, or without a clock.
+    /// Starts a line for this number of steps. Nothing is shown with `quiet`, or if the system has
+    /// no clock.
     pub(super) fn new(steps: usize, quiet: bool) -> Self {
         let is_shown = !quiet && std::io::stderr().is_terminal() && timers::kernel_time().is_some();
         Self(is_shown.then(|| {
@@ -21,14 +22,14 @@ impl Progress {
         }))
     }
 
-    /// What is done now.
+    /// Shows the name of the current step.
     pub(super) fn at(&self, what: &str) {
         if let Some(bar) = &self.0 {
             bar.set_message(crate::text::plain(what));
         }
     }
 
-    /// A step is done; returns whether there are steps left.
+    /// Marks a step as done. Returns `true` if there are steps left.
     pub(super) fn step(&self) -> bool {
         self.0.as_ref().is_none_or(|bar| {
             bar.inc(1);
@@ -36,8 +37,7 @@ impl Progress {
         })
     }
 
-    /// All known steps are done; what follows is meant to be over this many seconds after the
-    /// beginning.
+    /// Continues after the last known step with a time limit, in seconds after the start.
     pub(super) fn until(&self, seconds: f64) {
         if let Some(bar) = &self.0 {
             let most = format!("{{elapsed}} of at most {seconds:.0} s  {{wide_msg}}");

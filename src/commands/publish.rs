@@ -1,4 +1,4 @@
-//! `publish`: a static site over a folder of reports.
+//! `publish`: writes a static web site for a folder of reports.
 
 use std::io::Write;
 
@@ -9,10 +9,10 @@ use crate::page::Figures;
 use crate::page::site;
 use crate::text::counted;
 
-/// Runs the command. Returns whether all reports could be read.
+/// Runs the command. Returns `true` if all reports could be read.
 ///
 /// # Errors
-/// When none could be read, or the site cannot be written.
+/// When no report could be read, or the site cannot be written.
 pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let progress = Progress::new(site::count(&args.reports), false);
     progress.at("reports");

@@ -1,4 +1,4 @@
-//! `report`: one report in any format, or a page of several.
+//! `report`: prints a report in any format, or a page of several reports.
 
 use std::io::{self, Write};
 
@@ -12,11 +12,11 @@ use crate::report::machine::name;
 use crate::report::{Collection, WholeFile};
 use crate::table::{Format, Style};
 
-/// Bytes of the reports of a page together, as all are held at once: some eighty of those that a
-/// run writes.
-const MOST: u64 = 24 << 20;
+/// Largest total size of the reports of a page in bytes, because all are in memory together. About
+/// eighty typical reports fit.
+const MAX_TOTAL_BYTES: u64 = 24 << 20;
 
-/// Several reports: a page of them side by side, and in words what each comes down to.
+/// Several reports: a page that compares them, or a sentence about each.
 struct Reports<'a> {
     reports: &'a [Report],
     left_out: &'a [String],
@@ -37,18 +37,18 @@ impl Render for Reports<'_> {
     }
 }
 
-/// Runs the command. Returns whether all reports could be read.
+/// Runs the command. Returns `true` if all reports could be read.
 ///
 /// # Errors
-/// When none could be read, or what was asked for cannot be written.
+/// When no report could be read, or the requested format cannot be written.
 pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare(&args.output)?;
     let svg = args.svg.as_deref().map(WholeFile::prepare).transpose();
     let svg = svg.map_err(failed)?;
-    let Some(read) = Collection::read_whole(&args.reports, MOST) else {
+    let Some(read) = Collection::read_whole(&args.reports, MAX_TOTAL_BYTES) else {
         return Err(CommandError::Failed(format!(
             "the reports are longer than {} MiB together, too much for one page: make a site of them with `timermeter publish`",
-            MOST >> 20
+            MAX_TOTAL_BYTES >> 20
         )));
     };
     let left_out: Vec<String> = read.refused.iter().map(ToString::to_string).collect();
@@ -62,7 +62,8 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
             let document = view(report, args.detail.wanted());
             match svg {
                 Some(file) => {
-                    file.commit(drawn(report)?.as_bytes()).map_err(failed)?;
+                    file.commit(draw_timers(report)?.as_bytes())
+                        .map_err(failed)?;
                     write_files(&document, outputs.files)?;
                 }
                 None => emit(&document, outputs, output)?,
@@ -77,8 +78,8 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     Ok(left_out.is_empty())
 }
 
-/// The figure of all timers.
-fn drawn(report: &Report) -> Result<String, CommandError> {
+/// The plot of all timers.
+fn draw_timers(report: &Report) -> Result<String, CommandError> {
     let figure = ranking(report).map(|plot| plot.svg(&format!("Timers of {}", name(report))));
     figure.ok_or_else(|| failed("no timer of the report has both a step and a cost in cycles"))
 }

@@ -1,5 +1,5 @@
-//! `check --sources`: measures every clock source that the kernel offers, one after the other, and
-//! sets the present one back whatever happens.
+//! `check --sources`: measures every clock source that the kernel offers, in turn, and always
+//! restores the current one.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -21,19 +21,19 @@ use crate::table::{Notation, Table, TableColumn};
 /// The schema of the document.
 const SCHEMA: &str = "timermeter.sources.v1";
 const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-/// What is measured of each: the clock that most programs read, and the same past the vDSO.
+/// Ids of the clocks measured with each source: the most common clock, with and without the vDSO.
 const TIMERS: [&str; 2] = ["monotonic", "monotonic-syscall"];
-/// The kernel's log is short.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit for reading the log of the kernel.
+const LOG_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Serialize)]
 struct SourcesDocument {
     schema: &'static str,
     current: String,
     sources: Vec<MeasuredSource>,
-    /// What the kernel was started with about clocks.
+    /// Kernel parameters about clocks on the boot command line.
     parameters: Vec<String>,
-    /// What its log says; null where it may not be read.
+    /// Lines about clock sources in the log of the kernel; null if it may not be read.
     log: Option<Vec<String>>,
     advice: String,
 }
@@ -42,19 +42,20 @@ struct SourcesDocument {
 struct MeasuredSource {
     name: String,
     known: String,
-    /// Null where it was not measured, and where it could not be.
+    /// Resolution in nanoseconds; null if it was not or could not be measured.
     resolution_ns: Option<Interval>,
     cost_ns: Option<Interval>,
-    /// How far the clock of one CPU is from that of another at most, in nanoseconds.
+    /// Largest difference between the clocks of two CPUs in nanoseconds.
     offset_ns: Option<f64>,
-    /// Why it could not be measured.
+    /// The reason why the source could not be measured.
     reason: Option<String>,
 }
 
-/// Runs the command. Returns whether each source could be measured, where that was asked for.
+/// Runs the command. Returns `true` if each source could be measured, or no measurement was
+/// requested.
 ///
 /// # Errors
-/// When there are none, or nothing may be changed though it was asked for.
+/// When the kernel offers no sources, or may not change them although it was requested.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare(&args.output)?;
     let root = args.root.as_ref().map_or_else(Root::system, Root::at);
@@ -95,7 +96,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(found.sources.iter().all(|source| source.reason.is_none()))
 }
 
-/// Sets the source back when it is dropped, however that comes.
+/// Restores the clock source when it is dropped.
 struct SetBack<'a> {
     root: &'a Root,
     to: &'a str,
@@ -118,7 +119,7 @@ fn file(root: &Root) -> io::Result<PathBuf> {
         .ok_or_else(|| io::Error::other("this system has no such file"))
 }
 
-/// Changes the source, and checks that the kernel accepted it.
+/// Sets the clock source, and checks that the kernel accepted it.
 fn set(root: &Root, to: &str) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
@@ -147,7 +148,7 @@ fn measured(
         )));
     }
     let set_back = SetBack { root, to: current };
-    // The guard does it where this process is killed.
+    // The guard process restores the source if this process is killed.
     children::keep_setting(&place, current).map_err(|error| {
         failed(format!(
             "nothing was changed, as it could not be set back: {error}"
@@ -172,7 +173,7 @@ fn measured(
     Ok(found)
 }
 
-/// What is found of the clock while the kernel uses that source.
+/// Measures the clock while the kernel uses the named source.
 fn row(root: &Root, name: &str) -> Result<TimerRow, CommandError> {
     let report = first_look(&TIMERS.map(str::to_owned), &HostArgs::default())?;
     let now = root.name(CURRENT).unwrap_or_default();
@@ -213,10 +214,10 @@ fn unmeasured(name: &str, reason: Option<String>) -> MeasuredSource {
     }
 }
 
-/// What the kernel's log says of clock sources; none where it may not be read.
+/// Lines about clock sources in the log of the kernel; `None` if it may not be read.
 fn log() -> Option<Vec<String>> {
     let program = tool::find(&["dmesg"])?;
-    tool::run_within(PATIENCE, &program, &["--notime"])
+    tool::run_within(LOG_TIMEOUT, &program, &["--notime"])
         .ok()
         .map(|log| log_of_sources(&log))
 }

@@ -1,4 +1,4 @@
-//! `table`: one or many reports as a table.
+//! `table`: prints one or many reports as a table.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ use crate::report::{WholeFile, is_standard};
 use crate::table::Format;
 use crate::tabulation::{Layout, Tabulation, whole};
 
-/// Narrower terminals have no room for all columns.
-const NARROW: usize = 110;
+/// Smallest width of a terminal, in columns of text, that fits all columns of the table.
+const MIN_WIDE_COLUMNS: usize = 110;
 
-/// Runs the command. Returns whether all files could be read.
+/// Runs the command. Returns `true` if all files could be read.
 ///
 /// # Errors
-/// When none could, or the output cannot be written.
+/// When no file could be read, or the output cannot be written.
 pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let formats = args.output.outputs.iter().map(|output| output.format);
     let has_parquet = formats
@@ -29,7 +29,7 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let outputs = prepare(&args.output)?;
     let style = terminal_style();
     let for_people = outputs.format == Format::Table && style.width.is_some();
-    let narrow = for_people && style.columns() < NARROW;
+    let narrow = for_people && style.columns() < MIN_WIDE_COLUMNS;
     let tabulation = Tabulation::first_of(&args.reports, args.choices(narrow));
     let complete = tell_refused(&tabulation.refused, tabulation.reports())?;
     emit(&tabulation, outputs, output)?;
@@ -52,8 +52,8 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(complete)
 }
 
-/// Writes all columns of all rows, however many reports there are: to the files that are named, and
-/// to standard output where no file is or `--format` asks for it.
+/// Writes all columns of all rows of any number of reports: to the named files, and to standard
+/// output if no file is named or `--format` is given.
 fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
     let usage = |why: &str| CommandError::Usage(why.to_owned());
     let chosen = args.columns.iter().any(|column| *column != Columns::All) || args.top.is_some();

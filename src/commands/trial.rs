@@ -1,4 +1,4 @@
-//! One operation in a fresh process, and what is common to the commands that start such processes.
+//! Measures an operation in a fresh process.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -9,17 +9,17 @@ use super::{CommandError, failed};
 use crate::hosts::children::{self, StartError};
 use crate::measure::worker::{Outcome, Request, answer};
 
-/// What starting a process, and the samples under way when the limit passes, may take beyond it.
+/// Time allowed beyond the limit for starting the process and finishing the current samples.
 const GRACE: Duration = Duration::from_secs(10);
-/// No answer is as long as this.
+/// Largest answer that is read, in bytes.
 const LONGEST_ANSWER: u64 = 64 << 20;
 
-/// Has one operation measured in a fresh process, which is ended when it takes much longer than its
+/// Measures one operation in a fresh process. The process is ended if it takes much longer than its
 /// limit.
 ///
 /// # Errors
-/// When the process cannot be started or its answer cannot be read. What befalls the trial is in
-/// its outcome.
+/// When the process cannot be started or its answer cannot be read. Errors of the measurement are
+/// part of the outcome.
 pub fn run(request: &Request) -> Result<Outcome, CommandError> {
     let without_answer = |reason: String| Ok(Outcome::Failed { reason });
     let failed = |why: String| CommandError::Failed(format!("the process that measures: {why}"));
@@ -35,7 +35,8 @@ pub fn run(request: &Request) -> Result<Outcome, CommandError> {
         StartError::Interrupted => CommandError::Interrupted,
         error => failed(error.to_string()),
     })?;
-    // Its input is open as long as this process wants the answer.
+    // The process exits when its input is closed, so the input is kept open until the answer
+    // arrives.
     let (_input, output, _) = running.pipes();
     let Some(output) = output else {
         return Err(failed("it has no output".into()));
@@ -47,7 +48,7 @@ pub fn run(request: &Request) -> Result<Outcome, CommandError> {
             .take(LONGEST_ANSWER)
             .read_to_string(&mut answer)
             .map(|_| answer);
-        // It is not waited for any more when the limit is over.
+        // The receiver is gone if the limit has passed; then the answer is dropped.
         let _ = sender.send(read);
     };
     std::thread::Builder::new()
@@ -75,16 +76,15 @@ pub fn run(request: &Request) -> Result<Outcome, CommandError> {
     }
 }
 
-/// The command that the process runs: answers one request.
+/// Answers one request; runs in the fresh process.
 ///
 /// # Errors
-/// When the request cannot be read or the answer not written.
+/// When the request cannot be read or the answer cannot be written.
 pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), CommandError> {
     let request: Request = serde_json::from_str(request).map_err(|error| {
         CommandError::Usage(format!("this is no request of `measure`: {error}"))
     })?;
-    // Who asked may go away: then the answer is not wanted, and the input, which has no writer
-    // left, ends.
+    // If the parent process ends, it closes this input, and the answer is no longer needed.
     std::thread::spawn(|| {
         let mut nothing = [0_u8; 1];
         if matches!(std::io::stdin().read(&mut nothing), Ok(0)) {

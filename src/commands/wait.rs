@@ -1,5 +1,4 @@
-//! `wait`: characterises timers that wait and prints them, first those that there is no reason to
-//! pass over.
+//! `wait`: characterises sleep primitives and prints them, the preferable ones first.
 
 use std::io::Write;
 use std::time::Duration;
@@ -14,11 +13,12 @@ use crate::recording::Recording;
 use crate::text::numbers::time;
 use crate::trace::WaitTrace;
 
-/// Runs the command. Returns whether all timers that were asked for by name could be characterised,
+/// Runs the command. Returns `true` if all timers that were requested by name could be measured,
 /// and none was too late.
 ///
 /// # Errors
-/// Usage errors before anything is measured; failures of files and of the machine.
+/// When the arguments are invalid, which is reported before anything is measured, or when a file or
+/// the machine causes an error.
 pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
     let files = Files::prepare(&common.run)?;
@@ -31,10 +31,11 @@ pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError
     Ok(settled && !unsettled)
 }
 
-/// Measures. Returns what was observed, and whether nothing ended it early or was missing by name.
+/// Measures the timers. Returns the recording, and whether all named timers were measured to the
+/// end.
 ///
 /// # Errors
-/// As [`run`].
+/// The errors of [`run`].
 pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError> {
     let common = &args.common;
     let mut campaign = Campaign::<WaitTrace>::begin(common, "waits")?;

@@ -1,5 +1,5 @@
-//! What `wait` and `period` have in common: which timers, under which conditions, and what is said
-//! of them.
+//! The common part of `wait` and `period`: selects timers and conditions, and describes the
+//! campaign in the report.
 
 use std::collections::HashSet;
 use std::thread;
@@ -22,10 +22,10 @@ use crate::limits::MOST_TIMERS;
 use crate::model::{BackgroundLoad, Settings, Status, Timer, WaitConditions};
 use crate::recording::{NotUsable, WaitObservation};
 
-/// Seconds a process of a timer may take, unless specified otherwise.
+/// Default time limit for the answers of a process of a timer, in seconds.
 const TIMEOUT_SECONDS: u64 = 30;
 
-/// Everything that is to be asked.
+/// The timers to measure with their conditions.
 pub(super) struct Campaign<T> {
     pub waiters: Selection<HostedWaiter>,
     pub subjects: Vec<Subject<T>>,
@@ -34,11 +34,12 @@ pub(super) struct Campaign<T> {
 }
 
 impl<T> Campaign<T> {
-    /// Finds the timers that answer the question `op`, and combines them with all conditions that
-    /// were asked for.
+    /// Selects the timers that support the operation `op`, and combines them with all requested
+    /// conditions.
     ///
     /// # Errors
-    /// Usage errors before anything is measured; failures of the machine.
+    /// When the arguments are invalid, which is reported before anything is measured, or when the
+    /// machine causes an error.
     pub fn begin(args: &WaitingArgs, op: &str) -> Result<Self, CommandError> {
         let cpus = cpus(args.cpu)?;
         let plan = match (args.run.quick, args.run.thorough) {
@@ -93,7 +94,8 @@ impl<T> Campaign<T> {
         })
     }
 
-    /// Gives each process as long as its answers should take, unless that was specified.
+    /// Sets the time limit of a process to the expected duration of its answers, unless the user
+    /// specified one. `process_ns` is in nanoseconds.
     pub fn expect(&mut self, asked: Option<u64>, process_ns: f64) {
         if asked.is_none() {
             self.settings.timeout = self
@@ -103,7 +105,7 @@ impl<T> Campaign<T> {
         }
     }
 
-    /// The line of progress over as many processes as there will be at least.
+    /// Starts a progress line for the smallest number of processes that will run.
     pub fn progress(&self, quiet: bool) -> Progress {
         Progress::new(
             self.subjects.len() * self.settings.plan.processes as usize,
@@ -111,7 +113,7 @@ impl<T> Campaign<T> {
         )
     }
 
-    /// As reports describe it.
+    /// The settings of this campaign as reports describe them.
     pub fn described(&self, cpu: Option<Cpus>) -> Settings {
         Settings {
             profile: self.settings.plan.name.into(),
@@ -128,12 +130,12 @@ impl<T> Campaign<T> {
         }
     }
 
-    /// A subject's timer under the name that it has in reports.
+    /// The timer of a subject with its id in reports.
     pub fn timer(&self, subject: &Subject<T>) -> Timer {
         self.waiters.names[subject.host].waiter(&subject.waiter)
     }
 
-    /// What was observed of all subjects; of those that cannot be used, why.
+    /// The observations of all subjects, and the reasons for timers that cannot be used.
     pub fn observations(&mut self, period_ns: Option<u64>) -> Vec<WaitObservation<T>> {
         let subjects = std::mem::take(&mut self.subjects);
         let asked = subjects.into_iter().map(|subject| WaitObservation {
@@ -157,7 +159,7 @@ impl<T> Campaign<T> {
         asked.chain(missing).collect()
     }
 
-    /// Whether one that was asked for by name, or a whole agent, could not be asked.
+    /// Whether a timer that was requested by name, or all of an agent, could not be measured.
     pub fn failed_by_name(&self, names: &[String]) -> bool {
         let failed = |missing: &MissingTimer| {
             missing.why.status == Status::Failed || names.contains(&missing.timer.id)
@@ -166,8 +168,8 @@ impl<T> Campaign<T> {
     }
 }
 
-/// Why a timer that was asked has no figures: where the system refuses the conditions, what it says
-/// of them.
+/// The reason why a timer has no figures. If the system rejects the conditions, the reason is the
+/// error about them.
 fn failed(reason: &str, conditions: &Conditions) -> NotUsable {
     let Conditions {
         slack_ns, policy, ..
@@ -176,7 +178,7 @@ fn failed(reason: &str, conditions: &Conditions) -> NotUsable {
         slack_ns.map_or(Ok(()), scheduling::set_timer_slack)?;
         policy.map_or(Ok(()), scheduling::set_policy)
     };
-    // On a thread of its own, which ends with what it set.
+    // The conditions are tried in a separate thread, because they affect the thread that sets them.
     let tried = thread::Builder::new()
         .spawn(set)
         .ok()
@@ -195,7 +197,7 @@ fn failed(reason: &str, conditions: &Conditions) -> NotUsable {
     }
 }
 
-/// The CPUs that are waited on, one at least, each of them usable.
+/// The CPUs to wait on: at least one, all usable.
 fn cpus(asked: Option<Cpus>) -> Result<Vec<Option<u32>>, CommandError> {
     match asked {
         None => choose_cpu(None).map(|cpu| vec![cpu]),
@@ -208,7 +210,8 @@ fn cpus(asked: Option<Cpus>) -> Result<Vec<Option<u32>>, CommandError> {
     }
 }
 
-/// Each slack with each policy, load and CPU; what a report would not distinguish, once.
+/// All combinations of slack, policy, load and CPU; combinations that a report would not
+/// distinguish occur once.
 fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
     let slacks: Vec<Option<u64>> = match args.slack.as_slice() {
         [] => vec![None],
@@ -242,7 +245,8 @@ fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
     all
 }
 
-/// Conditions as the report has them: what was not asked for is as the system has it.
+/// The conditions as the report describes them; values that were not requested are read from the
+/// system.
 fn reported(conditions: &Conditions) -> WaitConditions {
     let policy = conditions.policy.or_else(scheduling::policy);
     let real_time = matches!(policy, Some(Policy::Fifo(_) | Policy::RoundRobin(_)));
@@ -250,7 +254,7 @@ fn reported(conditions: &Conditions) -> WaitConditions {
         .slack_ns
         .or_else(|| scheduling::timer_slack().ok());
     WaitConditions {
-        // Threads of a real-time policy have none.
+        // Threads with a real-time policy have no timer slack.
         slack_ns: slack.filter(|_| !real_time),
         policy: match policy {
             Some(Policy::Other) => "other".into(),

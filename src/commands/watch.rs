@@ -1,4 +1,4 @@
-//! `watch`: looks at the clocks for hours and reports what happens to them, as it happens.
+//! `watch`: observes the clocks for hours and reports events when they occur.
 
 mod clocks;
 mod journal;
@@ -18,16 +18,17 @@ use clocks::Clocks;
 use journal::Journal;
 pub(super) use journal::place;
 
-/// Seconds between two looks at the machine itself, which cost more than the clocks.
+/// Seconds between two samples of the state of the machine, which cost more than samples of the
+/// clocks.
 /// *Judgement*: a look at the RTC may take a millisecond.
 const MACHINE_S: f64 = 2.0;
 
 const SECOND: f64 = 1e9;
 
-/// Runs the command. Ends by itself, or when a signal asks it to; either way with what it saw.
+/// Runs the command until the duration ends or a signal arrives. Prints a summary at the end.
 ///
 /// # Errors
-/// When the clocks cannot be read, or what happens cannot be written.
+/// When the clocks cannot be read, or an event cannot be written.
 pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     if args.period > args.duration {
         return Err(CommandError::Usage(
@@ -39,7 +40,7 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
             "a stop of this process cannot be distinguished from one of the machine: {error}"
         ));
     }
-    // Counters of different CPUs may differ: one CPU looks.
+    // Counters of different CPUs may differ, so all samples are taken on one CPU.
     let cpu = quietest_cpu(&timers::allowed_cpus().unwrap_or_default());
     let cpu = cpu.filter(|&cpu| timers::pin_to(cpu).is_ok());
     let clocks = Clocks::open(Root::system())?;
@@ -88,7 +89,7 @@ fn watch(
     let machine_every = (MACHINE_S * SECOND) as i64;
     let began = clocks.monotonic();
     let (mut planned, mut machine_at) = (began, began);
-    // The end is counted in looks too: a machine that sleeps is watched for as long as it is awake.
+    // The duration counts only the time that the machine is awake.
     let until = began.saturating_add((args.duration * SECOND) as i64);
     while planned <= until && signals::asked().is_none() {
         let wait = planned.saturating_sub(clocks.monotonic());
@@ -111,7 +112,8 @@ fn date() -> String {
     humantime::format_rfc3339_seconds(timers::date()).to_string()
 }
 
-/// What cannot be written ends the watch: nothing would be reported.
+/// The error for an event that cannot be written. It ends the watch, because later events would not
+/// be reported either.
 fn cannot(what: &str, why: &dyn std::fmt::Display) -> CommandError {
     failed(format!("{what}: {why}"))
 }

@@ -1,22 +1,24 @@
-//! What an operation allocates: the difference of two repetition counts (Caliper).
+//! Measures the memory that an operation allocates, from the difference of two repetition counts
+//! (Caliper).
 //!
-//! The counts are those of [`timers::allocations`], which has to be the allocator of the program.
+//! The counters belong to [`timers::allocations`], which must be the allocator of the program.
 
 use timers::allocations::{Allocated, allocated};
 
 use super::window::Timed;
 
-/// Memory that a call asks for.
+/// Memory allocated by one call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerCall {
-    /// Calls of the allocator.
+    /// Number of allocations.
     pub instances: f64,
-    /// Bytes.
+    /// Number of allocated bytes.
     pub bytes: f64,
 }
 
-/// Counts a first call (which may initialise things), then a few calls, then many more: what is
-/// allocated around the calls is in both, and goes out by the difference.
+/// Counts the allocations of one call. After a first call, which may initialise data, it counts a
+/// few calls and then many more. Allocations outside the calls occur in both counts, so they cancel
+/// out in the difference.
 pub fn per_call(timed: &mut dyn Timed) -> PerCall {
     const FEW: u64 = 3;
     const MORE: u64 = 100;

@@ -1,6 +1,6 @@
-//! Any clock as a measurement of criterion.
+//! Uses any clock as a measurement of criterion.
 //!
-//! One that is known when the benchmark is written is opened by its type:
+//! A clock that is known when the benchmark is written is opened by its type:
 //!
 //! ```
 //! use criterion::Criterion;
@@ -16,9 +16,9 @@
 //! # }
 //! ```
 //!
-//! Any other of the registry, as one that was picked, is visited by its id ([`timers::visit`]);
-//! what the visitor does is compiled for each timer, so that no read is a dynamic call.
-//! `benches/clocks.rs` is a whole benchmark.
+//! A clock that is chosen at run time is visited by its id ([`timers::visit`]). The visitor is
+//! compiled for each timer, so that no read is a dynamic call. `benches/clocks.rs` is a complete
+//! benchmark.
 //!
 //! ```
 //! use criterion::Criterion;
@@ -54,7 +54,7 @@ pub struct ClockTime<C>(pub C);
 
 impl<C: Clock> Measurement for ClockTime<C> {
     type Intermediate = C::Reading;
-    /// Nanoseconds.
+    /// Elapsed time in nanoseconds.
     type Value = f64;
 
     fn start(&self) -> C::Reading {
@@ -67,7 +67,7 @@ impl<C: Clock> Measurement for ClockTime<C> {
     fn end(&self, first: C::Reading) -> f64 {
         timers::fence();
         let second = self.0.read();
-        // Criterion takes logarithms of it.
+        // Criterion takes the logarithm of the result, which must therefore be above 0.
         self.0.elapsed_ns(first, second).max(f64::MIN_POSITIVE)
     }
 
@@ -88,7 +88,7 @@ impl<C: Clock> Measurement for ClockTime<C> {
     }
 }
 
-/// Times in a unit that fits.
+/// Formats times with a suitable unit.
 struct Nanoseconds;
 
 fn unit(typical: f64) -> (f64, &'static str) {

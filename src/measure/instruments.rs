@@ -1,4 +1,4 @@
-//! Ways to measure an operation with a clock whose figures are known.
+//! Instruments: methods of measuring an operation with a clock whose figures are known.
 
 use clap::ValueEnum;
 use rand::rngs::StdRng;
@@ -15,7 +15,7 @@ use crate::method::{Budget, ClockFigures, Method, Plan, Requirement};
 use crate::model::Nanos;
 use crate::text::numbers::time;
 
-/// How an operation is measured.
+/// The method by which an operation is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Instrument {
@@ -34,11 +34,12 @@ pub enum Instrument {
     Macro,
 }
 
-/// Measures with an instrument. An operation that needs a set-up before each call is timed call by
-/// call, in groups.
+/// Measures with an instrument. `Adaptive` and `Micro` measure an operation that needs a set-up
+/// before each call like `Discrete`: call by call, in groups.
 ///
 /// # Errors
-/// When the limit passes, the clock does not see the operation, or it is too coarse for the goal.
+/// When the time limit passes, the clock does not move during the operation, or the clock is too
+/// coarse for the goal.
 pub fn measure(
     instrument: Instrument,
     timed: &mut dyn Timed,
@@ -57,14 +58,14 @@ pub fn measure(
     }
 }
 
-/// Adaptive batches (Sestoft): the calls between two reads double until they take as long as the
-/// error budget of this very clock demands; then samples are taken.
+/// Measures with adaptive batches (Sestoft). The number of calls between two reads doubles until a
+/// batch is long enough for the error budget of the clock; then samples are taken.
 fn adaptive(trial: &mut Trial) -> Result<Measured, TrialError> {
     let target_ns = trial.shortest_ns();
     let (mut calls, _) = trial.calibrate(target_ns)?;
     loop {
         let samples = trial.collect(|trial| trial.take(calls))?;
-        // Not what it seemed to take at first, but what it took.
+        // The samples may be shorter than the batches of the calibration were.
         let window_ns = valid_mean(&samples) * calls as f64;
         if window_ns >= 0.9 * target_ns || trial.is_over() {
             let budget = trial.budget(window_ns.max(f64::MIN_POSITIVE), calls == 1);
@@ -74,9 +75,10 @@ fn adaptive(trial: &mut Trial) -> Result<Measured, TrialError> {
     }
 }
 
-/// How often in a given time (Kabutz): as many calls as should fill the span of the goal, timed as
-/// one. A run whose length misses the span by more than 2 % and a step is repeated up to three
-/// times; from then on misses count, and the deviation shows them.
+/// Measures how many calls fit into a given time (Kabutz). Each run has the number of calls that
+/// should fill the span of the goal. A run is repeated if its length differs from the span by more
+/// than 2 %, one step and one call. Only three runs are repeated; later runs count whatever their
+/// length is, and the deviation shows the difference.
 fn throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
     const ATTEMPTS: u32 = 3;
     const MISS: f64 = 0.02;
@@ -104,11 +106,12 @@ fn throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
         let run_ns = sample.ns_per_call * sample.weight as f64;
         if (run_ns - span_ns).abs() > near_ns && sample.disturbed.is_none() {
             missed += 1;
-            // The operation was faster or slower than before: the next run is made to fit it.
+            // The duration of the operation has changed: adapt the next run.
             if sample.ns_per_call > 0.0 {
                 calls = (span_ns / sample.ns_per_call).max(1.0) as u64;
             }
-            // What always misses is shown by the deviation rather than repeated for ever.
+            // After three misses, runs count with their actual length; otherwise the loop might not
+            // end.
             if missed <= ATTEMPTS {
                 sample.disturbed = Some(format!("the run took {}", time(Some(run_ns))));
             }
@@ -118,15 +121,16 @@ fn throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
     trial.sum_up(calls, samples, &budget)
 }
 
-/// Single calls under the clock, averaged, in groups (edge-crossing), less what empty intervals
-/// show. Takes as many as the error needs, or as the limit allows; the error that is promised is
-/// that of what was taken.
+/// Measures averaged single calls in groups (edge-crossing) and subtracts the mean of empty
+/// intervals. Takes the number of samples that the error needs, or the largest number that fits
+/// into the time limit. The reported error is computed for the samples that were taken.
 fn discrete(trial: &mut Trial) -> Result<Measured, TrialError> {
-    /// Groups that take longer, in nanoseconds, are interrupted somewhere.
+    /// Groups that take longer, in nanoseconds, contain interruptions in any case, so they are not
+    /// rejected.
     /// *Judgement*: some ticks of the scheduler.
     const LONG_GROUP_NS: f64 = 1e7;
     let mut random = StdRng::seed_from_u64(trial.goal.seed);
-    let one_ns = roughly(trial, &mut random)?;
+    let one_ns = estimate_call_ns(trial, &mut random)?;
     let groups = u64::from(trial.goal.samples.max(2));
     let plan = discrete_plan(trial, one_ns)?;
     let Method::EdgeCrossing {
@@ -135,7 +139,7 @@ fn discrete(trial: &mut Trial) -> Result<Measured, TrialError> {
         ..
     } = plan.method
     else {
-        return Err(TrialError::unmoved());
+        return Err(TrialError::clock_did_not_move());
     };
     let [each, floor_each] = [samples, floor_samples].map(|count| count.div_ceil(groups));
     let watched = trial.goal.watched && plan.campaign_ns / groups as f64 <= LONG_GROUP_NS;
@@ -157,7 +161,7 @@ fn discrete(trial: &mut Trial) -> Result<Measured, TrialError> {
     } else {
         (0..groups).map(|_| group(trial)).collect()
     };
-    // The plan was made for the shortest duration that the operation might have.
+    // The plan states its error relative to the shortest duration that it was made for.
     let found_ns = valid_mean(&samples).max(f64::MIN_POSITIVE);
     let scaled = |share: f64| share * planned_ns(one_ns) / found_ns;
     let budget = Budget {
@@ -169,14 +173,16 @@ fn discrete(trial: &mut Trial) -> Result<Measured, TrialError> {
     trial.sum_up(each, samples, &budget)
 }
 
-/// What the plan for an operation of about that length takes it to last at least.
+/// The duration in nanoseconds for which the plan for an operation of `one_ns` nanoseconds states
+/// its error.
 fn planned_ns(one_ns: f64) -> f64 {
     0.9 * one_ns
 }
 
 fn discrete_plan(trial: &Trial, one_ns: f64) -> Result<Plan, TrialError> {
     let goal = &trial.goal;
-    // A bound of the step does for what can only be measured so: a longer step scatters more.
+    // Operations with a set-up cannot be measured in batches, so an upper bound of the step is
+    // accepted for them: it overestimates the variance.
     let clock = &ClockFigures {
         resolved: trial.clock.resolved || trial.timed.needs_set_up(),
         ..trial.clock.clone()
@@ -198,8 +204,8 @@ fn discrete_plan(trial: &Trial, one_ns: f64) -> Result<Plan, TrialError> {
     })
 }
 
-/// One call, or an empty interval, after its set-up and a random time of up to a step, so that
-/// calls do not keep in step with the clock.
+/// Measures one window of 0 or 1 calls, after the set-up and a random delay of up to one step of
+/// the clock (at least 1 ns, at most 0.1 ms), so that windows do not synchronise with the clock.
 fn single(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
     let ns = random.random_range(0.0..trial.clock.step_ns.clamp(1.0, 1e5));
     std::hint::black_box(timers::links(1, ns as u64));
@@ -210,10 +216,11 @@ fn single(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
     trial.timed.window(calls)
 }
 
-/// Roughly what a call takes: of twice as many calls each time, until the clock saw several steps
-/// of them.
-fn roughly(trial: &mut Trial, random: &mut StdRng) -> Result<f64, TrialError> {
-    /// Steps that make a figure that is rarely off by a third.
+/// Estimates the duration of a call in nanoseconds. The number of single calls doubles until they
+/// add up to `STEPS` steps of the clock.
+fn estimate_call_ns(trial: &mut Trial, random: &mut StdRng) -> Result<f64, TrialError> {
+    /// Total length of the calls, in steps of the clock, at which the estimate is rarely off by a
+    /// third.
     const STEPS: f64 = 32.0;
     let mut calls = 4_u32;
     loop {
@@ -223,16 +230,17 @@ fn roughly(trial: &mut Trial, random: &mut StdRng) -> Result<f64, TrialError> {
             return Ok(total / f64::from(calls));
         }
         if trial.is_over() || calls > 1 << 24 {
-            return Err(TrialError::unmoved());
+            return Err(TrialError::clock_did_not_move());
         }
         calls *= 2;
     }
 }
 
-/// Samples of varied length, each weighted by its calls (micro trials of Caliper).
+/// Measures batches of varied length; each sample is weighted by its number of calls (micro trials
+/// of Caliper).
 fn micro(trial: &mut Trial) -> Result<Measured, TrialError> {
     const VARIED: f64 = 0.2;
-    // The shortest of the varied intervals has to be long enough, too.
+    // The shortest batches, half as long as the target, must still be long enough for the clock.
     let target_ns = 2.0 * trial.shortest_ns();
     let (_, mut one_ns) = trial.calibrate(target_ns)?;
     let mut random = StdRng::seed_from_u64(trial.goal.seed);
@@ -243,7 +251,8 @@ fn micro(trial: &mut Trial) -> Result<Measured, TrialError> {
         let mut sample = trial.take(calls);
         if sample.disturbed.is_none() && sample.ns_per_call > 0.0 {
             one_ns = f64::midpoint(one_ns, sample.ns_per_call);
-            // The operation became faster than it seemed at first: the next one takes more calls.
+            // The operation has become faster, so the batch was too short: the next one gets more
+            // calls.
             let is_short = sample.ns_per_call * (calls as f64) < trial.shortest_ns();
             sample.disturbed = is_short.then(|| "too short for the clock".into());
         }
@@ -256,12 +265,12 @@ fn micro(trial: &mut Trial) -> Result<Measured, TrialError> {
     trial.sum_up((target_ns / one_ns).ceil() as u64, samples, &budget)
 }
 
-/// A normal deviate (the sum of twelve uniform ones).
+/// A normal deviate, approximated by the sum of twelve uniform deviates.
 fn gaussian(random: &mut StdRng) -> f64 {
     (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0
 }
 
-/// Single calls, each a sample of its own after its set-up (macro trials of Caliper).
+/// Measures single calls, each after its set-up; each call is a sample (macro trials of Caliper).
 fn macro_trial(trial: &mut Trial) -> Result<Measured, TrialError> {
     let samples = trial.collect(|trial| {
         trial.timed.set_up();

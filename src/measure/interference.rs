@@ -1,20 +1,21 @@
-//! Whether something disturbed a window: by the signs that a probe looks at, of this very thread.
+//! Detects disturbances of a window from the counters of the current thread and its CPU.
 
 use timers::os::Counters;
 use timers::os::counters::Counts;
 
 use crate::campaign::watch::{Disturbance, counted};
 
-/// What is looked at before and after a window.
+/// The counters at the start of a window.
 #[derive(Clone, Debug)]
 pub struct Watch {
     counters: Option<Counters>,
-    /// The CPU that it runs on, with the time that a hypervisor had taken from it.
-    stolen: Option<(u32, u64)>,
+    /// The CPU that the thread runs on, with the steal time of that CPU in ticks; `None` if
+    /// unknown.
+    steal_ticks: Option<(u32, u64)>,
 }
 
 impl Watch {
-    /// Before the window.
+    /// Reads the counters at the start of a window.
     #[must_use]
     pub fn begin() -> Self {
         let counts = Counts::of_system();
@@ -24,18 +25,18 @@ impl Watch {
             .and_then(|counters| counters.cpus.first().copied());
         Self {
             counters,
-            stolen: cpu.and_then(|cpu| Some((cpu, counts.stolen(cpu)?))),
+            steal_ticks: cpu.and_then(|cpu| Some((cpu, counts.stolen(cpu)?))),
         }
     }
 
-    /// After it: what disturbed it, if anything did. Nothing is known where the system does not
-    /// tell.
+    /// Reads the counters at the end of a window. Returns the cause of a disturbance; `None` if
+    /// there was none or the system has no such counters.
     #[must_use]
     pub fn end(self) -> Option<String> {
         let counts = Counts::of_system();
         let after = Counts::of_this_thread()?;
         let taken = self
-            .stolen
+            .steal_ticks
             .and_then(|(cpu, before)| Some(counts.stolen(cpu)? > before));
         let disturbance = counted(&self.counters?, &after, 0).or_else(|| {
             taken
@@ -59,11 +60,11 @@ mod tests {
             counters.cpus = Vec::new();
             counters.major_faults = u64::MAX;
             counters.switches = 0;
-            // Whatever else happened: fewer switches than now are a disturbance, if there was any
-            // at all.
+            // `switches` was set to 0, so a disturbance must be found if the thread has had any
+            // switch.
             let any = || Counts::of_this_thread().is_some_and(|now| now.switches > 0);
             let (before, found, after) = (any(), disturbed.end(), any());
-            // A first one may come at this very moment.
+            // The first switch of the thread may happen during this check.
             if before == after {
                 assert_eq!(found.as_deref(), before.then_some("context-switch"));
             }

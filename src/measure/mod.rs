@@ -1,11 +1,11 @@
-//! Measuring operations, with a promise.
+//! Measures operations with an error bound.
 //!
-//! A [`Stopwatch`] is a clock whose figures are known. It measures closures: two reads with calls
-//! between them, compiled for the clock and the closure, so that nothing dynamic stands in the
-//! timed region; results go through [`black_box`](std::hint::black_box), what goes in should too.
-//! How many calls it takes follows from the clock: a coarse one needs longer batches for the same
-//! error. The result has an interval, made of what the clock may do
-//! ([`Budget`](crate::method::Budget)) and how the samples vary among themselves.
+//! A [`Stopwatch`] is a clock whose figures are known. It measures closures with calls between two
+//! reads. The timed region is compiled for the clock and the closure and contains no dynamic calls.
+//! Results pass through [`black_box`](std::hint::black_box); inputs should too. The number of calls
+//! depends on the clock: a coarse clock needs longer batches for the same error. The interval of the
+//! result includes the error of the clock ([`Budget`](crate::method::Budget)) and the variation of
+//! the samples.
 //!
 //! ```
 //! use std::hint::black_box;
@@ -13,7 +13,7 @@
 //! use timers::clocks::Monotonic;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A step of 1 µs is a safe bound for this clock on any machine of today; `timermeter probe` tells the real one.
+//! // A step of 1 µs is a safe bound for this clock; `timermeter probe` measures the actual step.
 //! let watch = Stopwatch::bounded(Registered::<Monotonic>::open()?, 1e3, 1e3);
 //! let goal = Goal { error: 0.05, samples: 5, ..Goal::default() };
 //! let root = watch.measure(Instrument::Adaptive, || black_box(2.0_f64).sqrt(), &goal)?;
@@ -22,7 +22,7 @@
 //! # }
 //! ```
 //!
-//! What needs something put back before each call is a [`WithSetUp`]:
+//! An operation that needs a set-up before each call is a [`WithSetUp`]:
 //!
 //! ```
 //! use timermeter::measure::{Goal, Instrument, Registered, Stopwatch, WithSetUp};
@@ -61,7 +61,7 @@ pub use window::{Operation, Timed, WithSetUp};
 use crate::method::{ClockFigures, Facts};
 use window::Pair;
 
-/// A clock whose figures are known.
+/// A clock with its figures, which measures operations.
 #[derive(Clone, Debug)]
 pub struct Stopwatch<C> {
     clock: C,
@@ -69,13 +69,13 @@ pub struct Stopwatch<C> {
 }
 
 impl<C: Clock> Stopwatch<C> {
-    /// With the figures that a report holds of it ([`ClockFigures::from_row`]).
+    /// Creates a stopwatch with figures from a report ([`ClockFigures::from_row`]).
     pub fn new(clock: C, figures: ClockFigures) -> Self {
         Self { clock, figures }
     }
 
-    /// With bounds for its step and the cost of a read, in nanoseconds, where no report is at hand.
-    /// The larger they are, the longer it measures.
+    /// Creates a stopwatch without a report, from upper bounds of the step of the clock and of the
+    /// cost of a read, in nanoseconds. Larger bounds make measurements longer.
     pub fn bounded(clock: C, step_ns: f64, cost_ns: f64) -> Self {
         let figures = ClockFigures {
             id: "given".into(),
@@ -95,8 +95,8 @@ impl<C: Clock> Stopwatch<C> {
     /// Measures an operation with an instrument.
     ///
     /// # Errors
-    /// When the limit passes, the clock does not see the operation, or it is too coarse for the
-    /// goal.
+    /// When the time limit passes, the clock does not move during the operation, or the clock is
+    /// too coarse for the goal.
     pub fn measure<O: Operation>(
         &self,
         instrument: Instrument,

@@ -1,4 +1,4 @@
-//! From samples to a figure with its interval.
+//! Computes the result of a measurement with its intervals from the samples.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,48 +6,48 @@ use crate::method::Budget;
 use crate::model::Interval;
 use crate::statistics::{mean, quantile, sorted, standard_deviation, student_quantile};
 
-/// What one window showed, or a group of them.
+/// The result of one window, or of a group of windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Calls that it is a mean of.
+    /// Number of calls that the sample is the mean of.
     pub weight: u64,
-    /// Nanoseconds a call, the cost of the reads taken off.
+    /// Duration of a call in nanoseconds, without the cost of the reads.
     pub ns_per_call: f64,
-    /// What disturbed it, so that it does not count.
+    /// The cause of a disturbance; such a sample does not count. `None` if nothing disturbed it.
     pub disturbed: Option<String>,
 }
 
-/// What an operation takes.
+/// The duration of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Calls between two reads, or in a group of single calls; in trials that vary them about this
-    /// many.
+    /// Number of calls between two reads, or in a group of single calls; the target number if
+    /// batches vary in length.
     pub calls: u64,
-    /// Mean over all calls, in nanoseconds; its interval holds the error of the clock, and what the
-    /// samples vary by.
+    /// Mean duration of a call in nanoseconds. Its interval includes the error of the clock and the
+    /// variation of the samples.
     pub mean_ns: Interval,
-    /// Median of the samples; without an interval where they are too few for one.
+    /// Median of the samples in nanoseconds; without an interval if there are too few samples.
     pub median_ns: Interval,
-    /// Standard deviation of the samples.
+    /// Standard deviation of the samples in nanoseconds; `None` for a single sample.
     pub deviation_ns: Option<f64>,
-    /// The least sample.
+    /// Smallest sample in nanoseconds.
     pub min_ns: f64,
-    /// The largest sample.
+    /// Largest sample in nanoseconds.
     pub max_ns: f64,
-    /// Half the interval of the mean, as a share of it.
+    /// Half the interval of the mean, as a share of the mean.
     pub error: f64,
-    /// The part of that which comes of the clock.
+    /// The part of `error` that the clock causes.
     pub clock_error: f64,
-    /// The part which comes of how the samples vary.
+    /// The part of `error` that the variation of the samples causes.
     pub variation: f64,
-    /// Samples that count.
+    /// Number of undisturbed samples.
     pub valid: usize,
-    /// All samples, as they were taken.
+    /// All samples in the order in which they were taken.
     pub samples: Vec<Sample>,
 }
 
 impl Measured {
-    /// Sums samples up. `None` where the clock did not see the operation.
+    /// Summarises samples. `None` if the mean is not above zero, so the clock did not move.
     #[must_use]
     pub fn from_samples(
         calls: u64,
@@ -68,7 +68,7 @@ impl Measured {
         let ranked = sorted(&each);
         let deviation_ns = standard_deviation(&each);
         let t = student_quantile(confidence, each.len() - 1);
-        // A single sample does not show how samples vary.
+        // The variation cannot be estimated from a single sample.
         let variation = deviation_ns.map_or(0.0, |deviation| {
             t * deviation / (each.len() as f64).sqrt() / mean_ns
         });
@@ -92,24 +92,24 @@ impl Measured {
     }
 }
 
-/// The samples that count, in nanoseconds a call.
+/// The undisturbed samples, in nanoseconds per call.
 fn valid_ns(samples: &[Sample]) -> Vec<f64> {
     let valid = samples.iter().filter(|sample| sample.disturbed.is_none());
     valid.map(|sample| sample.ns_per_call).collect()
 }
 
-/// The mean of the samples that count, in nanoseconds a call.
+/// The mean of the undisturbed samples, in nanoseconds per call; 0 if there are none.
 pub(super) fn valid_mean(samples: &[Sample]) -> f64 {
     mean(valid_ns(samples)).unwrap_or(0.0)
 }
 
-/// Between which of the sorted samples the median lies with the confidence: how many lie below it
-/// is binomial, whatever their law is. `None` where not even the first and the last are far enough
-/// apart.
+/// The interval of the median of sorted samples with this confidence. The number of samples below
+/// the true median has a binomial distribution, whatever the distribution of the samples is. `None`
+/// if there are too few samples for this confidence.
 fn median_interval(ranked: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let count = ranked.len();
-    // The chance that exactly, and at most, this many of them lie below; the one as a logarithm, as
-    // 2^-2000 is no number any more.
+    // The probabilities that exactly `rank`, and at most `rank`, samples are below the median. The
+    // first is kept as a logarithm because 2^-2000 is not representable.
     let (mut log_exactly, mut at_most, mut outside) =
         (-(count as f64) * std::f64::consts::LN_2, 0.0_f64, None);
     for rank in 0..count / 2 {
@@ -168,7 +168,7 @@ mod tests {
         let ranks =
             |count: u32| median_interval(&(1..=count).map(f64::from).collect::<Vec<_>>(), 0.95);
         assert_eq!((ranks(0), ranks(5)), (None, None));
-        // Conover, Practical Nonparametric Statistics, table of the binomial.
+        // Source: Conover, Practical Nonparametric Statistics, table of the binomial distribution.
         assert_eq!(
             [6, 10, 20, 100].map(|count| ranks(count).unwrap()),
             [(1.0, 6.0), (2.0, 9.0), (6.0, 15.0), (40.0, 61.0)]

@@ -1,5 +1,5 @@
-//! What all instruments share: windows of the wanted length, the floor, the samples that count, the
-//! limit.
+//! The parts that all instruments share: windows of the necessary length, the cost of an empty
+//! window, collection of samples, and the time limit.
 
 use std::time::Duration;
 
@@ -14,21 +14,21 @@ use crate::method::{Budget, ClockFigures};
 use crate::statistics::mean_but;
 use crate::text::numbers::time;
 
-/// How well, how often and how long.
+/// The goal of a measurement: its error, number of samples and time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
-    /// The error that the clock may make, as a share in (0, 1).
+    /// Largest accepted error of the clock, as a share in (0, 1).
     pub error: f64,
-    /// How sure, as a share in (0, 1).
+    /// Confidence that the error is kept, as a share in (0, 1).
     pub confidence: f64,
-    /// Samples that have to be undisturbed.
+    /// Number of undisturbed samples to take.
     pub samples: u32,
-    /// After this long the trial has failed.
+    /// Duration after which the measurement fails.
     pub limit: Duration,
-    /// Seed of what is random.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Whether samples that something disturbed are dropped. Only a clock that does not run with
-    /// the machine, as a simulated one, can do without.
+    /// Whether disturbed samples are dropped. Set to `false` only for a clock that does not depend
+    /// on the running machine, such as a simulated one.
     pub watched: bool,
     /// Length of a run of [`Throughput`](super::Instrument::Throughput).
     pub span: Duration,
@@ -48,29 +48,29 @@ impl Default for Goal {
     }
 }
 
-/// Why something could not be measured.
+/// The reason why an operation could not be measured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TrialError(pub(super) String);
 
 impl TrialError {
-    /// The clock did not move by as much as the operation should take.
-    pub(super) fn unmoved() -> Self {
+    /// The error for a clock that did not move during the operation.
+    pub(super) fn clock_did_not_move() -> Self {
         Self("the clock did not see the operation: the mean is not above what an empty interval shows".into())
     }
 }
 
-/// Longest batch: more calls are not tried.
+/// Largest number of calls in a batch.
 const MOST_CALLS: u64 = 1 << 40;
 
-/// A trial: what all instruments share.
+/// A measurement in progress, with the state that all instruments share.
 pub(super) struct Trial<'a> {
     pub(super) timed: &'a mut dyn Timed,
     pub(super) clock: &'a ClockFigures,
     pub(super) goal: Goal,
     deadline: Deadline,
     pub(super) floor_ns: f64,
-    /// How far the floor may be off.
+    /// Upper bound of the error of `floor_ns` in nanoseconds.
     pub(super) floor_error_ns: f64,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// The error in one window of that length, around many calls or a single one.
+    /// The error budget of one window of `window_ns` nanoseconds, around a single call or a batch.
     pub(super) fn budget(&self, window_ns: f64, single: bool) -> Budget {
         Budget {
             quantisation: self.clock.step_ns / window_ns,
@@ -116,25 +116,26 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The shortest window that keeps the error.
+    /// The shortest window, in nanoseconds, that keeps the error of the goal.
     pub(super) fn shortest_ns(&self) -> f64 {
         (self.clock.step_ns + self.floor_error_ns + self.clock.pipeline_ns(false))
             / (self.goal.error - DRIFT)
     }
 
-    /// Whether the limit has passed.
+    /// Whether the time limit has passed.
     pub(super) fn is_over(&self) -> bool {
         self.deadline.remaining().is_none()
     }
 
-    /// Looks out for what disturbs a sample, if that matters.
+    /// Starts watching for disturbances, unless the goal disables it.
     pub(super) fn watch(&self) -> Option<Watch> {
         self.goal.watched.then(Watch::begin)
     }
 
     pub(super) fn take(&mut self, calls: u64) -> Sample {
         let watch = self.watch();
-        // Of a single call, the first may be what is wanted.
+        // A single call is not warmed up: the first call after the set-up may be the one to
+        // measure.
         self.timed.warm_up(if calls == 1 { 0 } else { calls });
         let ns = self.timed.window(calls) - self.floor_ns;
         Sample {
@@ -144,8 +145,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Samples until enough are valid; the number of calls is asked for each, with what is known of
-    /// the duration.
+    /// Takes samples with `next` until enough of them are undisturbed.
     pub(super) fn collect(
         &mut self,
         mut next: impl FnMut(&mut Self) -> Sample,
@@ -183,19 +183,20 @@ impl<'a> Trial<'a> {
         budget: &Budget,
     ) -> Result<Measured, TrialError> {
         Measured::from_samples(calls, samples, budget, self.goal.confidence)
-            .ok_or_else(TrialError::unmoved)
+            .ok_or_else(TrialError::clock_did_not_move)
     }
 
-    /// Doubles the calls until a window is as long as the clock needs it. Returns them, and roughly
-    /// what one takes. Of two windows the shorter counts, as the first call finds everything cold
-    /// and any window may be interrupted.
+    /// Doubles the number of calls until a window is at least `target_ns` nanoseconds long. Returns
+    /// the number of calls, and the approximate duration of one in nanoseconds. The shorter of two
+    /// windows counts, because caches are cold in the first one and either may be interrupted.
     pub(super) fn calibrate(&mut self, target_ns: f64) -> Result<(u64, f64), TrialError> {
-        /// Longer than interruptions are.
-        const SURELY_NS: f64 = 5e7;
+        /// Windows of at least this length, in nanoseconds, are not repeated: they are longer than
+        /// interruptions.
+        const MAX_INTERRUPTION_NS: f64 = 5e7;
         let mut calls = 1_u64;
         loop {
             let mut window_ns = self.timed.window(calls) - self.floor_ns;
-            if window_ns >= target_ns && window_ns < SURELY_NS {
+            if window_ns >= target_ns && window_ns < MAX_INTERRUPTION_NS {
                 window_ns = window_ns.min(self.timed.window(calls) - self.floor_ns);
             }
             if window_ns >= target_ns {

@@ -1,4 +1,4 @@
-//! The process that measures one operation, and what it is asked.
+//! The request to a process that measures one operation, and its answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,45 +9,45 @@ use super::trial::Goal;
 use super::window::timed_by;
 use crate::method::ClockFigures;
 
-/// What is to be measured.
+/// A measurement to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// The clock.
+    /// The figures of the clock to measure with.
     pub clock: ClockFigures,
-    /// Name of the operation.
+    /// Name of the operation to measure.
     pub operation: String,
-    /// Its size, where it has one.
+    /// Size of the operation, for operations with a size.
     pub size: u64,
-    /// How it is measured.
+    /// The instrument to measure with.
     pub instrument: Instrument,
-    /// How well, how often and how long.
+    /// The goal of the measurement: its error, number of samples and time limit.
     pub goal: Goal,
-    /// The CPU to measure on.
+    /// The CPU to measure on; `None` for any.
     pub cpu: Option<u32>,
 }
 
-/// What came of it.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum Outcome {
-    /// It takes that long.
+    /// The duration of the operation.
     Measured(Box<Measured>),
-    /// It allocates that much.
+    /// The memory that one call allocates.
     Allocated {
-        /// Calls of the allocator.
+        /// Number of allocations.
         instances: f64,
-        /// Bytes.
+        /// Number of allocated bytes.
         bytes: f64,
     },
-    /// It could not be measured.
+    /// The operation could not be measured.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl Outcome {
-    /// The figures, or why there are none.
+    /// Turns the result of a trial into an outcome.
     pub fn of_trial(measured: Result<Measured, impl ToString>) -> Self {
         match measured {
             Ok(measured) => Self::Measured(Box::new(measured)),
@@ -58,13 +58,13 @@ impl Outcome {
     }
 }
 
-/// Measures what is asked.
+/// Carries out a request.
 #[must_use]
 pub fn answer(request: &Request) -> Outcome {
-    tried(request).unwrap_or_else(|reason| Outcome::Failed { reason })
+    measure_request(request).unwrap_or_else(|reason| Outcome::Failed { reason })
 }
 
-fn tried(request: &Request) -> Result<Outcome, String> {
+fn measure_request(request: &Request) -> Result<Outcome, String> {
     if let Some(cpu) = request.cpu {
         timers::pin_to(cpu).map_err(|error| error.to_string())?;
     }

@@ -1,5 +1,5 @@
-//! Which clock to use, in a few lines: from the figures of a few clocks and waits, as `timermeter`
-//! alone measures them.
+//! Builds the short answer of `timermeter` without a command: which clock to use, from a few
+//! measured clocks and waits.
 
 use serde::Serialize;
 
@@ -10,76 +10,76 @@ use super::{ClockFigures, Requirement};
 use crate::model::{Counted, Nanos, Outcome, Path, Report, TimerRow, WaitRow};
 use crate::text::numbers::{short_time, time};
 
-/// A step that is at most this many times as long as another is as fine.
+/// Largest ratio of two resolutions that count as equally fine.
 /// *Judgement*.
-const AS_FINE: f64 = 2.0;
-/// The wait that is reported, in nanoseconds.
+const MAX_STEP_RATIO: f64 = 2.0;
+/// Length of the measured waits in nanoseconds.
 pub const WAIT_NS: u64 = 1_000_000;
-/// What cannot be had in the time that it takes.
+/// Printed instead of a value that a short measurement cannot determine.
 const UNKNOWN: &str = "not known after so short a look → timermeter check";
-/// What reads the system's monotonic clock on Linux, in the words of the languages.
+/// Functions of common languages that read the monotonic clock of Linux.
 const ON_LINUX: &str = "steady_clock, Instant, System.nanoTime, time.perf_counter, process.hrtime";
 
-/// What is measured, in a few lines.
+/// The short answer: the clocks to use, and the state of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ClockAnswer {
     /// The schema of this document.
     pub schema: &'static str,
-    /// What the kernel takes the time from, where the system says.
+    /// The clock source of the kernel; null if unknown.
     pub clock_source: Option<String>,
-    /// How the portable clock is read.
+    /// The path by which the portable clock is read; null if unknown.
     pub path: Option<Path>,
-    /// Whether the kernel maps code into programs that reads clocks without it, where that is
-    /// known.
+    /// Whether the kernel provides a vDSO that reads clocks without a system call; null if unknown.
     pub vdso: Option<bool>,
-    /// The clock to time things with: what `pick` picks for 250 ns and 1 %.
+    /// The clock to time operations with: the one that `pick` picks for 250 ns and 1 %.
     pub to_time: Option<AnswerClock>,
-    /// The clock whose read costs least, where that is another one.
+    /// The clock with the cheapest read, if it is not `to_time`.
     pub cheapest: Option<AnswerClock>,
-    /// From how many nanoseconds on an operation can be timed alone to 1 %; null where none can.
+    /// Duration in nanoseconds from which a single operation can be timed to 1 %; null if there is
+    /// none.
     pub alone_from_ns: Option<f64>,
-    /// Calls between two reads that an operation of 10 ns takes to be timed to 1 %; null where no
-    /// number does.
+    /// Number of calls between two reads that time an operation of 10 ns to 1 %; null if no number
+    /// is enough.
     pub calls_of_10_ns: Option<u64>,
-    /// What waits of 1 ms take.
+    /// The durations of waits of 1 ms.
     pub waits: Vec<AnswerWait>,
-    /// The timer slack of this thread, in nanoseconds.
+    /// The timer slack of the waiting thread in nanoseconds.
     pub slack_ns: Option<u64>,
-    /// What makes figures worse on this machine now; empty where nothing does.
+    /// Causes of worse results on this machine at present; empty if it is quiet.
     pub unquiet: Vec<String>,
 }
 
-/// A clock.
+/// The figures of a clock in the short answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AnswerClock {
-    /// Its id.
+    /// Id of the clock.
     pub id: String,
-    /// The call.
+    /// The call that reads the clock.
     pub label: String,
-    /// Its step in nanoseconds, or where it is not resolved, a bound.
+    /// The resolution in nanoseconds, or its upper bound if `resolved` is false.
     pub step_ns: f64,
-    /// Whether the step is known, and not just bounded.
+    /// Whether the resolution is known; if not, `step_ns` is an upper bound.
     pub resolved: bool,
-    /// What a read costs, in nanoseconds.
+    /// Cost of a read in nanoseconds.
     pub cost_ns: f64,
-    /// Whether reads on all CPUs agree.
+    /// Whether readings on all CPUs agree.
     pub same_on_all_cpus: bool,
-    /// Whether a read waits for the work before it.
+    /// Whether a read waits for the work before it, without a fence.
     pub ordered: bool,
 }
 
-/// A timer that waits.
+/// The duration of a wait with one timer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AnswerWait {
-    /// Its id.
+    /// Id of the timer.
     pub id: String,
-    /// What a wait of 1 ms takes in nanoseconds: its median.
+    /// Median duration of a wait of 1 ms in nanoseconds.
     pub takes_ns: f64,
 }
 
 impl ClockAnswer {
-    /// By a report of a few clocks, one of waits of 1 ms, and what makes figures worse on this
-    /// machine.
+    /// Builds the answer from a report of a few clocks, the rows of waits of 1 ms, and the causes
+    /// of worse results on this machine.
     #[must_use]
     pub fn from_reports(clocks: &Report, waits: &[WaitRow], unquiet: Vec<String>) -> Self {
         let row = |id: &str| clocks.timers.iter().find(|row| row.id == id);
@@ -90,11 +90,12 @@ impl ClockAnswer {
             .and_then(|choice| choice.picked);
         let to_time = picked.and_then(|picked| row(&picked.id));
         let clock = to_time.and_then(figures);
-        // A clock that moves once a second is cheap for another reason.
+        // Clocks with a coarser step do not compete: their reads are cheap because they only load
+        // the time of the last tick.
         let is_cheaper = |other: &ClockFigures| {
             other.facts.counts == Some(Counted::Wall)
                 && clock.as_ref().is_none_or(|clock| {
-                    other.step_ns <= AS_FINE * clock.step_ns && other.cost_ns < clock.cost_ns
+                    other.step_ns <= MAX_STEP_RATIO * clock.step_ns && other.cost_ns < clock.cost_ns
                 })
         };
         let cheapest = native
@@ -117,8 +118,8 @@ impl ClockAnswer {
         }
     }
 
-    /// Headings and what stands behind them, for people. `waited`: whether waits were measured, so
-    /// that none of them is a finding.
+    /// The headings and texts that are printed for people. `waited` is true if waits were measured;
+    /// then the line about sleeping is printed even if there is no result.
     #[must_use]
     pub fn lines(&self, linux: bool, waited: bool) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
@@ -153,7 +154,7 @@ impl ClockAnswer {
         lines
     }
 
-    /// What the way in which the portable clock is read says of the clock source.
+    /// A remark on the path by which the portable clock is read, to follow the clock source.
     fn judged(&self) -> &'static str {
         match self.path {
             Some(Path::UserMode) => ", read without a system call: good",
@@ -197,7 +198,7 @@ impl AnswerClock {
         Self {
             id: clock.id,
             label: row.label.clone(),
-            // A plan reckons with the longest step that it may have.
+            // Plans use the largest step within the interval of the resolution.
             step_ns: row.resolution_ns.map_or(clock.step_ns, |step| step.value),
             resolved: clock.resolved,
             cost_ns: clock.cost_ns,
@@ -241,15 +242,15 @@ fn requirement(duration_ns: f64) -> Option<Requirement> {
     Requirement::new(Nanos(duration_ns), ERROR, CONFIDENCE).ok()
 }
 
-/// From how many nanoseconds on one call keeps the error: all parts of it but the drift are the
-/// same times for any duration.
+/// The duration in nanoseconds from which a single call keeps the error. Except for the drift, all
+/// parts of the error have the same length for any duration.
 fn alone_from(clock: &ClockFigures) -> Option<f64> {
     const LONG_NS: f64 = 1e10;
     let plan = single(clock, &requirement(LONG_NS)?).ok()?;
     Some(LONG_NS * (plan.error - DRIFT) / (ERROR - DRIFT))
 }
 
-/// Calls between two reads that an operation of 10 ns takes.
+/// The number of calls between two reads that an operation of 10 ns needs.
 fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
     match batch(clock, &requirement(10.0)?).ok()?.method {
         Method::Batch { calls } => Some(calls),
@@ -257,7 +258,7 @@ fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
     }
 }
 
-/// A time by two digits.
+/// A time with two significant digits.
 fn short(ns: f64) -> String {
     let digits = 10_f64.powf(ns.log10().floor() - 1.0);
     short_time((ns / digits).round() * digits)

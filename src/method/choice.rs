@@ -1,4 +1,4 @@
-//! The clocks of a report compared: the one to measure with, and why not the others.
+//! Compares the clocks of a report: the one to measure with, and the reasons against the rest.
 
 use std::cmp::Ordering;
 
@@ -12,41 +12,41 @@ use super::runtime::{missing, timers_of};
 use crate::model::{Report, TimerRow};
 use crate::text::numbers::{significant, time};
 
-/// What was chosen among the timers of a report, and by which requirement.
+/// The result of comparing the timers of a report by a requirement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice<R, F> {
     /// The schema of this document.
     pub schema: &'static str,
-    /// What was asked for.
+    /// The requirement.
     pub requirement: R,
-    /// The best of those that suffice; null where none does.
+    /// The best sufficient timer; null if none is sufficient.
     pub picked: Option<Candidate<F>>,
-    /// The nearest, where none suffices.
+    /// The timer that comes nearest to the requirement; null if one was picked.
     pub nearest: Option<Candidate<F>>,
-    /// The others, the best first.
+    /// The remaining timers, in order of preference.
     pub others: Vec<Candidate<F>>,
 }
 
-/// A timer that was compared.
+/// A compared timer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Candidate<F> {
-    /// Its id.
+    /// Id of the timer.
     pub id: String,
-    /// The call itself.
+    /// The call that reads the timer or waits with it.
     pub label: String,
-    /// Whether it suffices.
+    /// Whether the timer meets the requirement.
     pub suffices: bool,
-    /// Why it was not picked; empty of the one that was.
+    /// The reason why the timer was not picked; empty for the picked one.
     pub reason: String,
-    /// What a user of it should know.
+    /// Advice for users of the timer.
     pub notes: Vec<String>,
-    /// Figures of it.
+    /// The figures of the timer.
     #[serde(flatten)]
     pub figures: F,
 }
 
 impl<R, F> Choice<R, F> {
-    /// The choice from candidates that are ordered, the best first.
+    /// Builds the choice from candidates in order of preference.
     pub(super) fn from_ranked(
         schema: &'static str,
         requirement: R,
@@ -71,34 +71,35 @@ impl<R, F> Choice<R, F> {
     }
 }
 
-/// Which clock to use for a requirement, and how.
+/// The result of comparing clocks by a requirement.
 pub type ClockChoice = Choice<Requirement, ClockPlan>;
 
-/// How to measure with a clock.
+/// The plan for measuring with a clock.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClockPlan {
-    /// The plan; of a clock that does not suffice, the nearest that is possible.
+    /// The plan; for an insufficient clock the nearest possible one.
     pub plan: Option<Plan>,
 }
 
-/// A clock, and how it meets the requirement.
+/// A clock while it is compared with the rest.
 struct Contestant<'a> {
     row: &'a TimerRow,
     clock: Option<ClockFigures>,
-    /// Whether it may be picked.
+    /// Whether the requirement allows this clock to be picked.
     eligible: bool,
     unmet: Vec<String>,
     plan: Result<Plan, Shortfall>,
 }
 
-/// A campaign that takes at most this many times as long as the shortest is as good: the difference
-/// is not worth another clock. *Judgement*: 33 and 34 calls of 250 ns differ less than two runs do.
-const AS_SHORT: f64 = 1.5;
+/// Largest ratio to the shortest campaign at which a campaign still counts as equally short: the
+/// difference is not worth another clock. *Judgement*: 33 and 34 calls of 250 ns differ less than
+/// two runs do.
+const MAX_CAMPAIGN_RATIO: f64 = 1.5;
 
 /// Compares all clocks of a report by a requirement.
 ///
 /// # Errors
-/// When the report has no timer of the runtime.
+/// When the report has no timer of the requested runtime.
 pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice, String> {
     let runtime = requirement.runtime.as_deref();
     let mut all: Vec<Contestant> = timers_of(report, runtime)
@@ -138,7 +139,7 @@ impl<'a> Contestant<'a> {
         }
     }
 
-    /// The plan that keeps the requirement, and the clock, if it suffices.
+    /// The plan and the figures of the clock, if the clock meets the requirement.
     fn sufficient(&self) -> Option<(&Plan, &ClockFigures)> {
         let plan = self.plan.as_ref().ok().filter(|_| self.unmet.is_empty())?;
         Some((plan, self.clock.as_ref()?))
@@ -151,7 +152,8 @@ impl<'a> Contestant<'a> {
         }
     }
 
-    /// Those that suffice come first, by how long they take; then those that lack least.
+    /// Orders sufficient clocks first, by the duration of their campaign, and then the insufficient
+    /// ones by how far they miss the requirement.
     fn compared_to(&self, other: &Self, requirement: &Requirement) -> Ordering {
         let rank = |one: &Self| {
             let plan = one.nearest_plan();
@@ -173,7 +175,8 @@ impl<'a> Contestant<'a> {
             .then_with(|| self.row.id.cmp(&other.row.id))
     }
 
-    /// Whether the campaigns of both are about as short, or may be as far as their costs are known.
+    /// Whether both campaigns are about equally short, or differ by no more than the uncertainty of
+    /// the costs.
     fn is_tied_with(&self, other: &Self) -> bool {
         let known = |one: &Self| {
             let (plan, clock) = one.sufficient().filter(|(_, clock)| clock.resolved)?;
@@ -184,12 +187,13 @@ impl<'a> Contestant<'a> {
         known(self)
             .zip(known(other))
             .is_some_and(|((a, a_uncertainty), (b, b_uncertainty))| {
-                a.max(b) <= AS_SHORT * a.min(b) || (a - b).abs() <= a_uncertainty + b_uncertainty
+                a.max(b) <= MAX_CAMPAIGN_RATIO * a.min(b)
+                    || (a - b).abs() <= a_uncertainty + b_uncertainty
             })
     }
 
-    /// What makes a clock safer than another, the most important first, with what is said of one that
-    /// lacks it.
+    /// The properties that make a clock safer, the most important first, each with the remark for a
+    /// clock that lacks it.
     fn safety(&self) -> [(bool, &'static str); 4] {
         let known = |holds: fn(&ClockFigures) -> bool| self.clock.as_ref().is_some_and(holds);
         [
@@ -206,7 +210,8 @@ impl<'a> Contestant<'a> {
         ]
     }
 
-    /// What another one lacks, if that is less safe.
+    /// The first safety property in which the two clocks differ, if this clock has it and `other`
+    /// lacks it.
     fn safer_than(&self, other: &Self) -> Option<&'static str> {
         let ((is_safer, why), _) = self
             .safety()
@@ -229,7 +234,7 @@ impl<'a> Contestant<'a> {
         }
     }
 
-    /// Why it is not the best.
+    /// The reason why this clock is not the best.
     fn reason(&self, best: &Self) -> String {
         let Some((plan, clock)) = self.sufficient() else {
             return match &self.plan {
@@ -277,8 +282,7 @@ impl<'a> Contestant<'a> {
     }
 }
 
-/// Moves the safest of those that are about as short as the first to the front; the others stay in
-/// their order.
+/// Moves the safest of the clocks tied with the first one to the front; the rest keep their order.
 fn move_safest_to_front(all: &mut [Contestant]) {
     let mut winner = 0;
     for (place, contestant) in all.iter().enumerate() {

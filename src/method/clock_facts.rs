@@ -1,6 +1,6 @@
-//! What is known of a clock besides its figures, and which requirements it does not meet.
+//! Properties of a clock besides its figures, and the requirements that the clock does not meet.
 //!
-//! What a report found by experiment comes before what is declared of the clock.
+//! Properties found by experiment take precedence over declared ones.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,27 +9,27 @@ use crate::model::{
     Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts,
 };
 
-/// What is known of a clock; `None` where it is unknown.
+/// Properties of a clock; `None` means unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// What it counts.
+    /// The quantity that the clock counts.
     pub counts: Option<Counted>,
     /// Whether readings of two threads can be compared.
     pub threads: Option<bool>,
-    /// Whether it cannot be set back.
+    /// Whether the clock cannot be set back.
     pub monotonic: Option<bool>,
-    /// Whether it is not slewed.
+    /// Whether the rate of the clock is not slewed.
     pub no_slew: Option<bool>,
-    /// Whether it goes on while the machine sleeps.
+    /// Whether the clock advances while the machine is suspended.
     pub suspend: Option<bool>,
-    /// Whether a read waits for the work that stands before it. Where it does not, a fence has to.
+    /// Whether a read waits for all earlier instructions. If not, it needs a fence.
     pub ordered: bool,
-    /// Whether a read enters the kernel.
+    /// Whether a read enters the kernel or the hypervisor.
     pub through_kernel: bool,
 }
 
 impl Facts {
-    /// Whether the clock has what is needed; `None` when that is unknown.
+    /// Whether the clock has the property; `None` if that is unknown.
     #[must_use]
     pub fn meets(&self, need: Need) -> Option<bool> {
         match need {
@@ -40,7 +40,7 @@ impl Facts {
         }
     }
 
-    /// What follows from what is declared.
+    /// Derives the facts from the declared properties of a timer.
     #[must_use]
     pub fn from_declared<Id>(declared: &timers::Properties<Id>) -> Self {
         Self {
@@ -54,17 +54,17 @@ impl Facts {
         }
     }
 
-    /// What is known of the timer of this row of a report of this machine.
+    /// Derives the facts from the row of a clock in a report of this machine.
     #[must_use]
     pub fn from_row(row: &TimerRow, platform: &Platform) -> Self {
         let declared = declared(row);
         let mut facts = Self::from_declared(&declared);
-        // Who calls an unknown timer of a runtime has no fence to put before it.
+        // Users of a runtime cannot put a fence before a read, so none is required of its timers.
         facts.ordered |= declared.needs_fence.is_none() && row.runtime != "native";
         if let Some(verdicts) = &row.verdicts {
             facts.correct(verdicts);
         }
-        // Only an invariant counter keeps its rate, and agrees between CPUs.
+        // Only invariant counters have a constant rate and agree between CPUs.
         let invariant = platform.invariant_counter().value;
         if declared.family == Some(Family::CpuCounter) && invariant != Some(true) {
             facts.threads = invariant.or(facts.threads.filter(|safe| !safe));
@@ -73,13 +73,13 @@ impl Facts {
         facts
     }
 
-    /// Replaces what was declared by what was found.
+    /// Replaces declared properties by those found by experiment.
     fn correct(&mut self, verdicts: &Verdicts) {
         if let Some(counted) = verdicts.counts.found.or(verdicts.counts.claimed) {
             *self = self.counting(counted);
         }
         if let Some(path) = verdicts.read_path.path {
-            // The hypervisor does to the core what the kernel does.
+            // A trap to the hypervisor affects the core like a system call.
             self.through_kernel = path != Path::UserMode;
         }
         match verdicts.thread_safe.outcome {
@@ -89,8 +89,8 @@ impl Facts {
         }
     }
 
-    /// The same of a clock that counts this. What was known of one that counts something else is of
-    /// no use.
+    /// These facts for a clock that counts `counted`. If that differs from the declared quantity,
+    /// the declared properties that depend on it are replaced.
     fn counting(self, counted: Counted) -> Self {
         let counts = Some(counted);
         match counted {
@@ -114,8 +114,8 @@ impl Facts {
     }
 }
 
-/// What is declared of the timer of this row; where the report does not say, by the timer of this
-/// program that has its id. Of one that an agent hosts nothing is known then.
+/// The declared properties of the timer of this row. If the report lacks them, those of the native
+/// timer with the same id are used; for timers of agents they are then unknown.
 fn declared(row: &TimerRow) -> Properties {
     let own = || timers::find(&row.id).filter(|_| row.runtime == "native");
     row.properties
@@ -124,7 +124,7 @@ fn declared(row: &TimerRow) -> Properties {
         .unwrap_or_default()
 }
 
-/// Which requirements the clock of this row does not meet, each in one line.
+/// The requirements that the clock of this row does not meet, each as one line of text.
 pub(super) fn unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) -> Vec<String> {
     let mut unmet = Vec::new();
     if facts.counts != Some(requirement.counts) {
@@ -159,7 +159,7 @@ pub(super) fn unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) ->
     unmet
 }
 
-/// What was found against comparing its readings between threads.
+/// The finding that readings of two threads cannot be compared; `None` if there is none.
 pub(super) fn thread_fault(row: &TimerRow) -> Option<&str> {
     let verdict = &row.verdicts.as_ref()?.thread_safe;
     (verdict.outcome == Outcome::Fail).then_some(verdict.finding.as_str())

@@ -1,60 +1,60 @@
-//! What a plan needs to know of a clock: figures of a report, and facts. And what an error is made
-//! of.
+//! The figures of a clock that a plan needs, taken from a report, and the error budget of a plan.
 
 use serde::{Deserialize, Serialize};
 
 use super::clock_facts::Facts;
 use crate::model::{Outcome, Platform, ResolutionKind, Status, TimerRow, value_of};
 
-/// A clock as a plan sees it. All lengths in nanoseconds.
+/// The figures of one clock that a plan is computed from. All lengths are in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClockFigures {
-    /// Its id in the report.
+    /// Id of the clock in the report.
     pub id: String,
-    /// `native`, or the name of the runtime that hosts it.
+    /// `native`, or the name of the runtime that hosts the clock.
     pub runtime: String,
-    /// One step of the counter, or the bound where the step is not known: an interval read with it
-    /// is off by less.
+    /// Resolution of the clock in nanoseconds, or its upper bound if it is unknown. An interval
+    /// read with the clock is off by less than this.
     pub step_ns: f64,
-    /// Whether the step was determined.
+    /// Whether the resolution was determined; if not, `step_ns` is an upper bound.
     pub resolved: bool,
-    /// Median cost of a read.
+    /// Median cost of a read in nanoseconds.
     pub cost_ns: f64,
-    /// How far the true median may lie from it.
+    /// Largest distance of the true median cost from `cost_ns`, in nanoseconds.
     pub cost_error_ns: f64,
-    /// The most that a read adds to the code around it, where that is known.
+    /// Upper bound of the time that a read adds to the surrounding code, in nanoseconds; `None` if
+    /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adds_ns: Option<f64>,
-    /// Upper bound of the 99th percentile of the cost, where known.
+    /// Upper bound of the 99th percentile of the cost in nanoseconds; `None` if unknown.
     pub cost_p99_ns: Option<f64>,
-    /// Share of reads whose cost is within one step of the median, where known.
+    /// Share of reads whose cost is within one step of the median; `None` if unknown.
     pub spread: Option<f64>,
-    /// What is known without measuring.
+    /// Properties of the clock that no timing measurement is needed for.
     pub facts: Facts,
 }
 
-/// A cost that comes from a single process has no interval; it is then taken to be this uncertain,
-/// which is what fresh processes differ by.
+/// Relative uncertainty of a cost that was measured in a single process and therefore has no
+/// interval. Costs differ by about this share between fresh processes.
 const COST_UNCERTAINTY: f64 = 0.05;
 
-/// The share of reads outside a step, as found in some processes, may be as many times as large in
-/// another one.
+/// Factor by which the share of reads whose cost is more than a step from the median may be larger
+/// in another process than in the measured ones.
 const OUTSIDE_MARGIN: f64 = 2.0;
 
-/// Clocks that every platform of their standard has: POSIX, and Rust's standard library.
+/// Ids of the clocks that a standard requires: POSIX the first, Rust's standard library the second.
 pub(super) const PORTABLE: [&str; 2] = ["monotonic", "instant"];
 
 impl ClockFigures {
-    /// Whether every platform of its standard has it.
+    /// Whether this is one of the native clocks in [`PORTABLE`].
     #[must_use]
     pub(super) fn is_portable(&self) -> bool {
         self.runtime == "native" && PORTABLE.contains(&self.id.as_str())
     }
 
-    /// The figures of a row of a report of this machine.
+    /// Takes the figures of a clock from its row of a report of this machine.
     ///
     /// # Errors
-    /// Says why nothing can be measured with this timer.
+    /// The reason why nothing can be measured with this clock.
     pub fn from_row(row: &TimerRow, platform: &Platform) -> Result<Self, String> {
         if let Some(why) = refusal(row) {
             return Err(why);
@@ -73,7 +73,8 @@ impl ClockFigures {
         let ends = row.cost_ns.and_then(|cost| cost.ends());
         let half = ends.map(|(low, high)| (high - cost_ns).max(cost_ns - low));
         let cost = row.cost.as_ref();
-        // The percentile is observed in steps of the reference.
+        // The 99th percentile was measured with the reference clock, so it is uncertain by one of
+        // its steps.
         let observed = row.observations.as_ref();
         let reference_step = observed
             .and_then(|observed| observed.reference_resolution_ns)
@@ -101,15 +102,15 @@ impl ClockFigures {
         })
     }
 
-    /// What a fence before each read adds to its cost, at most, where the read does not wait by
-    /// itself.
+    /// Upper bound of the time that a fence before a read adds, in nanoseconds; 0 if reads are
+    /// ordered without a fence.
     #[must_use]
     pub fn fence_ns(&self) -> f64 {
         if self.facts.ordered { 0.0 } else { FENCE_NS }
     }
 
-    /// What a single call, or a batch, seems to take longer because of what the reads do to the
-    /// core, at most.
+    /// Upper bound of the apparent extra time, in nanoseconds, that the effect of the two reads on
+    /// the core adds to one call (`single`) or to one batch.
     #[must_use]
     pub fn pipeline_ns(&self, single: bool) -> f64 {
         let pipeline = if single {
@@ -125,26 +126,27 @@ impl ClockFigures {
         pipeline + kernel
     }
 
-    /// What a read takes at most, together with the fence that it needs.
+    /// Cost of a read in nanoseconds, including the fence that it needs.
     #[must_use]
     pub fn read_ns(&self) -> f64 {
         self.cost_ns + self.fence_ns()
     }
 
-    /// What a read takes of a program, at most, together with the fence that it needs: what it adds
-    /// to the code around it where that is known, else what it costs.
+    /// Time in nanoseconds that a read, including the fence that it needs, takes from a program:
+    /// `adds_ns` if it is known, else the cost of the read.
     #[must_use]
     pub fn takes_ns(&self) -> f64 {
         self.adds_ns.unwrap_or(self.cost_ns) + self.fence_ns()
     }
 
-    /// How far the cost of a read lies from its median with this confidence, at most. `None` where
-    /// that is not known.
+    /// Upper bound of the distance of the cost of a read from its median, in nanoseconds, with this
+    /// confidence; `None` if unknown.
     ///
-    /// The spread says it where it is large enough: within one step. It is an estimate, so that the
-    /// share outside it has to be no more than half of what the confidence leaves. So does the 99th
-    /// percentile for any confidence up to 99 %, as costs are skewed to the right: they lie no
-    /// farther below their median than above. The smaller bound counts.
+    /// Two bounds are possible, and the smaller one is returned. The first is one step, if the
+    /// spread shows that enough reads are within one step of the median. The spread is an estimate,
+    /// so the share of the other reads must be at most half of 1 - confidence. The second bound is
+    /// the 99th percentile, for a confidence of up to 99 %. It also bounds the distance below the
+    /// median, because costs are skewed to the right.
     #[must_use]
     pub fn cost_variation_ns(&self, confidence: f64) -> Option<f64> {
         let outside = |spread: f64| OUTSIDE_MARGIN * (1.0 - spread);
@@ -162,7 +164,7 @@ impl ClockFigures {
     }
 }
 
-/// Why nothing can be measured with the timer of this row.
+/// The reason why nothing can be measured with the timer of this row; `None` if it can be used.
 fn refusal(row: &TimerRow) -> Option<String> {
     let because = |what: &str| {
         let reason = row.reason.as_deref().unwrap_or("no reason given");
@@ -190,53 +192,55 @@ fn refusal(row: &TimerRow) -> Option<String> {
         .or_else(|| backward.then(|| "it went backwards".into()))
 }
 
-/// The rate of no clock is known better than this share of it: NTP may slew a clock of the kernel
-/// by up to 500 ppm (`adjtimex(2)`, `MAXFREQ`), and the rate of a counter is found against such a
-/// clock.
+/// Upper bound of the relative error of the rate of any clock. NTP may slew a clock of the kernel
+/// by up to 500 ppm (`adjtimex(2)`, `MAXFREQ`), and the rate of a counter is calibrated against
+/// such a clock.
 pub const DRIFT: f64 = 500e-6;
 
-/// What a batch takes longer than its calls in a longer row, at most, in nanoseconds: between two
-/// reads that wait for everything before them the first call begins in an empty pipeline, and the
-/// last one is waited for. Some hundred cycles (20 to 40 ns on cores of 3 GHz).
+/// Upper bound of the extra time of a batch over the same calls in a longer sequence, in
+/// nanoseconds. Reads wait for all earlier work, so the first call starts with an empty pipeline,
+/// and the second read waits until the last call is complete. Typically about a hundred cycles (20
+/// to 40 ns on cores of 3 GHz).
 pub const PIPELINE_NS: f64 = 50.0;
 
-/// What a single call is off by beyond its clock, at most, in nanoseconds: between two fences a
-/// branch at its end is mispredicted that is not where calls follow each other, some twenty cycles
-/// (4 to 7 ns on cores of 3 GHz). All calls are off by the same, so that no mean makes it less.
+/// Upper bound of the systematic error of a single call beyond the error of its clock, in
+/// nanoseconds. Between two fences the branch at the end of the call is mispredicted, which does
+/// not happen in a sequence of calls. This costs about twenty cycles (4 to 7 ns on cores of 3 GHz).
+/// All calls have the same error, so averaging does not reduce it.
 pub const PIPELINE_SINGLE_NS: f64 = 10.0;
 
-/// What a fence adds to a read, at most, in nanoseconds (`lfence; rdtsc` takes some 8 ns longer
-/// than `rdtsc`).
+/// Upper bound of the time that a fence adds to a read, in nanoseconds (`lfence; rdtsc` takes about
+/// 8 ns longer than `rdtsc`).
 pub const FENCE_NS: f64 = 20.0;
 
-/// What else follows a read that enters the kernel, at most, in nanoseconds: on its way back it
-/// clears what the core had learned of branches (mitigations of Spectre), so that the code behind
-/// it has to be predicted anew. 100 to 220 ns on a core of 3 GHz.
+/// Upper bound of the time lost after a read that enters the kernel, in nanoseconds. The return to
+/// user mode clears the branch predictors (mitigations of Spectre), so the following code is
+/// mispredicted at first. Typically 100 to 220 ns on a core of 3 GHz.
 pub const KERNEL_NS: f64 = 250.0;
 
-/// The expected error of a plan by its causes, each as a share of the duration. The error is at
-/// most their sum, with the confidence of the requirement.
+/// The expected error of a plan by cause, each as a share of the measured duration. With the
+/// confidence of the requirement, the error is at most the sum of the causes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Budget {
-    /// The counter moves in steps.
+    /// Error from the finite resolution of the clock.
     pub quantisation: f64,
-    /// The reads cost time of their own: what is left after it is taken off, and how it varies.
+    /// Error from the cost of the reads: the uncertainty of the subtracted cost, and its variation.
     pub invocation_cost: f64,
-    /// The clock runs fast or slow.
+    /// Error from the rate of the clock.
     pub drift: f64,
-    /// At either end of a batch the pipeline of the core fills and drains, once for all calls;
-    /// around a single call a branch is mispredicted.
+    /// Error from the effect of the reads on the core: the pipeline fills and drains once in each
+    /// batch; around a single call a branch is mispredicted.
     pub pipeline: f64,
 }
 
 impl Budget {
-    /// All causes together.
+    /// The sum of all causes.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.causes().iter().map(|(_, share)| share).sum()
     }
 
-    /// The causes with their shares.
+    /// The names of the causes with their shares.
     #[must_use]
     pub fn causes(&self) -> [(&'static str, f64); 4] {
         [

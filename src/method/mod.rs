@@ -1,12 +1,12 @@
-//! Which clock to measure with, and how: methods with an error budget, computed from the figures of
-//! a report.
+//! Chooses the clock to measure with, and plans the measurement with an error budget computed from
+//! the figures of a report.
 //!
-//! Pure: figures in, plans out. A [`Requirement`] says what is to be measured, [`ClockFigures`]
-//! what is known of a clock, a [`Plan`] how to measure with it and what error to expect,
-//! [`choose`](choice::choose) compares all clocks of a report. What a plan promises is the error of
-//! the clock and the method: how much the result differs from the mean duration of the same
-//! operation in the same campaign. That the operation itself varies comes on top, and is found by
-//! measuring ([`measure`](crate::measure)).
+//! This module performs no measurements. A [`Requirement`] describes the measurement,
+//! [`ClockFigures`] a clock, and a [`Plan`] the method with its expected error.
+//! [`choose`](choice::choose) compares all clocks of a report. The error of a plan is the error of
+//! the clock and the method: the difference between the result and the mean duration of the same
+//! operation in the same campaign. The variation of the operation itself is not included; it is
+//! found by measuring ([`measure`](crate::measure)).
 
 pub mod answer;
 pub mod choice;

@@ -1,14 +1,16 @@
-//! How to measure with one clock: a single call, a batch, or many single calls under a coarse
-//! clock.
+//! Plans how to measure with one clock: with single calls, batches, or many averaged single calls
+//! under a coarse clock.
 //!
-//! Two reads of a clock with the step *a*, with a duration *d* between them, differ by *d* and what
-//! a read costs, and are off by less than *a*, whatever the phase. Over random phases the error is
-//! 0 on average, and its variance is *f*(1-*f*)*a*², where *f* is the part of *d/a* behind the
-//! point: a difference is a step with the probability that the interval crosses an edge. Hence the
-//! three methods. Single calls and edge-crossing measure a call by itself, a batch measures calls
-//! in a row, which overlap in the pipeline of the core: the two durations are not the same.
+//! Let *a* be the resolution of a clock and *d* the duration between two reads. The readings differ
+//! by *d* plus the cost of a read, with an error below *a* for any phase of the clock. Over random
+//! phases the mean error is 0 and its variance is *f*(1-*f*)*a*², where *f* is the fractional part
+//! of *d/a*: the difference is one step larger with the probability that the interval crosses an
+//! additional edge. This gives three methods. Single calls and edge-crossing measure the latency of
+//! one call. A batch measures the reciprocal throughput, because consecutive calls overlap in the
+//! pipeline of the core. These two durations differ.
 //!
-//! Durations are known roughly. Plans keep their error for any from a tenth less than was said.
+//! The duration of an operation is known only roughly, so plans keep their error down to 90 % of
+//! the specified duration.
 
 use serde::Serialize;
 
@@ -20,24 +22,24 @@ mod edges;
 
 pub use edges::edge_crossing;
 
-/// How a measurement is made.
+/// A method of measurement with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Method {
-    /// One call between two reads. Every such measurement keeps the error.
+    /// One call between two reads. Each such measurement keeps the error.
     Single,
     /// Many calls between two reads; the result is their mean.
     Batch {
         /// Calls between two reads.
         calls: u64,
     },
-    /// Single calls between two reads, averaged: some cross an edge of the clock, most do not.
+    /// Averaged single calls, each between two reads. Some cross an edge of the clock, most do not.
     EdgeCrossing {
-        /// Calls that are measured.
+        /// Number of measured calls.
         samples: u64,
-        /// Empty intervals that are measured, whose mean is taken off.
+        /// Number of measured empty intervals; their mean is subtracted from the mean of the calls.
         floor_samples: u64,
-        /// One call in this many is measured; 1 means each.
+        /// One call of this many is measured; 1 means each call.
         every: u64,
     },
 }
@@ -54,24 +56,24 @@ impl Method {
     }
 }
 
-/// How to measure with a clock, and what to expect.
+/// A plan for measuring with one clock, with its expected error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Plan {
-    /// The method with its numbers.
+    /// The method with its parameters.
     pub method: Method,
-    /// The expected error.
+    /// The expected error as a share of the duration.
     pub error: f64,
-    /// What it is made of.
+    /// The expected error by cause.
     pub budget: Budget,
-    /// The share of the running time that goes into reading the clock: by what a read adds to the
-    /// code around it where that is known.
+    /// Share of the running time spent on reading the clock. It is computed from the time that a
+    /// read adds to the surrounding code if that is known, else from the cost of a read.
     pub overhead: f64,
-    /// How long the campaign takes, in nanoseconds.
+    /// Duration of the measurement in nanoseconds.
     pub campaign_ns: f64,
 }
 
 impl Plan {
-    /// The method with its numbers, for people.
+    /// The method with its parameters, for people.
     #[must_use]
     pub fn in_words(&self) -> String {
         match self.method {
@@ -89,12 +91,12 @@ impl Plan {
     }
 }
 
-/// Why a method does not do with a clock, and what would be possible instead.
+/// The reason why a method cannot keep a requirement with a clock, and the nearest possible plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shortfall {
-    /// The reason, to follow the name of the clock.
+    /// The reason; messages print it after the name of the clock.
     pub reason: String,
-    /// The plan that comes nearest, if there is one at all.
+    /// The plan with the smallest error; `None` if no plan is possible.
     pub nearest: Option<Plan>,
 }
 
@@ -107,15 +109,16 @@ impl Shortfall {
     }
 }
 
-/// No campaign is proposed that takes longer than an hour.
+/// Longest measurement that is proposed, in nanoseconds: one hour.
 pub const LONGEST_CAMPAIGN_NS: f64 = 3_600e9;
-/// As few samples still have a mean that is roughly normal.
+/// Smallest number of samples whose mean is treated as normally distributed.
 const FEWEST_SAMPLES: f64 = 30.0;
 
-/// The fastest plan that keeps the requirement.
+/// The first of single calls, batch and edge-crossing that keeps the requirement in at most an
+/// hour.
 ///
 /// # Errors
-/// Says why none does, by the method that comes nearest.
+/// When no method keeps the requirement: the shortfall with the smallest error.
 pub fn fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
     let outcomes = [single, batch, edge_crossing].map(|method| {
         let plan = method(clock, requirement)?;
@@ -132,7 +135,7 @@ pub fn fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, 
     a.or_else(|a| b.or_else(|b| c.map_err(|c| nearer(nearer(a, b), c))))
 }
 
-/// The shortfall with the smaller error; of two without a plan the first.
+/// The shortfall with the smaller error; the first one if neither has a plan.
 fn nearer(first: Shortfall, second: Shortfall) -> Shortfall {
     let error = |shortfall: &Shortfall| shortfall.nearest.map_or(f64::INFINITY, |plan| plan.error);
     if error(&first) <= error(&second) {
@@ -142,15 +145,15 @@ fn nearer(first: Shortfall, second: Shortfall) -> Shortfall {
     }
 }
 
-/// One call between two reads.
+/// Plans one call between two reads.
 ///
 /// # Errors
-/// When a step, or how the cost varies, is more than the error allows.
+/// When the error of one call is larger than required.
 pub fn single(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
-    bracket(clock, requirement, 1)
+    plan_calls(clock, requirement, 1)
 }
 
-/// As many calls between two reads as the error needs.
+/// Plans a batch with the fewest calls between two reads that keep the error and the overhead.
 ///
 /// # Errors
 /// When the operation cannot be repeated, or no number of calls is enough.
@@ -160,7 +163,7 @@ pub fn batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Sh
             "the operation comes by itself, {rate} times a second: it cannot be repeated between two reads"
         )));
     }
-    let room = room(requirement, 0.0).map_err(|shortfall| {
+    let room = remaining_error(requirement, 0.0).map_err(|shortfall| {
         let possible = Requirement {
             error: 1.2 * DRIFT,
             ..requirement.clone()
@@ -178,16 +181,16 @@ pub fn batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Sh
     let by_overhead = requirement
         .overhead
         .map_or(0.0, |most| reads * (1.0 - most) / (most * duration_ns));
-    bracket(
+    plan_calls(
         clock,
         requirement,
         by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64,
     )
 }
 
-/// What is left of the error once the drift and what all samples are off by have taken their
-/// parts.
-fn room(requirement: &Requirement, systematic_ns: f64) -> Result<f64, Shortfall> {
+/// The part of the required error that remains after subtracting the drift and the systematic error
+/// of all samples.
+fn remaining_error(requirement: &Requirement, systematic_ns: f64) -> Result<f64, Shortfall> {
     let systematic = systematic_ns / requirement.shortest_ns();
     if requirement.error > DRIFT + systematic {
         return Ok(requirement.error - DRIFT - systematic);
@@ -205,7 +208,7 @@ fn room(requirement: &Requirement, systematic_ns: f64) -> Result<f64, Shortfall>
     }))
 }
 
-/// What [`ClockFigures::pipeline_ns`] is, to go on with a share.
+/// Names [`ClockFigures::pipeline_ns`] in messages; a share follows.
 const PIPELINE: &str = "what the reads do to the core takes";
 
 fn variation(clock: &ClockFigures, requirement: &Requirement) -> Result<f64, Shortfall> {
@@ -219,8 +222,12 @@ fn variation(clock: &ClockFigures, requirement: &Requirement) -> Result<f64, Sho
         })
 }
 
-/// A number of calls between two reads.
-fn bracket(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Result<Plan, Shortfall> {
+/// Plans `calls` calls between two reads.
+fn plan_calls(
+    clock: &ClockFigures,
+    requirement: &Requirement,
+    calls: u64,
+) -> Result<Plan, Shortfall> {
     let variation = variation(clock, requirement)?;
     let window_ns = requirement.shortest_ns() * calls as f64;
     let budget = Budget {
@@ -246,7 +253,7 @@ fn bracket(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Resul
         overhead,
         campaign_ns,
     };
-    // Rounding must not turn a batch down that was made to measure.
+    // The tolerance keeps rounding from rejecting a batch that has exactly the necessary length.
     if plan.error > requirement.error * (1.0 + 1e-9) {
         let whole = if calls == 1 { "call" } else { "batch" };
         let causes = budget.causes().into_iter();
@@ -272,13 +279,14 @@ fn too_expensive(requirement: &Requirement, plan: &Plan) -> Option<Shortfall> {
     })
 }
 
-/// A share in percent, as short as possible.
+/// A share in percent with three significant digits.
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{} %", crate::text::numbers::significant(share * 100.0, 3))
 }
 
-/// What the method of this kind can do in a campaign of that many nanoseconds.
+/// The plan with the same method and the smallest error for a measurement of `campaign_ns`
+/// nanoseconds; `None` if none is possible.
 #[must_use]
 pub fn within(
     clock: &ClockFigures,
@@ -296,7 +304,7 @@ pub fn within(
             let calls = ((campaign_ns - 2.0 * clock.read_ns()) / requirement.duration_ns)
                 .floor()
                 .max(1.0);
-            bracket(clock, &any_error, calls as u64).ok()
+            plan_calls(clock, &any_error, calls as u64).ok()
         }
         Method::EdgeCrossing { .. } => {
             let spread = Spread::for_clock(clock, requirement)

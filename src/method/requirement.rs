@@ -1,5 +1,5 @@
-//! What is to be measured, and how well; and what a clock may have to be: what it counts, and what
-//! must not happen to it.
+//! The requirements of a measurement: the operation, the accepted error, and the properties that
+//! the clock must have.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -8,10 +8,10 @@ use serde::Serialize;
 use crate::model::{Counted, Nanos};
 use crate::quantity;
 
-/// What a user wants to measure, and how well.
+/// The requirements of a measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Args)]
 pub struct Requirement {
-    /// How long the operation takes, roughly, in nanoseconds; above zero.
+    /// Approximate duration of the operation in nanoseconds; above zero.
     #[arg(skip)]
     pub duration_ns: f64,
     /// Largest error, as in 1%
@@ -40,14 +40,14 @@ pub struct Requirement {
     /// prefix of the ids of an agent
     #[arg(long, value_name = "NAME")]
     pub runtime: Option<String>,
-    /// Ids of the only clocks that may be picked, without the prefix of a runtime; all where there
-    /// are none.
+    /// Ids of the only clocks that may be picked, without the prefix of a runtime; empty if all may
+    /// be.
     #[arg(skip)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<String>,
 }
 
-/// What a clock may have to count.
+/// Parses the value of `--counts`.
 fn counted() -> impl TypedValueParser<Value = Counted> {
     PossibleValuesParser::new(["wall", "process", "thread"]).map(|word| match word.as_str() {
         "process" => Counted::ProcessCpu,
@@ -57,11 +57,11 @@ fn counted() -> impl TypedValueParser<Value = Counted> {
 }
 
 impl Requirement {
-    /// A requirement for the duration (nanoseconds), the error and the confidence (shares), wall
-    /// time and nothing else.
+    /// Creates a requirement for a clock that counts wall time, without further needs. `duration`
+    /// is in nanoseconds; `error` and `confidence` are shares.
     ///
     /// # Errors
-    /// When one of them makes no sense.
+    /// When one of the values is out of range.
     pub fn new(duration: Nanos, error: f64, confidence: f64) -> Result<Self, String> {
         Self {
             duration_ns: duration.0,
@@ -78,12 +78,12 @@ impl Requirement {
         .checked()
     }
 
-    /// The same, if all its figures make sense.
+    /// Returns this requirement if all its values are in range.
     ///
     /// # Errors
-    /// When one does not: which one, and what would.
+    /// A message that names the invalid value and the accepted range.
     pub fn checked(self) -> Result<Self, String> {
-        /// Longer than a day is a matter for a calendar.
+        /// Longest accepted duration in nanoseconds: one day.
         const LONGEST_NS: f64 = 86_400e9;
         let duration_ns = self.duration_ns;
         if !(duration_ns > 0.0 && duration_ns <= LONGEST_NS) {
@@ -127,7 +127,8 @@ impl Requirement {
         self.clocks.is_empty() || self.clocks.iter().any(|clock| clock == own)
     }
 
-    /// The shortest duration that plans are made for: what the user says is approximate.
+    /// The shortest duration, in nanoseconds, for which plans keep the error: 90 % of the specified
+    /// one, which is approximate.
     #[must_use]
     pub fn shortest_ns(&self) -> f64 {
         0.9 * self.duration_ns
@@ -138,10 +139,10 @@ fn percent(share: f64) -> f64 {
     (share * 1e6).round() / 1e4
 }
 
-/// A share as people type it: `1%`, `0.5 %` or `0.01`. Without the sign it is a share of one.
+/// Parses a share: `1%`, `0.5 %` or `0.01`. Without a percent sign, 1 is the whole.
 ///
 /// # Errors
-/// When it is no number.
+/// When the text is not a number.
 pub fn share(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let (number, scale) = match trimmed.strip_suffix('%') {
@@ -154,15 +155,15 @@ pub fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A rate as people type it: `10000/s` or `10kHz`.
+/// Parses a rate: `10000/s` or `10kHz`.
 ///
 /// # Errors
-/// When it is anything else.
+/// When the text is not a rate.
 pub fn rate(text: &str) -> Result<f64, quantity::QuantityError> {
     quantity::frequency(&text.replace("/s", "Hz")).map(|hertz| hertz.0)
 }
 
-/// A property that a clock may have to have.
+/// A property that a clock must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
@@ -177,7 +178,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// What is said of a clock that lacks it.
+    /// The reason that is printed for a clock without this property.
     #[must_use]
     pub fn lack(self) -> &'static str {
         match self {
@@ -188,7 +189,7 @@ impl Need {
         }
     }
 
-    /// The word for it on the command line.
+    /// The name of this property on the command line.
     #[must_use]
     pub fn word(self) -> String {
         self.to_possible_value()

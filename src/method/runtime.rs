@@ -1,19 +1,19 @@
-//! Timers of a runtime, by what people call it.
+//! Finds the timers of a runtime by the common names of runtimes.
 
 use timers::agents::{RUNTIMES, Runtime};
 
 use crate::model::{ProvenanceKind, Report, TimerRow};
 
-/// The runtime that this program brings a host for along, by one of its names.
+/// The runtime with this name, if this program provides a host for it.
 #[must_use]
 pub fn host(name: &str) -> Option<&'static Runtime> {
     let name = common_name(name);
-    // Mono stands in for .NET.
+    // Mono uses the host of .NET.
     let name = if name == "mono" { "dotnet" } else { &name };
     RUNTIMES.iter().find(|runtime| runtime.name == name)
 }
 
-/// The name that this program has for a runtime.
+/// The name that this program uses for a runtime.
 fn common_name(name: &str) -> String {
     let name = name.to_lowercase();
     let called = |runtime: &&Runtime| runtime.called.contains(&name.as_str());
@@ -23,7 +23,7 @@ fn common_name(name: &str) -> String {
         .map_or(name, |runtime| runtime.name.to_owned())
 }
 
-/// The prefix of its id, and the name of its runtime without the version.
+/// Names of the runtime of a row: the prefix of its id, and the runtime without its version.
 fn names(row: &TimerRow) -> impl Iterator<Item = String> {
     let words = row.runtime.split_whitespace();
     let words: Vec<&str> = words
@@ -33,7 +33,7 @@ fn names(row: &TimerRow) -> impl Iterator<Item = String> {
     prefix.into_iter().chain([common_name(&words.join(" "))])
 }
 
-/// The rows of a runtime; without one those of the native timers.
+/// The rows of a runtime, or of the native timers if `runtime` is `None`.
 pub(super) fn timers_of<'a>(
     report: &'a Report,
     runtime: Option<&str>,
@@ -46,7 +46,7 @@ pub(super) fn timers_of<'a>(
     })
 }
 
-/// Says which timers the report has instead, and how to get those.
+/// An error message that names the runtimes in the report and how to get more.
 pub(super) fn missing(report: &Report, runtime: Option<&str>) -> String {
     let mut known: Vec<String> = report
         .timers

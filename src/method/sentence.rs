@@ -1,31 +1,31 @@
-//! What a report comes down to in a sentence: the clock to time things with, and which clocks not to
-//! trust.
+//! Sums up a report in a sentence: the clock to time operations with, and the clocks that are not
+//! trustworthy.
 
 use super::Requirement;
 use super::choice::{ClockChoice, choose};
 use crate::model::{Nanos, Report, value_of};
 use crate::text::numbers::{range_ns, time};
 
-/// What a clock is picked for where nothing else is asked for: an operation short enough that what
-/// a read costs matters.
+/// Duration of the operation for which a clock is picked by default. It is so short that the cost
+/// of a read matters.
 pub const OPERATION: Nanos = Nanos(250.0);
-/// The error that may be made of it, and how sure it has to be kept.
+/// Largest error for which a clock is picked by default, as a share.
 pub(super) const ERROR: f64 = 0.01;
 pub(super) const CONFIDENCE: f64 = 0.95;
 
-/// The choice for an operation of 250 ns among the native clocks, or those of a runtime.
+/// Picks a clock for an operation of 250 ns, among the native clocks or those of `runtime`.
 ///
 /// # Errors
-/// When the report has none of them.
+/// When the report has no such clocks.
 pub fn usual_choice(report: &Report, runtime: Option<&str>) -> Result<ClockChoice, String> {
     let usual = Requirement::new(OPERATION, ERROR, CONFIDENCE)?;
     let runtime = runtime.map(str::to_owned);
     choose(report, &Requirement { runtime, ..usual })
 }
 
-/// The report in a sentence: the clock to time things with, which is the one that `pick` picks for
-/// a short operation, why that is not the one of rank 1, which it is in the runtime where clocks of
-/// one were probed too, and which are not to be trusted. `None` where it has no such clock.
+/// Sums up a report of clocks: the clock that `pick` picks for a short operation, the reason why it
+/// is not the clock of rank 1, the clock to use in the runtime if exactly one was probed, and the
+/// clocks that are not trustworthy. `None` if no clock can be picked.
 #[must_use]
 pub fn in_a_sentence(report: &Report) -> Option<String> {
     let mut runtimes: Vec<&str> = report
@@ -61,10 +61,10 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     Some(text)
 }
 
-/// The native clock, and the reason why that is not the one of the highest Quality.
+/// The picked native clock, and the reason why it is not the clock of the highest Quality.
 fn native_in_words(report: &Report) -> Option<String> {
     let choice = usual_choice(report, None).ok()?;
-    // Of a single clock there is nothing to choose.
+    // A report of a single clock offers no choice.
     let possible = choice
         .others
         .iter()

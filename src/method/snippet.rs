@@ -1,5 +1,5 @@
-//! Code that measures as a plan says, to be pasted: by the clock of a language, with the number of
-//! calls between two reads.
+//! Generates code that measures as a plan specifies, with a clock of the language and the planned
+//! number of calls between two reads.
 
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub enum Language {
     Go,
 }
 
-/// The code of a language for a clock; `CALLS` and `COST` are replaced.
+/// Language, id of the clock, and code; `CALLS` and `COST` are placeholders.
 const SNIPPETS: [(Language, &str, &str); 7] = [
     (
         Language::C,
@@ -112,7 +112,7 @@ ns := (float64(time.Since(begin).Nanoseconds()) - COST) / CALLS // less a read
 ];
 
 impl Language {
-    /// The runtime whose clocks it calls; `None` of a language that calls the native ones.
+    /// The runtime whose clocks the code calls; `None` for languages that call native clocks.
     #[must_use]
     pub fn runtime(self) -> Option<&'static str> {
         match self {
@@ -122,7 +122,7 @@ impl Language {
         }
     }
 
-    /// The ids of the only clocks that its code calls; none where it calls any.
+    /// Ids of the only clocks that code in this language calls; empty if it can call any clock.
     #[must_use]
     pub fn clocks(self) -> Vec<String> {
         let own = SNIPPETS
@@ -132,8 +132,8 @@ impl Language {
     }
 }
 
-/// Code that measures by what was picked, whose reads cost that many nanoseconds. `None` where there
-/// is none for such a clock or such a plan.
+/// Code that measures with the picked clock and subtracts `cost_ns` nanoseconds for a read. `None`
+/// if there is no code for this clock or plan.
 #[must_use]
 pub fn snippet(language: Language, picked: &Candidate<ClockPlan>, cost_ns: f64) -> Option<String> {
     let calls = match picked.figures.plan?.method {

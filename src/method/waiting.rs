@@ -1,5 +1,6 @@
-//! Which timer to wait with: the cheapest that is punctual enough, or, without a bound, the one that
-//! is least late; and how exactly one can wait, in a sentence.
+//! Chooses the timer to wait with: the one with the least CPU time among those that are punctual
+//! enough, or, without a bound, the least late one. Also sums up the waits of a report in a
+//! sentence.
 
 use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
@@ -12,38 +13,41 @@ use crate::model::{
 use crate::statistics::bisected;
 use crate::text::numbers::{short_time, time};
 
-/// Waits whose length differs by no more than this factor are those that were asked for.
-const NEAR: f64 = 1.25;
+/// Largest ratio between the requested length and the length of measured waits that are used
+/// instead.
+const MAX_LENGTH_RATIO: f64 = 1.25;
 
-/// A drift of periods is reported from this share on.
+/// Smallest relative drift of a periodic loop that is reported.
 /// *Judgement*: a second a day.
 const REPORTED_DRIFT: f64 = 1e-5;
 
-/// What computes at the end is worth it where it is late by no more than this share of what blocks.
+/// Largest lateness of a spinning or hybrid wait, as a share of the lateness of the best blocking
+/// wait, that justifies its CPU time.
 /// *Judgement*.
-const PUNCTUAL: f64 = 0.2;
+const MAX_LATENESS_RATIO: f64 = 0.2;
 
-/// Steps from here on are reported in the first sentence, in nanoseconds.
-const COARSE_NS: f64 = 5e5;
+/// Smallest granularity of a wait, in nanoseconds, that the sentence about a report mentions.
+const MIN_COARSE_STEP_NS: f64 = 5e5;
 
-/// How punctual wake-ups have to be.
+/// The required punctuality of wake-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Punctuality {
-    /// The period, in nanoseconds.
+    /// Length of a wait in nanoseconds.
     pub every_ns: f64,
-    /// By how much a wake-up may be off, in nanoseconds; null where the least late is wanted.
+    /// Largest accepted deviation of a wake-up in nanoseconds; null if the least late timer is
+    /// wanted.
     pub within_ns: Option<f64>,
-    /// The share of wake-ups that have to be, in (0, 1).
+    /// Required share of wake-ups within the bound, in (0, 1).
     pub share: f64,
-    /// The share of a CPU that waiting may take.
+    /// Largest accepted share of a CPU that waiting takes; null if it is not limited.
     pub overhead: Option<f64>,
 }
 
 impl Punctuality {
-    /// The same, if it makes sense.
+    /// Returns these requirements if they are consistent.
     ///
     /// # Errors
-    /// When it does not: why.
+    /// A message that names the invalid flag.
     pub fn checked(self) -> Result<Self, String> {
         let is_share = |share: f64| share > 0.0 && share < 1.0;
         let overhead = self.overhead.filter(|overhead| *overhead != 1.0);
@@ -65,53 +69,54 @@ impl Punctuality {
     }
 }
 
-/// How one timer waited, under one set of conditions.
+/// Lateness and CPU time of one timer under one set of conditions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WaitRecord {
-    /// How long was waited, in nanoseconds.
+    /// Requested length of the waits in nanoseconds.
     pub length_ns: u64,
-    /// The timer slack it waited with, in nanoseconds.
+    /// Timer slack of the waiting thread in nanoseconds; null if it has none.
     pub slack_ns: Option<u64>,
-    /// The policy of its thread.
+    /// Scheduling policy of the waiting thread.
     pub policy: String,
-    /// Waits that the figures come from.
+    /// Number of measured waits.
     pub waits: u64,
-    /// Median lateness in nanoseconds; negative where it is early.
+    /// Median lateness in nanoseconds; negative if wake-ups are early.
     pub p50_ns: Option<f64>,
-    /// 90th percentile, in nanoseconds; null where there were too few waits.
+    /// 90th percentile of the lateness in nanoseconds; null if there were too few waits.
     pub p90_ns: Option<f64>,
-    /// 99th percentile, in nanoseconds; null where there were too few waits.
+    /// 99th percentile of the lateness in nanoseconds; null if there were too few waits.
     pub p99_ns: Option<f64>,
-    /// The latest, in nanoseconds.
+    /// Largest lateness in nanoseconds.
     pub max_ns: f64,
-    /// CPU time a wait, in nanoseconds; null where it is unknown.
+    /// CPU time of one wait in nanoseconds; null if unknown.
     pub cpu_ns: Option<f64>,
-    /// The share of a CPU that such waits take.
+    /// Share of a CPU that these waits take; null if unknown.
     pub overhead: Option<f64>,
-    /// The share of waits within the bound, and what that is at least, at 95 %.
+    /// Observed share of waits within the bound; 1 without a bound.
     pub share: f64,
-    /// What that share is at least, at 95 %.
+    /// Lower confidence limit of `share`, at 95 %.
     pub share_at_least: f64,
     #[serde(skip)]
     means: Means,
-    /// Whether its requests or wake-ups go in steps longer than the bound.
+    /// Whether the granularity of requests or wake-ups is coarser than the bound.
     #[serde(skip)]
     too_coarse: bool,
-    /// Whether it is the least late of those that block, or of those that compute.
+    /// Whether this is the timer to use among those that block, or among those that compute.
     #[serde(skip)]
     leads: bool,
 }
 
-/// Which timer to wait with.
+/// The result of comparing the waits of a report.
 pub type WaitChoice = Choice<Punctuality, WaitRecord>;
 
-/// Compares the waits of a report whose length is nearest to what is asked for.
+/// Compares the timers of a report by their waits of the measured length that is nearest to the
+/// requested one.
 ///
 /// # Errors
 /// When the report has no waits of about that length.
 pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, String> {
     let length = nearest_length(report, asked.every_ns);
-    let near = length.filter(|late| late.distance(asked.every_ns) <= NEAR.ln());
+    let near = length.filter(|late| late.distance(asked.every_ns) <= MAX_LENGTH_RATIO.ln());
     let length_ns = near
         .ok_or_else(|| {
             let length = short_time(asked.every_ns);
@@ -135,7 +140,7 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
         let Some(waited) = candidate(row, asked, length_ns) else {
             continue;
         };
-        // Of one that waited on several CPUs, and with others, the worst counts.
+        // A timer that waited on several CPUs or under several loads counts with its worst result.
         let same = |other: &&mut Candidate<WaitRecord>| {
             let key = |one: &Candidate<WaitRecord>| {
                 (
@@ -155,7 +160,8 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
         }
     }
     if asked.within_ns.is_some() {
-        // Those that suffice by what they cost, the others by what they lack.
+        // Sufficient timers are ordered by the CPU time that they take, the rest by how far they
+        // miss the requirement.
         let rank = |one: &Candidate<WaitRecord>| match one.suffices {
             true => one.figures.overhead.unwrap_or(f64::INFINITY),
             false => one.figures.lack(asked),
@@ -183,7 +189,7 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
     Choice::from_ranked("timermeter.pick-wait.v1", *asked, all)
 }
 
-/// What is known of the waits of this length; `None` where nothing is.
+/// The result of the waits of this row with a length of `length_ns`; `None` if there are none.
 fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candidate<WaitRecord>> {
     let figures = row.figures.as_ref()?;
     let mut lengths = figures.lateness.iter();
@@ -233,14 +239,14 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
     })
 }
 
-/// Moves the least late of those that block to the front, and behind it, of those that compute and
-/// are late by next to nothing, the one that takes the least CPU time.
+/// Moves two timers to the front: first the least late one that blocks, then, among those that spin
+/// and are at most [`MAX_LATENESS_RATIO`] times as late, the one with the least CPU time.
 fn move_leaders_to_front(all: &mut Vec<Candidate<WaitRecord>>) {
     let blocks = |one: &Candidate<WaitRecord>| one.figures.means == Means::Blocks;
     let blocking = all.iter().position(blocks).map(|at| all.remove(at));
-    let most = blocking
-        .as_ref()
-        .map_or(f64::INFINITY, |one| PUNCTUAL * one.figures.off_ns());
+    let most = blocking.as_ref().map_or(f64::INFINITY, |one| {
+        MAX_LATENESS_RATIO * one.figures.off_ns()
+    });
     let cpu = |one: &Candidate<WaitRecord>| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
     let punctual = all
         .iter()
@@ -260,7 +266,8 @@ fn move_leaders_to_front(all: &mut Vec<Candidate<WaitRecord>>) {
     all.splice(0..0, leaders);
 }
 
-/// Timers of which more waits may show that they are the ones to pick, the cheapest first.
+/// Ids of the timers that may turn out to suffice when more waits are measured, in the order of
+/// their CPU time. Without a bound, these are the leading timers.
 #[must_use]
 pub fn promising(choice: &WaitChoice) -> Vec<&str> {
     let all = choice.picked.iter().chain(&choice.nearest);
@@ -283,13 +290,13 @@ impl WaitRecord {
         !self.too_coarse && at_most >= asked.share && asked.overhead.is_none_or(affordable)
     }
 
-    /// How far off the median wait is: too early is as far off as too late.
+    /// Distance of the median wait from the requested length in nanoseconds, whether early or late.
     fn off_ns(&self) -> f64 {
         self.p50_ns.map_or(f64::INFINITY, f64::abs)
     }
 
-    /// By what factor it misses what is asked, the share or the overhead; up to 1 where it does
-    /// not. Without a bound, how far off it is.
+    /// Factor by which these waits miss the requirement (share or overhead, whichever is worse); at
+    /// most 1 if they meet it. Without a bound, the distance of the median in nanoseconds.
     fn lack(&self, asked: &Punctuality) -> f64 {
         if asked.within_ns.is_none() {
             return self.off_ns();
@@ -321,7 +328,7 @@ impl WaitRecord {
         }
     }
 
-    /// How late it is, and what it costs.
+    /// The lateness and the CPU time of a wait, for people.
     #[must_use]
     pub fn lateness(&self) -> String {
         let tail = [
@@ -349,7 +356,7 @@ impl WaitRecord {
         format!("{off} {when}{}", cpu.unwrap_or_default())
     }
 
-    /// The conditions under which it waited.
+    /// The conditions of these waits, for people.
     #[must_use]
     pub fn conditions(&self) -> String {
         let slack = self
@@ -359,7 +366,7 @@ impl WaitRecord {
     }
 }
 
-/// What a user who waits like that should know.
+/// Advice for users of a timer with these waits.
 fn notes(means: Means, late: &Lateness, asked: &Punctuality) -> Vec<String> {
     let mut notes = Vec::new();
     if late.early > 0.0 {
@@ -386,8 +393,8 @@ fn notes(means: Means, late: &Lateness, asked: &Punctuality) -> Vec<String> {
     notes
 }
 
-/// The share of waits that were off by no more than that many nanoseconds. A bin counts where it is
-/// within as a whole.
+/// Share of waits that were off by at most `within_ns` nanoseconds. A bin of the histogram counts
+/// only if all of it is within the bound.
 fn within(late: &Lateness, within_ns: f64) -> f64 {
     let ends_within = |bin: u32| 10_f64.powf(LatenessHistogram::end(bin)) <= within_ns;
     let inside: f64 = late
@@ -397,7 +404,7 @@ fn within(late: &Lateness, within_ns: f64) -> f64 {
         .filter(|(bin, _)| ends_within(**bin))
         .map(|(_, count)| *count as f64)
         .sum();
-    // All early waits stand in the first bin.
+    // The first bin holds all early waits.
     let too_early = if late.earliest_ns > within_ns {
         late.early
     } else {
@@ -406,15 +413,15 @@ fn within(late: &Lateness, within_ns: f64) -> f64 {
     (inside / late.waits.max(1) as f64 - too_early).clamp(0.0, 1.0)
 }
 
-/// What a share is at least, at 95 %: the lower end of Clopper and Pearson's interval, one-sided
-/// (Biometrika 26, 1934).
+/// Lower confidence limit of a share, at 95 %: the lower end of the one-sided interval of Clopper
+/// and Pearson (Biometrika 26, 1934).
 fn at_least(share: f64, waits: u64) -> f64 {
-    /// More prove no more that matters.
-    const MOST: u64 = 10_000_000;
-    /// Halvings of an interval of shares: to a billionth. The library's own search for the quantile
-    /// does not end for some numbers.
+    /// Number of waits beyond which the limit does not change noticeably.
+    const MAX_WAITS: u64 = 10_000_000;
+    /// Halvings of an interval of shares, to a precision of 1e-9. The search for quantiles in the
+    /// library does not end for some numbers.
     const HALVINGS: u32 = 30;
-    let waits = waits.min(MOST);
+    let waits = waits.min(MAX_WAITS);
     let kept = (share * waits as f64).round().min(waits as f64);
     if kept < 1.0 {
         return 0.0;
@@ -425,15 +432,16 @@ fn at_least(share: f64, waits: u64) -> f64 {
     bisected((0.0, 1.0), HALVINGS, |share| beta.cdf(share) < 0.05).0
 }
 
-/// Waits that prove a share at 95 %, where as many miss as may by chance: with none 3 over the rest
-/// would do.
+/// Number of waits that prove a share at 95 % even if as many miss the bound as expected by chance.
+/// If none missed it, a quarter of this number would be enough.
 #[must_use]
 pub fn waits_to_prove(share: f64) -> f64 {
     12.0 / (1.0 - share)
 }
 
-/// What blocks and is least late, what is late by next to nothing and computes, and what rounds.
-/// `None` where the report has no waits.
+/// Sums up the waits of a report in a sentence: the least late timer that blocks, a timer that
+/// spins and is hardly late, and timers with a coarse granularity. `None` if the report has no
+/// waits.
 #[must_use]
 pub fn in_a_sentence(report: &Report) -> Option<String> {
     let length_ns = nearest_length(report, USUAL_WAIT_NS)?.request_ns;
@@ -458,7 +466,8 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     if parts.is_empty() {
         return None;
     }
-    // Those whose waits go in coarse steps, each with the first of its steps; those of an id once.
+    // Ids of the timers with a coarse granularity, each once, with the first coarse step in
+    // nanoseconds.
     let mut coarse: Vec<(&str, f64)> = Vec::new();
     for row in &report.waits {
         let steps = row
@@ -469,7 +478,7 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
             .into_iter()
             .flat_map(|steps| steps.known())
             .filter_map(Granularity::step);
-        if let Some(step) = steps.find(|step| step.value >= COARSE_NS)
+        if let Some(step) = steps.find(|step| step.value >= MIN_COARSE_STEP_NS)
             && !coarse.iter().any(|(id, _)| *id == row.id)
         {
             coarse.push((&row.id, step.value));

@@ -1,4 +1,4 @@
-//! Asks all hosts of a run what they have to offer; those of other runtimes are made ready first.
+//! Collects the timers of all hosts of a run, after preparing the hosts of other runtimes.
 
 use std::rc::Rc;
 
@@ -17,8 +17,8 @@ use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 
 impl Offers {
-    /// Asks every host what it has. To find out whether the sleep primitives of this program work is
-    /// to open each of them, which is not for those who only read clocks.
+    /// Collects the timers of every host. `with_waiters` includes the sleep primitives of this
+    /// program; each must be opened to test it, so commands that only read clocks leave them out.
     pub fn gather(
         hosts: &HostArgs,
         with_waiters: bool,
@@ -49,8 +49,8 @@ impl Offers {
         Ok(offers)
     }
 
-    /// Adds what the hosts of the runtimes offer that were asked for. They are made ready all at
-    /// once, because nothing is measured yet.
+    /// Adds the timers of the hosts of the requested runtimes. The hosts are prepared in parallel,
+    /// because nothing is being measured yet.
     pub(super) fn add_runtimes(
         &mut self,
         hosts: &HostArgs,
@@ -132,14 +132,14 @@ impl Offers {
     }
 }
 
-/// What leads the ids of an agent that did not say what it is.
+/// The prefix of the ids of an agent that did not report its name.
 fn prefix_of(spec: &AgentSpec) -> String {
     let program = spec.command.first().map_or("", String::as_str);
     let program = program.rsplit('/').next().unwrap_or(program);
     spec.name.clone().unwrap_or_else(|| as_prefix(program))
 }
 
-/// Two agents of the same runtime: the second one's ids lead with `name-2`.
+/// Gives the second agent of the same runtime the prefix `name-2`, and so on.
 fn make_names_unique(offers: &mut [Offer]) {
     for index in 1..offers.len() {
         let (before, rest) = offers.split_at_mut(index);

@@ -1,4 +1,4 @@
-//! Asks one host what it has to offer, and picks timers of all hosts.
+//! Collects the timers of one host, and selects timers of all hosts.
 
 use std::rc::Rc;
 
@@ -27,14 +27,14 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    /// Its timers of one kind, those that wait only where they answer a question.
+    /// The timers of type `T` that this host has and that support the operation `op`.
     fn usable<'a, T: Hosted>(&'a self, op: Option<&str>) -> impl Iterator<Item = &'a T> {
         T::all(&self.host)
             .iter()
             .filter(move |one| answers::<T>(one.ops(), op))
     }
 
-    /// Those that it lacks.
+    /// The timers of type `T` that this host lacks.
     fn missing<T: Hosted>(&self, op: Option<&str>) -> impl Iterator<Item = MissingTimer> {
         self.missing
             .iter()
@@ -47,7 +47,7 @@ fn answers<T: Hosted>(ops: &[String], op: Option<&str>) -> bool {
     ops.is_empty() != T::WAITS && op.is_none_or(|op| ops.iter().any(|offered| offered == op))
 }
 
-/// Runtimes that `all` means: which are here, and the rows of those that are not.
+/// The runtimes included in `--runtime all`: those that are installed, and those that are not.
 #[derive(Clone, Debug, Default)]
 pub struct Unnamed {
     pub(super) here: Vec<&'static str>,
@@ -55,13 +55,13 @@ pub struct Unnamed {
 }
 
 impl Unnamed {
-    /// Whether an id stands for one that is not here.
+    /// Whether an id stands for a runtime that is not installed.
     pub fn stands_for(&self, id: &str) -> bool {
         id.strip_suffix(":*")
             .is_some_and(|name| self.missing.contains(&name))
     }
 
-    /// In a line, unless none was meant.
+    /// A line that lists both groups; `None` unless `all` was requested.
     pub fn line(&self) -> Option<String> {
         let list = |names: &[&str]| match names {
             [] => "none".into(),
@@ -77,25 +77,25 @@ impl Unnamed {
     }
 }
 
-/// All hosts of a run.
+/// All hosts of a run with their timers.
 pub struct Offers {
     pub(super) all: Vec<Offer>,
-    /// Hosts that are not there.
+    /// Unreachable hosts.
     pub(super) lost: Vec<MissingTimer>,
-    /// Whether a runtime that the user named is not there.
+    /// Whether a runtime that the user named is not installed.
     pub(super) missing_by_name: bool,
-    /// What came of runtimes that were meant without being named.
+    /// The runtimes that were requested by `all`.
     pub unnamed: Unnamed,
-    /// Holds the hosts of other runtimes while they are needed.
+    /// Keeps the files of the hosts of other runtimes while they are needed.
     pub(super) folder: Option<Rc<ScratchFolder>>,
 }
 
 impl Offers {
-    /// Picks the timers that were asked for, all of them without `patterns`; of timers that wait,
-    /// those that answer the question `op`.
+    /// Selects the timers that match `patterns`, or all if there are none. Of sleep primitives and
+    /// periodic timers, only those that support the operation `op` are selected.
     ///
     /// # Errors
-    /// When a pattern fits nothing.
+    /// When a pattern matches no timer.
     pub fn pick<T: Hosted>(
         &self,
         patterns: &[String],
@@ -126,7 +126,7 @@ impl Offers {
             selection
                 .missing
                 .extend(missing.filter(|one| wanted.contains(&one.timer.id)));
-            // A host that is not asked anything is not started.
+            // Hosts without selected timers are not started.
             if selection.usable.len() > before {
                 selection.hosts.push(offer.host.clone());
                 selection.names.push(offer.name.clone());
@@ -135,16 +135,15 @@ impl Offers {
         Ok(selection)
     }
 
-    /// Which of the timers are meant, among the `ids` that all hosts have; all of them without
-    /// `patterns`.
+    /// The ids that match `patterns`, among `ids` and those of unreachable hosts; all if there are
+    /// no patterns.
     fn select(
         &self,
         patterns: &[String],
         mut ids: Vec<String>,
     ) -> Result<Vec<String>, CommandError> {
         ids.extend(self.lost.iter().map(|host| host.timer.id.clone()));
-        // The timers of an agent that is not there cannot be known: its row stays, and names under
-        // it are not refused.
+        // The timers of an unreachable agent are unknown, so patterns with its prefix are accepted.
         let of_lost = |pattern: &String| {
             self.lost.iter().any(|host| {
                 let prefix = host.timer.id.trim_end_matches('*');
@@ -166,7 +165,7 @@ impl Offers {
     }
 }
 
-/// Starts an agent once to hear what it has.
+/// Starts an agent once to get the list of its timers.
 pub(super) fn ask(
     command: Command,
     prefix: Option<&str>,
@@ -185,7 +184,7 @@ pub(super) fn ask(
     Ok(offer(command, takes_ids, log, name, hello))
 }
 
-/// The timers of this program itself, served by a worker a timer.
+/// The timers of this program, each served by a worker process.
 pub(super) fn native(with_waiters: bool) -> Result<Offer, CommandError> {
     let (program, mut args) = children::this_program().map_err(failed)?;
     args.push("agent".into());
@@ -236,7 +235,7 @@ fn offer(
     }
 }
 
-/// How an agent of the command line is started.
+/// The command that starts an agent named on the command line.
 pub(in crate::commands) fn command(spec: &AgentSpec) -> Command {
     let (program, args) = spec
         .command
@@ -245,7 +244,7 @@ pub(in crate::commands) fn command(spec: &AgentSpec) -> Command {
     Command::new(program, program, args.iter().map(Into::into).collect())
 }
 
-/// A host that did not introduce itself.
+/// The entry of a host that did not introduce itself.
 pub(super) fn unreachable(prefix: &str, label: String, fault: &Fault) -> MissingTimer {
     let why = NotUsable {
         status: Status::Failed,
@@ -255,7 +254,7 @@ pub(super) fn unreachable(prefix: &str, label: String, fault: &Fault) -> Missing
     MissingTimer::of_host(prefix, label, why)
 }
 
-/// The name of a runtime as what leads its ids: lower case, words joined.
+/// The prefix of ids for a runtime name: lower case, with other characters replaced by `-`.
 pub(super) fn as_prefix(name: &str) -> String {
     let joined: String = name
         .to_lowercase()
@@ -276,7 +275,8 @@ pub(super) fn as_prefix(name: &str) -> String {
     }
 }
 
-/// Why nothing is called so; where that is a timer for another command, which.
+/// The message for an unknown timer. If the timer belongs to another command, it names that
+/// command.
 fn elsewhere(error: &UnknownTimer) -> String {
     match error {
         UnknownTimer::Id { id, .. } if timers::find(id).is_some() => {

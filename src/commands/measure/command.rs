@@ -1,4 +1,4 @@
-//! Runs of a command, each a sample.
+//! Measures runs of a command; each run is a sample.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -18,18 +18,18 @@ use crate::method::ClockFigures;
 use crate::statistics::mean;
 use crate::text::clipped;
 
-/// Runs of a command at least, and at most, where their number is not specified.
+/// Smallest and largest number of runs of a command if the number is not specified.
 /// *Definition*: the convention of hyperfine.
 const RUNS: (f64, f64) = (10.0, 10_000.0);
 
-/// And as many as fit this time, in nanoseconds.
+/// Total duration of the runs that determines their number, in nanoseconds.
 /// *Definition*: the convention of hyperfine.
 const SPAN_NS: f64 = 3e9;
 
 /// Measures the command.
 ///
 /// # Errors
-/// When it cannot be run, it fails, or the clock cannot be used.
+/// When the command cannot be run or fails, or the clock cannot be used.
 pub(super) fn measure(
     args: &MeasureArgs,
     clock: &ClockFigures,
@@ -39,7 +39,7 @@ pub(super) fn measure(
     let operation = clipped(&shell_words::join(&args.command), 60);
     let progress: RefCell<Option<Progress>> = RefCell::default();
     let runs: RefCell<Vec<Result<Option<CpuTime>, String>>> = RefCell::default();
-    // After one that failed none is started.
+    // After a failed run no further run is started.
     let mut run = || {
         if runs.borrow().last().is_none_or(Result::is_ok) {
             let ended = runner.once(&args.command);
@@ -58,8 +58,8 @@ pub(super) fn measure(
     let goal = Goal {
         samples: args.samples.unwrap_or(runs_in_span as u32),
         limit: Duration::MAX,
-        // A run of a command is interrupted somewhere; without those that are, what is left would
-        // be too short.
+        // Every long run is interrupted at some point, so dropping disturbed runs would bias the
+        // result towards short runs.
         watched: false,
         ..super::goal(args)
     };

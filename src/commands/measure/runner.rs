@@ -1,5 +1,4 @@
-//! Runs of commands that are measured: on a CPU, in a process group of their own, not for longer
-//! than the limit.
+//! Runs the measured commands: on a CPU, in a process group of their own, with a time limit.
 
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -14,33 +13,34 @@ use timers::os::{CpuTime, Pid};
 use crate::hosts::children;
 use crate::text::clipped;
 
-/// How often one looks whether the limit has passed.
-const LOOK: Duration = Duration::from_millis(50);
+/// Time between two checks of the time limit.
+const LIMIT_CHECK_PERIOD: Duration = Duration::from_millis(50);
 
 type Running = Arc<Mutex<Option<(Pid, Deadline)>>>;
 
-/// Runs commands.
+/// Runs commands with a time limit.
 pub(super) struct Runner {
     limit: Duration,
     running: Running,
-    /// Closed when the runner goes: then nothing watches any more.
+    /// Closed when the runner is dropped; this ends the thread that checks the limit.
     _watched: mpsc::Sender<()>,
 }
 
 impl Runner {
-    /// Runs on `cpu`, or wherever the system lets them, each for `limit` at most.
+    /// Creates a runner on `cpu`, or on any CPU, with the time limit of each run.
     ///
     /// # Errors
-    /// Says why the CPU or a thread cannot be had.
+    /// When the CPU cannot be used, or no thread can be started.
     pub(super) fn new(cpu: Option<u32>, limit: Duration) -> Result<Self, String> {
         let running = Running::default();
         let (_watched, over) = mpsc::channel::<()>();
         let watched = Arc::clone(&running);
-        // Before this thread is bound to a CPU, as threads and children inherit that.
+        // The thread is started before this one is bound to a CPU, because threads inherit the
+        // binding.
         thread::Builder::new()
             .name("limit".into())
             .spawn(move || {
-                while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                while over.recv_timeout(LIMIT_CHECK_PERIOD) == Err(RecvTimeoutError::Timeout) {
                     end_if_late(&watched);
                 }
             })
@@ -55,10 +55,10 @@ impl Runner {
         })
     }
 
-    /// One run; what it prints is thrown away.
+    /// Runs a command once and discards its output. Returns its CPU time if the system reports it.
     ///
     /// # Errors
-    /// When it cannot be started, fails, or goes on for longer than the limit.
+    /// When the command cannot be started, fails, or exceeds the time limit.
     pub(super) fn once(&self, command: &[String]) -> Result<Option<CpuTime>, String> {
         let (program, arguments) = command
             .split_first()
@@ -74,7 +74,8 @@ impl Runner {
         let deadline = Deadline::after(self.limit);
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((run.group(), deadline));
-        // It keeps its number until its status is taken: only then no other group is ended.
+        // The process is not reaped yet, so its process group id cannot be reused while the limit
+        // thread may still kill the group.
         run.until_it_exits();
         let was_late = self
             .running

@@ -1,4 +1,4 @@
-//! Measures for `pick --every`: all timers that wait at a glance, and then those that may be picked.
+//! Measures for `pick --every`: first all timers that wait, briefly, and then the promising ones.
 
 use super::targets;
 use crate::campaign::waits::plan::WaitPlan;
@@ -9,10 +9,10 @@ use crate::model::Report;
 use crate::report::read;
 use crate::text::numbers::short_time;
 
-/// Chooses a timer by the waits of a report, or of this machine.
+/// Picks a timer by the waits of a report, or of this machine.
 ///
 /// # Errors
-/// When the requirement makes no sense, the report cannot be read, or nothing could be measured.
+/// When the requirement is invalid, the report cannot be read, or nothing could be measured.
 pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, CommandError> {
     let asked = Punctuality {
         every_ns,
@@ -23,14 +23,15 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, 
     let asked = asked.checked().map_err(CommandError::Usage)?;
     match &args.from {
         Some(path) => choose(&read(path).map_err(failed)?, &asked).map_err(failed),
-        None => measured(args, &asked),
+        None => measure_promising(args, &asked),
     }
 }
 
-/// A glance at all, and then enough waits of each that may be picked, until one is.
-fn measured(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice, CommandError> {
-    /// Nanoseconds a timer, and how many waits these are at least and at most, where the least late
-    /// is wanted: 90th percentiles take 50.
+/// Measures a few waits with all timers, and then enough waits with each promising timer until one
+/// suffices.
+fn measure_promising(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice, CommandError> {
+    /// Total length of the waits per timer in nanoseconds if the least late timer is wanted.
+    /// `WAITS` limits their number; a 90th percentile needs 50 waits.
     const EACH_NS: f64 = 5e8;
     const WAITS: (f64, f64) = (6.0, 100.0);
     let every_ns = asked.every_ns;
@@ -41,11 +42,11 @@ fn measured(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice, CommandE
         ),
         None => (
             (EACH_NS / every_ns).clamp(WAITS.0, WAITS.1),
-            // A median takes eight.
+            // A median needs eight waits.
             WaitPlan::GLANCE.exactly(8),
         ),
     };
-    affordable(waits * every_ns / 1e9, every_ns)?;
+    check_duration(waits * every_ns / 1e9, every_ns)?;
     let (timers, hosts) = targets(args, args.requirement.runtime.as_deref())?;
     let record = |timers: &[String], plan| {
         let run = RunArgs {
@@ -58,7 +59,7 @@ fn measured(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice, CommandE
             run,
             ..WaitingArgs::default()
         };
-        recorded(asked, plan, common)
+        measure_waits(asked, plan, common)
     };
     let mut report = record(&timers, glanced)?;
     let mut measured: Vec<String> = Vec::new();
@@ -87,8 +88,8 @@ fn measured(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice, CommandE
     }
 }
 
-/// Waits of one length by a plan.
-fn recorded(
+/// Measures waits of the requested length according to a plan.
+fn measure_waits(
     asked: &Punctuality,
     plan: WaitPlan,
     common: WaitingArgs,
@@ -96,7 +97,7 @@ fn recorded(
     let recorded = wait::record(&WaitArgs {
         durations: vec![Lengths(vec![asked.every_ns as u64])],
         plan: Some(plan),
-        // One that rounds does not keep a period.
+        // A timer that rounds the requested length cannot keep a period.
         granularity: asked.within_ns.is_some(),
         common,
         ..WaitArgs::default()
@@ -104,8 +105,8 @@ fn recorded(
     recorded.0.report().map_err(failed)
 }
 
-/// Refuses what takes too long to be done for all timers.
-fn affordable(seconds: f64, every_ns: f64) -> Result<(), CommandError> {
+/// Rejects waits that would take too long to measure with all timers.
+fn check_duration(seconds: f64, every_ns: f64) -> Result<(), CommandError> {
     const MOST_SECONDS: f64 = 15.0;
     if seconds <= MOST_SECONDS {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The clocks that are looked at, and what the machine says of itself.
+//! Samples the clocks and the state of the machine for `watch`.
 
 use std::thread;
 use std::time::Duration;
@@ -11,18 +11,19 @@ use crate::platform::activity::{self, RunQueueDelay};
 use crate::platform::{Root, clock_source};
 use crate::watching::{Look, Machine};
 
-/// Looks one after the other, of which the shortest counts: one that was interrupted tells little.
+/// Largest number of samples taken in a row; the shortest one is used, because interruptions make a
+/// sample imprecise.
 /// *Judgement*.
 const TRIES: u32 = 3;
-/// A look that takes longer, in nanoseconds, is taken again.
+/// Largest duration of a sample, in nanoseconds, that is not repeated.
 /// *Judgement*: ten times what four reads take where none is a system call.
-const LONG_NS: i64 = 5_000;
-/// A look that comes later than this, in nanoseconds, waits so long for what the process may have
-/// been told. *Judgement*: half a period, and some turns of a scheduler.
-const LATE_NS: i64 = 50_000_000;
+const MAX_SAMPLE_NS: i64 = 5_000;
+/// Delay of a sample, in nanoseconds, from which the watch waits for a pending SIGCONT before it
+/// continues. *Judgement*: half a period, and some turns of a scheduler.
+const MIN_LATE_NS: i64 = 50_000_000;
 const GRACE: Duration = Duration::from_millis(20);
 
-/// The clocks.
+/// The observed clocks.
 pub(super) struct Clocks {
     root: Root,
     monotonic: Reader,
@@ -36,10 +37,10 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    /// Opens them.
+    /// Opens the clocks.
     ///
     /// # Errors
-    /// When this system has no clock to go by.
+    /// When CLOCK_MONOTONIC cannot be read.
     pub(super) fn open(root: Root) -> Result<Self, CommandError> {
         let mut unread = Vec::new();
         let mut open = |id: &str| match reader(id) {
@@ -53,8 +54,7 @@ impl Clocks {
             failed("CLOCK_MONOTONIC cannot be read here, by which all events are dated")
         })?;
         let [boottime, raw, realtime] = ["boottime", "monotonic-raw", "realtime"].map(&mut open);
-        // The first that the processor has, unless it is one of a timer method that stands for
-        // others.
+        // The first counter that the processor has.
         let counters = timers::catalogue()
             .iter()
             .filter(|entry| entry.info.properties.family == Some(Family::CpuCounter));
@@ -76,17 +76,17 @@ impl Clocks {
         })
     }
 
-    /// By id, those that cannot be read.
+    /// Ids of the clocks that cannot be read.
     pub(super) fn unread(&self) -> &[String] {
         &self.unread
     }
 
-    /// The counter of the CPU.
+    /// Id of the counter of the CPU.
     pub(super) fn counter_id(&self) -> Option<&'static str> {
         self.counter.as_ref().map(|(id, _)| *id)
     }
 
-    /// CPU time that this process took.
+    /// CPU time of this process in seconds.
     pub(super) fn cpu_time_s(&self) -> Option<f64> {
         self.cpu_time.as_ref().map(|read| read() as f64 / 1e9)
     }
@@ -95,11 +95,11 @@ impl Clocks {
         (self.monotonic)() as i64
     }
 
-    /// All of them, one right after the other.
+    /// Samples all clocks, one right after the other. `planned` is the planned time in nanoseconds.
     pub(super) fn look(&self, planned: i64) -> Look {
         let mut best = self.once(planned);
         for _ in 1..TRIES {
-            if best.took <= LONG_NS {
+            if best.took <= MAX_SAMPLE_NS {
                 break;
             }
             let again = self.once(planned);
@@ -107,9 +107,9 @@ impl Clocks {
                 best = again;
             }
         }
-        // The signal that lets a stopped process go on may reach another thread, which a busy
-        // machine runs after this one.
-        if best.monotonic - planned > LATE_NS {
+        // After a stop, SIGCONT may be delivered to another thread, which a busy machine runs later
+        // than this one.
+        if best.monotonic - planned > MIN_LATE_NS {
             thread::sleep(GRACE);
         }
         best.continued = signals::continued();
@@ -140,7 +140,7 @@ impl Clocks {
         }
     }
 
-    /// What the machine says of itself.
+    /// Samples the state of the machine.
     pub(super) fn machine(&self) -> Machine {
         let counted = activity::activity(&self.root);
         let source = clock_source(&self.root);

@@ -1,4 +1,4 @@
-//! Writes what happens: to standard output, and to the file that is appended to.
+//! Writes events to standard output and to a file, which is appended to.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{IsTerminal, Write};
@@ -14,12 +14,12 @@ use crate::text::plain;
 use crate::watching::kept::{self, Line};
 use crate::watching::{Event, Stability, sentence, tally};
 
-/// Where `check` looks for what was kept: a file in the folder of the user.
+/// The file in the user's data folder from which `check` reads the last saved watch.
 pub(crate) fn place() -> Option<PathBuf> {
     home().map(|home| home.join("watched.jsonl"))
 }
 
-/// What a watch writes to.
+/// The outputs of a watch.
 pub(super) struct Journal<'a> {
     output: &'a mut dyn Write,
     format: Format,
@@ -28,10 +28,10 @@ pub(super) struct Journal<'a> {
 }
 
 impl<'a> Journal<'a> {
-    /// Opens what is written to.
+    /// Opens the outputs.
     ///
     /// # Errors
-    /// When it cannot be.
+    /// When the file cannot be opened.
     pub(super) fn open(args: &WatchArgs, output: &'a mut dyn Write) -> Result<Self, CommandError> {
         let path = match &args.save {
             Some(None) => Some(place().ok_or_else(|| {
@@ -60,16 +60,17 @@ impl<'a> Journal<'a> {
         })
     }
 
-    /// Writes one line.
+    /// Writes one event.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the event cannot be written.
     pub(super) fn write(&mut self, line: Line) -> Result<(), CommandError> {
         let text =
             kept::line(&line).map_err(|error| cannot("this cannot be written as JSON", &error))?;
         let text = text + "\n";
         if let Some((path, file)) = &mut self.kept {
-            // One write a line: what other processes append stands before or behind it.
+            // Each line is a single write, so that lines appended by other processes are not mixed
+            // with it.
             file.write_all(text.as_bytes())
                 .map_err(|error| cannot(&format!("'{}'", path.display()), &error))?;
         }

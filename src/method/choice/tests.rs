@@ -144,14 +144,14 @@ fn cheaper_read_breaks_ties() {
     }
 }
 
-/// A clock that can be set is off by any amount when it is.
+/// A settable clock may step by any amount.
 #[test]
 fn settable_clocks_need_the_flag() {
     let mut report = report();
     report
         .timers
         .retain(|row| ["realtime", "system-time", "monotonic"].contains(&row.id.as_str()));
-    // Although the other one is expensive, and its cost uncertain.
+    // The safer clock is preferred although it is expensive and its cost uncertain.
     let cost = Interval::with_ends(400.0, Some((20.0, 780.0)));
     row(&mut report, "monotonic").cost_ns = Some(cost);
     let choice = choose(&report, &requirement()).unwrap();
@@ -185,7 +185,7 @@ fn portable_clocks_win_near_ties() {
     assert_eq!(picked(&choice).id, "monotonic");
     let why = reason(&choice, "monotonic-raw");
     assert!(why.ends_with("; not on every platform"), "{why}");
-    // Unless another is asked for, or it takes far longer.
+    // The less safe clock is kept if it is required, or if the safer one takes far longer.
     let kept = Requirement {
         needs: vec![Need::NoSlew],
         ..requirement()

@@ -2,7 +2,7 @@ use super::*;
 use crate::method::Need;
 use crate::model::Status;
 
-/// What the native timer of that id declares.
+/// The facts declared for the native timer with this id.
 fn native(id: &str) -> Facts {
     Facts::from_declared(&timers::find(id).expect("it is known").info.properties)
 }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A clock with a step and a cost, of which all else is well known.
+/// A clock with this step and cost in nanoseconds, and with all other figures known.
 pub(in crate::method) fn clock(id: &str, step_ns: f64, cost_ns: f64) -> ClockFigures {
     ClockFigures {
         id: id.into(),

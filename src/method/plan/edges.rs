@@ -1,32 +1,32 @@
-//! Many single calls under a coarse clock: most show nothing, some a whole step, and their mean is
-//! right.
+//! Plans edge-crossing: many single calls under a coarse clock. Most differences are 0, some are
+//! one step, and their mean estimates the duration.
 
 use super::{
-    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, Plan, Shortfall, room, too_expensive,
-    variation, within,
+    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, Plan, Shortfall, remaining_error,
+    too_expensive, variation, within,
 };
 use crate::method::clock_figures::{Budget, ClockFigures};
 use crate::method::requirement::Requirement;
 use crate::statistics::normal_quantile;
 
-/// Single calls under a clock that is too coarse for one, averaged.
+/// Plans averaged single calls under a clock that is too coarse for one call.
 ///
 /// # Errors
-/// When its steps are irregular, or no number of samples is enough.
+/// When the step of the clock is only bounded, or no number of samples is enough.
 pub fn edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
     if !clock.resolved {
         return Err(Shortfall::because("its step is not known, only bounded"));
     }
     let spread = Spread::for_clock(clock, requirement)?;
     let z = normal_quantile(requirement.confidence);
-    let room = room(requirement, clock.pipeline_ns(true)).map_err(|shortfall| Shortfall {
-        nearest: least(clock, requirement),
-        ..shortfall
-    })?;
+    let room =
+        remaining_error(requirement, clock.pipeline_ns(true)).map_err(|shortfall| Shortfall {
+            nearest: least(clock, requirement),
+            ..shortfall
+        })?;
     let needed = (z / (requirement.shortest_ns() * room)).powi(2)
         * (spread.call + spread.floor / spread.ratio);
-    // The normal law needs that many edges, or as many intervals without one where nearly all
-    // cross.
+    // The normal approximation needs this many intervals that cross an edge.
     let edges = FEWEST_SAMPLES / (spread.gap_ns / clock.step_ns).min(1.0);
     sampled(
         clock,
@@ -36,7 +36,7 @@ pub fn edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Result<
     )
 }
 
-/// What is possible where no number of calls brings the wanted error.
+/// The nearest possible plan if no number of calls reaches the required error.
 fn least(clock: &ClockFigures, requirement: &Requirement) -> Option<Plan> {
     let error = 1.2 * (DRIFT + clock.pipeline_ns(true) / requirement.shortest_ns());
     if error >= 1.0 {
@@ -54,18 +54,19 @@ fn least(clock: &ClockFigures, requirement: &Requirement) -> Option<Plan> {
     }
 }
 
-/// What one sample varies by, and how the effort is shared between calls and empty intervals.
+/// The variance of one sample, and how the samples are divided into calls and empty intervals.
 pub(super) struct Spread {
-    /// Length of a measured interval: the call and a read.
+    /// Length of a measured interval in nanoseconds: the call and a read.
     pub(super) gap_ns: f64,
     /// Variance of one measured call, in ns².
     call: f64,
     /// Variance of one empty interval, in ns².
     floor: f64,
-    /// The part of both that the steps bring.
+    /// The part of the variance of a call, and of an empty interval, that the steps of the clock
+    /// cause, in ns².
     steps: [f64; 2],
-    /// Empty intervals for each measured call: as many as give the best result in a given time
-    /// (Neyman).
+    /// Number of empty intervals for each measured call: the ratio with the smallest variance in a
+    /// given time (Neyman allocation).
     pub(super) ratio: f64,
 }
 
@@ -77,7 +78,8 @@ impl Spread {
         let variation = variation(clock, requirement)?;
         let gap_ns = requirement.shortest_ns() + clock.read_ns();
         let steps = [gap_ns, clock.read_ns()].map(|length| edge_variance(length, clock.step_ns));
-        // The variance of what lies in a range is at most a quarter of its square (Popoviciu).
+        // The variance of a value within a range is at most a quarter of the squared range
+        // (Popoviciu).
         let [call, floor] = steps.map(|steps| steps + variation.powi(2) / 4.0);
         let cost_ratio = spacing(clock, requirement.duration_ns) / spacing(clock, 0.0).max(0.1);
         let ratio = (floor / call * cost_ratio).sqrt().clamp(1e-6, 1e6);
@@ -91,9 +93,9 @@ impl Spread {
     }
 }
 
-/// The variance of a difference of two readings around the length of the interval, over random
-/// phases. Where the length is more than half a step it is not known well enough to tell where in
-/// the step it ends, and the most is taken.
+/// The variance, in ns², of the difference of two readings around an interval of `length_ns`, over
+/// random phases of the clock. An interval longer than half a step is not known precisely enough to
+/// say where in the step it ends, so the largest possible variance is returned.
 fn edge_variance(length_ns: f64, step_ns: f64) -> f64 {
     let part = length_ns / step_ns;
     if part < 0.5 {
@@ -103,14 +105,15 @@ fn edge_variance(length_ns: f64, step_ns: f64) -> f64 {
     }
 }
 
-/// How far apart samples start on average: two reads, the call, and a random wait of up to a step
-/// or as long again, whichever is less, so that the loop does not keep in step with the clock.
+/// Mean time between the starts of two samples in nanoseconds: two reads, the call, and a random
+/// delay of up to the shorter of the step and the sum of reads and call. The delay keeps the loop
+/// from synchronising with the clock.
 pub(super) fn spacing(clock: &ClockFigures, call_ns: f64) -> f64 {
     let busy = call_ns + 2.0 * clock.read_ns();
     busy + busy.min(clock.step_ns) / 2.0
 }
 
-/// A number of samples, and as many empty intervals as go with them.
+/// Plans this number of samples, with the number of empty intervals that belongs to it.
 pub(super) fn sampled(
     clock: &ClockFigures,
     requirement: &Requirement,
@@ -137,7 +140,7 @@ pub(super) fn sampled(
             let every = most.map_or(1.0, |most| (all / most).ceil().max(1.0));
             (all / every, every)
         }
-        // A loop of its own may compute in between; a program that is measured does.
+        // The overhead is computed for a program without other work between the calls.
         (None, _) => (reads / (reads + requirement.shortest_ns()), 1.0),
     };
     let floor_ns = floor_samples * spacing(clock, 0.0);

@@ -16,8 +16,8 @@ fn a_long_call_needs_no_batch() {
     let Method::Batch { calls } = fastest(&fine, &requirement(250.0, 0.01)).unwrap().method else {
         panic!()
     };
-    // Step 10, variation 10, uncertainty of the cost 0.44, pipeline 50: 70.44 ns are 0.95 % of 33.0
-    // calls of 225 ns.
+    // Step 10 ns, variation 10 ns, uncertainty of the cost 0.44 ns, pipeline 50 ns: the sum of
+    // 70.44 ns is 0.95 % of 33.0 calls of 225 ns.
     assert_eq!(calls, 33);
 }
 
@@ -58,8 +58,8 @@ fn budgets_add_up_to_error() {
 
 #[test]
 fn edges_follow_the_binomial_law() {
-    // 0.009 ms under a clock of 1 ms: nine calls in a thousand cross an edge. For 4.84 % (5 % less
-    // drift and pipeline) at 95 % some 1 640 × 0.991 edges are needed, hence a bit more than 180
+    // 0.009 ms under a clock of 1 ms: nine calls in a thousand cross an edge. An error of 4.84 % (5
+    // % less drift and pipeline) at 95 % needs about 1 640 × 0.991 edges, hence a bit more than 180
     // 000 calls.
     let coarse = clock("monotonic-coarse", 1e6, 0.1);
     let Method::EdgeCrossing { samples, .. } = edge_crossing(&coarse, &requirement(1e4, 0.05))
@@ -137,7 +137,7 @@ fn unfenced_read_pays_for_fence() {
 #[test]
 fn single_call_may_be_too_short() {
     let fine = clock("monotonic", 1.0, 22.0);
-    // 10 ns of 0.9 × 100 ns.
+    // The pipeline effect of 10 ns is 11 % of 0.9 × 100 ns.
     for planner in [single, edge_crossing] {
         let shortfall = planner(&fine, &requirement(100.0, 0.05)).unwrap_err();
         let nearest = shortfall.nearest.expect("something is possible");

@@ -107,7 +107,7 @@ fn proof_works_for_any_count() {
             before = least;
         }
     }
-    // With none missed it is the n-th root of 5 %.
+    // If no wait missed the bound, the limit is the n-th root of 5 %.
     assert!((at_least(1.0, 100) - 0.05_f64.powf(0.01)).abs() < 1e-8);
     assert!((at_least(1.0, 10_000_000) - 0.05_f64.powf(1e-7)).abs() < 1e-8);
 }
