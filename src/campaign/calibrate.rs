@@ -1,4 +1,4 @@
-//! Calibrating a reference: its rate, its step, and what a unit of work takes.
+//! Calibrates a reference: finds its rate, its step, and how long a unit of work takes.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -11,15 +11,15 @@ use crate::rate;
 use crate::resolution::{Context, Resolution, resolve};
 use crate::trace::{Intervals, Reference};
 
-/// How long the rate of a reference is watched, in milliseconds: all that it times hangs on it
-/// until the campaign has seen more.
+/// Time for which the rate of a reference is watched, in milliseconds. Every time measured with the
+/// reference depends on this rate until the campaign has measured it more closely.
 pub const WATCH_MS: u32 = 10;
-/// How long that of a timer is watched that the reference times.
-/// *Judgement*: 50 ns at the ends are 17 ppm, of which no figure shows anything.
+/// Time for which the rate of a timer is watched with the reference, in milliseconds.
+/// *Judgement*: an error of 50 ns at the ends is 17 ppm, which no reported value shows.
 pub const SHORT_WATCH_MS: u32 = 3;
 
-/// Nanoseconds in a tick of `timer` by a reference whose own tick is known, from watching both
-/// advance. `None` when the timer does not move or the host cannot watch.
+/// Returns nanoseconds per tick of `timer`, found by watching it advance together with a reference
+/// whose tick is known. `None` if the timer does not move or the host cannot watch it.
 ///
 /// # Errors
 /// Only when the host is lost.
@@ -33,10 +33,12 @@ pub fn watched_rate(
     Ok(moved.and_then(|moved| rate::ns_per_tick(moved.timer, moved.reference, reference_ns)))
 }
 
-/// Finds out what there is to know about a reference whose tick takes `ns_per_tick` nanoseconds.
+/// Finds the step of a reference whose tick takes `ns_per_tick` nanoseconds, and the time of a unit
+/// of work.
 ///
 /// # Errors
-/// Refused when the reference does not move or has no step; as the subject otherwise.
+/// [`Fault::Refused`] if the reference does not move or does not advance with work; the errors of
+/// the subject otherwise.
 pub fn calibrate(
     id: &str,
     subject: &mut dyn Subject,
@@ -44,7 +46,7 @@ pub fn calibrate(
     random: &mut StdRng,
 ) -> Answer<Reference> {
     let useless = |why: &str| Fault::Refused(format!("{id} cannot serve as a reference: {why}"));
-    let groups = growing(subject, ns_per_tick)?;
+    let groups = grow_work(subject, ns_per_tick)?;
     let work_ticks =
         rate::ticks_per_work(&groups).ok_or_else(|| useless("it does not advance with work"))?;
     let ns_per_work = work_ticks * ns_per_tick;
@@ -62,8 +64,8 @@ pub fn calibrate(
         return Ok(calibrated(step, None));
     }
     let mut least_bound = None;
-    for _ in 0..LOOKS {
-        match look(subject, ns_per_tick, work_ticks, random)? {
+    for _ in 0..MOST_STEP_SEARCHES {
+        match search_step(subject, ns_per_tick, work_ticks, random)? {
             Resolution::Resolved { step, .. } => return Ok(calibrated(step.value, None)),
             Resolution::AtMost { bound, .. } => {
                 least_bound = Some(least_bound.map_or(bound, |least| bound.min(least)));
@@ -74,24 +76,24 @@ pub fn calibrate(
     Ok(calibrated(1.0, least_bound))
 }
 
-/// How often the step of a reference is looked for: all that it times hangs on it, and one look may
-/// be disturbed.
-const LOOKS: u32 = 4;
+/// Searches for the step of a reference, at most: every time measured with it depends on the step,
+/// and one search may be disturbed.
+const MOST_STEP_SEARCHES: u32 = 4;
 
-/// What a reference moves by at once in a usual look at most, in nanoseconds.
-/// *Computed*: the longest work of one.
-const USUAL_NS: f64 = 4_000.0;
-/// Steps that work grows to where they are long.
+/// Largest step that an ordinary search finds, in nanoseconds.
+/// *Computed*: the longest work of such a search.
+const LONGEST_ORDINARY_STEP_NS: f64 = 4_000.0;
+/// Steps that the longest work spans if steps are long.
 /// *Judgement*: the length of a unit of work is then known to a quarter.
 const LONG_STEPS: i64 = 4;
-/// So many intervals have to be whole multiples of the shortest.
-/// *Chance*: were the step a half of that, one in a million would be.
-const MULTIPLES: usize = 20;
-/// How often intervals are taken, until there are so many.
+/// Intervals that must be whole multiples of the shortest one.
+/// *Chance*: if the step were half the shortest interval, one case in a million would pass.
+const MIN_MULTIPLES: usize = 20;
+/// Attempts to collect `MIN_MULTIPLES` intervals.
 const TRIES: u32 = 6;
 
-/// The step of a reference whose steps are long, by intervals about as long: what all of them are
-/// whole multiples of.
+/// Returns the step of a reference with long steps, in ticks: the shortest interval, if all
+/// intervals, which are about as long, are whole multiples of it.
 fn grid(
     subject: &mut dyn Subject,
     groups: &[Intervals],
@@ -108,13 +110,13 @@ fn grid(
     };
     let mut all = moved(groups);
     for _ in 0..TRIES {
-        if all.len() >= MULTIPLES {
+        if all.len() >= MIN_MULTIPLES {
             break;
         }
         all.extend(moved(&within(
             subject,
             2.0 * least as f64 / work_ticks,
-            MULTIPLES as u32 / 2,
+            MIN_MULTIPLES as u32 / 2,
             random,
         )?));
     }
@@ -122,10 +124,10 @@ fn grid(
         return Ok(None);
     };
     let are_multiples = all.iter().all(|delta| delta % least == 0);
-    Ok((all.len() >= MULTIPLES && are_multiples).then_some(least as f64))
+    Ok((all.len() >= MIN_MULTIPLES && are_multiples).then_some(least as f64))
 }
 
-/// Intervals of random work of at most `most` units.
+/// Returns `count` intervals around random work of at most `most` units.
 fn within(
     subject: &mut dyn Subject,
     most: f64,
@@ -143,26 +145,26 @@ fn within(
     Ok(work.into_iter().zip(deltas).map(one).collect())
 }
 
-/// The least that a reference moved by, in ticks, where that is more than a usual look would see,
-/// as in browsers. One that moves in each interval, however short, shows what a read takes.
+/// Returns the smallest positive movement of a reference, in ticks, if it exceeds what an ordinary
+/// search can find, as in browsers. `None` if the reference moved in every interval: the smallest
+/// movement then shows the cost of a read, not a step.
 fn long_step(groups: &[Intervals], ns_per_tick: f64) -> Option<i64> {
     let all = || groups.iter().flat_map(|group| &group.deltas).copied();
     let least = all()
         .filter(|&delta| delta > 0)
         .min()
         .filter(|_| all().any(|delta| delta == 0));
-    least.filter(|&least| least as f64 * ns_per_tick > USUAL_NS)
+    least.filter(|&least| least as f64 * ns_per_tick > LONGEST_ORDINARY_STEP_NS)
 }
 
-/// One look at the step of a reference.
-fn look(
+/// Searches for the step of a reference once.
+fn search_step(
     subject: &mut dyn Subject,
     ns_per_tick: f64,
     work_ticks: f64,
     random: &mut StdRng,
 ) -> Answer<Resolution> {
-    // Random work over a few hundred nanoseconds and over a few microseconds: steps up to about a
-    // microsecond show.
+    // Random work over 120 ns, 400 ns and 4 µs shows steps up to about a microsecond.
     let mut all = vec![Intervals {
         work: 0,
         deltas: once(subject, &[0], 400)?.into(),
@@ -175,8 +177,8 @@ fn look(
             random,
         )?);
     }
-    // A reference is read in a fixed number of instructions: a nanosecond or two of variation are
-    // its own.
+    // Reading a reference takes a fixed number of instructions, so a variation of one nanosecond is
+    // attributed to the reference itself.
     let own = 1.0 / ns_per_tick;
     let context = Context {
         cost_deviation: own,
@@ -189,9 +191,9 @@ fn look(
     Ok(resolve(&all, &[tight], &context))
 }
 
-/// Work that grows until the reference shows it clearly: at least 20 µs and 64 ticks, and some
-/// steps where these are long.
-fn growing(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Intervals>> {
+/// Increases work until the reference clearly advances: by at least 20 µs and 64 ticks, and by
+/// `LONG_STEPS` steps if steps are long.
+fn grow_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Intervals>> {
     let enough = (20_000.0 / ns_per_tick).max(64.0) as i64;
     let mut groups = vec![Intervals {
         work: 0,

@@ -1,5 +1,5 @@
-//! The rate of a raw counter that times the others, against a clock of the kernel, over the whole
-//! campaign.
+//! Measures the rate of a raw counter that serves as the reference, relative to a kernel clock,
+//! over the whole campaign.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,25 +14,25 @@ use crate::hosts::hosted::subject;
 use crate::rate::{Rate, by_looks, tightest};
 use crate::trace::Reference;
 
-/// Comparisons in a look, of which the tightest counts.
-const LOOK: u32 = 9;
+/// Comparisons in a sample; the tightest of them is kept.
+const COMPARISONS_PER_SAMPLE: u32 = 9;
 
-/// A process that looks at both now and then.
+/// A process that compares the reference with a kernel clock from time to time.
 pub(super) struct Calibration {
     connection: Rc<RefCell<Connection>>,
     clock: Box<dyn Subject>,
     clock_ns: f64,
     counter: String,
     cpus: Vec<u32>,
-    looks: Vec<[i64; 3]>,
+    samples: Vec<[i64; 3]>,
 }
 
 impl Calibration {
-    /// For the reference of a host. `None` where it declares its unit, or where nothing can tell
-    /// its rate.
+    /// Starts the comparison for the reference of a host. `None` if the reference declares its
+    /// unit, or if no kernel clock of the host can be compared with it.
     ///
     /// # Errors
-    /// As the start of a process.
+    /// When the process cannot be started.
     pub(super) fn start(
         host: &Host,
         reference: &Reference,
@@ -55,27 +55,29 @@ impl Calibration {
             clock_ns: clock.ns_per_tick.unwrap_or(1.0),
             counter: reference.id.clone(),
             cpus: cpus.to_vec(),
-            looks: Vec::new(),
+            samples: Vec::new(),
         }))
     }
 
-    /// One look at both, on another CPU than the last one: the counters of all of them have to
-    /// agree.
+    /// Compares the reference with the clock once, on another CPU than before, because the counters
+    /// of all CPUs have to agree.
     ///
     /// # Errors
-    /// As the subject.
-    pub(super) fn look(&mut self) -> Answer<()> {
-        if let Some(&cpu) = self.cpus.get(self.looks.len() % self.cpus.len().max(1)) {
-            // Where it cannot be moved it looks from where it is.
+    /// The errors of the subject.
+    pub(super) fn sample(&mut self) -> Answer<()> {
+        if let Some(&cpu) = self.cpus.get(self.samples.len() % self.cpus.len().max(1)) {
+            // If the thread cannot be moved, the sample is taken on its current CPU.
             let _ = timers::move_thread(self.connection.borrow().process(), &[cpu]);
         }
-        let comparisons = self.clock.comparisons(&self.counter, 0, LOOK)?;
-        self.looks.extend(tightest(comparisons));
+        let comparisons = self
+            .clock
+            .comparisons(&self.counter, 0, COMPARISONS_PER_SAMPLE)?;
+        self.samples.extend(tightest(comparisons));
         Ok(())
     }
 
-    /// What the looks say.
+    /// Returns the rate that the samples show.
     pub(super) fn rate(&self) -> Option<Rate> {
-        by_looks(&self.looks, self.clock_ns)
+        by_looks(&self.samples, self.clock_ns)
     }
 }

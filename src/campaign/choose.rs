@@ -1,4 +1,4 @@
-//! Chooses and calibrates the reference of a host, and says how a campaign is run.
+//! Chooses and calibrates the reference of a host, and defines the settings of a campaign.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,20 +18,21 @@ use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
 use crate::trace::Reference;
 
-/// How a campaign is run.
+/// Settings of a campaign.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// How thoroughly.
+    /// The number of processes and reads.
     pub plan: Plan,
     /// The seed of all random choices.
     pub seed: u64,
-    /// The CPU that the processes run on.
+    /// The CPU that the processes are pinned to.
     pub cpu: Option<u32>,
-    /// How long a process may take.
+    /// The longest time that a process may take.
     pub timeout: Duration,
 }
 
-/// Finds a reference among the timers of a host: the one it recommends, else the first that serves.
+/// Chooses a reference from the timers of a host: the recommended one, otherwise the first one that
+/// can be calibrated.
 pub(super) fn choose_reference(
     host: &Host,
     settings: &Settings,
@@ -56,7 +57,7 @@ pub(super) fn choose_reference(
     Err(last)
 }
 
-/// References that are tried before a host is given up.
+/// Timers that are tried as references before the host is given up.
 const MOST_CANDIDATES: usize = 4;
 
 fn calibrate_as(
@@ -80,7 +81,7 @@ fn calibrate_as(
         family: timer.properties.family,
         ..found
     };
-    // Only wall time passes here as it does there.
+    // Other timers do not advance with the wall time that passes for the runner.
     if !matches!(timer.properties.counts, None | Some(Counted::Wall)) {
         return Ok(reference);
     }
@@ -92,8 +93,9 @@ fn calibrate_as(
     })
 }
 
-/// The rate of a raw counter, by the first timer of its host that declares a unit and can be
-/// watched beside it; those that nothing can distort come first.
+/// Returns the rate of a raw counter, in nanoseconds per tick, from the first timer of its host
+/// that declares a unit and can be watched with the counter. The timers of `RATE_SOURCES` come
+/// first because nothing distorts their rate.
 fn found_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Option<f64>, Fault> {
     let place = |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
     let mut clocks: Vec<&HostedTimer> = host.timers.iter().collect();

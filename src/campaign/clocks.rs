@@ -1,5 +1,5 @@
-//! Characterises clocks: asks all timers of all hosts in rounds of fresh processes, and further
-//! ones where timers are known least.
+//! Characterises clocks: measures all timers of all hosts in rounds of fresh processes, then starts
+//! further processes for the timers with the widest intervals.
 
 mod adds;
 mod brief;
@@ -41,23 +41,23 @@ use narrowing::Narrowing;
 pub use narrowing::goes_on;
 pub use subject::Subject;
 
-/// What the verdicts and the analysis take of the time of a run, as a share: so much of the budget
-/// is left to them. *Seen*: 5 to 6 s of a run beside a busy program.
+/// Share of the time budget that is reserved for the verdicts and the analysis. *Seen*: 5 to 6 s of
+/// a run next to a busy program.
 const FOR_VERDICTS: f64 = 0.3;
-/// In these rounds all timers are compared with their references after each process, not only after
-/// their own. *Judgement*: windows between 14 ms and a round.
+/// Rounds in which all timers are compared with their references after each process, not only the
+/// timer of that process. *Judgement*: windows between 14 ms and a round.
 const CLOSELY: Range<u32> = 1..2;
-/// A clock whose declared tick or resolution is as long, in nanoseconds, is watched from the
-/// beginning: no work that a process can afford shows its steps. *Computed*: twice the longest work
-/// of the default plan.
+/// A clock whose declared tick or resolution is at least this long, in nanoseconds, is watched from
+/// the beginning: no work that a process can afford shows its steps. *Computed*: twice the longest
+/// work of the default plan.
 const DECLARED_SLOW_NS: f64 = 1e6;
 
-/// Questions all subjects. `progress` is called between processes with what comes next, when
-/// nothing is being measured. Returns the frequency of the core meanwhile, in hertz: the median,
-/// and what nine tenths of all windows lay between.
+/// Measures all subjects. `progress` is called with the next step between processes, when nothing
+/// is being measured. Returns the frequency of the core during the campaign, in hertz: the median,
+/// and the range of nine tenths of all windows.
 ///
 /// # Errors
-/// Only [`Fault::Interrupted`]: what befalls a timer stands in its outcome.
+/// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn run(
     hosts: &[Host],
     subjects: &mut [Subject],
@@ -83,7 +83,7 @@ pub fn run(
     Ok(core_hz)
 }
 
-/// A campaign that goes on: what it asks, how, and what runs in parallel.
+/// A running campaign: its subjects, settings and parallel activities.
 struct Campaign<'a> {
     hosts: &'a [Host],
     subjects: &'a mut [Subject],
@@ -91,17 +91,17 @@ struct Campaign<'a> {
     progress: &'a dyn Fn(&str),
     random: StdRng,
     cpus: Vec<u32>,
-    /// When no further processes are started but for the verdicts.
+    /// The time after which no further processes are started except for the verdicts.
     over: Deadline,
-    /// The runner and its threads leave the CPU that measures to the agents, where there is another
-    /// one.
+    /// Keeps the runner and its threads off the measuring CPU, if there is another CPU.
     apart: Option<Pinned>,
     watch: Rc<RefCell<Watch>>,
-    /// Watches the rate of the reference of each host.
+    /// The measurement of the reference rate of each host, in the order of the hosts.
     calibrations: Vec<Option<Calibration>>,
-    /// The processes that are asked about the timers of a host, or about one of them.
+    /// The processes that compare and examine the timers of a host, or a single timer.
     sessions: BTreeMap<Group, Session>,
-    /// The clock of this process before and after the first comparison of each timer.
+    /// The clock of this process before and after the first comparison of each timer, by the index
+    /// of the timer.
     began: BTreeMap<usize, [Moment; 2]>,
     background_watcher: BackgroundWatcher,
 }
@@ -116,7 +116,7 @@ impl<'a> Campaign<'a> {
         let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - FOR_VERDICTS));
         let over = Deadline::after(sampling);
         let cpus = timers::allowed_cpus().unwrap_or_default();
-        // What is analysed later is not to keep off the CPU that measures now.
+        // Later analysis must not keep threads on the CPU that measures now.
         parallel::prepare();
         let apart = settings.cpu.and_then(Pinned::off);
         let patience = Duration::from_nanos(settings.plan.patience_ns as u64);
@@ -141,7 +141,7 @@ impl<'a> Campaign<'a> {
         (0..self.subjects.len()).collect()
     }
 
-    /// What the timers of a host know of their reference.
+    /// Returns the reference that each timer of a host has recorded.
     fn references(&mut self, host: usize) -> impl Iterator<Item = &mut Reference> {
         let hosted = (self.subjects.iter_mut()).filter(move |subject| subject.host == host);
         hosted.filter_map(|subject| Some(&mut subject.outcome.as_mut().ok()?.reference))
@@ -163,8 +163,8 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Starts to watch the rate of each reference. One that is not watched keeps the rate that a
-    /// first look found.
+    /// Starts to measure the rate of each reference. A reference that cannot be measured keeps the
+    /// rate found when it was chosen.
     fn calibrate(&mut self) -> Result<(), Fault> {
         for (index, host) in self.hosts.iter().enumerate() {
             let reference = self.references(index).next().cloned();
@@ -175,28 +175,29 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Looks at the rate of a reference once more; a process that is lost looks no more.
-    fn look_at_rate(&mut self, host: usize) -> Result<(), Fault> {
+    /// Samples the rate of a reference once more. After its process is lost, no more samples are
+    /// taken.
+    fn sample_rate(&mut self, host: usize) -> Result<(), Fault> {
         let calibration = &mut self.calibrations[host];
-        if let Some(look) = calibration.as_mut().map(Calibration::look)
-            && survived(look)?.is_err()
+        if let Some(sample) = calibration.as_mut().map(Calibration::sample)
+            && survived(sample)?.is_err()
         {
             *calibration = None;
         }
         Ok(())
     }
 
-    /// Looks at the reference of a host once more while its step is not known.
+    /// Calibrates the reference of a host once more if its step is still unknown.
     fn clarify(&mut self, host: usize) -> Result<(), Fault> {
         if !(self.references(host)).any(|known| known.step_at_most.is_some()) {
             return Ok(());
         }
         let found = choose_reference(&self.hosts[host], self.settings, &mut self.random);
-        // It served before, so what came in between will pass.
+        // The reference worked before, so a failure here is temporary and ignored.
         if let Ok(found) = survived(found)?
             && found.step_at_most.is_none()
         {
-            // Another one would have another rate.
+            // A different reference would have a different rate.
             for known in self.references(host).filter(|known| known.id == found.id) {
                 if known.step_at_most.take().is_some() {
                     known.step = found.step;
@@ -206,7 +207,8 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// What is needed to watch a timer whose steps are long, unless it failed.
+    /// Returns the data that is needed to watch a timer with long steps. `None` if the timer
+    /// failed.
     fn slow(&self, index: usize) -> Option<Slow> {
         let subject = &self.subjects[index];
         Some(Slow {
@@ -216,18 +218,18 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// Has a timer watched from now on whose steps are long.
+    /// Starts to watch a timer with long steps in the background.
     fn watch_slow(&mut self, index: usize) {
         if let Some(slow) = self.slow(index) {
             self.background_watcher.begin(index, slow);
         }
     }
 
-    /// A process for each timer, and brief ones for all.
+    /// Runs one process for each timer, then brief processes for all timers.
     fn round(&mut self, round: u32) -> Result<(), Fault> {
         for host in 0..self.hosts.len() {
             self.clarify(host)?;
-            self.look_at_rate(host)?;
+            self.sample_rate(host)?;
         }
         for index in 0..self.subjects.len() {
             let subject = &self.subjects[index];
@@ -243,7 +245,7 @@ impl<'a> Campaign<'a> {
                 self.compare(Look::Close, self.all())?;
             }
         }
-        // Where processes take so long that the time is used, fewer have to do.
+        // If processes take so long that the time is used up, fewer of them are run.
         for turn in self.settings.plan.brief_after(round) {
             if self.over.remaining().is_none() {
                 break;
@@ -256,7 +258,7 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Further processes where timers are known least.
+    /// Runs further processes for the timers with the widest intervals.
     fn narrow(&mut self) -> Result<(), Fault> {
         let plan = self.settings.plan;
         if plan.most_processes <= plan.processes + plan.brief {
@@ -270,7 +272,7 @@ impl<'a> Campaign<'a> {
             let Some(&widest) = wide.first() else { break };
             let host = self.subjects[widest].host;
             let visits = self.hosts[host].takes_ids;
-            // Processes of its own ask one timer each.
+            // A process started for a single timer measures only that timer.
             let most = if visits { plan.block } else { 1 };
             let mut block = 0;
             while block < most && self.over.remaining().is_some() {
@@ -294,16 +296,17 @@ impl<'a> Campaign<'a> {
             narrowing.afford(left, taken / block.max(1));
             if asked >= self.subjects.len() {
                 asked = 0;
-                (0..self.hosts.len()).try_for_each(|host| self.look_at_rate(host))?;
+                (0..self.hosts.len()).try_for_each(|host| self.sample_rate(host))?;
             }
         }
         Ok(())
     }
 
-    /// Writes down what processes agree on; returns the frequency of the core.
+    /// Stores the rates and results that the processes agree on. Returns the frequency of the core,
+    /// in hertz.
     fn settle(&mut self) -> Result<Option<Interval>, Fault> {
         for host in 0..self.hosts.len() {
-            self.look_at_rate(host)?;
+            self.sample_rate(host)?;
             let calibration = self.calibrations[host].take();
             if let Some(rate) = calibration.and_then(|calibration| calibration.rate()) {
                 let hosted = (self.subjects.iter_mut()).filter(|subject| subject.host == host);
@@ -317,8 +320,8 @@ impl<'a> Campaign<'a> {
         Ok(core_hz)
     }
 
-    /// Gathers what decides whether they can be trusted; the slow ones, which are watched meanwhile,
-    /// last.
+    /// Gathers the evidence for the verdicts. Slow timers come last because they are watched in the
+    /// background until then.
     fn examine(&mut self) -> Result<(), Fault> {
         let (slow, fast): (Vec<usize>, Vec<usize>) =
             (self.all().into_iter()).partition(|index| self.subjects[*index].is_slow());

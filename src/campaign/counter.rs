@@ -1,5 +1,6 @@
-//! What is asked of a counter that programs read past the kernel, on all CPUs: its order, handoffs,
-//! and how it moves beside a clock of the kernel while the thread computes and while it sleeps.
+//! Observes a counter that programs read without the kernel, on all CPUs: its order, handoffs
+//! between CPUs, and its rate relative to a kernel clock while the thread computes and while it
+//! sleeps.
 
 use std::time::Duration;
 
@@ -9,23 +10,23 @@ use timers::{During, Ordered};
 use super::examination::{ordered, rounds};
 use crate::trace::{CounterEvidence, CounterLook, Handed, Order, Reads};
 
-/// How much is asked.
+/// Numbers of reads, handoffs and rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CounterPlan {
-    /// Readings whose order is looked at.
+    /// Readings that are checked for their order.
     pub readings: u32,
-    /// Handoffs of each pair of CPUs.
+    /// Handoffs per pair of CPUs.
     pub handoffs: u32,
-    /// Rounds of looks.
+    /// Rounds of comparisons on all chosen CPUs.
     pub rounds: u32,
     /// Time between two rounds.
     pub between: Duration,
-    /// Looks of which the tightest counts.
+    /// Comparisons in a sample; the tightest of them is kept.
     pub look: u32,
 }
 
 impl CounterPlan {
-    /// What `check --counter` asks: about three seconds.
+    /// The plan of `check --counter`, which takes about three seconds.
     pub const USUAL: Self = Self {
         readings: 1_000_000,
         handoffs: 2_000,
@@ -35,18 +36,18 @@ impl CounterPlan {
     };
 }
 
-/// Readings in one answer.
+/// Readings in one call of the machine.
 const CHUNK: u32 = 20_000;
-/// CPUs that looks are made from, at most: each costs a move.
+/// CPUs on which the counter is sampled, at most: each costs a migration.
 /// *Judgement*.
 const MOST_CPUS: usize = 64;
-/// Rounds of pairs of CPUs at most, as of the examination of timers.
+/// Rounds of pairs of CPUs at most, as in the examination of timers.
 const MOST_ROUNDS: usize = 63;
-/// Reads in a row whose cost is taken, and how often.
+/// Reads in a row that are timed, and the number of repetitions.
 const READS: u32 = 1_000;
 const REPEATS: u32 = 20;
 
-/// Asks all of it.
+/// Makes all observations of the plan.
 pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence {
     let cpus = machine.cpus();
     let chosen = spread(&cpus);
@@ -96,7 +97,7 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
     seen
 }
 
-/// So many of them as are looked from.
+/// Returns at most `MOST_CPUS` CPUs, spread evenly over the given ones.
 fn spread(cpus: &[u32]) -> Vec<u32> {
     let most = cpus.len().min(MOST_CPUS);
     (0..most)
@@ -104,7 +105,7 @@ fn spread(cpus: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Readings of one thread that goes from CPU to CPU meanwhile.
+/// Checks the order of readings of one thread that is moved from CPU to CPU.
 fn order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<Order, String> {
     let mut all = Ordered::default();
     let mut moves = 0;
@@ -117,7 +118,8 @@ fn order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<Order
     Ok(ordered(all, moves, cpus.len() as u32))
 }
 
-/// What reads in a row take, the least of several times.
+/// Times reads in a row of the counter and of the clock, and returns the least of several times for
+/// each.
 fn reads(machine: &mut dyn Machine) -> Reads {
     let mut least = [u64::MAX; 2];
     for _ in 0..REPEATS {

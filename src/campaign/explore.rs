@@ -1,4 +1,4 @@
-//! What one fresh process is asked about its timer.
+//! Measures a timer in one fresh process.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,34 +19,35 @@ use crate::campaign::sampling::Plan;
 use crate::cost;
 use crate::trace::{Reference, Run};
 
-/// What a process observed, and what the others need to know of it.
+/// The observations of a process, and the results that later processes need.
 #[derive(Clone, Debug)]
 pub struct Exploration {
     /// The observations.
     pub run: Run,
-    /// Nanoseconds in a tick of the timer, declared or found.
+    /// Nanoseconds per tick of the timer, declared or measured.
     pub ns_per_tick: Option<f64>,
-    /// Whether its steps are too long for a run like this one.
+    /// Whether the steps of the timer are too long for a process like this one.
     pub slow: bool,
-    /// Windows that were dropped by the word of the runtime itself, by what disturbed them.
+    /// Dropped windows that the runtime itself reported as disturbed, by cause.
     pub dropped: BTreeMap<String, u32>,
 }
 
-/// What makes an exploration shorter.
+/// Options that shorten an exploration.
 #[derive(Clone, Copy, Default)]
 pub struct Shortcuts<'a> {
-    /// Whether other processes time its calls as well: then these are timed as briefly as theirs.
+    /// Whether other processes also time the calls of this timer; the calls are then timed as
+    /// briefly as in those processes.
     pub brief: bool,
-    /// The host that answers many questions at once, and the id of the timer.
+    /// The host that answers many questions in one request, and the id of the timer.
     pub host: Option<(&'a Rc<RefCell<Connection>>, &'a str)>,
-    /// Whether other processes found that its steps are too long: they are not looked for again.
+    /// Whether other processes found its steps too long; the search is then skipped.
     pub slow: bool,
 }
 
-/// Questions the timer on the bench: cost first, then its step.
+/// Measures the timer on the bench: its cost first, then its step.
 ///
 /// # Errors
-/// As the subjects on the bench.
+/// The errors of the subjects on the bench.
 pub fn explore(
     bench: &mut Bench,
     reference: &Reference,
@@ -94,11 +95,11 @@ pub fn explore(
     })
 }
 
-/// Looks for the step of the timer on the bench, whose calls were timed: what its tick is, and
-/// whether its steps are too long.
+/// Searches for the step of the timer on the bench after its calls were timed. Returns its
+/// nanoseconds per tick, and whether its steps are too long.
 ///
 /// # Errors
-/// As the subjects on the bench.
+/// The errors of the subjects on the bench.
 pub fn search(
     bench: &mut Bench,
     reference: &Reference,

@@ -1,4 +1,5 @@
-//! Decides what each clock, sleep primitive and periodic timer is asked, and keeps the answers.
+//! Decides which questions each clock, sleep primitive and periodic timer is asked, and stores the
+//! answers.
 
 pub mod calibrate;
 mod calibration;
@@ -16,7 +17,7 @@ pub mod watch;
 
 use timers::{Answer, Fault};
 
-/// The answer to a question, or why there is none, unless the run was interrupted: that ends it.
+/// Passes on an answer or its failure, but ends the run if it was interrupted.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`].
@@ -27,7 +28,7 @@ pub(crate) fn survived<T>(answer: Answer<T>) -> Result<Answer<T>, Fault> {
     }
 }
 
-/// The answer to a question, if it was not refused.
+/// Returns the answer to a question, or `None` if it was refused.
 ///
 /// # Errors
 /// When the process is lost.

@@ -1,13 +1,14 @@
-//! Clocks of this program that are to be had in several ways, read beside each other.
+//! Compares different ways to read the same clock of this program.
 
 use crate::campaign::sampling::Plan;
 use crate::trace::OtherPath;
 
-/// Readings of each, idle and beside a busy CPU, are this part of those whose order is looked at.
+/// Divisor of the readings of the order test: the readings of each way, on an idle CPU and next to
+/// a busy one.
 /// *Judgement*: some ten milliseconds of a default run.
 const PART: u32 = 10;
 
-/// What was seen of those of these clocks that are known twice, by their ids.
+/// Returns the comparison for each of the given clocks that can be read in two ways, with its id.
 #[must_use]
 pub fn other_paths(ids: &[&str], plan: &Plan) -> Vec<(&'static str, OtherPath)> {
     let reduced = |read: timers::PairedReads| {

@@ -1,12 +1,12 @@
-//! A reference held against the kernel's clocks from outside: all that it times is wrong by the
-//! factor that its unit is, and no other timer of its host need tell.
+//! Checks a reference with the kernel's clocks, from outside its host: an error of its unit scales
+//! every time it measures, and no other timer of its host need show it.
 //!
-//! How long the answers of the host take is no error: the time that passed lies between what the
-//! runner saw at least and at most, by one clock that is steered and one that is not, since the
-//! reference may be either. What else it may be off by is `HARDWARE`.
+//! The response time of the host is no error: the elapsed time lies between a lower and an upper
+//! bound that the runner measures, with one clock that is steered and one that is not, because the
+//! reference may be either. `HARDWARE` is the deviation allowed in addition.
 //!
-//! A clock that moves only while its host works (CPU time, a simulated world) cannot be held
-//! against any clock outside.
+//! A clock that moves only while its host works (CPU time, a simulated world) cannot be compared
+//! with any clock outside.
 
 use std::thread;
 use std::time::Duration;
@@ -16,29 +16,29 @@ use timers::{Answer, Subject};
 use crate::text::numbers::time;
 use crate::trace::Reference;
 
-/// How long it is watched.
+/// Time for which the reference is watched.
 /// *Judgement*.
 const WATCH: Duration = Duration::from_millis(20);
-/// As much more or less a clock may count that runs on hardware of its own, at the unit that it
-/// declares: the kernel corrects a clock by 500 ppm at most (adjtimex(2)), so each of two may be
-/// off by that. *Computed*.
+/// Relative deviation allowed for a clock on separate hardware with a declared unit: the kernel
+/// corrects a clock by 500 ppm at most (adjtimex(2)), so each of two clocks may be off by that.
+/// *Computed*.
 const HARDWARE: f64 = 1e-3;
-/// The same where the unit is not declared and was found by watching another clock for 10 ms, at
-/// whose ends the thread may have lost its CPU: 200 µs. What such a counter is off by the campaign
-/// finds (`calibration`). *Computed*.
+/// Relative deviation allowed if the unit was found by watching another clock for 10 ms, at whose
+/// ends the thread may have lost its CPU: 200 µs. The campaign finds the remaining error of such a
+/// counter (`calibration`). *Computed*.
 const FOUND: f64 = 0.02;
-/// Looks at either end, of which the one counts that took least.
+/// Samples at either end; the one that took least time is used.
 /// *Judgement*.
 const LOOKS: usize = 5;
-/// A machine may stand still once, or a clock be set.
+/// Attempts: the machine may pause once, or a clock may be set.
 const TRIES: u32 = 3;
 
-/// The kernel's clocks.
+/// Readings of two kernel clocks, in nanoseconds.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
-    /// As NTP corrects it.
+    /// The clock that NTP corrects.
     steered: u64,
-    /// As the hardware runs.
+    /// The clock that runs at the rate of the hardware.
     raw: u64,
 }
 
@@ -49,11 +49,12 @@ struct Look {
     after: Moment,
 }
 
-/// Whether it moves as the kernel's clocks do, or cannot be compared with any clock; else what is
-/// wrong with its unit, which the host declared or another clock found.
+/// Returns `true` if the timer moves like the kernel's clocks, `false` if it cannot be compared
+/// with any clock, and otherwise the reason why its unit is wrong. `declared` says whether the host
+/// declared that unit.
 ///
 /// # Errors
-/// As the subject.
+/// The errors of the subject.
 pub(super) fn keeps_time(
     timer: &mut dyn Subject,
     reference: &Reference,
@@ -108,7 +109,8 @@ impl Moment {
         })
     }
 
-    /// Nanoseconds since an earlier one: the fewer and the more of both clocks.
+    /// Returns the nanoseconds since an earlier moment: the smaller and the larger value of both
+    /// clocks.
     pub(super) fn since(self, earlier: Self) -> (f64, f64) {
         let steered = self.steered.saturating_sub(earlier.steered) as f64;
         let raw = self.raw.saturating_sub(earlier.raw) as f64;
@@ -116,7 +118,8 @@ impl Moment {
     }
 }
 
-/// Whether a pause makes no difference to it: it moves as it is asked, and not as time passes.
+/// Returns whether a pause makes no difference to the timer: it then moves with each read, not with
+/// time.
 fn stands_still(begin: &[Look], end: &[Look]) -> bool {
     let between =
         |first: &Look, last: &Look| last.reading.wrapping_sub(first.reading).unsigned_abs();
@@ -128,16 +131,16 @@ fn stands_still(begin: &[Look], end: &[Look]) -> bool {
     }
 }
 
-/// Between both readings at least as much time passed as between the end of the first look and the
-/// begin of the last, and at most as much as between the begin of the first and the end of the
-/// last: however long an answer took.
+/// Checks the counted time between both readings. The elapsed time is at least that between the end
+/// of the first sample and the start of the last, and at most that between the start of the first
+/// and the end of the last, however long an answer took.
 fn judge(first: &Look, last: &Look, reference: &Reference, slack: f64) -> Option<String> {
     let (least, _) = last.before.since(first.after);
     let (_, most) = last.after.since(first.before);
     let ticks = last.reading.wrapping_sub(first.reading);
     let counted = ticks as f64 * reference.ns_per_tick;
     let step = reference.step_at_most.unwrap_or(reference.step).max(1.0) * reference.ns_per_tick;
-    // A step of its own says nothing, but one that is longer than all that passed does.
+    // One step of the reference is tolerated, up to the whole elapsed time.
     let step = step.min(most);
     let (low, high) = (least * (1.0 - slack) - step, most * (1.0 + slack) + step);
     if (low..=high).contains(&counted) {
@@ -158,7 +161,7 @@ fn judge(first: &Look, last: &Look, reference: &Reference, slack: f64) -> Option
 mod tests {
     use super::*;
 
-    /// Both clocks at the same, and nearly the same after 40 ms: one of them is slewed by 5 %.
+    /// Moments of two clocks that differ by 5 %, as if one were slewed.
     fn at(ns: u64) -> Moment {
         Moment {
             steered: ns + ns / 20,

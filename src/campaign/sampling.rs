@@ -1,66 +1,68 @@
-//! Plans: how many reads a question is worth. All budgets are in reads or in reference time.
+//! Defines the plans of a campaign: the number of processes and reads for each question. All
+//! budgets are numbers of reads or times of the reference.
 
 use std::ops::Range;
 
 use crate::hosts::calls::CallsPlan;
 use crate::model::Context;
 
-/// How thoroughly to probe.
+/// The numbers of processes and reads, and the time limits, of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// Name of the profile in reports.
+    /// Name of the plan in reports.
     pub name: &'static str,
-    /// Fresh processes that every timer gets to itself.
+    /// Fresh processes that measure only one timer, for each timer.
     pub processes: u32,
-    /// Further ones that only time its calls.
+    /// Brief processes, which only time the calls of many timers.
     pub brief: u32,
-    /// Those of them that look for steps as well, the first ones.
+    /// The first brief processes, which also search for steps.
     pub searching: u32,
-    /// Brief ones that follow each other before anybody asks again which intervals are still too
-    /// wide.
+    /// Brief processes that follow each other before the timers with too wide intervals are
+    /// selected again.
     pub block: u32,
-    /// Fresh processes that a timer gets to itself where its host cannot be visited by brief ones.
+    /// Fresh processes for each timer if its host does not support brief processes.
     pub unvisited: u32,
-    /// Fresh processes that a timer gets at most, where its interval is still too wide.
+    /// Most fresh processes for a timer whose interval is still too wide.
     pub most_processes: u32,
-    /// Half the width that the interval of a Quality may have, as far as more processes make it
-    /// narrower; a share.
+    /// Target for half the width of the interval of a Quality, as a share, as far as more processes
+    /// make it narrower.
     pub precision: f64,
-    /// Whether timers are asked further that will not come that close by what they may have: where
-    /// it was asked for.
+    /// Whether timers are measured further even if the allowed processes will not reach the target
+    /// precision; set if the user asked for it.
     pub insists: bool,
-    /// Seconds that a run should take at most: no further processes are started when it is used up
-    /// but for the verdicts.
+    /// Seconds that a run should take at most. When they are used up, no further processes are
+    /// started except for the verdicts.
     pub budget_s: f64,
-    /// How many calls of a timer a process times.
+    /// Calls of a timer that a process times.
     pub calls: CallsPlan,
-    /// The longest work tried in a process before the timer is left to the slow ones, in
-    /// nanoseconds.
+    /// The longest work that a process tries before it treats the timer as slow, in nanoseconds.
     pub growth_ns: f64,
-    /// How long all waits for a core that something else shares may take together, in nanoseconds.
+    /// The total time of all waits for a core that is shared with something else, in nanoseconds.
     pub patience_ns: f64,
-    /// Successive readings that are looked at for steps backwards.
+    /// Successive readings that are checked for steps backwards.
     pub order_readings: u32,
-    /// Nanoseconds that they may take.
+    /// Longest time of these readings, in nanoseconds.
     pub order_ns: f64,
-    /// Handoffs between two threads, a pair of CPUs.
+    /// Handoffs between two threads for each pair of CPUs.
     pub handoffs: u32,
-    /// Comparisons with the reference that follow each other.
+    /// Comparisons with the reference in a closely spaced series.
     pub comparisons: u32,
-    /// Milliseconds of spinning, sleeping, and sleeping beside a busy thread, each.
+    /// Milliseconds of each of three conditions: spinning, sleeping, and sleeping next to a busy
+    /// thread.
     pub nature_ms: u32,
-    /// The code around a read that is asked about.
+    /// The code contexts in which the cost of a read is measured.
     pub contexts: &'static [Context],
 }
 
 impl Plan {
-    /// How many rounds there are: a timer takes part in as many as it gets processes to itself.
+    /// Returns the number of rounds. A timer takes part in as many as it gets processes of its own.
     #[must_use]
     pub fn rounds(&self) -> u32 {
         self.processes.max(self.unvisited)
     }
 
-    /// Fresh processes that a timer gets before anybody asks how well it is known.
+    /// Returns the fresh processes for a timer before further ones are chosen by its precision.
+    /// `visited` says whether its host supports brief processes.
     #[must_use]
     pub fn at_first(&self, visited: bool) -> u32 {
         if visited {
@@ -70,7 +72,7 @@ impl Plan {
         }
     }
 
-    /// Fresh processes that a timer gets to itself.
+    /// Returns the fresh processes that measure only this timer.
     #[must_use]
     pub fn alone(&self, visited: bool) -> u32 {
         if visited {
@@ -80,14 +82,14 @@ impl Plan {
         }
     }
 
-    /// Which of the brief processes come after a round.
+    /// Returns the indices of the brief processes that follow a round.
     #[must_use]
     pub fn brief_after(&self, round: u32) -> Range<u32> {
         let before = |round: u32| self.brief * round.min(self.processes) / self.processes;
         before(round)..before(round + 1)
     }
 
-    /// A first look.
+    /// A quick first impression.
     pub const QUICK: Self = Self {
         name: "quick",
         processes: 2,
@@ -114,7 +116,7 @@ impl Plan {
         nature_ms: 2,
         contexts: &[],
     };
-    /// What figures are quoted from.
+    /// The plan for reported results.
     pub const DEFAULT: Self = Self {
         name: "default",
         processes: 2,
@@ -141,7 +143,7 @@ impl Plan {
         nature_ms: 4,
         contexts: &Context::USUAL,
     };
-    /// For publication.
+    /// The plan for publications.
     pub const THOROUGH: Self = Self {
         name: "thorough",
         processes: 12,

@@ -1,7 +1,8 @@
-//! A recording as a file: JSON, packed with gzip (RFC 1952). `docs/trace.md` describes it.
+//! Reads and writes a recording as a file: JSON compressed with gzip (RFC 1952). `docs/trace.md`
+//! describes the format.
 //!
-//! A limit to what unpacks: a trace of some kilobytes can unpack to any size. It is unpacked as it
-//! is read, and looked at on its way: how much it is, and how much memory its values will take.
+//! The decompressed size is limited, because a trace of some kilobytes can decompress to any size.
+//! While the trace is read, the decompressed bytes and the values that need memory are counted.
 
 use std::io::{self, BufReader, BufWriter, Read};
 use std::path::Path;
@@ -14,14 +15,14 @@ use serde::Deserialize;
 use super::{Recording, SCHEMA};
 use crate::text::{CleanStrings, json_error};
 
-/// Why a recording could not be read, with what to do about it.
+/// The reason why a recording could not be read, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct RecordingError(String);
 
-/// Bytes of the longest trace, packed; most take some million.
+/// Longest compressed trace, in bytes; most traces have some million.
 const LONGEST_TRACE: u64 = 64 << 20;
-/// Bytes that are packed at a time.
+/// Bytes that are compressed at a time.
 const PIECE: usize = 64 << 10;
 
 #[derive(Deserialize)]
@@ -30,13 +31,10 @@ struct AnySchema {
 }
 
 impl Recording {
-    /// The bytes of the file.
-    ///
-    /// # Errors
-    /// When memory runs out.
+    /// Returns the compressed bytes of the file.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
-        // Millions of integers and commas: each write to the packer itself clears a buffer of its
-        // own.
+        // The JSON consists of millions of short writes, and each write to the compressor clears
+        // one of its buffers.
         let mut packer = BufWriter::with_capacity(PIECE, packer());
         serde_json::to_writer(&mut packer, self)?;
         packer
@@ -48,7 +46,7 @@ impl Recording {
     /// Reads the recording in the file `path`.
     ///
     /// # Errors
-    /// When the file cannot be read or does not hold a recording of this version.
+    /// When the file cannot be read or contains no recording of this version.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
         let (mut bytes, name) = (Vec::new(), path.display().to_string());
         crate::input::read(path, LONGEST_TRACE, &mut bytes)
@@ -56,10 +54,10 @@ impl Recording {
         Self::unpack(&bytes, &name)
     }
 
-    /// Reads a recording from the bytes of a file; `name` says in errors where they came from.
+    /// Reads a recording from the bytes of a file; `name` identifies the file in errors.
     ///
     /// # Errors
-    /// When they are no recording of this version.
+    /// When the bytes are not a recording of this version.
     pub fn unpack(bytes: &[u8], name: &str) -> Result<Self, RecordingError> {
         let broken = |error: serde_json::Error| {
             let (line, column) = (error.line(), error.column());
@@ -81,7 +79,8 @@ impl Recording {
             Err(error) => error.is_io(),
         };
         if !is_ours {
-            // The version first: another one fails to fit in ways that explain nothing.
+            // The version is checked first, because a recording of another version causes
+            // misleading errors.
             let any: AnySchema = serde_json::from_reader(unpacked(bytes)).map_err(broken)?;
             let found = any.schema.unwrap_or_else(|| "none".into());
             if found != SCHEMA {
@@ -99,7 +98,8 @@ impl Recording {
         }
     }
 
-    /// What no run of this program writes, and what the analysis does not expect.
+    /// Returns a description of the first value that no run of this program writes and that the
+    /// analysis does not expect.
     fn inconsistency(&self) -> Option<String> {
         let asked = self.timers.iter().map(|observed| &observed.timer.id);
         let mut ids: Vec<&String> = asked
@@ -132,42 +132,42 @@ impl Recording {
     }
 }
 
-/// What a packed recording unpacks to, as it is read.
+/// Returns a reader that decompresses a recording.
 fn unpacked(bytes: &[u8]) -> impl Read + '_ {
     let unpacked = Gauge::new(MultiGzDecoder::new(bytes), bytes.len());
     CleanStrings::new(BufReader::with_capacity(1 << 16, unpacked))
 }
 
-/// What packs.
+/// Returns a compressor.
 fn packer() -> GzEncoder<Vec<u8>> {
     GzEncoder::new(Vec::new(), Compression::default())
 }
 
-/// Bytes that are unpacked at most. A thorough run of all timers takes some hundred million.
+/// Most decompressed bytes. A thorough run of all timers has some hundred million.
 const MOST_BYTES: u64 = 1 << 30;
-/// Nothing that was measured packs tighter than this; a trace of zeros does.
+/// Highest compression ratio: measured values never compress better, a trace of zeros does.
 const MOST_TIMES: u64 = 100;
-/// Bytes that any file may unpack to.
+/// Decompressed bytes that are always allowed.
 const FEW_BYTES: u64 = 4 << 20;
-/// Values of a whole trace, an object counting as several: a thorough run of all timers has some
-/// thirty million.
+/// Most values of a trace, each object counting as `OBJECT` values: a thorough run of all timers
+/// has some thirty million.
 const MOST_VALUES: u64 = 48 << 20;
-/// Values that an object takes the room of.
+/// Values that need as much memory as an object.
 const OBJECT: u64 = 6;
-/// Values of a single list; a process is never asked for more.
+/// Most values of a single list; no process is asked for more.
 const LONGEST_LIST: u64 = 1 << 20;
 
-/// Reads on from `inner` until it is too much.
+/// A reader that passes on the bytes of `inner` and fails beyond the limits.
 pub(super) struct Gauge<R> {
     inner: R,
-    /// Bytes that may still come.
+    /// Bytes that are still allowed.
     room: u64,
     values: u64,
     list: u64,
 }
 
 impl<R: Read> Gauge<R> {
-    /// For what unpacks from a number of bytes.
+    /// Creates a reader for a source of `packed` compressed bytes.
     pub(super) fn new(inner: R, packed: usize) -> Self {
         let room = most_from(packed);
         Self {

@@ -1,6 +1,6 @@
-//! Everything that a report is computed from: what was observed of each timer, of the machine and
-//! of its frequency, and how. The report is a pure function of it, so that a recording that was
-//! kept gives the same report again.
+//! A recording: all observations that a report is computed from, of the timers, the machine and its
+//! frequency, and the settings. The report is a pure function of the recording, so that a stored
+//! recording gives the same report again.
 
 mod file;
 mod row;
@@ -34,53 +34,53 @@ pub const SCHEMA: &str = "timermeter.trace.v1";
 pub struct Recording {
     /// Always `timermeter.trace.v1`.
     pub schema: String,
-    /// The program that observed.
+    /// The program that made the recording.
     pub tool: Tool,
     /// When the measurement began, UTC (RFC 3339).
     pub created: String,
-    /// What the machine is called among others, where the run was told.
+    /// The name of the machine within a fleet, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// The machine.
     #[serde(deserialize_with = "by_text")]
     pub platform: Platform,
-    /// What was found out about its frequencies.
+    /// The frequencies of the machine, from all sources.
     pub frequency: Parts,
-    /// Which frequency was to turn time into cycles.
+    /// The frequency that converts time to cycles.
     pub cycles_from: CyclesFrom,
-    /// How the measurement was made.
+    /// The settings of the measurement.
     #[serde(deserialize_with = "by_text")]
     pub settings: Settings,
-    /// What the read paths of this machine are held against.
+    /// The baselines for the read paths of this machine.
     pub yardsticks: Yardsticks,
-    /// The timers that were asked, in that order.
+    /// The timers that were measured, in that order.
     pub timers: Vec<Observation>,
-    /// Rows of timers, or of whole agents, that could not be asked.
+    /// Rows of timers, or of whole agents, that could not be measured.
     #[serde(deserialize_with = "by_text")]
     pub unasked: Vec<TimerRow>,
-    /// The timers that waited, each under each set of conditions.
+    /// The sleep primitives, each under each set of conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitObservation<WaitTrace>>,
-    /// The same of periodic timers.
+    /// The periodic timers, each under each set of conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub periods: Vec<WaitObservation<PeriodTrace>>,
 }
 
-/// A timer and what was observed of it.
+/// A timer and its observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The timer.
     #[serde(flatten)]
     pub timer: Timer,
-    /// What was observed, or why it failed.
+    /// The observations, or the reason why the timer failed.
     pub outcome: Result<Stored, String>,
 }
 
 impl Recording {
-    /// The report that follows. The version in it is that of this build, whose analysis it is.
+    /// Computes the report. Its version is that of this build, which analyses the recording.
     ///
     /// # Errors
-    /// When cycles are to be counted at the nominal frequency, and it is unknown.
+    /// When cycles use the nominal frequency and it is unknown.
     pub fn report(&self) -> Result<Report, NominalUnknown> {
         let (frequency, mut warnings) = summarise(&self.frequency, self.cycles_from)?;
         let asked = self.rows(frequency.cycles());
@@ -126,7 +126,8 @@ impl Recording {
         rows
     }
 
-    /// What its variant through the system call costs, where it has one and that was measured too.
+    /// Returns the cost of the variant through the system call, if there is one and it was
+    /// measured.
     fn syscall_variant(
         &self,
         observation: &Observation,
@@ -143,8 +144,8 @@ impl Recording {
 }
 
 impl Observation {
-    /// The whole row, verdicts included, of a timer that has no syscall variant. `frequency` in
-    /// hertz turns time into cycles.
+    /// Returns the complete row with verdicts, for a timer without a syscall variant. `frequency`
+    /// in hertz converts time to cycles.
     #[must_use]
     pub fn judged(&self, frequency: Option<Interval>, yardsticks: &Yardsticks) -> TimerRow {
         let (mut row, profile) = self.row(frequency);
@@ -154,7 +155,7 @@ impl Observation {
         row
     }
 
-    /// Adds the verdicts to its row.
+    /// Adds the verdicts to the row of the timer.
     fn judge(
         &self,
         row: &mut TimerRow,
@@ -173,7 +174,7 @@ impl Observation {
         disqualify(row, trust::judge(&case));
     }
 
-    /// The row of this timer but for the verdicts, and the figures in it.
+    /// Returns the row of this timer without the verdicts, and its profile.
     fn row(&self, frequency: Option<Interval>) -> (TimerRow, Option<Profile>) {
         let timer = &self.timer;
         let mut row = TimerRow::unmeasured(&timer.id, &timer.label, &timer.runtime, Status::Failed);

@@ -1,4 +1,4 @@
-//! From a profile to a row of the report: units, Quality, and what the reader should know.
+//! Converts a profile to a row of the report: units, Quality and warnings.
 
 use crate::findings::{CLOCKS, ClockCase, DISQUALIFYING, FAILED, PRECISION, PrecisionCase, judged};
 use crate::model::{
@@ -11,15 +11,15 @@ use crate::resolution::Resolution as Step;
 use crate::scoring::scored;
 use crate::trace::Trace;
 
-/// Fills the row from what was observed and what follows from it. `frequency`, in hertz, turns time
-/// into cycles; without it there are no cycles and no Quality.
+/// Fills the row from the observations and the profile. `frequency`, in hertz, converts time to
+/// cycles; without it, cycles and Quality are left empty.
 pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Option<Interval>) {
     row.ns_per_tick = profile.ns_per_tick;
     let hertz = frequency.map(|frequency| Hertz(frequency.value));
     if let Some((step_ns, step)) = resolution(profile, hertz) {
         (row.resolution_ns, row.resolution) = (step_ns, Some(step));
     }
-    // A call that costs nothing may come out a hair below nothing.
+    // The measured cost of a call without cost may be slightly negative.
     row.cost_ns = profile.cost.map(|cost| cost.within(0.0, f64::INFINITY));
     row.cost = row
         .cost_ns
@@ -40,7 +40,7 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
     row.warnings = judged(CLOCKS, &case);
 }
 
-/// Says so where Quality is not known as well as was asked for, and why.
+/// Warns if Quality is less precise than requested, with the reason.
 pub fn warn_if_imprecise(row: &mut TimerRow, precision: f64, scatter: Option<f64>) {
     let Some(quality) = row.quality.filter(Interval::is_bounded) else {
         return;
@@ -54,8 +54,8 @@ pub fn warn_if_imprecise(row: &mut TimerRow, precision: f64, scatter: Option<f64
     row.warnings.extend(judged(PRECISION, &case));
 }
 
-/// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0,
-/// whatever its figures are: that value is kept for those (ICPE 2011, section 3).
+/// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0
+/// regardless of its other results: that value is reserved for such timers (ICPE 2011, section 3).
 pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
     let disqualified = judged(DISQUALIFYING, &verdicts);
     if !disqualified.is_empty() {
@@ -100,7 +100,7 @@ fn judge(row: &mut TimerRow, profile: &Profile) {
     row.remedy = remedy.map(Into::into);
 }
 
-/// The step or its bound, in nanoseconds and in other units.
+/// Returns the step or its upper bound in nanoseconds, and in ticks and cycles.
 fn resolution(
     profile: &Profile,
     frequency: Option<Hertz>,

@@ -1,4 +1,4 @@
-//! Timers that waited, and their rows of the report.
+//! Observations of sleep primitives and periodic timers, and their rows of the report.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,39 +8,39 @@ use crate::periods;
 use crate::scoring;
 use crate::trace::{PeriodTrace, WaitTrace};
 
-/// Why a timer that waits has no figures.
+/// The reason why a sleep primitive or periodic timer has no results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotUsable {
-    /// Whether the machine does not have it, or it failed.
+    /// Whether the machine lacks the timer or the timer failed.
     pub status: Status,
     /// The cause.
     pub reason: String,
-    /// What to do about it, if anything.
+    /// What the user can do about it, if anything.
     pub remedy: Option<String>,
 }
 
-/// A sleep primitive or a periodic timer, under one set of conditions, and what was observed of it.
+/// A sleep primitive or a periodic timer under one set of conditions, and its observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WaitObservation<T> {
     /// The timer.
     #[serde(flatten)]
     pub timer: Timer,
-    /// What the thread does while it waits.
+    /// Whether the thread blocks or spins during a wait.
     #[serde(default)]
     pub means: Means,
-    /// Under what it waited.
+    /// The conditions of the waits.
     pub conditions: WaitConditions,
     /// The period of a periodic timer, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period_ns: Option<u64>,
-    /// What was observed, or why nothing was.
+    /// The observations, or the reason why there are none.
     pub outcome: Result<T, NotUsable>,
-    /// Why it was not asked any more after that.
+    /// The reason why it was not measured any further after these observations.
     pub lost: Option<String>,
 }
 
 impl WaitObservation<WaitTrace> {
-    /// Its row. `hertz` turns CPU time into cycles.
+    /// Returns the row of the report. `hertz` converts CPU time to cycles.
     #[must_use]
     pub fn row(&self, hertz: Option<f64>) -> WaitRow {
         let trace = self.outcome.as_ref().ok();
@@ -59,7 +59,7 @@ impl WaitObservation<WaitTrace> {
 }
 
 impl WaitObservation<PeriodTrace> {
-    /// Its row.
+    /// Returns the row of the report.
     #[must_use]
     pub fn period_row(&self) -> PeriodRow {
         PeriodRow {
@@ -72,7 +72,7 @@ impl WaitObservation<PeriodTrace> {
 }
 
 impl<T> WaitObservation<T> {
-    /// What its row has in common with others; `case` is judged.
+    /// Returns the columns that all rows of waits share; the warnings follow from `case`.
     fn head<'a>(&'a self, mut case: WaitCase<'a>) -> RowHead {
         case.lost = self.lost.as_deref();
         let why = self.outcome.as_ref().err();

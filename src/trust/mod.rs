@@ -1,5 +1,5 @@
-//! Can a timer be trusted? Verdicts from evidence, one question a file. Pure: what is known comes
-//! in as arguments.
+//! Judges whether a timer can be trusted: verdicts from evidence, one question per file. All
+//! functions are pure; the evidence is passed as arguments.
 
 mod nature;
 mod path;
@@ -14,22 +14,22 @@ use crate::profile::Profile;
 use crate::text::numbers::{significant, time};
 use crate::trace::{Evidence, Trace};
 
-/// What the verdicts on one timer rest on.
+/// The input of the verdicts on one timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// What is declared of the timer.
+    /// The declared properties of the timer.
     pub properties: &'a Properties,
-    /// What was observed.
+    /// The observations.
     pub trace: &'a Trace,
-    /// What follows from it.
+    /// The results computed from the observations.
     pub profile: &'a Profile,
-    /// What leaving user mode costs here, and which clock source is in use.
+    /// The cost of leaving user mode on this machine, and the clock source in use.
     pub yardsticks: &'a Yardsticks,
-    /// The same clock through the system call, where that was measured.
+    /// The same clock through the system call, if it was measured.
     pub syscall_variant: Option<SyscallVariant<'a>>,
 }
 
-/// The verdicts.
+/// Returns all verdicts.
 #[must_use]
 pub fn judge(case: &Case) -> Verdicts {
     let stable = stability::judge(case);
@@ -49,12 +49,12 @@ impl Case<'_> {
         &self.trace.evidence
     }
 
-    /// The step in nanoseconds, or what it can be at most.
+    /// Returns the step, or its upper bound, in nanoseconds.
     fn step_ns(&self) -> Option<f64> {
         self.profile.step_at_most_ns()
     }
 
-    /// What it claims to count.
+    /// Returns the quantity that the timer claims to count.
     fn claimed(&self) -> Option<Counted> {
         self.evidence().claims.counts
     }
@@ -63,8 +63,8 @@ impl Case<'_> {
         Some(ticks * self.profile.ns_per_tick?)
     }
 
-    /// Why a question was not answered: that it was refused, or that the process which should have
-    /// answered ended.
+    /// Returns the reason why a question was not answered: it was refused, or the process that
+    /// should have answered ended.
     fn refusal(&self, question: &str) -> Option<&str> {
         let refusals = &self.evidence().refusals;
         refusals
@@ -74,7 +74,7 @@ impl Case<'_> {
     }
 }
 
-/// `once`, `3 times`.
+/// Returns `once` or, for example, `3 times`.
 fn times(count: u64) -> String {
     if count == 1 {
         "once".into()
@@ -83,18 +83,18 @@ fn times(count: u64) -> String {
     }
 }
 
-/// A time in nanoseconds, in words.
+/// Formats a time in nanoseconds with its unit.
 fn ns(ns: f64) -> String {
     time(Some(ns))
 }
 
-/// A rate with its uncertainty, in ppm.
+/// Formats a rate with its uncertainty, in ppm.
 fn ppm(offset: f64, uncertainty: f64) -> String {
     let (offset, uncertainty) = (significant(offset, 3), significant(uncertainty, 2));
     format!("{offset} ± {uncertainty} ppm")
 }
 
-/// How far a clock stepped back at most: in nanoseconds, where its tick is known.
+/// Formats the size of a step backwards: in nanoseconds if the tick is known, otherwise in ticks.
 fn nanoseconds(ns: Option<f64>, ticks: u64) -> String {
     ns.map_or_else(|| format!("{ticks} ticks"), self::ns)
 }

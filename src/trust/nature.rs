@@ -1,6 +1,5 @@
-//! What a timer counts, found by experiment and not by its name.
-//!
-//! What is declared against what was found.
+//! Determines what a timer counts by experiment, not by its name, and compares its declared with
+//! its measured properties.
 
 use super::{Case, ns};
 use crate::model::{Counted, Declared, Nature, Outcome, Stable};
@@ -60,10 +59,10 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
     }
 }
 
-/// How much of the time of the reference it advanced by. `None` where its steps are too long to
-/// tell.
+/// Returns the movement of the timer as a share of the time that passed on the reference. `None` if
+/// its steps are too long for this.
 fn share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
-    /// Of the time watched, at most this much may be lost to the step.
+    /// Largest step as a share of the time watched.
     /// *Judgement*.
     const LOST: f64 = 0.35;
     let all = case
@@ -77,20 +76,21 @@ fn share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
     (passed > 0.0 && case.step_ns()? <= LOST * passed).then_some(advanced / passed)
 }
 
-/// A clock that advanced by more than this share of the time moved along with it.
+/// Share of the elapsed time above which a clock counts as moving.
 /// *Judgement*.
 const MOVED: f64 = 0.5;
 
-/// One that advanced by less than this share stood still. Between the two a thread may have had a
-/// part of a CPU, or lost it between the readings of both clocks, which makes the window of one of
-/// them longer. *Judgement*.
+/// Share of the elapsed time below which a clock counts as standing still. For values in between,
+/// the thread may have had a part of a CPU, or lost it between the readings of both clocks, which
+/// makes one of their windows longer. *Judgement*.
 const STILL: f64 = 0.1;
 
-/// The same asleep, of a clock that does not claim wall time: what other threads of a runtime do
-/// then, and what was charged late, is added. *Judgement*.
+/// Share below which a clock that does not claim wall time counts as standing still during sleep:
+/// it includes the time of other threads of a runtime, and time that was charged late. *Judgement*.
 const STILL_ASLEEP: f64 = 0.3;
 
-/// Whether that is moving along with time, or standing still; in between neither is known.
+/// Returns whether a clock with this share moves (`true`) or stands still (`false`). `None` in
+/// between.
 fn moved(share: f64, still: f64) -> Option<bool> {
     if share > MOVED {
         Some(true)
@@ -101,12 +101,13 @@ fn moved(share: f64, still: f64) -> Option<bool> {
     }
 }
 
-/// What explains the observations, and nothing else does.
+/// Returns the only quantity that explains the observations, if there is exactly one.
 ///
-/// Where other programs want the CPUs a thread that should compute does not run, and a clock of CPU
-/// time shows less of it than it would, or nothing; never more. So only what moved is certain, and
-/// that a clock stood still is so only where no thread was to run, asleep. What a clock of CPU time
-/// would show beside a thread that was kept from its CPU is held against none.
+/// If other programs compete for the CPUs, a thread that should compute does not run, and a clock
+/// of CPU time shows less movement or none, but never more. Movement is therefore certain, while
+/// standing still is certain only during sleep, when no thread should run. Missing movement next to
+/// a busy thread is not counted against a clock of CPU time, because that thread may have been kept
+/// from its CPU.
 fn found(
     spinning: Option<f64>,
     sleeping: Option<f64>,
@@ -122,18 +123,18 @@ fn found(
     };
     match (at_work, moved(sleeping?, still_asleep)?, with_busy) {
         (Some(Some(true)) | None, true, Some(Some(true)) | None) => Some(Counted::Wall),
-        // No CPU time does so. But that of a process moves asleep as well, by the threads of its
-        // runtime.
+        // No clock of thread CPU time behaves like this. A clock of process CPU time may move
+        // during sleep because of the threads of its runtime.
         (Some(Some(false)), true, Some(_)) if claimed != Some(Counted::ProcessCpu) => {
             Some(Counted::SomethingElse)
         }
         (Some(Some(true)), false, Some(Some(true))) => Some(Counted::ProcessCpu),
-        // The clock of a process stands still as well beside a busy thread that was kept from its
+        // The clock of a process also stands still next to a busy thread that was kept from its
         // CPU.
         (Some(Some(true)), false, Some(Some(false))) => match claimed {
             Some(Counted::ProcessCpu) => None,
-            // A raw counter whose rate was taken while the thread computed may count cycles as well
-            // as time.
+            // For a raw counter whose rate was measured while the thread computed, cycles and CPU
+            // time look the same.
             Some(Counted::ThreadCycles) => Some(Counted::ThreadCycles),
             _ => Some(Counted::ThreadCpu),
         },
@@ -141,7 +142,8 @@ fn found(
     }
 }
 
-/// Which thread may not have run though it should, where that explains what was observed.
+/// Explains the observations by a thread that was kept from its CPU, if that is possible; otherwise
+/// empty.
 fn kept_away(spinning: Option<f64>, sleeping: Option<f64>, busy: Option<f64>) -> &'static str {
     let short = |share: Option<f64>| share.is_some_and(|share| share <= MOVED);
     if short(sleeping) && (short(spinning) || short(busy)) {
@@ -151,12 +153,12 @@ fn kept_away(spinning: Option<f64>, sleeping: Option<f64>, busy: Option<f64>) ->
     }
 }
 
-/// Steps that are longer than declared by less than this are as declared: units are rounded.
+/// Factor by which a step may be longer than declared: units are rounded.
 /// *Judgement*.
 const AS_DECLARED: f64 = 1.5;
 
-/// How much a declared tick may be off, in ppm, beyond what is not known of it: the most that the
-/// kernel slews a clock. *Definition*.
+/// Tolerated error of a declared tick beyond the uncertainty of the measurement, in ppm: the most
+/// that the kernel slews a clock. *Definition*.
 const OFF: f64 = 500.0;
 
 pub(super) fn against_the_declared(case: &Case, stable: &Stable) -> Declared {

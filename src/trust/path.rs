@@ -1,10 +1,11 @@
-//! Read path: who answers, judged by the cost against that of its variants through the system call.
+//! Read path: determines whether user mode, the kernel or the hypervisor answers a read, by
+//! comparing its cost with that of a variant through the system call.
 //!
-//! Paths: does a clock that is to be had in several ways say the same in each?
+//! Paths: checks whether different ways to read one clock agree.
 //!
-//! A reading between two of the same clock in the usual way is neither below the first nor above
-//! the last, but for what its unit cuts off and for the lag of a clock that only the timer
-//! interrupt moves.
+//! A reading by another path that is taken between two readings by the usual path must not be below
+//! the first or above the last, except for the truncation to its unit and for the lag of a clock
+//! that only the timer interrupt updates.
 
 use serde::{Deserialize, Serialize};
 use timers::clock_sources::{self, TIME_STAMP_COUNTER};
@@ -14,17 +15,18 @@ use crate::model::{ComparedPath, Counted, Outcome, Path, Paths, ReadPath, ReadsB
 use crate::text::numbers::time;
 use crate::trace::OtherPath;
 
-/// What leaving user mode costs here.
+/// The cost of leaving user mode on this machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Yardsticks {
-    /// An empty system call, in nanoseconds.
+    /// Cost of an empty system call, in nanoseconds.
     pub system_call_ns: Option<f64>,
-    /// A read of the system's clock by its system call, in nanoseconds.
+    /// Cost of reading the system's clock by its system call, in nanoseconds.
     pub clock_call_ns: Option<f64>,
-    /// The id of the timer that makes that call; `monotonic-syscall` where an older trace does not
-    /// say.
+    /// The id of the timer that makes that call; `None` in older traces, which means
+    /// `monotonic-syscall`.
     pub clock_call: Option<String>,
-    /// An instruction that traps to the hypervisor, in nanoseconds; `None` without one.
+    /// Cost of an instruction that traps to the hypervisor, in nanoseconds; `None` without a
+    /// hypervisor.
     pub trap_ns: Option<f64>,
     /// The clock source that the kernel uses.
     pub clock_source: Option<String>,
@@ -37,24 +39,24 @@ pub struct Yardsticks {
 pub struct SyscallVariant<'a> {
     /// Its id.
     pub id: &'a str,
-    /// What it costs, in nanoseconds.
+    /// Its cost, in nanoseconds.
     pub cost_ns: f64,
 }
 
 /// A read that costs less than this share of an empty system call never left user mode.
 /// *Judgement*.
 const LESS: f64 = 0.7;
-/// A read that costs at least this share of its system call is one.
+/// A read that costs at least this share of its system call is a system call.
 /// *Judgement*.
 const AS_MUCH: f64 = 0.8;
-/// A read that costs less than this share of its system call is none.
+/// A read that costs less than this share of its system call is not a system call.
 /// *Judgement*: the two are not timed at one moment, and the core may be slower at one of them.
 const CLEARLY_LESS: f64 = 0.5;
-/// An instruction that costs at least this share of one that is known to trap does so too: leaving
-/// the guest and coming back is most of it. *Judgement*.
+/// A read that costs at least this share of an instruction known to trap also traps: leaving and
+/// entering the guest is most of the cost. *Judgement*.
 const TRAPS: f64 = 0.5;
 
-/// The same for counters of cycles, of which nothing else is known.
+/// The same share for cycle counters, for which there is no other indication.
 /// *Judgement*.
 const TRAPS_SURELY: f64 = 0.8;
 
@@ -78,7 +80,7 @@ fn found(case: &Case) -> (Outcome, Option<Path>, String) {
     };
     let cost = cost.value;
     let costs = ns(cost.max(0.0));
-    // Without a vDSO only the kernel reads the counter, whatever that costs it.
+    // Without a vDSO only the kernel reads the counter, at any cost.
     let by_kernel = yard.vdso == Some(false) && case.properties.reads_by == Some(ReadsBy::Vdso);
     if let Some(what) = trapped(case, cost).filter(|_| !by_kernel) {
         let finding = format!(
@@ -123,8 +125,8 @@ fn found(case: &Case) -> (Outcome, Option<Path>, String) {
     }
 }
 
-/// What a clock that should be answered in user mode would cost through the system call: its own,
-/// where that was measured, else that of the system's clock.
+/// Returns the variant through the system call of a clock that should be answered in user mode: its
+/// own variant if it was measured, otherwise that of the system's clock.
 fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
     let by_vdso = case.properties.reads_by == Some(ReadsBy::Vdso);
     let id = case
@@ -139,13 +141,13 @@ fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
     case.syscall_variant.or(usual).filter(|_| by_vdso)
 }
 
-/// What cannot be read without the hypervisor, if anything: as it shows where the counter is read
-/// bare, and where the kernel reads it for its own clocks.
+/// Returns what traps to the hypervisor, if anything: the instruction or counter that the timer
+/// reads directly, or the counter that the kernel reads for its clocks.
 fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
     let yard = case.yardsticks;
     let trap = yard.trap_ns.filter(|trap| cost >= TRAPS * trap)?;
-    // Read by a system call it takes what another event takes that way, and the trap; how, and what
-    // a runtime adds, may be unknown.
+    // A read by a system call costs as much as that call for another event, plus the trap. The cost
+    // of the call may be unknown, and so may the overhead of a runtime.
     let beneath_ns = match case.properties.reads_by {
         Some(ReadsBy::Instruction) => Some(0.0),
         _ => case.syscall_variant.map(|variant| variant.cost_ns),
@@ -157,7 +159,7 @@ fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
             (cost - beneath_ns? >= TRAPS_SURELY * trap).then_some("its counter")
         }
         (false, Some(Counted::Wall)) => Some("its instruction"),
-        // What entering the kernel takes is no trap.
+        // The cost of entering the kernel is no trap.
         (true, Some(Counted::Wall))
             if reads_counter
                 && case.properties.reads_by.is_some()
@@ -169,8 +171,8 @@ fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
     }
 }
 
-/// A clock that the timer interrupt updates may lag by this many of its declared steps: the
-/// interrupt may come late. *Judgement*: as many as of clocks that are updated late.
+/// Declared steps by which a clock that the timer interrupt updates may lag, because the interrupt
+/// may come late. *Judgement*: as many as of clocks that are updated late.
 const LATE: i64 = 10;
 
 pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
@@ -214,7 +216,7 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
 }
 
 fn row(seen: &OtherPath) -> ComparedPath {
-    // What may be cut off, or come late.
+    // Difference that truncation and late updates explain, in nanoseconds.
     let allowed = seen.unit_ns + LATE * seen.lag_ns;
     let behind = seen.behind_ns - allowed + 1;
     ComparedPath {

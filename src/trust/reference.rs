@@ -1,15 +1,16 @@
-//! Can others be held against the reference? It never goes back from one comparison to the next,
-//! and from the first to the last it counts as much as passed by the clock of the caller. One that
-//! wraps does neither, and all windows across a wrap would be lost in silence.
+//! Checks whether timers can be compared with the reference: it must never go back from one
+//! comparison to the next, and must count as much time from the first to the last as passed on the
+//! clock of the caller. A reference that wraps violates at least one condition; otherwise all
+//! windows across a wrap would be lost unnoticed.
 
 use super::{Case, nanoseconds, ns, times};
 use crate::model::{Counted, Outcome};
 
-/// As much more or less a clock may count that runs on hardware of its own: the kernel corrects a
-/// clock by 500 ppm at most (adjtimex(2)), so each of two may be off by that. *Computed*.
+/// Relative deviation allowed for a clock on separate hardware: the kernel corrects a clock by 500
+/// ppm at most (adjtimex(2)), so each of two clocks may be off by that. *Computed*.
 const HARDWARE: f64 = 1e-3;
 
-/// Steps backwards between two comparisons, and the largest, in ticks.
+/// The number of steps backwards between two comparisons, and the largest one in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Back {
     pub(super) steps: u64,
@@ -28,7 +29,8 @@ impl Back {
     }
 }
 
-/// Why nothing can be held against it, and what follows for the timer, which may be the same clock.
+/// Returns the reason why nothing can be compared with the reference, and the verdict on the timer,
+/// which may be the same clock.
 pub(super) fn objection(case: &Case) -> Option<(Outcome, String)> {
     let reference = &case.trace.reference;
     let (ns, step) = (reference.ns_per_tick, reference.uncertainty_ns());
@@ -61,7 +63,7 @@ pub(super) fn objection(case: &Case) -> Option<(Outcome, String)> {
     })
 }
 
-/// Steps of the timer itself backwards between two comparisons.
+/// Returns the steps backwards of the timer itself between two comparisons.
 pub(super) fn of_the_timer(case: &Case) -> Back {
     let advances = case.evidence().advances.iter();
     gaps(case, |[_, timer, _], [_, next, _]| {
@@ -71,7 +73,7 @@ pub(super) fn of_the_timer(case: &Case) -> Back {
     .fold(Back::default(), |back, gap| back.and(gap, 0.0))
 }
 
-/// Comparisons that followed each other.
+/// Returns the gaps between successive comparisons, in ticks.
 fn gaps<'a>(
     case: &'a Case,
     gap: fn(&[i64; 3], &[i64; 3]) -> i64,
@@ -110,8 +112,9 @@ fn own_miscount(case: &Case) -> Option<String> {
     )
 }
 
-/// What it counted from the first comparison to the last, at least and at most, against what
-/// passed.
+/// Compares the time that a clock counted from the first comparison to the last, as a lower and an
+/// upper bound in nanoseconds, with the time that passed. Returns the difference in words, if it is
+/// too large.
 fn miscounted(case: &Case, [least, most]: [f64; 2], step: f64, rate: f64) -> Option<String> {
     let [low, high] = case.evidence().passed_ns?.map(|ns| ns as f64);
     let rate = HARDWARE + rate;

@@ -1,9 +1,10 @@
-//! Stable: does it keep its rate against the reference, without jumps and freezes?
+//! Stable: does a timer keep its rate relative to the reference, without jumps and freezes?
 //!
-//! A comparison reads the reference, the timer, and the reference again: so the timer was read at
-//! the middle of the two, give or take half their distance. From one comparison to the next both
-//! clocks have to move by as much, but for what their steps cut off and for 1000 ppm: twice the
-//! most that the kernel slews a clock (adjtimex(2)), and more than any quartz is off.
+//! A comparison reads the reference, the timer, and the reference again. The timer was therefore
+//! read at the midpoint of both reference readings, with an error of at most half their distance.
+//! From one comparison to the next both clocks must move by the same time, except for the
+//! truncation by their steps and for 1000 ppm: twice the most that the kernel slews a clock
+//! (adjtimex(2)), and more than the error of any quartz.
 
 mod advances;
 mod rates;
@@ -20,21 +21,21 @@ use crate::resolution::Resolution;
 use crate::text::numbers::{significant, time};
 use timers::clock_sources;
 
-/// How far a clock may be off and still be called stable, as a share.
+/// Largest rate error of a stable clock, as a share.
 /// *Definition*: the most that the kernel slews a clock (adjtimex(2)).
 const SLEW: f64 = 500e-6;
 
-/// A clock that is slower than this, in ppm, did not move for most of the time.
+/// Offset in ppm below which a clock stood still for most of the time.
 /// *Judgement*.
 const STILL: f64 = -900_000.0;
 
-/// A rate that is not known better than this, in ppm, is not known.
+/// Uncertainty in ppm above which a rate counts as unknown.
 /// *Judgement*: a step of a fifth of the time watched.
 const WORTHLESS: f64 = 200_000.0;
 
-/// A clock may be updated late by this many of its steps. The kernel updates those that it moves by
-/// its tick once the CPU that keeps the tick runs again; nothing is lost then. *Judgement*: ten
-/// ticks of 4 ms are as long as hypervisors that share CPUs keep one of them from running.
+/// Steps by which the update of a clock may be late. If the kernel moves a clock by its tick, it
+/// updates the clock when the CPU that keeps the tick runs again, and no time is lost. *Judgement*:
+/// ten ticks of 4 ms are as long as hypervisors that share CPUs keep one of them from running.
 const LATE: f64 = 10.0;
 
 pub(super) fn judge(case: &Case) -> Stable {
@@ -44,7 +45,7 @@ pub(super) fn judge(case: &Case) -> Stable {
     let uncertainty = 2.0 * case.trace.reference.uncertainty_ns() + case.step_ns().unwrap_or(0.0);
     let runs = [&series, &close, &sparse_comparisons];
     let mut found = FoundInWindows::default();
-    // Of the run that was watched for longest.
+    // Values of the run that was watched for longest.
     let (mut watched_ns, mut smallest_jump_ns) = (0.0, None);
     if knows_steps(case) {
         for run in runs {
@@ -119,8 +120,8 @@ fn without_rate(stable: Stable) -> Stable {
     }
 }
 
-/// CPU time stands still whenever something else runs, so freezes say nothing; but it cannot run
-/// ahead.
+/// Judges a clock of CPU time: it stands still whenever something else runs, so freezes are no
+/// error, but it must not run ahead of wall time.
 fn judge_cpu_time(stable: Stable) -> Stable {
     if stable.jumps > 0 {
         let ahead = time(stable.largest_ns);
@@ -131,10 +132,10 @@ fn judge_cpu_time(stable: Stable) -> Stable {
     answered(without_rate(stable), Outcome::NotApplicable, finding)
 }
 
-/// Cycles follow the frequency of the core and claim no rate. But no core is that fast, nor does it
-/// stand still at work.
+/// Judges a cycle counter: it follows the frequency of the core and claims no rate, but must
+/// neither exceed the speed of any core nor stand still during work.
 fn judge_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> Stable {
-    /// Cycles in a nanosecond.
+    /// Most cycles in a nanosecond.
     /// *Definition*: no core is that fast.
     const FASTEST: f64 = 20.0;
     let tick = case.profile.ns_per_tick.unwrap_or(1.0);
@@ -184,12 +185,12 @@ fn judge_wall_time(
     found: &FoundInWindows,
 ) -> Stable {
     use Outcome::{Fail, NotTested, Pass};
-    // By its ends alone, which are certain, however unsteady it was in between.
+    // The endpoints alone decide, because they are certain even if the rate varied in between.
     let (offset, uncertainty) = (1e6 * known.long.offset, 1e6 * known.long.uncertainty);
     let is_off = offset.abs() - uncertainty > SLEW * 1e6;
     let declared = case.trace.declared;
-    // A process in which a calibration went wrong is met now and then, whatever the run; what is
-    // usual tells what the clock is.
+    // A process with a failed calibration occurs now and then in any run, so only a majority of
+    // processes counts.
     let other = known.farthest.filter(|_| 2 * known.off > known.processes);
     let window = time(stable.longest_window_s.map(|s| s * 1e9));
     let most = time(stable.largest_ns);
@@ -247,7 +248,8 @@ fn judge_wall_time(
 fn steady(case: &Case, stable: &Stable, known: &KnownRate, found: &FoundInWindows) -> String {
     let figure = |share: f64, digits| significant(1e6 * share, digits);
     let mut finding = if case.trace.declared {
-        // What does not differ from 0 is reported as 0, but for a range that lies on one side.
+        // An offset that does not differ from 0 is reported as 0, unless the processes show a
+        // range.
         let is_none = known.usual.abs() < known.half && known.between.is_none();
         let usual = if is_none { 0.0 } else { known.usual };
         let (usual, half) = (figure(usual, 2), figure(known.half, 2));
@@ -256,7 +258,7 @@ fn steady(case: &Case, stable: &Stable, known: &KnownRate, found: &FoundInWindow
         "it keeps its rate against its reference".to_owned()
     };
     finding += &format!(" over {}", time(stable.longest_window_s.map(|s| s * 1e9)));
-    // Jumps that would have been found, wherever in the time that was watched they fell.
+    // Jumps of this size would have been found anywhere in the watched time.
     if let Some(most_ns) = stable.smallest_jump_ns {
         finding += &format!(", without jumps of more than {}", ns(most_ns));
     }
@@ -270,7 +272,7 @@ fn steady(case: &Case, stable: &Stable, known: &KnownRate, found: &FoundInWindow
     if stable.shares_oscillator == Some(true) {
         finding += "; both run on one oscillator, whose true frequency is unknown";
     }
-    // As a clock does that is moved by a tick, where the machine is kept from running.
+    // A clock that the kernel moves by its tick is late if the machine was kept from running.
     if found.late > 0 {
         let (often, latest) = (times(found.late.into()), ns(found.latest));
         finding += &format!("; it was updated late {often}, by up to {latest}, and caught up");
@@ -278,14 +280,14 @@ fn steady(case: &Case, stable: &Stable, known: &KnownRate, found: &FoundInWindow
     finding
 }
 
-/// Steps of unknown length look like jumps and freezes.
+/// Returns whether the step is known: steps of unknown length look like jumps and freezes.
 fn knows_steps(case: &Case) -> bool {
     matches!(case.profile.resolution, Resolution::Resolved { .. })
 }
 
-/// CPU time moves with wall time at most; that of a process on all its CPUs at once. What is usual
-/// says nothing of it: a thread that is often interrupted runs for half of most windows, and for
-/// all of some.
+/// Returns the highest rate relative to wall time: 1 for the CPU time of a thread, the number of
+/// CPUs for a process; `None` for other clocks. The usual rate is no limit for CPU time: a thread
+/// that is often interrupted runs for half of most windows, and for all of some.
 fn most_rate(case: &Case) -> Option<f64> {
     match case.claimed()? {
         Counted::ProcessCpu => Some(
@@ -298,10 +300,10 @@ fn most_rate(case: &Case) -> Option<f64> {
     }
 }
 
-/// How much time may be counted late: what another thread of a process uses is added to the time of
-/// that once a tick (of 10 ms at most), by each other CPU.
+/// Returns the time that may be counted late, in nanoseconds: each other CPU adds the time of a
+/// thread to its process only once a tick (of 10 ms at most).
 fn late_ns(case: &Case) -> f64 {
-    /// How late another CPU may charge a process, in nanoseconds.
+    /// Latest time at which another CPU charges a process, in nanoseconds.
     /// *Definition*: the longest tick (CONFIG_HZ=100).
     const TICK_NS: f64 = 1e7;
     if case.claimed() == Some(Counted::ProcessCpu) {
@@ -311,8 +313,8 @@ fn late_ns(case: &Case) -> f64 {
     }
 }
 
-/// The reference itself left the clock of the kernel, which nothing but slewing moves: nothing can
-/// be held against it, and counters like it fail with it.
+/// Judges a timer whose reference deviated from the clock of the kernel, which only slewing moves:
+/// nothing can be compared with that reference, and raw counters, like the reference, fail.
 fn blame_reference(case: &Case, stable: Stable) -> Stable {
     let reference = &case.trace.reference;
     let strayed = format!(
@@ -336,8 +338,8 @@ fn blame_reference(case: &Case, stable: Stable) -> Stable {
     answered(stable, Outcome::Fail, finding)
 }
 
-/// The shortest windows come from the first of the runs, which lie ever further apart; each next
-/// one tells longer windows only.
+/// Returns the Allan deviations. The shortest windows come from the first run; the comparisons of
+/// each next run are farther apart and add longer windows only.
 fn allan(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
     let of = |run: &Vec<Comparison>| {
         let samples: Vec<(f64, f64)> = run
@@ -360,13 +362,13 @@ fn allan(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
     points
 }
 
-/// Known where the kernel builds its clocks on the counter that the reference reads; a raw counter
-/// beside another raw one too.
+/// Returns whether timer and reference share an oscillator: `Some(true)` if the kernel builds its
+/// clocks on the counter that the reference reads, or if both are raw counters; otherwise `None`.
 fn shares_oscillator(case: &Case) -> Option<bool> {
     let by_tsc = case.trace.reference.family == Some(Family::CpuCounter);
     match case.yardsticks.clock_source.as_deref() {
-        // All of them are made of the counter; of others (hpet, acpi_pm) it is not known what they
-        // run on.
+        // The kernel's clocks are built on the counter. For other clock sources (hpet, acpi_pm),
+        // the oscillator is unknown.
         Some(source) if by_tsc && clock_sources::reads_counter(source) => Some(true),
         _ if by_tsc && !case.trace.declared => Some(true),
         _ => None,

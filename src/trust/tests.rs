@@ -11,7 +11,8 @@ use crate::profile::profile;
 use crate::resolution::Resolution;
 use crate::trace::{Claims, Intervals, Meanwhile, Moved, Order, Pair, Reference, Threads};
 
-/// A clock of 1 ns that is compared with a reference of 1 ns, its step resolved; evidence as given.
+/// A clock of 1 ns that is compared with a reference of 1 ns. Its step is resolved; the evidence is
+/// given.
 fn trace(evidence: Evidence) -> Trace {
     let intervals = (0..400)
         .map(|work| Intervals {
@@ -194,7 +195,7 @@ fn one_step_back_is_enough() {
     );
 }
 
-/// The clock, or a raw counter, costs 30 ns.
+/// The read path of a clock, or of a raw counter, that costs 30 ns.
 fn path(
     yardsticks: &Yardsticks,
     syscall_variant: Option<SyscallVariant>,
@@ -318,8 +319,8 @@ fn cost_decides_read_path() {
         "{}",
         found.finding
     );
-    // Too little for the one, too much for the other: one of the yardsticks was timed at a slow
-    // moment.
+    // Too little for the clock's call, too much for user mode: one of the baselines was timed at a
+    // slow moment.
     let found = path(&yard("hpet", 40.0, 55.0, 1_500.0), None, true);
     assert_eq!(
         (found.outcome, found.path),
@@ -327,7 +328,7 @@ fn cost_decides_read_path() {
         "{}",
         found.finding
     );
-    // Of an emulator, to which nothing costs more than something else: 35 ns are no trap.
+    // An emulator, on which all instructions cost about the same: 35 ns are no trap.
     let without = Yardsticks {
         vdso: Some(false),
         ..yard("tsc", 2.0, 31.0, 35.0)
@@ -373,7 +374,7 @@ fn busy_machine_keeps_cpu_time() {
     assert!(found.finding.contains("20 %"), "{}", found.finding);
 }
 
-/// Threads that were to compute got what other programs left them, as a share of the time.
+/// Threads that should compute get only the share of time that other programs leave.
 #[test]
 fn starved_thread_keeps_the_clock() {
     for (counts, asleep) in [
@@ -383,7 +384,7 @@ fn starved_thread_keeps_the_clock() {
     ] {
         for got in [0.0, 0.02, 0.11, 0.23, 0.29, 0.31, 0.45, 0.9] {
             for with_busy in [0.0, 0.02, 0.11, 0.23, 0.29, 0.31, 0.45, 0.9] {
-                // Beside a busy thread the clock of the thread that sleeps stands still.
+                // Next to a busy thread, the clock of the sleeping thread stands still.
                 let with_busy = if counts == Counted::ThreadCpu {
                     0.0
                 } else {
@@ -428,8 +429,8 @@ fn starved_thread_keeps_the_clock() {
 fn unexplained_clock_counts_something_else() {
     for counts in [Counted::Wall, Counted::ThreadCpu] {
         for (shares, known) in [
-            // It moves asleep and not at work: no clock of CPU time does, however long its thread
-            // waits.
+            // The clock moves during sleep and not at work: no clock of CPU time does, however long
+            // its thread waits.
             ((0.0, 1.0, 0.0), true),
             ((0.0, 1.0, 0.9), true),
             // The thread lost its CPU between the readings of both clocks.

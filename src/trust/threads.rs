@@ -1,4 +1,5 @@
-//! Does it step backwards, within a thread (monotonic) or between two (thread-safe)?
+//! Judges whether a timer steps backwards within a thread (monotonic) or between threads
+//! (thread-safe).
 
 use super::{Case, nanoseconds, ns, reference, times};
 use crate::model::{Counted, CpuOffset, Monotonic, Outcome, ThreadSafe};
@@ -89,7 +90,7 @@ fn cpu_offsets(case: &Case, threads: &Threads) -> Vec<CpuOffset> {
 pub(super) fn within_a_thread(case: &Case) -> Monotonic {
     let order = case.evidence().order.unwrap_or_default();
     let seen = case.profile.backward;
-    // A clock that wraps may do so between two answers only.
+    // A clock that wraps may do so only between two answers.
     let between = reference::of_the_timer(case);
     let backward = order.backward + seen.steps + between.steps;
     let largest = order.largest.max(seen.largest).max(between.largest);

@@ -1,4 +1,4 @@
-//! From looks to events.
+//! Derives events from samples of the clocks.
 
 use super::pause::Usual;
 use super::rates::{Change, Rates, Window};
@@ -6,35 +6,34 @@ use super::samples::{Samples, Stability};
 use super::{Cause, Event, EventKind, Look, Machine};
 use crate::model::Interval;
 
-/// By how much offsets between two clocks may differ from look to look, beside what both looks
-/// took, in nanoseconds. *Judgement*: four steps of the slowest clock source but the tick, of 279
-/// ns (`acpi_pm`).
+/// Tolerated change of the offset between two clocks from sample to sample, in nanoseconds, in
+/// addition to the duration of both samples. *Judgement*: four steps of the slowest clock source
+/// but the tick, of 279 ns (`acpi_pm`).
 const STEPS_NS: i64 = 1_117;
 
 /// The shortest suspend, in nanoseconds.
 /// *Judgement*: no machine sleeps and wakes in less.
 const SUSPEND_NS: i64 = 1_000_000;
 
-/// By how much the counter may be off what its rate makes of it, in nanoseconds, beside what is not
-/// known of the rate. *Judgement*: counters of different CPUs agree better where a clock can go by
-/// them.
+/// Tolerated deviation of the counter from its rate, in nanoseconds, in addition to the uncertainty
+/// of the rate. *Judgement*: counters of different CPUs agree better where a clock can go by them.
 const JUMP_NS: f64 = 20_000.0;
 
-/// What the rate of a counter may wander by between looks, as a share.
+/// Tolerated change of the rate of a counter between samples, as a share.
 /// *Judgement*: twenty times what a crystal does in a second.
 const WANDER: f64 = 2e-6;
 
-/// What is off by less, as a share of the time between two looks, may be another rate, which the
-/// windows tell. *Judgement*: twice the most that the kernel lets a rate be trimmed by.
+/// Deviation, as a share of the time between two samples, that may be a changed rate, which the
+/// windows detect. *Judgement*: twice the most that the kernel lets a rate be trimmed by.
 const ANOTHER_RATE: f64 = 1e-3;
 
-/// By how many seconds the RTC has to be ahead: each of two readings is a second wide.
+/// Seconds by which the RTC has to be ahead: each of two readings has an error of up to a second.
 /// *Computed*.
 const FROZEN_S: f64 = 2.0;
 
 const SECOND: f64 = 1e9;
 
-/// Judges looks one after the other.
+/// Judges successive samples.
 #[derive(Clone, Debug)]
 pub struct Judge {
     /// The shortest pause that is reported, in nanoseconds.
@@ -45,15 +44,15 @@ pub struct Judge {
     usual: Usual,
     slew: Rates,
     counter: Rates,
-    /// The trim of the rate when the last settled window of `slew` began, and when the present one
-    /// did.
+    /// The trim of the rate, in ppm, at the start of the last settled window of `slew` and at the
+    /// start of the current window.
     trims: [Option<f64>; 2],
     slewed: Samples,
     counted: Samples,
 }
 
 impl Judge {
-    /// One that tells pauses from that length on.
+    /// Creates a judge that reports pauses of at least this length, in nanoseconds.
     #[must_use]
     pub fn new(shortest_pause_ns: i64) -> Self {
         Self {
@@ -70,19 +69,20 @@ impl Judge {
         }
     }
 
-    /// Whether a look is so late that the machine should be asked about it.
+    /// Returns whether a sample is so late that the state of the machine should be read.
     #[must_use]
     pub fn is_late(&self, look: &Look) -> bool {
         look.monotonic.saturating_sub(look.planned) >= self.shortest_pause
     }
 
-    /// The stability of MONOTONIC against RAW, and of the counter against RAW.
+    /// Returns the stability of MONOTONIC relative to RAW, and of the counter relative to RAW.
     #[must_use]
     pub fn stability(&self) -> [Vec<Stability>; 2] {
         [self.slewed.stability(), self.counted.stability()]
     }
 
-    /// Seconds from the first look to the last, by the clock that goes on in a suspend.
+    /// Returns the seconds from the first sample to the last, on the clock that continues during a
+    /// suspend.
     #[must_use]
     pub fn watched_s(&self) -> f64 {
         self.first
@@ -91,7 +91,7 @@ impl Judge {
             .map_or(0.0, |(first, last)| since(first, last))
     }
 
-    /// Judges the next look.
+    /// Judges the next sample and returns its events.
     pub fn look(&mut self, look: Look) -> Vec<Event> {
         let (Some(first), Some(last)) = (self.first.clone(), self.last.take()) else {
             self.note(&look);
@@ -142,13 +142,13 @@ impl Judge {
             .zip(last.waited)
             .and_then(|(now, then)| now.checked_sub(then));
         let cause = self.usual.cause(look, late, waited);
-        // It began somewhere between the last look and when this one was to be taken.
+        // The pause began between the last sample and the planned time of this one.
         let most = look.monotonic - last.monotonic;
         events.push(context.of_time(EventKind::Pause, cause, late, [late, most.max(late)]));
         true
     }
 
-    /// All clocks but the RTC stood still.
+    /// Detects that all clocks except the RTC stood still.
     fn frozen(&self, context: &EventContext<'_>, slept: bool, events: &mut Vec<Event>) {
         let look = context.look;
         let Some((then, before)) = self.machine.as_ref().filter(|_| !slept) else {
@@ -183,7 +183,7 @@ impl Judge {
         let Some(is) = machine.source.as_deref().filter(|is| *is != was) else {
             return false;
         };
-        // A source that the kernel found wrong is offered no more.
+        // A clock source that the kernel rejected is no longer available.
         let offered = machine.sources.iter().any(|source| source == was);
         let cause = if offered {
             Cause::Chosen
@@ -211,7 +211,8 @@ impl Judge {
         };
         let passed = (raw - began) as f64;
         let took = (look.took + STEPS_NS) as f64;
-        // The machine is looked at first, as windows that hold a change of source tell nothing.
+        // The machine state is compared first, because windows that contain a change of source are
+        // invalid.
         let ahead = (look.monotonic - first.monotonic) as f64 - passed;
         self.slewed.add(passed / SECOND, ahead / SECOND);
         if look.machine.is_some() {
@@ -267,7 +268,8 @@ impl Judge {
         context.of_rate(EventKind::Slew, cause, change)
     }
 
-    /// By how much the counter is off what its rate makes of it, with the ends.
+    /// Returns how far the counter deviates from its rate, with the lower and upper bound, in
+    /// nanoseconds.
     fn jump(&self, look: &Look, last: &Look) -> Option<(i64, [i64; 2])> {
         let (rate, error) = self.counter.rate()?;
         let passed = (look.raw? - last.raw?) as f64;
@@ -280,7 +282,7 @@ impl Judge {
     }
 }
 
-/// How well a change of the offset between two clocks is known.
+/// Returns the uncertainty of a change of the offset between two clocks, in nanoseconds.
 fn bracket(look: &Look, last: &Look) -> i64 {
     look.took + last.took + STEPS_NS
 }
@@ -332,7 +334,7 @@ fn step(context: &EventContext<'_>, last: &Look, events: &mut Vec<Event>) {
     events.push(context.of_time(EventKind::Step, cause, set, [set - open, set + open]));
 }
 
-/// What all events of a look have.
+/// The first sample, and the sample that the events belong to.
 struct EventContext<'a> {
     first: &'a Look,
     look: &'a Look,

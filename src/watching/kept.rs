@@ -1,5 +1,5 @@
-//! What is kept of a watch: a JSON document a line, so that whatever ends the program, all that
-//! happened before is there.
+//! Reads and writes the log of a watch: one JSON document per line, so that earlier events are kept
+//! however the program ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,51 +8,52 @@ use super::{Event, Stability};
 /// The schema of each line.
 pub const SCHEMA: &str = "timermeter.watch.v1";
 
-/// A line.
+/// A line of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "kebab-case")]
 pub enum Line {
-    /// A watch begins.
+    /// The start of a watch.
     Begin(Begin),
-    /// Something happened.
+    /// An event.
     Event(Event),
-    /// A watch ended, by itself or by an interrupt; without this line it was killed.
+    /// The end of a watch, by itself or by an interrupt. The line is missing if the watch was
+    /// killed.
     End(End),
 }
 
-/// A watch begins.
+/// The start of a watch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Begin {
-    /// When, as RFC 3339.
+    /// The date, as RFC 3339.
     pub date: String,
-    /// How often the clocks are looked at, in seconds.
+    /// The time between two samples of the clocks, in seconds.
     pub period_s: f64,
     /// The shortest pause that is reported, in seconds.
     pub shortest_pause_s: f64,
-    /// The CPU that looks, where it could be bound to one.
+    /// The CPU that takes the samples, if the thread is pinned to one.
     pub cpu: Option<u32>,
     /// The clock source.
     pub clock_source: Option<String>,
-    /// The id of the raw counter that is looked at.
+    /// The id of the raw counter that is sampled.
     pub counter: Option<String>,
-    /// Clocks that cannot be read here, by id.
+    /// The ids of clocks that cannot be read on this machine.
     pub unread: Vec<String>,
 }
 
-/// A watch ended.
+/// The end of a watch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// When, as RFC 3339.
+    /// The date, as RFC 3339.
     pub date: String,
-    /// How long it lasted, in seconds.
+    /// The duration of the watch, in seconds.
     pub watched_s: f64,
-    /// Share of a CPU that it took.
+    /// CPU time of the watch as a share of one CPU.
     pub cpu_share: Option<f64>,
-    /// Events.
+    /// The number of events.
     pub events: usize,
-    /// The Allan deviation of MONOTONIC against RAW.
+    /// The Allan deviation of MONOTONIC relative to RAW.
     pub monotonic_stability: Vec<Stability>,
-    /// The Allan deviation of the counter of the CPU against RAW.
+    /// The Allan deviation of the CPU counter relative to RAW.
     pub counter_stability: Vec<Stability>,
 }
 
@@ -63,10 +64,10 @@ struct Document<L> {
     line: L,
 }
 
-/// A line as it is kept.
+/// Serialises a line with its schema.
 ///
 /// # Errors
-/// Never, but that is for the serializer to say.
+/// When serialisation fails, which these types rule out.
 pub fn line(line: &Line) -> serde_json::Result<String> {
     serde_json::to_string(&Document {
         schema: SCHEMA.to_owned(),
@@ -74,22 +75,22 @@ pub fn line(line: &Line) -> serde_json::Result<String> {
     })
 }
 
-/// What was kept: of the last watch, and of all.
+/// The contents of a log: the last watch, and the number of all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
-    /// Watches that were begun.
+    /// The number of watches that were started.
     pub watches: usize,
-    /// The last of them.
+    /// The start of the last watch.
     pub last: Option<Begin>,
-    /// How it ended; `None` where it goes on or was killed.
+    /// The end of the last watch; `None` if it is running or was killed.
     pub end: Option<End>,
-    /// What happened in it.
+    /// The events of the last watch.
     pub events: Vec<Event>,
-    /// Lines that are not of this program.
+    /// Lines that this program did not write.
     pub strange: usize,
 }
 
-/// Reads what was kept.
+/// Reads a log.
 #[must_use]
 pub fn read(text: &str) -> Kept {
     let mut kept = Kept::default();

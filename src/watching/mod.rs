@@ -1,11 +1,11 @@
-//! What happened to the clocks of a machine while they were looked at: pure judgements of looks
-//! that others take.
+//! Detects what happened to the clocks of a machine, from samples that the caller takes. All
+//! functions are pure.
 //!
-//! A look reads MONOTONIC, BOOTTIME, RAW, REALTIME and the counter of the CPU one right after the
-//! other. What one of them did and the others did not tells the cause: a suspend moves BOOTTIME
-//! and not MONOTONIC, a program that sets the time of day moves REALTIME and not BOOTTIME, a slew
-//! moves MONOTONIC against RAW, a migration the counter against RAW. A pause moves none of them,
-//! and is detected by looks that come late.
+//! A sample reads MONOTONIC, BOOTTIME, RAW, REALTIME and the CPU counter immediately after each
+//! other. The clocks that moved differently show the cause: a suspend moves BOOTTIME and not
+//! MONOTONIC, a program that sets the time of day moves REALTIME and not BOOTTIME, a slew moves
+//! MONOTONIC relative to RAW, a migration the counter relative to RAW. A pause moves none of them,
+//! and is detected by samples that come late.
 
 mod judge;
 pub mod kept;
@@ -24,90 +24,90 @@ pub use judge::Judge;
 pub use samples::Stability;
 pub use story::{sentence, tally};
 
-/// One look at the clocks. Times are in nanoseconds, each of its own clock.
+/// One sample of the clocks. Times are in nanoseconds of the respective clock.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
-    /// When it was to be taken, by MONOTONIC.
+    /// The planned time of the sample, on MONOTONIC.
     pub planned: i64,
     /// The kernel's clock that is slewed and never set.
     pub monotonic: i64,
-    /// The same, and it goes on in a suspend.
+    /// The kernel's clock that also continues during a suspend.
     pub boottime: Option<i64>,
-    /// What the clock source says, unslewed.
+    /// The clock of the clock source, without slewing.
     pub raw: Option<i64>,
     /// The time of day.
     pub realtime: Option<i64>,
-    /// The counter of the CPU, in its own ticks.
+    /// The CPU counter, in ticks.
     pub counter: Option<u64>,
-    /// From the first read to the last: offsets between two of them are known that well.
+    /// Time from the first read to the last: the error of offsets between two of the clocks.
     pub took: i64,
-    /// Whether the process was continued (SIGCONT) since the last look.
+    /// Whether the process was continued (SIGCONT) since the last sample.
     pub continued: bool,
-    /// How long this thread was ready to run and did not get a CPU, since it began.
+    /// Total time for which this thread was ready to run but had no CPU, since its start.
     pub waited: Option<u64>,
-    /// By how much the kernel trims the rate of its clocks, in ppm.
+    /// The correction that the kernel applies to the rate of its clocks, in ppm.
     pub trim_ppm: Option<f64>,
-    /// Seconds by which TAI is ahead of the time of day, as the kernel has it.
+    /// Seconds by which TAI is ahead of the time of day, according to the kernel.
     pub tai_offset_s: Option<i64>,
-    /// What the machine says of itself; looked at now and then, and whenever a look is late.
+    /// The state of the machine; read from time to time, and whenever a sample is late.
     pub machine: Option<Machine>,
 }
 
 impl Look {
-    /// What is kept of it: all but what the machine says.
+    /// Drops the state of the machine and keeps the clocks.
     fn of_clocks(mut self) -> Self {
         self.machine = None;
         self
     }
 }
 
-/// What a machine says of itself.
+/// The state of a machine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Machine {
-    /// The clock source.
+    /// The current clock source.
     pub source: Option<String>,
-    /// Those that could be used.
+    /// The available clock sources.
     pub sources: Vec<String>,
     /// Interrupts since the machine was started.
     pub interrupts: Option<u64>,
-    /// CPU time that the host took, since the machine was started.
+    /// CPU time that the host took since the machine was started, in nanoseconds.
     pub stolen_ns: Option<u64>,
-    /// The clock that goes on without the machine (RTC), in seconds.
+    /// The clock that runs while the machine is off (RTC), in seconds.
     pub rtc_s: Option<i64>,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
-    /// A look came late, though all clocks went on.
+    /// A sample came late, although all clocks continued.
     Pause,
     /// MONOTONIC stood still, BOOTTIME did not.
     Suspend,
-    /// All clocks stood still but the RTC.
+    /// All clocks except the RTC stood still.
     Frozen,
     /// The time of day was set.
     Step,
-    /// The rate of MONOTONIC against RAW changed.
+    /// The rate of MONOTONIC relative to RAW changed.
     Slew,
     /// The clock source changed.
     Source,
-    /// The counter of the CPU jumped against RAW.
+    /// The CPU counter jumped relative to RAW.
     CounterJump,
-    /// The rate of the counter of the CPU against RAW changed.
+    /// The rate of the CPU counter relative to RAW changed.
     CounterRate,
 }
 
-/// What caused it.
+/// The cause of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// This process alone was stopped, by a signal, a debugger or its control group: the machine
-    /// went on.
+    /// Only this process was stopped, by a signal, a debugger or its control group; the machine
+    /// continued.
     Process,
     /// This machine gave its CPU to other threads.
     Scheduler,
-    /// The host gave the CPU to others, and says so (stolen time).
+    /// The host gave the CPU to other guests and reports this (stolen time).
     Host,
     /// The whole machine stood still: its host, its firmware or its kernel.
     Machine,
@@ -121,13 +121,13 @@ pub enum Cause {
     Discipline,
     /// The kernel slews in an offset at its own rate (adjtime).
     Kernel,
-    /// The kernel gave the clock source up.
+    /// The kernel rejected the clock source.
     KernelGaveUp,
     /// The clock source was chosen by hand.
     Chosen,
     /// The counter was set: by the host, which may have moved the machine, or by firmware.
     Counter,
-    /// The machine was moved to another host, or set back to a snapshot: a pause and a counter that
+    /// The machine was moved to another host, or reset to a snapshot: it paused and its counter
     /// jumped.
     Migration,
 }
@@ -135,18 +135,18 @@ pub enum Cause {
 /// An event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// What happened.
+    /// The kind of the event.
     pub kind: EventKind,
-    /// What caused it.
+    /// Its cause.
     pub cause: Cause,
-    /// The time of day after it, in seconds since 1970.
+    /// The time of day after the event, in seconds since 1970.
     pub at_s: f64,
-    /// Seconds since the watch began, by the clock that goes on in a suspend.
+    /// Seconds since the watch began, on the clock that continues during a suspend.
     pub since_s: f64,
-    /// How much: seconds of time, or parts per million of rate.
+    /// Its size: seconds of time, or parts per million of rate.
     pub size: Option<Interval>,
-    /// `s` or `ppm`.
+    /// The unit of `size`: `s` or `ppm`.
     pub unit: String,
-    /// What else is known, as in `tsc → hpet`.
+    /// Additional information, such as `tsc → hpet`.
     pub note: String,
 }

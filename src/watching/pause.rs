@@ -1,17 +1,17 @@
-//! Who let a look be late.
+//! Finds the cause of a late sample.
 
 use super::{Cause, Look, Machine};
 
-/// Share of a pause that has to be accounted for by one cause.
+/// Share of a pause that one cause has to account for.
 /// *Judgement*: most of it.
 const MOST: f64 = 0.5;
 
-/// Interrupts that have to be missing, or to be there, before anything is said by them.
+/// Fewest expected interrupts in a pause for a decision based on them.
 /// *Judgement*: five standard deviations of so many by chance are less than half of them.
 const FEWEST: f64 = 100.0;
 
-/// What a machine does while it runs: how many interrupts it usually has, by which a machine that
-/// stood still is distinguished from a process that did.
+/// The interrupt rate and stolen time of a running machine. The interrupt rate distinguishes a
+/// machine that stood still from a process that was stopped.
 #[derive(Clone, Debug, Default)]
 pub struct Usual {
     at: Option<(i64, u64)>,
@@ -20,7 +20,7 @@ pub struct Usual {
 }
 
 impl Usual {
-    /// Notes a look at the machine; one that was late tells nothing of what is usual.
+    /// Adds a state of the machine. A late sample does not update the interrupt rate.
     pub fn note(&mut self, monotonic: i64, machine: &Machine, late: bool) {
         if let Some(interrupts) = machine.interrupts {
             if let (Some((then, before)), false) = (self.at, late) {
@@ -35,8 +35,8 @@ impl Usual {
         self.stolen = machine.stolen_ns;
     }
 
-    /// Who let `look`, which is `late` by so many nanoseconds, wait; `waited` is how long its
-    /// thread could have run meanwhile.
+    /// Returns the cause of a `look` that is `late` by this many nanoseconds; `waited` is the time
+    /// in nanoseconds for which its thread was ready to run.
     pub fn cause(&self, look: &Look, late: i64, waited: Option<u64>) -> Cause {
         let most = late as f64 * MOST;
         if look.continued {
@@ -52,14 +52,14 @@ impl Usual {
         }
         match machine.and_then(|machine| self.went_on(look.monotonic, machine, late)) {
             Some(true) => Cause::Process,
-            // The timer that was to wake this thread did not fire in time, and no signal stopped
-            // the process.
+            // The timer that should have woken this thread fired late, and no signal stopped the
+            // process.
             _ => Cause::Machine,
         }
     }
 
-    /// Whether the machine had interrupts as usual in a pause; `None` where that is unknown, as
-    /// of short ones.
+    /// Returns whether the machine had its usual number of interrupts in a pause; `None` if that is
+    /// unknown, for example for a short pause.
     fn went_on(&self, now: i64, machine: &Machine, late: i64) -> Option<bool> {
         let (then, before) = self.at?;
         let usual = self.a_nanosecond?;

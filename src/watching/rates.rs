@@ -1,43 +1,43 @@
-//! The rate of one clock against another, window by window, and when it changes.
+//! Measures the rate of one clock relative to another in windows, and detects when it changes.
 
-/// How long a window is, in nanoseconds of the other clock.
+/// Length of a window, in nanoseconds of the other clock.
 /// *Judgement*: offsets known to a microsecond at both ends tell its rate to 0.2 ppm.
 const WINDOW_NS: f64 = 10e9;
 
-/// Least change of rate that is an event, in ppm, beside what a window leaves open.
+/// Smallest change of rate that is an event, in ppm, in addition to the uncertainty of a window.
 /// *Judgement*: a time service that has settled trims by less from one minute to the next.
 const LEAST_PPM: f64 = 5.0;
 
 /// A change of rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// By how much, in ppm.
+    /// The size of the change, in ppm.
     pub ppm: f64,
-    /// How well that is known.
+    /// The largest error of `ppm`, in ppm.
     pub error_ppm: f64,
 }
 
-/// What a look says of the rate.
+/// The state of the window after a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Window {
-    /// The window is not over, or has to be confirmed by the next one.
+    /// The window is not complete, or the next window has to confirm it.
     Open,
-    /// It is over, and is as the one before.
+    /// The window is complete, and its rate agrees with the one before.
     Settled,
     /// The rate changed.
     Changed(Change),
 }
 
-/// One clock against another.
+/// The rate of one clock relative to another.
 #[derive(Clone, Debug, Default)]
 pub struct Rates {
     begun: Option<Sample>,
     settled: Option<Rate>,
-    /// The window before: the last one may hold the beginning of a change, too little of it to be
-    /// seen.
+    /// The window before the settled one. The settled one may contain the beginning of a change,
+    /// too short to be detected.
     before: Option<Rate>,
-    /// A window that differs: it may hold the change itself, so that the next one tells how large
-    /// it was.
+    /// A window with a different rate. It may contain the change itself, so the next one shows the
+    /// size of the change.
     differs: Option<Rate>,
 }
 
@@ -55,24 +55,25 @@ struct Rate {
 }
 
 impl Rates {
-    /// Forgets the window that is under way: something else happened in it.
+    /// Discards the current window, because another event disturbed it.
     pub fn interrupt(&mut self) {
         self.begun = None;
         self.differs = None;
     }
 
-    /// Forgets all.
+    /// Discards all windows.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Units of the one clock in a nanosecond of the other, and how well that is known; `None`
-    /// before the first window.
+    /// Returns units of the one clock per nanosecond of the other, and the uncertainty; `None`
+    /// before the first window is complete.
     pub fn rate(&self) -> Option<(f64, f64)> {
         self.settled.map(|rate| (rate.rate, rate.error))
     }
 
-    /// Adds a look: what both clocks passed since the watch began, and how long it took.
+    /// Adds a sample: the readings of both clocks since the watch began, and the duration of the
+    /// sample.
     pub fn add(&mut self, one: f64, other: f64, took: f64) -> Window {
         let sample = Sample { one, other, took };
         let Some(begun) = self.begun else {
@@ -110,7 +111,8 @@ impl Rates {
                 self.differs = Some(found);
                 Window::Open
             }
-            // What is no event is followed, so that a slow drift never adds up to one.
+            // A change that is no event updates the settled rate, so that a slow drift never adds
+            // up to an event.
             None => {
                 self.before = self.settled.replace(found);
                 Window::Settled
@@ -120,7 +122,7 @@ impl Rates {
                 (self.before, self.settled) = (None, Some(found));
                 Window::Changed(change)
             }
-            // It lasted less than a window: what that one held is a mean.
+            // The change lasted less than a window, so the rate of that window is a mean.
             Some(before) => Window::Changed(change(before)),
         }
     }

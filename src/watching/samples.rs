@@ -1,23 +1,23 @@
-//! How stable one clock was against another, over a whole watch.
+//! Measures the stability of one clock relative to another over a whole watch.
 
 use serde::{Deserialize, Serialize};
 
 use crate::rate;
 
-/// Samples that are kept; more are thinned out.
+/// Most samples that are kept; beyond this, every second one is dropped.
 /// *Judgement*: windows from a second up in an hour, from half a minute up in a day.
 const MOST: usize = 4096;
 
-/// The Allan deviation at windows of one length.
+/// The Allan deviation for one window length.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stability {
-    /// How long the windows are, in seconds.
+    /// The length of the windows, in seconds.
     pub window_s: f64,
-    /// By how much the rate differs from one to the next, as a share of it.
+    /// The deviation of the rate between successive windows, as a share.
     pub deviation: f64,
 }
 
-/// Offsets of a clock from another one.
+/// Offsets of one clock from another over time.
 #[derive(Clone, Debug)]
 pub struct Samples {
     kept: Vec<(f64, f64)>,
@@ -36,7 +36,7 @@ impl Default for Samples {
 }
 
 impl Samples {
-    /// Adds one: the time, and by how much the clock is ahead, both in seconds.
+    /// Adds a sample: the time, and how far the clock is ahead, both in seconds.
     pub fn add(&mut self, time: f64, ahead: f64) {
         if self.added.is_multiple_of(self.every) {
             self.kept.push((time, ahead));
@@ -52,12 +52,12 @@ impl Samples {
         }
     }
 
-    /// Forgets them: the clock was interrupted.
+    /// Discards all samples, because the clock was interrupted.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// The deviation at windows of 1, 2, 4, … usual distances.
+    /// Returns the deviation for windows of 1, 2, 4, … times the usual distance of samples.
     pub fn stability(&self) -> Vec<Stability> {
         let found = rate::allan_deviations(&self.kept).into_iter();
         found

@@ -1,12 +1,12 @@
-//! Events in words.
+//! Describes events in words.
 
 use std::fmt::Write as _;
 
 use super::{Cause, Event, EventKind};
 use crate::text::numbers::short_time;
 
-/// Each kind of event, its word in documents, and what is said of it: `SIZE`, `CAUSE` and `NOTE` are
-/// replaced.
+/// Each kind of event with its word in documents and its sentence, in which `SIZE`, `CAUSE` and
+/// `NOTE` are replaced.
 const KINDS: [(EventKind, &str, &str); 8] = [
     (EventKind::Pause, "pause", "pause of SIZE: CAUSE"),
     (
@@ -42,7 +42,7 @@ const KINDS: [(EventKind, &str, &str); 8] = [
     ),
 ];
 
-/// An event in a sentence.
+/// Returns a sentence that describes an event.
 #[must_use]
 pub fn sentence(event: &Event) -> String {
     let kind = KINDS.iter().find(|(kind, ..)| *kind == event.kind);
@@ -94,7 +94,7 @@ fn cause_in_words(cause: Cause) -> &'static str {
     }
 }
 
-/// How many events of each kind there were, with the largest. `None` where there were none.
+/// Returns the number of events of each kind, with the largest. `None` if there are no events.
 #[must_use]
 pub fn tally(events: &[Event]) -> Option<String> {
     let mut text = String::new();

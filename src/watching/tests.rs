@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use self::simulated::{Plan, Simulated};
 use super::{Cause, Event, EventKind, Judge};
 
-/// What an event should be found to be.
+/// The event that a plan should be detected as.
 fn truth(plan: Plan) -> (EventKind, Cause, Option<f64>) {
     match plan {
         Plan::MachineStopped(s) => (EventKind::Pause, Cause::Machine, Some(s)),
@@ -29,7 +29,8 @@ fn truth(plan: Plan) -> (EventKind, Cause, Option<f64>) {
     }
 }
 
-/// Watches for a number of seconds; each plan happens at its second. Pauses from 20 ms on are reported.
+/// Watches for a number of seconds and returns the events; each plan happens at its second. Pauses
+/// from 20 ms are reported.
 fn watched(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
     let mut machine = Simulated::new(seed);
     let mut judge = Judge::new(20_000_000);
@@ -54,7 +55,7 @@ fn found(events: &[Event], plan: Plan) -> bool {
     })
 }
 
-/// A pause of a migration is reported as a pause too.
+/// Returns the number of events of a plan: a migration is also reported as a pause.
 fn expected(plan: Plan) -> usize {
     if matches!(plan, Plan::Moved(_)) { 2 } else { 1 }
 }
@@ -90,7 +91,7 @@ fn finds_each_event_with_cause() {
             let at = random.random_range(60..100);
             let events = watched(seed, 160, &[(at, plan)]);
             assert!(found(&events, plan), "{plan:?}, seed {seed}: {events:#?}");
-            // adjtime begins and ends.
+            // The start and the end of adjtime are two events.
             let most = if matches!(plan, Plan::Adjtime(_)) {
                 2
             } else {
@@ -106,7 +107,7 @@ fn finds_each_event_with_cause() {
     }
 }
 
-/// Twenty events of six kinds in one watch of an hour, as they come.
+/// Twenty events of six kinds in one watch of an hour.
 #[test]
 fn finds_all_twenty_events() {
     let kinds = |at: usize, s: f64| match at % 6 {

@@ -1,4 +1,5 @@
-//! What a read adds to the code around it, asked in processes that time its calls as well.
+//! Measures the time that a read adds to the code around it, in processes that also time the calls
+//! of the timer.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,30 +15,30 @@ use crate::hosts::protocol::Op;
 use crate::model::Context;
 use crate::trace::InContext;
 
-/// How long a row of pieces of work should take with its reads, in nanoseconds: long against the
-/// step of any reference, short against interruptions. *Judgement*.
+/// Target time of a row of pieces of work including its reads, in nanoseconds: long relative to the
+/// step of any reference, short relative to the time between interruptions. *Judgement*.
 const ROW_NS: f64 = 20_000.0;
-/// What a piece of work takes, roughly, in nanoseconds.
-/// *Seen*: 16 to 25 ns; a miss takes longer, and its rows with it.
+/// Approximate time of a piece of work, in nanoseconds.
+/// *Seen*: 16 to 25 ns; a cache miss takes longer, and so do its rows.
 const PIECE_NS: f64 = 20.0;
-/// Pieces in a row.
+/// Fewest and most pieces in a row.
 /// *Judgement*.
 const TURNS: [f64; 2] = [16.0, 512.0];
-/// Pairs of rows a process.
-/// *Judgement*: the middle half of nine is without the interruptions that a row may have.
+/// Pairs of rows in a process.
+/// *Judgement*: the middle half of nine pairs excludes the rows that were interrupted.
 const PAIRS: u32 = 9;
-/// Pieces that rows of misses are cut into, each a pair of its own. Some misses take many times as
-/// long as others; the middle half of many short rows is without them, where every long row holds
-/// some. *Seen*: with 64 ten runs of one machine differed by a third less than with 16, in the same
-/// time.
+/// Pieces that rows of cache misses are cut into, each measured as a separate pair. Some misses
+/// take many times as long as the others: the middle half of many short rows excludes these misses,
+/// while every long row contains some. *Seen*: with 64 pieces, ten runs of one machine differed by
+/// a third less than with 16, in the same time.
 const PIECES: u32 = 64;
 /// Misses in such a row.
-/// *Judgement*: a row takes a microsecond, which any reference that is not coarse tells.
+/// *Judgement*: a row takes a microsecond, which any reference that is not coarse resolves.
 const MISSES: u32 = 8;
 
-/// What is asked at once of a timer whose reads cost a number of nanoseconds: the code around them,
-/// among that which is `wanted`, how many pieces of it are in a row, and how many pairs of rows
-/// there are. What one machine cannot do is a question of its own.
+/// Returns the questions for a timer whose reads cost `cost_ns` nanoseconds: the contexts of each
+/// question, restricted to those `wanted`, the number of pieces in a row, and the number of pairs
+/// of rows. Contexts that some machines do not support are separate questions.
 pub fn questions(
     cost_ns: f64,
     wanted: &[Context],
@@ -57,7 +58,8 @@ pub fn questions(
         .filter(|(contexts, _)| contexts.iter().all(|one| wanted.contains(one)))
 }
 
-/// Asks one process about one timer, whose calls it has timed. What a host refuses is left out.
+/// Measures the contexts of one timer in a process that has timed its calls. Questions that the
+/// host refuses are left out.
 ///
 /// # Errors
 /// When the process is lost.
@@ -85,7 +87,7 @@ pub(super) fn adds(
     Ok(found)
 }
 
-/// How many pieces of work are in a row with reads of a cost in nanoseconds.
+/// Returns the number of pieces of work in a row for reads that cost `cost_ns` nanoseconds.
 fn turns(cost_ns: f64) -> u32 {
     (ROW_NS / (cost_ns.max(0.0) + PIECE_NS)).clamp(TURNS[0], TURNS[1]) as u32
 }

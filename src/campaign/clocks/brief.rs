@@ -1,4 +1,4 @@
-//! Processes that visit many timers and only time their calls: they show how processes differ.
+//! Runs processes that visit many timers and only time their calls, to show how processes differ.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -24,8 +24,8 @@ use crate::model::Family;
 use crate::trace::{Batches, Reference, Run};
 
 impl Campaign<'_> {
-    /// One process for those of `targets` that this host has; returns those that it asked. A
-    /// process that is lost disqualifies no timer: each was asked by processes of its own before.
+    /// Runs one process for the `targets` on this host and returns the timers that were measured.
+    /// Losing the process disqualifies no timer, because each timer also had processes of its own.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
@@ -38,7 +38,8 @@ impl Campaign<'_> {
         let subjects = &self.subjects;
         targets.retain(|&index| subjects[index].host == host && subjects[index].outcome.is_ok());
         targets.shuffle(&mut self.random);
-        // The kernel saves and restores these counters from then on, whenever it switches threads.
+        // Perf events come last: once one is open, the kernel saves and restores its counter on
+        // every thread switch.
         targets.sort_by_key(|&index| {
             subjects[index].timer.properties.family == Some(Family::PerfEvent)
         });
@@ -51,7 +52,7 @@ impl Campaign<'_> {
             return Ok(Vec::new());
         };
         let (mut asked, mut floor) = (Vec::new(), None);
-        // Opening them finds the rate, where a process finds it for itself.
+        // Opening the timers fixes the rate that a process finds for itself.
         let mut begun = Vec::new();
         for &index in &targets {
             match survived(own_rate(host, &connection, &self.subjects[index]))? {
@@ -72,13 +73,13 @@ impl Campaign<'_> {
                 stored.evidence.process_comparisons.push([begun, ended]);
             }
         }
-        // The closer such looks lie, the smaller the jumps that they show.
+        // The shorter the time between two comparisons, the smaller the jumps that they show.
         self.compare(Look::Sparse, self.all())?;
         Ok(asked)
     }
 
-    /// Times the calls of a timer, looks for its step where this process searches, and asks what it
-    /// adds in context where that is not known well enough.
+    /// Times the calls of a timer, searches for its step if `searches` is set, and measures its
+    /// cost in context if too few processes have done so.
     fn ask_briefly(
         &mut self,
         connection: &Rc<RefCell<Connection>>,
@@ -131,8 +132,8 @@ impl Campaign<'_> {
     }
 }
 
-/// Times the calls of a timer, by one question where the host answers that, all in one window. The
-/// floor is the same for all timers of a process: the first one finds it.
+/// Times the calls of a timer in one window, with a single question if the host supports it. The
+/// floor is the same for all timers of a process, so it is measured with the first timer only.
 fn times_calls(
     connection: &Rc<RefCell<Connection>>,
     window: &mut ProcessWatch,

@@ -1,4 +1,4 @@
-//! Gathers the evidence of the verdicts, by processes that live as long as the campaign.
+//! Gathers the evidence for the verdicts, in processes that live as long as the campaign.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,28 @@ use crate::hosts::host::connect;
 use crate::profile::resolution;
 use crate::trace::Claims;
 
-/// Comparisons that follow each other closely, at most: enough to tell windows of a second; a host
+/// Closely spaced comparisons of a timer, at most: enough for windows of a second, because a host
 /// may have a thousand timers. *Judgement*.
 const MOST_CLOSE: usize = 128;
-/// What a read is taken to cost where that is not known, in nanoseconds.
+/// Assumed cost of a read if it is unknown, in nanoseconds.
 const UNKNOWN_COST_NS: f64 = 1_000.0;
 
-/// Which comparisons a look adds to.
+/// The series that a comparison is added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// Those over the whole campaign.
+    /// Comparisons over the whole campaign.
     Sparse,
-    /// Those that follow each other closely.
+    /// Comparisons that follow each other closely.
     Close,
 }
 
-/// The timers that one process is asked about: those of a host, or one of them.
+/// The timers that one process measures: the index of the host, and the index of the timer if the
+/// process measures a single one.
 pub(super) type Group = (usize, Option<usize>);
 
 impl Campaign<'_> {
-    /// Compares timers with their references. Hosts that cannot compare them are not asked, nor is
-    /// a process that ended before.
+    /// Compares timers with their references. Skips hosts that do not support comparisons and
+    /// timers whose process ended before.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
@@ -68,8 +69,8 @@ impl Campaign<'_> {
                 evidence.sparse_comparisons.push(comparison);
                 if let Some((before, after)) = around.filter(|_| stored.reference.keeps_time) {
                     let [began, ended] = *self.began.entry(index).or_insert([before, after]);
-                    // At least what lies between the first look and this one, at most what lies
-                    // around them, by the clock of this process.
+                    // By the clock of this process: at least the time between the first comparison
+                    // and this one, at most the time around both.
                     let (least, most) = (before.since(ended).0, after.since(began).1);
                     evidence.passed_ns = Some([least as u64, most as u64]);
                 }
@@ -78,7 +79,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Asks these timers all other questions.
+    /// Asks all other questions about these timers.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
@@ -108,15 +109,15 @@ impl Campaign<'_> {
                 session.examine(&mut examined)
             })?;
             if group.1.is_some() {
-                // It is asked no more.
+                // The process is not needed any more.
                 self.sessions.remove(&group);
             }
         }
         Ok(())
     }
 
-    /// Asks the process of a group, which is started where there is none. The end of the process is
-    /// no end of its timers: the question stays open.
+    /// Asks the process of a group, starting it if necessary. If the process ends, its timers stay
+    /// valid and the question is recorded as refused.
     fn in_session<T>(
         &mut self,
         group: Group,
@@ -169,7 +170,7 @@ impl Campaign<'_> {
         })
     }
 
-    /// Those of these timers that did not fail, by the process that is asked about them.
+    /// Groups those of the given timers that did not fail by the process that measures them.
     fn grouped(&self, which: &[usize]) -> BTreeMap<Group, Vec<usize>> {
         let mut groups: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
         for &index in which {
@@ -184,14 +185,14 @@ impl Campaign<'_> {
     }
 }
 
-/// What a read costs in the process where it was cheapest, and the step where it is long, both in
-/// nanoseconds.
+/// Returns the lowest cost of a read in any process, and the step if the timer is slow (otherwise
+/// 0), both in nanoseconds.
 fn rough(subject: &Subject) -> [f64; 2] {
     let Ok(stored) = &subject.outcome else {
         return [UNKNOWN_COST_NS, 0.0];
     };
     let trace = stored.open();
-    // Only for slow ones does it matter how long they have to be watched.
+    // The step only determines how long slow timers have to be watched.
     let step = || Some(resolution(&trace).at_most()? * trace.ns_per_tick?);
     let step_ns = subject.is_slow().then(step).flatten();
     let costs = (trace.runs.iter()).filter_map(|run| cost::rough(&run.batches, &run.bracket));

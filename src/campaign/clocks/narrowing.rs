@@ -1,6 +1,5 @@
-//! Sampling that goes where the uncertainty is: after the rounds, further processes are started for
-//! those timers whose Quality the processes agree on least, until each is known well enough or the
-//! time is used.
+//! Narrows intervals: after the rounds, starts further processes for the timers whose Quality the
+//! processes agree on least, until each is known well enough or the time is used up.
 
 use std::time::Duration;
 
@@ -10,19 +9,20 @@ use crate::parallel;
 use crate::scoring::Sketch;
 use crate::trace::{Stored, Trace};
 
-/// Of the frequency of the core nothing but Quality in cycles depends; where it is not seen, that
-/// of a usual core does.
+/// Core frequency that is assumed if it was not observed, in hertz. Only Quality in cycles depends
+/// on it.
 const USUAL_HERTZ: f64 = 3e9;
 
-/// What is known of a timer that may be asked again, from a number of processes.
+/// The results of a timer that may be measured again, and the number of processes they come from.
 struct KnownTimer {
     sketch: Sketch,
     runs: usize,
 }
 
-/// Whether more processes are worth it for a timer whose `runs` processes leave an uncertainty of
-/// `scatter`: it is more than the plan asks for, and where the plan does not insist, those that the
-/// timer may have would come close enough. Time affords `affordable` more of them.
+/// Returns whether more processes are worthwhile for a timer whose `runs` processes leave an
+/// uncertainty of `scatter`: the uncertainty exceeds the target of the plan and, unless the plan
+/// insists, the processes still allowed would reach the target. `affordable` is the number of
+/// further processes that the remaining time allows.
 #[must_use]
 pub fn goes_on(scatter: f64, runs: usize, affordable: f64, plan: &Plan) -> bool {
     let times = scatter / plan.precision;
@@ -30,22 +30,22 @@ pub fn goes_on(scatter: f64, runs: usize, affordable: f64, plan: &Plan) -> bool 
     times > 1.0 && (plan.insists || runs as f64 * times * times <= most)
 }
 
-/// What is known of all timers while they are narrowed.
+/// The results of all timers while their intervals are narrowed.
 pub(super) struct Narrowing {
     known: Vec<Option<KnownTimer>>,
     hertz: f64,
-    /// How many more processes time affords.
+    /// Further processes that the remaining time allows.
     affordable: f64,
 }
 
 impl Narrowing {
-    /// Of what was observed so far.
+    /// Starts from the observations made so far.
     pub(super) fn new(subjects: &[Subject], hertz: Option<f64>) -> Self {
         let hertz = hertz.unwrap_or(USUAL_HERTZ);
         let observed: Vec<Option<(&Stored, Option<f64>)>> = (subjects.iter())
             .map(|subject| Some((subject.outcome.as_ref().ok()?, ns_per_tick(subject))))
             .collect();
-        // Nothing is measured meanwhile.
+        // Nothing is measured at this time, so all CPUs may be used.
         let known = parallel::mapped(&observed, |observed| {
             let (stored, ns_per_tick) = (*observed)?;
             let trace = Trace {
@@ -65,12 +65,12 @@ impl Narrowing {
         }
     }
 
-    /// Nothing more is to be had of that timer.
+    /// Stops measuring this timer.
     pub(super) fn give_up(&mut self, index: usize) {
         self.known[index] = None;
     }
 
-    /// Looks at the last processes of those that were asked again.
+    /// Adds the latest process of each timer in `again`.
     pub(super) fn update(&mut self, subjects: &[Subject], again: &[usize]) {
         for &index in again {
             let subject = &subjects[index];
@@ -87,13 +87,15 @@ impl Narrowing {
         }
     }
 
-    /// A process took so long, of what was left.
+    /// Updates the number of affordable processes from the remaining time and the time of one
+    /// process.
     pub(super) fn afford(&mut self, left: Duration, taken: Duration) {
         self.affordable = left.as_secs_f64() / taken.as_secs_f64().max(1e-6);
     }
 
-    /// Timers whose interval is still too wide and that may be asked again, the widest first; those
-    /// left out that will not come close enough by the processes that they may have.
+    /// Returns the timers that may be measured again and whose interval is still too wide, the
+    /// widest first. Leaves out timers that would not reach the target with the processes they are
+    /// allowed.
     pub(super) fn wide(&self, subjects: &[Subject], plan: &Plan) -> Vec<usize> {
         let mut wide: Vec<(usize, f64)> = Vec::new();
         for (index, (known, subject)) in self.known.iter().zip(subjects).enumerate() {

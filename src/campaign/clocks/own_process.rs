@@ -1,4 +1,4 @@
-//! Asks one timer by a process of its own.
+//! Measures one timer in a process of its own.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -22,12 +22,12 @@ use crate::hosts::protocol::Op;
 use crate::model::Counted;
 use crate::rate::tightest;
 
-/// Comparisons of which the tightest counts.
+/// Comparisons, the tightest of which is kept.
 /// *Judgement*: as `SPARSE_COMPARISON`.
 const COMPARISONS: u32 = 7;
 
 impl Campaign<'_> {
-    /// Asks a timer by a process of its own.
+    /// Measures a timer in a process of its own.
     pub(super) fn ask(&mut self, index: usize) -> Result<(), Fault> {
         let seed = self.random.random();
         (self.progress)(&self.subjects[index].timer.id);
@@ -60,7 +60,7 @@ impl Campaign<'_> {
         };
         let mut explored = || explore(&mut bench, reference, plan, &mut random, shortcuts);
         let found = undisturbed(&connection, &mut explored)?;
-        // Brief processes ask the others.
+        // For other hosts, brief processes measure the contexts.
         if !host.takes_ids {
             let cost_ns = cost::rough_ns(&found.run, reference);
             let rows = adds(&connection, None, [id, &reference.id], cost_ns, plan)?;
@@ -81,7 +81,7 @@ impl Campaign<'_> {
             stored.add(found.run);
             subject.explored(found.ns_per_tick, found.slow);
         } else {
-            // It is kept apart, as the process was disturbed throughout.
+            // The run is stored separately, because the process was disturbed throughout.
             stored.set_aside(found.run);
             subject.disturbed.0 += u32::from(found.slow);
             subject.disturbed.1.extend(found.ns_per_tick);
@@ -90,9 +90,9 @@ impl Campaign<'_> {
     }
 }
 
-/// A comparison of a timer with its reference, where processes may differ in its rate: it declares
-/// a unit, claims wall time, and no kernel or device keeps it, which are the same for all. `None`
-/// also where the question is refused, which disqualifies no timer.
+/// Compares a timer with its reference if its rate may differ between processes: the timer declares
+/// a unit, claims wall time, and is not kept by a kernel or device, which is the same for all
+/// processes. `None` otherwise, and if the question is refused, which disqualifies no timer.
 ///
 /// # Errors
 /// When the process is lost.
@@ -113,13 +113,13 @@ pub(super) fn own_rate(
     Ok(compared.and_then(tightest))
 }
 
-/// Explores once more whenever the runtime compiled the loops anew meanwhile: what was measured
-/// before that was another program.
+/// Repeats the exploration if the runtime recompiled the loops during it, because the earlier
+/// measurements are those of a different program.
 fn undisturbed(
     connection: &Rc<RefCell<Connection>>,
     explore: &mut dyn FnMut() -> Answer<Exploration>,
 ) -> Answer<Exploration> {
-    /// From there on it will not settle.
+    /// After this many attempts, the runtime is not expected to settle.
     /// *Judgement*.
     const MOST: u32 = 4;
     let mut turn = 1;

@@ -1,4 +1,4 @@
-//! A timer of the campaign, and what becomes of it.
+//! A timer of the campaign and its outcome.
 
 use timers::Fault;
 
@@ -9,28 +9,28 @@ use crate::campaign::survived;
 use crate::rate::{self, Rate};
 use crate::trace::Stored;
 
-/// A timer of the campaign and what became of it.
+/// A timer of the campaign and its outcome.
 pub struct Subject {
     /// Index of its host.
     pub host: usize,
     /// The timer.
     pub timer: HostedTimer,
-    /// What was observed; with a reason where the timer failed.
+    /// The observations, or the reason why the timer failed.
     pub outcome: Result<Stored, String>,
-    /// Processes that it had to itself, those that could look for its step, and those of the latter
-    /// that found it too slow.
+    /// Processes that measured only this timer; undisturbed processes that searched for its step;
+    /// and those among the latter that found the timer too slow.
     pub(super) alone: u32,
     pub(super) explored: u32,
     pub(super) slow: u32,
-    /// What each process found its tick to be, in nanoseconds.
+    /// The tick that each process found, in nanoseconds.
     pub(super) rates: Vec<f64>,
-    /// Processes that could not measure undisturbed: those that found it too slow, and what each
-    /// found its tick to be.
+    /// Disturbed processes: how many found the timer too slow, and the tick that each found, in
+    /// nanoseconds.
     pub(super) disturbed: (u32, Vec<f64>),
 }
 
 impl Subject {
-    /// A timer that was not asked anything yet.
+    /// Creates a subject for a timer that was not measured yet.
     #[must_use]
     pub fn new(host: usize, timer: HostedTimer) -> Self {
         Self {
@@ -45,25 +45,25 @@ impl Subject {
         }
     }
 
-    /// Whether its steps are too long for most of its processes.
+    /// Returns whether most of its processes found its steps too long.
     pub(super) fn is_slow(&self) -> bool {
         self.outcome.is_ok() && 2 * self.slow > self.explored
     }
 
-    /// Whether all processes that looked for its step so far found it too slow: what one cannot
-    /// afford another one cannot either.
+    /// Returns whether all processes so far found its steps too long. Further processes need not
+    /// search again, because they have the same budget.
     pub(super) fn is_found_slow(&self) -> bool {
         self.slow > 0 && self.slow == self.explored
     }
 
-    /// Keeps what an undisturbed process found of its tick and its step.
+    /// Adds the tick and the speed that an undisturbed process found.
     pub(super) fn explored(&mut self, ns_per_tick: Option<f64>, slow: bool) {
         self.rates.extend(ns_per_tick);
         self.explored += 1;
         self.slow += u32::from(slow);
     }
 
-    /// Scales all its times to the rate of the reference that was found in the end.
+    /// Scales all times of the timer to the final rate of the reference.
     pub(super) fn rescale(&mut self, rate: Rate) {
         let Ok(Stored { reference, .. }) = &mut self.outcome else {
             return;
@@ -81,20 +81,22 @@ impl Subject {
         }
     }
 
-    /// Nanoseconds in a tick that its processes agree on, and what that is known to, as a share.
+    /// Returns the nanoseconds per tick that its processes agree on, and their uncertainty as a
+    /// share.
     pub(super) fn tick(&self) -> Option<(f64, f64)> {
         rate::agreed(&self.rates)
     }
 
-    /// Writes down what the processes agree on, if enough of them could measure.
+    /// Stores the results that the processes agree on, if enough of them were undisturbed.
     pub(super) fn settle(&mut self, core_hz: Option<f64>) {
         let Ok(stored) = &mut self.outcome else {
             return;
         };
-        // Brief ones are disturbed sooner, as all that they ask is one window.
+        // Brief processes are not counted: they are disturbed more easily because all their
+        // questions share one window.
         if 3 * self.explored < self.alone {
-            // A figure of a core that is shared all the time is worth more than none, if it says
-            // so.
+            // A value from a core that is shared all the time is still useful if it is marked as
+            // such.
             if !stored.count_set_aside() {
                 let reason = too_much_interference(stored, self.alone - self.explored, self.alone);
                 self.outcome = Err(reason);
@@ -122,7 +124,7 @@ impl Subject {
         trace.core_hz = core_hz;
     }
 
-    /// Keeps what came of waiting.
+    /// Keeps the result of waiting for a slow timer.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].

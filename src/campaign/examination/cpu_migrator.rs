@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// How long the process stays on a CPU.
+/// Time that the process stays on a CPU.
 const STAY: Duration = Duration::from_micros(300);
 
-/// Works while another thread moves all threads of a process over these CPUs, in turn, if there are
-/// several; then gives the process back all of them. `work` reads how often it was moved so far.
+/// Runs `work` while another thread moves all threads of a process over these CPUs in turn, if
+/// there are at least two; then allows the process all of them again. `work` can read the number of
+/// moves so far.
 pub(super) fn while_migrating<T>(
     process: u32,
     cpus: &[u32],
@@ -30,7 +31,7 @@ pub(super) fn while_migrating<T>(
         timers::move_process(process, cpus);
     };
     thread::scope(|scope| {
-        // Without a thread it is not moved.
+        // If no thread can be started, the process is not moved.
         let _ = thread::Builder::new().spawn_scoped(scope, migrate);
         let worked = work(&moves);
         over.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Finds where the readings of a clock change, by reading it often in each step.
+//! Finds where the readings of a clock change, by reading it many times in each step.
 
 use timers::Answer;
 
@@ -7,26 +7,26 @@ use crate::cost::edges;
 use crate::hosts::calls::is_coarse;
 use crate::hosts::protocol::Op;
 
-/// Edges that are looked at.
+/// Edges to find.
 const EDGES: usize = 64;
-/// How long edges that lie far apart are looked for, in nanoseconds, and the pieces of work in a
+/// Time for which edges of long steps are searched, in nanoseconds, and the pieces of work per
 /// step. *Judgement*: forty steps of 100 ms; and a piece is a twentieth of a stretch, of which a
 /// quarter decides.
 const FAR_EDGES_NS: f64 = 4e9;
 const PIECES: f64 = 20.0;
-/// Pieces that tell how long one takes, and how often all of them are tried.
+/// Pieces that show how long one piece takes, attempts to measure all pieces, and most steps.
 const LOOK_AT_PIECES: f64 = 120.0;
 const FAR_TRIES: u32 = 3;
 const MOST_FAR_EDGES: f64 = 256.0;
-/// A step that holds fewer reads does not tell where its edges are.
+/// Steps with fewer reads than this do not show the position of their edges.
 const LEAST_READS: u32 = 6;
-/// Readings of which most clocks show that they are no such.
+/// Readings after which most clocks turn out to step too often.
 const FIRST_EDGES: u32 = 2_000;
 
 impl Session {
-    /// Where the edges are of a clock that is read often in each step, as far as that takes no
-    /// longer than to find its order. Of one that does not step often enough in that time nothing
-    /// would follow.
+    /// Finds the edges of a clock that is read many times in each step, within the time that its
+    /// order test may take. Skips clocks that do not step often enough in that time, because
+    /// nothing could be concluded.
     pub(super) fn edges(&self, one: &mut Examined) -> Answer<()> {
         if is_coarse(&one.trace.reference) && self.offers(Op::Comparisons) {
             return self.far_edges(one);
@@ -59,10 +59,10 @@ impl Session {
         Ok(())
     }
 
-    /// The same where steps are too long for readings to be read one by one: a reading after each
-    /// of equal pieces of work.
+    /// Finds edges of steps too long for single readings: reads the clock after each of many equal
+    /// pieces of work.
     fn far_edges(&self, one: &mut Examined) -> Answer<()> {
-        // Those that are not slow are the reference itself.
+        // A timer that is not slow is the reference itself here.
         let step_ns = if one.step_ns > 0.0 {
             one.step_ns
         } else {
@@ -75,8 +75,8 @@ impl Session {
         }
         let mut work = step_ns / PIECES / one.trace.reference.ns_per_work;
         let mut pieces = LOOK_AT_PIECES;
-        // Compilers of a runtime may be at work meanwhile: how long a piece takes is found by a few
-        // of them, and then by all.
+        // A runtime may be compiling during the measurement. The time of a piece is therefore found
+        // from a few pieces first, and then from all.
         for _ in 0..FAR_TRIES {
             let compared =
                 self.timer(one.id)

@@ -1,8 +1,10 @@
-//! Asks what the verdicts on a timer rest on: order of readings, threads, rate, and what it counts.
+//! Gathers the evidence for the verdicts on a timer: order of readings, threads, rate, and what it
+//! counts.
 //!
-//! Processes of their own are asked, which live as long as the campaign where the host can compare
-//! a timer with its reference: so rates are seen over windows from a millisecond to the whole run.
-//! One process tells of all timers of a host that answers for many at once.
+//! Separate processes answer these questions. If the host can compare a timer with its reference,
+//! they live as long as the campaign, so that rates are observed over windows from a millisecond to
+//! the whole run. One process serves all timers of a host that answers for many timers in one
+//! question.
 
 mod cpu_migrator;
 mod edges;
@@ -24,21 +26,21 @@ use crate::hosts::protocol::Op;
 use crate::rate::tightest;
 use crate::trace::{Evidence, Stored};
 
-/// Comparisons of which the tightest counts.
+/// Comparisons, the tightest of which is kept.
 const SPARSE_COMPARISON: u32 = 7;
 /// Readings in one answer.
 const CHUNK: u32 = 50_000;
 /// Time between two comparisons of a series, in nanoseconds.
 const SPACING_NS: f64 = 1e6;
 
-/// The process that is asked about timers: about all of a host that answers for many at once, else
-/// about one.
+/// A process that examines timers: all timers of a host that answers for many in one question,
+/// otherwise a single timer.
 pub(super) struct Session {
     /// The process.
     pub connection: Rc<RefCell<Connection>>,
     /// The id of the reference.
     pub reference: String,
-    /// Whether it answers for many at once.
+    /// Whether one question can cover many timers.
     pub joint: bool,
     /// The plan of the campaign.
     pub plan: Plan,
@@ -46,15 +48,15 @@ pub(super) struct Session {
     pub cpus: Vec<u32>,
 }
 
-/// A timer of a session, what is known of it and shapes the questions, and where the answers go.
+/// A timer of a session: the known values that shape the questions, and the record for the answers.
 pub(super) struct Examined<'a> {
     /// Its id.
     pub id: &'a str,
-    /// What a read costs, in nanoseconds.
+    /// The cost of a read, in nanoseconds.
     pub cost_ns: f64,
-    /// Its step, in nanoseconds, where it is long.
+    /// The step, in nanoseconds, if it is long; otherwise 0.
     pub step_ns: f64,
-    /// Everything that was observed of it.
+    /// All observations of the timer.
     pub trace: &'a mut Stored,
 }
 
@@ -67,11 +69,11 @@ impl Session {
         subject(&self.connection, id)
     }
 
-    /// One comparison with the reference of each of these timers: of several the one that took
-    /// least.
+    /// Compares each of these timers with the reference: returns the tightest of several
+    /// comparisons.
     ///
     /// # Errors
-    /// As the subjects.
+    /// The errors of the subjects.
     pub(super) fn compare_sparsely(&self, ids: &[&str]) -> Answer<Vec<Option<[i64; 3]>>> {
         let reference = &self.reference;
         if self.joint {
@@ -83,10 +85,10 @@ impl Session {
         ids.iter().map(|id| one(id).map(tightest)).collect()
     }
 
-    /// Asks all the other questions. One that is refused is noted, and the next one asked.
+    /// Asks all other questions. A refused question is recorded, and the next one follows.
     ///
     /// # Errors
-    /// When the process is lost; what it answered before stands in the evidence.
+    /// When the process is lost; earlier answers are kept in the evidence.
     pub(super) fn examine(&self, examined: &mut [Examined]) -> Answer<()> {
         for one in examined.iter_mut() {
             let order = self.order(one);
@@ -101,7 +103,7 @@ impl Session {
         self.nature(examined)
     }
 
-    /// Comparisons that follow each other; of several timers in turn.
+    /// Makes comparisons in a row, for several timers in turn.
     fn series(&self, examined: &mut [Examined]) -> Answer<()> {
         let work = |trace: &Stored| (SPACING_NS / trace.reference.ns_per_work) as u64;
         let (reference, count) = (&self.reference, self.plan.comparisons);
@@ -114,7 +116,7 @@ impl Session {
                 }
             }
         }
-        // Those that refused tell why when they are asked alone.
+        // Timers that refused are asked individually, which returns the reason.
         let silent = |one: &&mut Examined| one.trace.evidence.series.is_empty();
         for one in examined.iter_mut().filter(silent) {
             let series = (self.timer(one.id)).comparisons(reference, work(one.trace), count);
@@ -125,7 +127,7 @@ impl Session {
     }
 }
 
-/// What was answered; a refusal is written down.
+/// Returns the answer; records a refusal and returns `None`.
 fn noted<T>(question: Op, answer: Answer<T>, evidence: &mut Evidence) -> Answer<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),

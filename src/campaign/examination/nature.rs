@@ -9,26 +9,27 @@ use crate::hosts::protocol::Op;
 use crate::model::Counted;
 use crate::trace::{Meanwhile, Moved};
 
-/// The longest time that a timer is watched for what it counts; slower ones are watched while all
-/// slow ones wait.
+/// Longest time that a timer is watched here, in milliseconds. Slower timers are watched while all
+/// slow timers wait.
 const LONGEST_NATURE_MS: u32 = 64;
-/// How often the busy thread is tried, for twice as long each time: where other programs want all
-/// CPUs it may not run for a while.
+/// Attempts with a busy thread, each twice as long as the one before: if other programs occupy all
+/// CPUs, the thread may not run for a while.
 const BUSY_TRIES: u32 = 3;
-/// How long it is watched beside a busy thread where it stands still asleep: the kernel adds what a
-/// running thread used up to the time of its process once a tick, of 10 ms at most
-/// (`thread_group_cputime` in its `kernel/sched/cputime.c`).
+/// Time that a timer is watched next to a busy thread if it stands still during sleep, in
+/// milliseconds: the kernel adds the time of a running thread to its process once a tick, of 10 ms
+/// at most (`thread_group_cputime` in its `kernel/sched/cputime.c`).
 const WITH_BUSY_MS: u32 = 30;
-/// Steps of a timer in that time at least.
+/// Fewest steps of a timer in the time that it is watched.
 const NATURE_STEPS: f64 = 6.0;
-/// How long both clocks are watched asleep where the host cannot compare them: the shortest time in
-/// which what one read after the other may take longer at one end than at the other (`COLD_NS` of
-/// `trust/stability/advances.rs`) hides no rate that matters. *Computed*.
+/// Time that timer and reference are watched during sleep if the host cannot compare them, in
+/// milliseconds. The two reads follow each other, and their delay may differ between both ends
+/// (`COLD_NS` of `trust/stability/advances.rs`); this is the shortest time in which that difference
+/// hides no rate that matters. *Computed*.
 const RATE_MS: u32 = 250;
 
 impl Session {
-    /// Finds what they count: how far they move while the thread computes, sleeps, and sleeps with a
-    /// busy one.
+    /// Finds what the timers count: how far they move while the thread computes, sleeps, and sleeps
+    /// next to a busy thread.
     pub(super) fn nature(&self, examined: &mut [Examined]) -> Answer<()> {
         let span = |one: &Examined| {
             let steps_ms = (NATURE_STEPS * one.step_ns * 1e-6).ceil() as u32;
@@ -40,7 +41,7 @@ impl Session {
             .collect();
         if let Some(span) = examined.iter().filter_map(span).max() {
             self.advance(Meanwhile::Spin, span, examined, &left)?;
-            // Those that a process watched asleep are not asked again.
+            // Timers that were already watched during sleep are not measured again.
             let mut unknown = left.clone();
             unknown.retain(|&at| examined[at].moved(Meanwhile::Sleep).is_none());
             self.advance(Meanwhile::Sleep, span, examined, &unknown)?;
@@ -50,7 +51,7 @@ impl Session {
             let mut busy_ms = if stood { span.max(WITH_BUSY_MS) } else { span };
             for _ in 0..BUSY_TRIES {
                 self.advance(Meanwhile::OtherSpin, busy_ms, examined, &left)?;
-                // Those again that should have moved.
+                // Repeat for timers that should have moved.
                 left.retain(|&at| {
                     let one = &examined[at];
                     let claims = one.trace.evidence.claims.counts;
@@ -71,14 +72,14 @@ impl Session {
         let wall: Vec<usize> = all
             .filter(|&at| matches!(counts(at), None | Some(Counted::Wall)))
             .collect();
-        // Twice, as one answer alone disqualifies no timer.
+        // Twice, because one answer alone disqualifies no timer.
         for _ in 0..2 {
             self.advance(Meanwhile::Sleep, RATE_MS, examined, &wall)?;
         }
         Ok(())
     }
 
-    /// Adds how far each of `which` moves to its evidence.
+    /// Adds the movement of each timer in `which` to its evidence.
     fn advance(
         &self,
         meanwhile: Meanwhile,
@@ -102,7 +103,7 @@ impl Session {
             let evidence = &mut trace.evidence;
             let moved = match answer {
                 Some(moved) => Some(moved),
-                // Those that refused tell why when they are asked alone.
+                // Timers that refused are asked individually, which returns the reason.
                 None => {
                     let alone = self.timer(id).advance(&self.reference, during, ms);
                     noted(Op::Advance, alone, evidence)?.map(|moved| [moved.timer, moved.reference])
@@ -120,13 +121,13 @@ impl Session {
 }
 
 impl Examined<'_> {
-    /// How far it moved when it was watched last.
+    /// Returns the last movement observed under this condition.
     fn moved(&self, meanwhile: Meanwhile) -> Option<&Moved> {
         let mut advances = self.trace.evidence.advances.iter().rev();
         advances.find(|moved| moved.meanwhile == meanwhile)
     }
 
-    /// Whether it moved at less than half the rate at which it moved while its thread computed.
+    /// Returns whether the timer moved at less than half the rate it had while its thread computed.
     fn is_slower(&self, meanwhile: Meanwhile) -> bool {
         let rates = self.moved(meanwhile).zip(self.moved(Meanwhile::Spin));
         rates.is_some_and(|(moved, spun)| moved.rate() < 0.5 * spun.rate())

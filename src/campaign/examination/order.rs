@@ -1,4 +1,4 @@
-//! Looks for readings that go backwards, within a thread that changes CPUs and between threads.
+//! Searches for readings that go backwards, within a thread that changes CPUs and between threads.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use super::rounds::rounds;
 use super::{CHUNK, Examined, Session};
 use crate::trace::{Order, Pair, Threads};
 
-/// Rounds of pairs of CPUs at most. Up to 64 CPUs every pair meets.
+/// Rounds of pairs of CPUs at most. With up to 64 CPUs, every pair is tested.
 const MOST_ROUNDS: usize = 63;
-/// Handoffs where all threads share one CPU and each one needs a switch.
+/// Handoffs if all threads share one CPU, where each handoff needs a context switch.
 const FEW_HANDOFFS: u32 = 200;
-/// How long the handoffs of a round may take, but for the last answer. The first of them, and how
-/// many times as many come next: both even. *Judgement*: beside a busy program a handoff takes
-/// milliseconds.
+/// Time that the handoffs of a round may take, excluding the last answer; the number of handoffs in
+/// the first answer; and the factor by which the number grows. The latter two are even.
+/// *Judgement*: next to a busy program a handoff takes milliseconds.
 const HANDOFFS_TAKE: Duration = Duration::from_millis(30);
 const FIRST_HANDOFFS: u32 = 20;
 const MORE_HANDOFFS: u32 = 6;
-/// Answers beyond the plan, where there are too many CPUs and not all were visited by its end.
+/// Additional answers, beyond the plan, if not all CPUs were visited by its end.
 const MOST_CHUNKS: u32 = 40;
 
 impl Session {
@@ -62,7 +62,7 @@ impl Session {
             let count = a_pair(plan.handoffs, cpus);
             let handoffs = as_time_allows(count, |count| timer.handoffs_between(&round, count));
             let handoffs = match handoffs {
-                // It chooses no CPUs, or cannot be read by two threads at all.
+                // The host cannot choose CPUs, or two threads cannot read the timer.
                 Err(Fault::Refused(_)) if threads.rounds == 0 => break,
                 handoffs => handoffs?,
             };
@@ -88,7 +88,7 @@ impl Session {
     }
 }
 
-/// What readings that were moved over CPUs show.
+/// Converts the order of readings that were moved over CPUs.
 pub(in crate::campaign) fn ordered(found: Ordered, moves: u32, cpus: u32) -> Order {
     Order {
         readings: found.readings,
@@ -99,8 +99,8 @@ pub(in crate::campaign) fn ordered(found: Ordered, moves: u32, cpus: u32) -> Ord
     }
 }
 
-/// Lists of `most` handoffs, or of as many as are made in about the time that they may take: a few
-/// at first, and then more at a time. Where threads have to wait for a CPU each takes milliseconds.
+/// Returns `most` handoffs per pair, or as many as fit in about `HANDOFFS_TAKE`: a few at first,
+/// then more per answer. If threads have to wait for a CPU, each handoff takes milliseconds.
 fn as_time_allows(
     most: u32,
     mut ask: impl FnMut(u32) -> Answer<Vec<Vec<[i64; 2]>>>,
@@ -110,7 +110,7 @@ fn as_time_allows(
     let mut all = ask(count)?;
     let mut left = most - count;
     while left > 0 && over.remaining().is_some() {
-        // Their number stays even, so that every other one goes the same way.
+        // The number stays even, so that every other handoff goes in the same direction.
         count = (MORE_HANDOFFS * count).min(left);
         left -= count;
         all.iter_mut()
@@ -120,7 +120,7 @@ fn as_time_allows(
     Ok(all)
 }
 
-/// Handoffs of each pair, so that all rounds together grow with the number of CPUs and not with its
+/// Returns the handoffs per pair, so that the total grows with the number of CPUs and not with its
 /// square.
 fn a_pair(handoffs: u32, cpus: u32) -> u32 {
     (2 * handoffs / cpus.max(1)).clamp(FEW_HANDOFFS, handoffs)

@@ -1,14 +1,14 @@
-//! Who meets whom: every pair of CPUs once, in as few rounds as there are CPUs, each CPU at most
-//! once a round.
+//! Schedules pairs of CPUs: every pair once, in as few rounds as possible, with each CPU at most
+//! once per round.
 
-/// Rounds of disjoint pairs (the circle method of round-robin tournaments): one fewer than CPUs
-/// where their number is even, as many where it is odd. At most `most` rounds, spread evenly over
-/// all of them.
+/// Returns rounds of disjoint pairs (the circle method of round-robin tournaments): one fewer than
+/// CPUs if their number is even, as many as CPUs if it is odd. Keeps at most `most` rounds, spread
+/// evenly over all of them.
 #[must_use]
 pub fn rounds(cpus: &[u32], most: usize) -> Vec<Vec<[u32; 2]>> {
     let mut seats: Vec<Option<u32>> = cpus.iter().copied().map(Some).collect();
     if seats.len() % 2 == 1 {
-        // A CPU without a partner sits this round out.
+        // The CPU paired with this empty seat has no partner in that round.
         seats.push(None);
     }
     let all = seats.len().saturating_sub(1);
@@ -18,7 +18,7 @@ pub fn rounds(cpus: &[u32], most: usize) -> Vec<Vec<[u32; 2]>> {
         let pairs =
             (0..half).filter_map(|seat| Some([seats[seat]?, seats[seats.len() - 1 - seat]?]));
         rounds.push(pairs.collect());
-        // The first one stays, the others move on by one seat.
+        // The first seat stays, the others rotate by one.
         seats[1..].rotate_right(1);
     }
     if all <= most {

@@ -1,8 +1,8 @@
-//! Waiting for slow timers: those whose steps are longer than the work a run can afford.
+//! Waits for slow timers, whose steps are longer than the work that a run can afford.
 //!
-//! Those that claim to count wall time are watched while the campaign goes on, by processes that
-//! sleep ([`BackgroundWatcher`]). What is not resolved by that waits at its end, all together, and
-//! works meanwhile ([`together`]).
+//! Timers that claim to count wall time are watched during the campaign by processes that sleep
+//! ([`BackgroundWatcher`]). All timers that are still unresolved are measured at the same time at
+//! the end of the campaign, by processes that work ([`together`]).
 
 mod watching;
 
@@ -25,17 +25,17 @@ use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
 use crate::trace::{Intervals, Moved, Reference};
 
-/// What a slow timer showed, and how far it moved while its process slept.
+/// The intervals of a slow timer, and how far it moved while its process slept.
 pub type Waited = Result<(Vec<Intervals>, Option<Moved>), Fault>;
 
-/// A slow timer.
+/// A timer with long steps.
 #[derive(Clone)]
 pub struct Slow {
     /// Its host.
     pub host: Host,
     /// The timer.
     pub timer: HostedTimer,
-    /// What is known of its reference.
+    /// The reference and its calibration.
     pub reference: Reference,
 }
 
@@ -46,7 +46,8 @@ impl Slow {
     }
 }
 
-/// Processes that sleep beside the campaign and look at slow clocks now and then.
+/// Watches slow clocks during the campaign, with processes that sleep and read the clock from time
+/// to time.
 pub struct BackgroundWatcher {
     settings: Settings,
     /// A CPU that the campaign does not measure on.
@@ -56,8 +57,8 @@ pub struct BackgroundWatcher {
 }
 
 impl BackgroundWatcher {
-    /// No timer is watched yet. Watchers keep off the CPU that measures; where there is no other
-    /// one, none will be.
+    /// Creates a watcher without timers. Watchers avoid the CPU that measures; if it is the only
+    /// CPU, nothing is watched.
     #[must_use]
     pub fn new(settings: Settings, cpus: &[u32]) -> Self {
         let measuring = settings.cpu;
@@ -71,7 +72,7 @@ impl BackgroundWatcher {
         }
     }
 
-    /// Begins to watch a timer, unless it is watched already or does not claim to count wall time.
+    /// Starts to watch a timer, unless it is watched already or does not claim to count wall time.
     pub fn begin(&mut self, index: usize, slow: Slow) {
         let Some(cpu) = self.cpu else { return };
         if slow.timer.properties.counts != Some(Counted::Wall) || self.watchers.contains_key(&index)
@@ -91,13 +92,13 @@ impl BackgroundWatcher {
             )?;
             Ok((intervals, Some(moved)))
         };
-        // Without a thread it waits with the others at the end.
+        // If no thread can be started, the timer is measured at the end with the other slow timers.
         if let Ok(watcher) = thread::Builder::new().name("watcher".into()).spawn(watch) {
             self.watchers.insert(index, watcher);
         }
     }
 
-    /// Waits for all that are still watched.
+    /// Waits for all timers that are still watched and returns their results by index.
     #[must_use]
     pub fn end(&mut self) -> BTreeMap<usize, Waited> {
         let watchers = std::mem::take(&mut self.watchers);
@@ -114,8 +115,8 @@ impl Drop for BackgroundWatcher {
     }
 }
 
-/// All at once, each in a process of its own, on whatever `cpus` there are, in the order given.
-/// Beside each another process sleeps as long as it works.
+/// Measures all timers at the same time, each in a separate process, distributed over `cpus` in the
+/// order given. For each timer, a second process sleeps while the first one works.
 #[must_use]
 pub fn together(slow: &[Slow], settings: &Settings, cpus: &[u32], seed: u64) -> Vec<Waited> {
     let one = |turn: usize, slow: &Slow| {
@@ -132,8 +133,7 @@ pub fn together(slow: &[Slow], settings: &Settings, cpus: &[u32], seed: u64) -> 
             let worked = (slow.bench(cpu, settings))
                 .and_then(|mut bench| at_work(&mut bench, reference, plan, &mut random));
             over.store(true, Ordering::Relaxed);
-            // What the sleeper saw of the steps is nothing new; and it is no loss when it ended
-            // early.
+            // The steps that the sleeper observed are not needed, and it may have ended early.
             let moved = sleeper
                 .join()
                 .ok()

@@ -1,4 +1,5 @@
-//! Watches a slow timer until it stepped often enough: at work, or asleep between two readings.
+//! Watches a slow timer until it stepped often enough, while the process works or sleeps between
+//! readings.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -13,15 +14,16 @@ use crate::campaign::sampling::Plan;
 use crate::hosts::bench::Bench;
 use crate::trace::{Intervals, Meanwhile, Moved, Reference};
 
-/// Length of an interval, in nanoseconds: far below any step that comes here.
+/// Length of an interval, in nanoseconds: far below the steps of any slow timer.
 const INTERVAL_NS: f64 = 60_000.0;
 /// Intervals in a question.
 const REPEAT: u32 = 25;
 
-/// Watches the timer on the bench until it stepped often enough or the time of the plan is over.
+/// Watches the timer on the bench, with the process working, until it stepped often enough or the
+/// time of the plan is over.
 ///
 /// # Errors
-/// As the subjects on the bench.
+/// The errors of the subjects on the bench.
 pub fn at_work(
     bench: &mut Bench,
     reference: &Reference,
@@ -32,7 +34,7 @@ pub fn at_work(
     let mut steps = Steps::default();
     let start = last(bench.reference.as_mut())?;
     let mut before = last(bench.timer.as_mut())?;
-    // Should the reference stand still, the work itself says how much time has passed.
+    // If the reference stands still, the amount of work bounds the elapsed time.
     let most_questions = (plan.calls.slow_ns / (0.5 * INTERVAL_NS * f64::from(REPEAT))) as usize;
     loop {
         let work = (INTERVAL_NS / reference.ns_per_work * random.random_range(0.5..1.5)) as u64;
@@ -41,8 +43,8 @@ pub fn at_work(
             .intervals(&[work], REPEAT)?
             .pop()
             .unwrap_or_default();
-        // What the timer moved between the intervals is one more of them, so that no step is
-        // missed.
+        // The movement of the timer between the intervals is added as another interval, so that no
+        // step is missed.
         let reading = last(bench.timer.as_mut())?;
         let shown = deltas
             .iter()
@@ -64,14 +66,14 @@ pub fn at_work(
     }
 }
 
-/// How long it sleeps between two readings, in nanoseconds, give or take a half.
+/// Mean sleep between two readings, in nanoseconds; the actual sleep varies by ±50 %.
 const NAP_NS: f64 = 2e6;
 
-/// Watches the timer on the bench until it stepped often enough, the time of the plan is over, or
-/// it is not waited for any more. Between two readings the process does nothing.
+/// Watches the timer on the bench, with the process sleeping between readings, until it stepped
+/// often enough, the time of the plan is over, or `over` is set.
 ///
 /// # Errors
-/// As the subjects on the bench.
+/// The errors of the subjects on the bench.
 pub fn asleep(
     bench: &mut Bench,
     reference: &Reference,
@@ -83,8 +85,8 @@ pub fn asleep(
     let mut read = || Ok((last(bench.timer.as_mut())?, last(bench.reference.as_mut())?));
     let begin = read()?;
     let mut before = begin;
-    // Should the reference stand still, as in a world of its own, the naps themselves say how much
-    // time has passed.
+    // If the reference stands still, as in a simulated world, the number of naps bounds the elapsed
+    // time.
     let most_naps = (plan.calls.slow_ns / NAP_NS) as usize;
     loop {
         thread::sleep(Duration::from_nanos(
@@ -113,13 +115,12 @@ pub fn asleep(
     }
 }
 
-/// Steps after which nothing more is learned.
+/// Steps that are sufficient to find their length.
 const ENOUGH: usize = 48;
-/// Steps of exactly one tick after which nothing more is learned: a step cannot be shorter than a
-/// tick.
+/// Steps of exactly one tick that are sufficient: a step cannot be shorter than a tick.
 const ENOUGH_TICKS: usize = 2;
 
-/// How often a timer moved.
+/// Counts movements of a timer: all, those by one tick, and intervals without movement.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     all: usize,
@@ -137,13 +138,13 @@ impl Steps {
     fn are_enough(&self) -> bool {
         let only_ticks =
             self.ticks == self.all && self.ticks >= ENOUGH_TICKS && self.zeros > self.ticks;
-        // Readings made unique move by one tick at every read, which is no step.
+        // A timer that makes its readings unique moves by one tick at every read, which is no step.
         let enough = self.all - self.ticks >= ENOUGH || (self.zeros > 0 && self.all >= ENOUGH);
         only_ticks || enough
     }
 }
 
-/// The present reading.
+/// Returns a new reading.
 fn last(subject: &mut dyn Subject) -> Answer<i64> {
     subject
         .readings(1)?

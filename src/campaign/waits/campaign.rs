@@ -1,4 +1,4 @@
-//! Lets sleep primitives wait and periodic timers expire, in rounds: a process of each at a time.
+//! Measures sleep primitives and periodic timers in rounds, one process at a time.
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use timers::{Answer, Deadline, Fault, Pinned};
 
 use super::explore::explore;
-use super::front::front;
+use super::front::pareto_optimal;
 use super::plan::WaitPlan;
 pub use super::plan::WaitSettings;
 use super::side_by_side::SideBySide;
@@ -23,25 +23,26 @@ use crate::hosts::hosted::waiter;
 use crate::model::Means;
 use crate::trace::{PeriodRun, PeriodTrace, Reference, WaitRun, WaitTrace};
 
-/// A wait that was so late that it ended the run.
+/// A wait whose lateness ended the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Broken {
-    /// Which of the subjects.
+    /// Index of the subject.
     pub subject: usize,
-    /// What was asked for, in nanoseconds.
+    /// The requested length, in nanoseconds.
     pub request_ns: u64,
-    /// How late it was, in nanoseconds.
+    /// Its lateness, in nanoseconds.
     pub late_ns: f64,
 }
 
-/// What a process observed, and the length and lateness of the wait that ends the run, if any.
+/// The observations of a process, and the length and lateness in nanoseconds of the wait that ends
+/// the run, if any.
 type Observed<R> = Answer<(R, Option<(u64, f64)>)>;
 
-/// Lets all subjects wait: each as often as a first look takes, and then those further that others
-/// are not both less late and cheaper than. `progress` is called with what comes next.
+/// Measures all subjects: first all of them briefly, then in further rounds those for which no
+/// other is both less late and cheaper. `progress` is called with the next step.
 ///
 /// # Errors
-/// Only [`Fault::Interrupted`]: what befalls a timer stands in its outcome.
+/// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn wait(
     hosts: &[Host],
     subjects: &mut [Subject<WaitTrace>],
@@ -68,8 +69,8 @@ pub fn wait(
         if round >= plan.long_rounds {
             return rounds.round(rounds.all(), &first);
         }
-        // Long waits go on in parallel to the rounds, not after them: how late one is depends on how
-        // deeply the CPU slept, which differs from time to time.
+        // Long waits run in parallel to the rounds, not after them: the lateness of one depends on
+        // how deeply the CPU slept, which varies over time.
         let long = SideBySide::select(rounds.subjects);
         thread::scope(|scope| {
             let observe = || long.observe(hosts, settings, seed.wrapping_add(round.into()));
@@ -89,7 +90,7 @@ pub fn wait(
     let mut left = plan.further;
     while late.is_none() && left > 0 {
         left -= 1;
-        let late = rounds.round(front(rounds.subjects), &further)?;
+        let late = rounds.round(pareto_optimal(rounds.subjects), &further)?;
         if late.is_some() {
             return Ok(late);
         }
@@ -97,7 +98,7 @@ pub fn wait(
     Ok(late)
 }
 
-/// What a process of a sleep primitive observes.
+/// Returns a function that measures a sleep primitive in one process.
 fn one_process<'a>(
     hosts: &'a [Host],
     settings: &'a WaitSettings,
@@ -120,7 +121,7 @@ fn one_process<'a>(
     }
 }
 
-/// Lets all subjects expire with this period.
+/// Measures all subjects as periodic timers with this period, in nanoseconds.
 ///
 /// # Errors
 /// As [`wait`].
@@ -162,7 +163,7 @@ struct Rounds<'a, T, R> {
 }
 
 impl<'a, T, R> Rounds<'a, T, R> {
-    /// Finds the reference of each host, and begins a trace for each subject.
+    /// Finds the reference of each host and creates a trace for each subject.
     fn begin(
         hosts: &[Host],
         subjects: &'a mut [Subject<T>],
@@ -190,12 +191,13 @@ impl<'a, T, R> Rounds<'a, T, R> {
         })
     }
 
-    /// The places of all subjects.
+    /// Returns the indices of all subjects.
     fn all(&self) -> Vec<usize> {
         (0..self.subjects.len()).collect()
     }
 
-    /// As many rounds as were asked for, each with its number, up to the wait that ends the run.
+    /// Runs the rounds of the plan or of the time span, each with its number, until a wait ends the
+    /// run.
     fn repeat(
         &mut self,
         mut round: impl FnMut(&mut Self, u32) -> Result<Option<Broken>, Fault>,
@@ -217,7 +219,7 @@ impl<'a, T, R> Rounds<'a, T, R> {
         }
     }
 
-    /// A process for each of these subjects, in random order.
+    /// Runs a process for each of these subjects, in random order.
     fn round(
         &mut self,
         mut order: Vec<usize>,
@@ -230,8 +232,7 @@ impl<'a, T, R> Rounds<'a, T, R> {
             let Some(trace) = subject.outcome.as_ref().ok().filter(|_| subject.goes_on()) else {
                 continue;
             };
-            // The runner and its threads leave the CPU that measures to the agents, where there is
-            // another one.
+            // Keeps the runner and its threads off the measuring CPU, if there is another CPU.
             let _apart = subject.conditions.cpu.and_then(Pinned::off);
             let seed = self.random.random();
             let observed = (subject.conditions.start_load())
@@ -249,7 +250,7 @@ impl<'a, T, R> Rounds<'a, T, R> {
                         }));
                     }
                 }
-                // What other processes observed is kept.
+                // The observations of earlier processes are kept.
                 (Err(fault), Ok(_)) if subject.has_run => subject.lost = Some(fault.to_string()),
                 (Err(fault), outcome) => *outcome = Err(fault.to_string()),
                 (Ok(_), Err(_)) => {}
@@ -259,8 +260,8 @@ impl<'a, T, R> Rounds<'a, T, R> {
     }
 }
 
-/// The clock of a host that times waits: one that counts time in a declared unit, as sleep
-/// primitives count the same time.
+/// Chooses the clock of a host that times waits. It must have a declared unit, because sleep
+/// primitives measure time in the same unit.
 fn reference(
     host: &Host,
     settings: &WaitSettings,

@@ -1,4 +1,4 @@
-//! Asks one process about one sleep primitive: granularity, floor, lateness, arming.
+//! Measures a sleep primitive in one process: granularity, floor, lateness, arming.
 
 mod scan;
 
@@ -15,51 +15,52 @@ use crate::trace::{Reference, Wait, WaitRun};
 use crate::waits::grid_ns;
 use scan::scan;
 
-/// Requests of the first scan are up to so long, in nanoseconds.
+/// Longest request of the first scan, in nanoseconds.
 const SCAN_NS: f64 = 3e6;
-/// A scan is over this many steps, so that the lattice shows.
+/// Steps that a scan spans, so that the grid of wake-up times becomes visible.
 const STEPS_A_SCAN: f64 = 2.5;
-/// The middle four fifths of what is spread evenly.
+/// Share of a uniform distribution between its 10 % and 90 % quantiles.
 const EVENLY: f64 = 0.8;
-/// Waits of the first scan that are made in any case.
+/// Fewest waits of the first scan.
 const FEWEST: u32 = 8;
-/// Pauses are random up to this many steps, and never less or more than this, in nanoseconds.
+/// Upper limit of random pauses, in steps of the timer; its lower and upper bound, in nanoseconds.
 const STEPS_A_PAUSE: f64 = 2.0;
 const SHORTEST_PAUSE_NS: f64 = 2e4;
 const LONGEST_PAUSE_NS: f64 = 2e7;
-/// Waits longer than this, in nanoseconds, have half the time of others.
+/// Waits longer than this, in nanoseconds, get half the time of others.
 const LONG_NS: u64 = 5_000_000;
-/// Waits of the loop that waits for nothing.
+/// Waits of the loop that does not wait.
 const EMPTY: u32 = 200;
-/// Waits of 0 and of 1 ns, as a share of those of a length.
+/// Divisor of the waits of a length for the waits of 0 and of 1 ns.
 const FLOORS: u32 = 4;
-/// Nanoseconds of the waits in one question: between two of them the user may interrupt.
+/// Total length of the waits in one question, in nanoseconds; the user can interrupt between
+/// questions.
 const QUESTION_NS: f64 = 1e9;
 
-/// A timer that waits on the bench.
+/// A sleep primitive that is being measured.
 pub struct WaitBench {
-    /// The timer.
+    /// The sleep primitive.
     pub timer: Box<dyn WaitSubject>,
-    /// One that waits for nothing, where the host has it.
+    /// A loop that does not wait, if the host has one.
     pub floor: Option<Box<dyn WaitSubject>>,
     /// The clock that times the waits.
     pub reference: Reference,
-    /// Whether it can be armed and cancelled.
+    /// Whether the primitive can be armed and cancelled.
     pub arms: bool,
     /// Lateness that ends the run, in nanoseconds.
     pub break_ns: Option<u64>,
 }
 
-/// Latenesses of some waits: the quantiles that decide what is asked next, in nanoseconds.
+/// Quantiles of the lateness of some waits, which decide the next questions, in nanoseconds.
 struct Rough {
     pub median: f64,
-    /// The middle four fifths.
+    /// Distance between the 10 % and the 90 % quantile, in nanoseconds.
     pub width: f64,
 }
 
 impl WaitBench {
-    /// Asks for `requests`, each once, in pieces that do not take long, up to the first wait that is
-    /// later than `break_ns`.
+    /// Makes the given waits once each, in questions of limited length, until one is later than
+    /// `break_ns`.
     fn waits(
         &mut self,
         requests: &[u64],
@@ -83,7 +84,7 @@ impl WaitBench {
         Ok(waits)
     }
 
-    /// Waits of the loop that waits for nothing; none where the host has no such loop.
+    /// Makes waits with the loop that does not wait; empty if the host has no such loop.
     fn floor_waits(&mut self) -> Answer<Vec<Wait>> {
         let Some(floor) = &mut self.floor else {
             return Ok(Vec::new());
@@ -110,8 +111,8 @@ impl WaitBench {
         })
     }
 
-    /// A few waits of the lengths themselves, where nothing else is to be waited, from which pauses
-    /// follow; they are not kept.
+    /// Makes a few waits of the requested lengths to choose the pauses, if no scan is planned. The
+    /// waits are not kept.
     fn tried(&mut self, lengths_ns: &[u64], plan: &WaitPlan) -> Answer<Rough> {
         let all: u64 = lengths_ns.iter().sum();
         let fit = (plan.scan_ns / (all as f64).max(1.0)) as usize;
@@ -120,7 +121,7 @@ impl WaitBench {
         self.rough(&waits).ok_or_else(unanswered)
     }
 
-    /// Waits of random lengths from `from` to `to` nanoseconds.
+    /// Makes waits of random lengths between `from` and `to` nanoseconds.
     fn scan(&mut self, [from, to]: [f64; 2], count: u32, random: &mut StdRng) -> Answer<Vec<Wait>> {
         let requests: Vec<u64> = (0..count)
             .map(|_| random.random_range(from..to) as u64)
@@ -129,7 +130,7 @@ impl WaitBench {
     }
 }
 
-/// What a timer answers, if it is possible.
+/// Returns the waits that a host reports, after checking that they are possible.
 fn asked(
     timer: &mut dyn WaitSubject,
     reference: &Reference,
@@ -139,8 +140,8 @@ fn asked(
     let rows = timer.waits(&reference.id, request)?;
     let answered = (lengths.iter().zip(&rows))
         .flat_map(|(&request_ns, row)| row.iter().map(move |wait| (request_ns, wait)));
-    // The CPUs that threads of one process may be on at once, as far as is known. One of them may
-    // be left to the thread that is measured.
+    // Number of CPUs that threads of one process can use at the same time, as far as is known. The
+    // measuring CPU may be missing from the allowed CPUs of this thread.
     let cpus = 1 + timers::allowed_cpus().map_or(1, |cpus| cpus.len());
     possible::waits(answered.clone(), reference, cpus)?;
     let waits = answered.map(|(request_ns, wait)| Wait {
@@ -153,7 +154,7 @@ fn asked(
     Ok(waits.collect())
 }
 
-/// Runs of requests that together take no longer than a question may.
+/// Splits requests into slices whose total length stays within `QUESTION_NS`.
 fn pieces(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
     let mut rest = requests;
     std::iter::from_fn(move || {
@@ -169,12 +170,12 @@ fn pieces(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
     })
 }
 
-/// Everything that does not take long (where no scan is planned, only the given lengths):
-/// granularity, the floor, lateness at the given lengths, arming and cancelling. Processes `before`
-/// this one may have shown the step.
+/// Measures granularity, floor, lateness at the given lengths, arming and cancelling, without long
+/// waits. If no scan is planned, only the given lengths are measured. `before` are earlier runs,
+/// which may have shown the step.
 ///
 /// # Errors
-/// As the subject.
+/// The errors of the subject.
 pub fn explore(
     bench: &mut WaitBench,
     before: &[WaitRun],
@@ -192,7 +193,7 @@ pub fn explore(
     } else {
         scan(bench, before, plan, &mut run.scans, random)?
     };
-    // Pauses of whole steps of a grid begin waits anywhere on it, as often.
+    // Pauses that are a multiple of the grid start waits at all points of the grid equally often.
     let pause_ns = match grid_ns(&run, &bench.reference) {
         Some(grid) => grid * (pause(&rough) / grid).round().max(1.0),
         None => pause(&rough),
@@ -206,7 +207,7 @@ pub fn explore(
     let mut floors = if only { Vec::new() } else { floors.to_vec() };
     let mut chosen: Vec<(u64, u32)> = lengths_ns.iter().map(|&ns| (ns, plan.waits)).collect();
     if bench.break_ns.is_none() {
-        // A request that is rounded up is late, which ends nothing unless that was asked for.
+        // Requests that are rounded up are late. This ends the run only if the user set a limit.
         floors.append(&mut chosen);
     }
     run.lengths = bench.waits(&several(&floors), pause_ns, None)?;
@@ -219,10 +220,11 @@ pub fn explore(
     Ok(run)
 }
 
-/// As many requests of each length as fit into its time, up to the number next to it.
+/// Returns as many requests of each length as fit into its time, up to the count given with the
+/// length.
 fn requests(lengths: &[(u64, u32)], plan: &WaitPlan, rough: &Rough) -> Vec<u64> {
     let each = lengths.iter().flat_map(|&(length, most)| {
-        // Long ones are few either way.
+        // Long waits are few in any case.
         let most_ns = if length > LONG_NS {
             plan.length_ns / 2.0
         } else {
@@ -235,7 +237,8 @@ fn requests(lengths: &[(u64, u32)], plan: &WaitPlan, rough: &Rough) -> Vec<u64> 
     each.collect()
 }
 
-/// How long a wait of that length takes with the pause before it, in nanoseconds.
+/// Returns the expected time of a wait of that length including the pause before it, in
+/// nanoseconds.
 fn takes(length: f64, rough: &Rough) -> f64 {
     length + rough.median.max(0.0) + pause(rough) / 2.0
 }
@@ -245,7 +248,7 @@ fn unanswered() -> Fault {
 }
 
 fn pause(rough: &Rough) -> f64 {
-    // Whole steps, as long as a step seems to be.
+    // The spread of the lateness indicates the length of a step.
     let step = rough.width / EVENLY;
     let pause = if STEPS_A_PAUSE * step <= LONGEST_PAUSE_NS {
         STEPS_A_PAUSE * step
@@ -255,11 +258,11 @@ fn pause(rough: &Rough) -> f64 {
     pause.clamp(SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS)
 }
 
-/// Long waits, for a process that waits beside others. Returns the waits of chosen lengths, and the
-/// scans.
+/// Measures long waits in a process that runs next to others. Returns the waits of the planned
+/// lengths, and the scans.
 ///
 /// # Errors
-/// As the subject.
+/// The errors of the subject.
 pub fn explore_long(
     bench: &mut WaitBench,
     plan: &WaitPlan,
@@ -270,7 +273,7 @@ pub fn explore_long(
     let long = bench.waits(&requests, LONGEST_PAUSE_NS, None)?;
     let mut scans = Vec::new();
     for &(length, count) in plan.long_scans {
-        // A longer step than that of short waits shows where latenesses differ by more.
+        // A step longer than that of short waits appears as a wider spread of lateness.
         let length = length as f64;
         let span = bench.rough(&long).map_or(SCAN_NS, |rough| {
             (STEPS_A_SCAN * rough.width).clamp(SCAN_NS, length)

@@ -1,4 +1,5 @@
-//! Which timers are worth more waits: those than which no other is both less late and cheaper.
+//! Selects the Pareto-optimal sleep primitives: those for which no other is both less late and
+//! cheaper.
 
 use super::subject::Subject;
 use crate::model::{Lateness, USUAL_WAIT_NS, beats};
@@ -6,9 +7,10 @@ use crate::parallel;
 use crate::trace::WaitTrace;
 use crate::waits::figures;
 
-/// Those that none beats at the usual length, or the one nearest to it, of those under the same
-/// load and on the same CPU; one of which too little is known to tell is among them.
-pub(super) fn front(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
+/// Returns the subjects that no other one beats under the same load and on the same CPU, at the
+/// usual length or the nearest measured one. Includes subjects whose results are insufficient for
+/// the comparison.
+pub(super) fn pareto_optimal(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
     let traces: Vec<Option<&WaitTrace>> = subjects
         .iter()
         .map(|subject| subject.outcome.as_ref().ok().filter(|_| subject.goes_on()))
@@ -35,7 +37,8 @@ pub(super) fn front(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
         .collect()
 }
 
-/// The rarest lateness that was seen often enough and the CPU time of a wait, in nanoseconds.
+/// Returns the highest quantile of lateness that is supported by enough waits, and the CPU time of
+/// a wait, both in nanoseconds.
 fn late_and_cost(trace: &WaitTrace) -> Option<[f64; 2]> {
     let figures = figures(trace, None);
     let usual = Lateness::nearest(figures.by_length(), USUAL_WAIT_NS)?;

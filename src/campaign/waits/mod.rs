@@ -1,5 +1,5 @@
-//! Asks sleep primitives and periodic timers: each in one process (`explore`, `ticking`), and all of
-//! them in rounds (`campaign`).
+//! Measures sleep primitives and periodic timers: each in one process (`explore`, `ticking`), and
+//! all of them in rounds (`campaign`).
 
 pub mod campaign;
 pub mod explore;

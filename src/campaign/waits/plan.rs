@@ -1,72 +1,74 @@
-//! Plans: how many waits a question is worth, and how a campaign is run.
+//! Defines the plans for sleep primitives and periodic timers: the number of waits for each
+//! question, and the settings of a campaign.
 
 use std::time::Duration;
 
-/// How a campaign over timers that wait is run.
+/// Settings of a campaign that measures sleep primitives or periodic timers.
 #[derive(Clone, Debug)]
 pub struct WaitSettings {
-    /// How thoroughly.
+    /// The number of processes and waits.
     pub plan: WaitPlan,
-    /// The lengths that are asked for, in nanoseconds.
+    /// The requested lengths, in nanoseconds.
     pub lengths_ns: Vec<u64>,
     /// The seed of all random choices.
     pub seed: u64,
-    /// How long the answers of a process may take together.
+    /// The longest total time of the answers of a process.
     pub timeout: Duration,
-    /// How long rounds go on; as many as the plan has where nothing is said.
+    /// The time for which rounds are repeated; `None` for the number of rounds of the plan.
     pub span: Option<Duration>,
     /// Lateness that ends the run, in nanoseconds.
     pub break_ns: Option<u64>,
 }
 
-/// How thoroughly timers that wait are characterised.
+/// The numbers of processes and waits, and the time limits, for sleep primitives and periodic
+/// timers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WaitPlan {
-    /// Name of the profile in reports.
+    /// Name of the plan in reports.
     pub name: &'static str,
-    /// Fresh processes that every timer gets.
+    /// Fresh processes for each timer.
     pub processes: u32,
-    /// Further ones of those that no other is both less late and cheaper than.
+    /// Further rounds for the timers for which no other is both less late and cheaper.
     pub further: u32,
-    /// How much of the waits of chosen lengths those ask for that every timer gets; a share.
+    /// Share of `waits` and `length_ns` that the first processes of every timer use.
     pub first: f64,
-    /// The lengths that are asked for where the user names none, in nanoseconds.
+    /// The default lengths if the user gives none, in nanoseconds.
     pub lengths_ns: &'static [u64],
-    /// Waits of one length a process at most.
+    /// Most waits of one length in a process.
     pub waits: u32,
-    /// Nanoseconds that the waits of one length may take in a process, but for one of them.
+    /// Nanoseconds that the waits of one length may take in a process, not counting the last wait.
     pub length_ns: f64,
-    /// Waits of random lengths a scan in a process; none, where only the given lengths are to be
-    /// waited.
+    /// Waits of random lengths per scan in a process; 0 to measure only the given lengths.
     pub scan: u32,
-    /// Nanoseconds that a scan may take in a process, but for eight waits.
+    /// Nanoseconds that a scan may take in a process, not counting eight waits.
     pub scan_ns: f64,
-    /// Both for a timer whose latenesses are spread so widely that they may hold steps.
+    /// Waits and nanoseconds of a scan if the lateness is spread so widely that it may contain
+    /// steps.
     pub wide_scan: (u32, f64),
-    /// Rounds of long waits, in which all timers that block wait side by side.
+    /// Rounds of long waits, in which all primitives that block wait at the same time.
     pub long_rounds: u32,
     /// The long waits of a round, in nanoseconds.
     pub long_ns: &'static [u64],
-    /// Scans of such a round: around which length, in nanoseconds, and how many waits.
+    /// Scans of such a round: the shortest length in nanoseconds, and the number of waits.
     pub long_scans: &'static [(u64, u32)],
     /// Pairs of arming and cancelling in a process.
     pub arms: u32,
-    /// Nanoseconds that a periodic timer ticks in a process.
+    /// Nanoseconds for which a periodic timer runs in a process.
     pub ticking_ns: f64,
 }
 
 const MS: u64 = 1_000_000;
 
-/// Wake-ups of a periodic timer in a process at least, so that stalls fit between them.
+/// Fewest wake-ups of a periodic timer in a process, so that stalls fit between them.
 pub const FEWEST_WAKEUPS: u32 = 40;
 
-/// Waits of a length in a process, at least: those of three processes tell an interval of their
-/// median then. *Computed*.
+/// Fewest waits of one length in a process: three processes then give an interval for the median.
+/// *Computed*.
 pub const FEWEST_OF_LENGTH: u32 = 2;
 
 impl WaitPlan {
-    /// Nanoseconds that the answers of a process should take, where its timer is no slower than
-    /// twice what it is asked for.
+    /// Returns the expected time of the answers of a process, in nanoseconds, for a timer that
+    /// takes at most twice the requested time.
     #[must_use]
     pub fn process_ns(&self, lengths_ns: &[u64]) -> f64 {
         let of_length = |length: &u64| {
@@ -85,7 +87,7 @@ impl WaitPlan {
             + scans)
     }
 
-    /// The same of a timer that ticks.
+    /// Returns the expected time of a process with a periodic timer, in nanoseconds.
     #[must_use]
     pub fn ticking_process_ns(&self, period_ns: u64) -> f64 {
         2.0 * self
@@ -95,7 +97,7 @@ impl WaitPlan {
 }
 
 impl WaitPlan {
-    /// What those processes ask for that every timer gets.
+    /// Returns the plan of the first processes of every timer.
     #[must_use]
     pub fn first(&self) -> Self {
         let waits = f64::from(self.waits) * self.first;
@@ -106,7 +108,7 @@ impl WaitPlan {
         }
     }
 
-    /// The same where all waits of all timers are wanted.
+    /// Returns the plan that makes all waits for all timers, without further rounds or long waits.
     #[must_use]
     pub fn whole(&self) -> Self {
         Self {
@@ -117,10 +119,10 @@ impl WaitPlan {
         }
     }
 
-    /// So many waits of each length at least, unless that takes too long.
+    /// Returns the plan with at least `waits` waits of each length, unless that takes too long.
     #[must_use]
     pub fn at_least(&self, waits: u32) -> Self {
-        /// Nanoseconds a timer: more than is needed to choose.
+        /// Nanoseconds for each timer: more than is needed to choose.
         const MOST_NS: f64 = 3e10;
         let each = waits.div_ceil(self.processes);
         Self {
@@ -130,7 +132,7 @@ impl WaitPlan {
         }
     }
 
-    /// The same with so many waits of each length, however long they take.
+    /// Returns the plan with `waits` waits of each length, however long they take.
     #[must_use]
     pub fn exactly(&self, waits: u32) -> Self {
         Self {
@@ -139,7 +141,7 @@ impl WaitPlan {
         }
     }
 
-    /// A look at which methods are worth further waits: no figure is quoted from it.
+    /// A plan to choose which primitives are worth further waits; nothing is reported from it.
     pub const GLANCE: Self = Self {
         name: "glance",
         processes: 1,
@@ -152,7 +154,7 @@ impl WaitPlan {
         arms: 4,
         ..Self::QUICK
     };
-    /// A first look.
+    /// A quick first impression.
     pub const QUICK: Self = Self {
         name: "quick",
         processes: 3,
@@ -170,7 +172,7 @@ impl WaitPlan {
         arms: 50,
         ticking_ns: 1.2e8,
     };
-    /// What figures are quoted from.
+    /// The plan for reported results.
     pub const DEFAULT: Self = Self {
         name: "default",
         processes: 3,
@@ -188,7 +190,7 @@ impl WaitPlan {
         arms: 100,
         ticking_ns: 5e8,
     };
-    /// For publication.
+    /// The plan for publications.
     pub const THOROUGH: Self = Self {
         name: "thorough",
         processes: 10,

@@ -1,4 +1,4 @@
-//! Checks whether what a host reports of waits and wake-ups is possible at all.
+//! Checks whether the waits and wake-ups that a host reports are possible.
 
 use timers::waits::{Expiration, Wait};
 use timers::{Answer, Fault};
@@ -6,32 +6,34 @@ use timers::{Answer, Fault};
 use crate::text::numbers::short_time;
 use crate::trace::Reference;
 
-/// Nanoseconds of a wait that is not believed: a week.
+/// Longest plausible wait, in nanoseconds: a week.
 /// *Judgement*.
 const LONGEST_NS: f64 = 6e14;
-/// A machine that stood still between a reading of the CPU's clock and one of the reference makes a
-/// wait seem to compute for longer than it took, by no more than this, in nanoseconds. *Judgement*.
+/// Longest pause of a machine, in nanoseconds. A pause between reading the CPU clock and reading
+/// the reference makes a wait seem to compute for longer than it took. *Judgement*.
 const STANDSTILL_NS: f64 = 1e9;
-/// CPU time is reported in ticks of up to 1/64 s, and its readings lie around those of the reference:
-/// most waits compute for no more than so many times what they took, and this, in nanoseconds.
+/// Factor by which the CPU time of most waits may exceed their duration, in addition to
+/// `READINGS_NS`: CPU time is reported in ticks of up to 1/64 s, and is read before and after the
+/// reference.
 /// *Judgement*.
 const TICKS: f64 = 2.0;
-/// What readings around those of the reference may add to it, in nanoseconds.
+/// CPU time that readings before and after those of the reference may add, in nanoseconds.
 /// *Judgement*.
 const READINGS_NS: f64 = 1e5;
-/// This many waits show what most do.
+/// Excessive waits from which a majority is significant.
 /// *Judgement*.
 const SEVERAL: usize = 5;
-/// A period is rounded by less than itself, or the timer does not keep to it at all: no more than
-/// this many times the expirations that the time allows, and as many besides, for the ends.
+/// Factor for missed periods relative to the expirations that fit into the elapsed time plus one: a
+/// period is rounded by less than itself, or the timer does not keep to it at all.
 /// *Judgement*.
 const ROUNDED: f64 = 2.0;
 
-/// Checks waits of these lengths, in nanoseconds. Some hosts report the CPU time of all their
-/// threads, which run on this many CPUs.
+/// Checks reported waits, each with its requested length in nanoseconds. `cpus` is the number of
+/// CPUs that all threads of the host may use, because some hosts report the CPU time of all their
+/// threads.
 ///
 /// # Errors
-/// Reports what is impossible.
+/// Describes the first impossible value.
 pub(super) fn waits<'a>(
     reported: impl Iterator<Item = (u64, &'a Wait)>,
     reference: &Reference,
@@ -84,10 +86,10 @@ fn time(ns: f64) -> String {
     format!("{sign}{}", short_time(ns.abs()))
 }
 
-/// Checks what arming and cancelling took, in ticks of the reference.
+/// Checks the durations of arming and cancelling, in ticks of the reference.
 ///
 /// # Errors
-/// Reports what is impossible.
+/// Describes the first impossible value.
 pub(super) fn arms(reported: &[i64], reference: &Reference) -> Answer<()> {
     let possible = -reference.uncertainty_ns()..=LONGEST_NS;
     let mut all = reported.iter().map(|&ticks| reference.ns(0, ticks));
@@ -97,10 +99,10 @@ pub(super) fn arms(reported: &[i64], reference: &Reference) -> Answer<()> {
     }
 }
 
-/// Checks wake-ups of a periodic timer, which was started after the reference stood at `from`.
+/// Checks wake-ups of a periodic timer that was started after the reference read `from`.
 ///
 /// # Errors
-/// Reports what is impossible.
+/// Describes the first impossible value.
 pub(super) fn wakeups(
     reported: &[Expiration],
     from: i64,
@@ -127,10 +129,10 @@ pub(super) fn wakeups(
     Ok(())
 }
 
-/// Checks that time goes on from wake-up to wake-up.
+/// Checks that time advances from wake-up to wake-up.
 ///
 /// # Errors
-/// Reports where not.
+/// Describes the first wake-up out of order.
 pub(super) fn in_order(reported: &[Expiration], from: i64, reference: &Reference) -> Answer<()> {
     let possible = -reference.uncertainty_ns()..=LONGEST_NS;
     let mut before = from;
@@ -161,8 +163,8 @@ mod tests {
         strayed_ns: 0.0,
     };
 
-    /// What is said of waits of 1 ms, each of which took so long, in nanoseconds, with CPU time and
-    /// run delay.
+    /// Checks waits of 1 ms, given as duration, CPU time and run delay in nanoseconds, and returns
+    /// the objection.
     fn judged(all: &[(i64, Option<i64>, Option<i64>)]) -> String {
         let reported: Vec<Wait> = all
             .iter()
@@ -208,8 +210,8 @@ mod tests {
 
     #[test]
     fn accepts_unusual_waits() {
-        // Within the step of the reference; a clock of the CPU that ticks; two threads at once; a
-        // machine that stood still.
+        // Within the step of the reference; a CPU clock that ticks; two threads on two CPUs, and a
+        // machine that paused.
         for outlier in [
             (-10, None, None),
             (1_000_000, Some(15_625_000), None),
@@ -222,7 +224,8 @@ mod tests {
         assert_eq!(judged(&[]), "fine");
     }
 
-    /// What is said of wake-ups with a period of 1 ms, in nanoseconds after `from`.
+    /// Checks wake-ups with a period of 1 ms, given in nanoseconds after `from`, and returns the
+    /// objection.
     fn ticked(reported: &[(i64, u64)]) -> String {
         let reported: Vec<Expiration> = reported
             .iter()

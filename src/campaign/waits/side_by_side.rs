@@ -1,4 +1,5 @@
-//! Lets all sleep primitives that block wait at once for long waits, each in a process of its own.
+//! Makes long waits with all sleep primitives that block, at the same time, each in a separate
+//! process.
 
 use std::sync::mpsc;
 use std::thread;
@@ -15,18 +16,20 @@ use crate::hosts::host::Host;
 use crate::model::{BackgroundLoad, Means};
 use crate::trace::{WaitRun, WaitTrace};
 
-/// Primitives that wait at once, a CPU: they wake so seldom that they hardly delay each other.
+/// Primitives that wait at the same time per CPU: they wake so rarely that they hardly delay each
+/// other.
 const A_CPU: usize = 16;
 
-/// Those that wait long in a round, as they are before it.
+/// Copies of the subjects that make long waits in a round, with their indices.
 pub(super) struct SideBySide(Vec<(usize, Subject<WaitTrace>)>);
 
-/// What long waits of a subject showed.
+/// The long waits of the subjects, by index.
 type Observed = Vec<(usize, Answer<WaitRun>)>;
 
 impl SideBySide {
-    /// Of those that can wait next to others, one under each set of conditions but for the CPU. One
-    /// that spins would delay the others, and next to a busy thread each has to be alone.
+    /// Selects the subjects that can wait next to others, once for each set of conditions without
+    /// the CPU. Primitives that spin are excluded because they would delay others, and those next
+    /// to a busy thread because they have to run alone.
     pub(super) fn select(subjects: &[Subject<WaitTrace>]) -> Self {
         let anywhere = |subject: &Subject<WaitTrace>| Conditions {
             cpu: None,
@@ -61,17 +64,17 @@ impl SideBySide {
         Self(chosen)
     }
 
-    /// Lets each wait in a process of its own.
+    /// Makes the long waits of each subject in a separate process.
     pub(super) fn observe(&self, hosts: &[Host], settings: &WaitSettings, seed: u64) -> Observed {
         let together = A_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
         let chunks = self.0.chunks(together);
         chunks
-            .flat_map(|some| all_at_once(hosts, some, settings, seed))
+            .flat_map(|some| observe_together(hosts, some, settings, seed))
             .collect()
     }
 
-    /// Adds what was observed to the process of that round. A subject that fails here keeps what it
-    /// has.
+    /// Adds the observations to the run of that round. A subject that fails here keeps its earlier
+    /// results.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
@@ -101,7 +104,7 @@ impl SideBySide {
     }
 }
 
-/// A CPU that nothing is measured on meanwhile, in turn; any where there is no other one.
+/// Returns a CPU on which nothing is measured, in turn. `None` if there is no other CPU.
 fn elsewhere(measuring: Option<u32>, turn: usize) -> Option<u32> {
     let measuring = measuring?;
     let mut others = timers::allowed_cpus().ok()?;
@@ -109,7 +112,7 @@ fn elsewhere(measuring: Option<u32>, turn: usize) -> Option<u32> {
     others.get(turn % others.len().max(1)).copied()
 }
 
-fn all_at_once(
+fn observe_together(
     hosts: &[Host],
     waiting: &[(usize, Subject<WaitTrace>)],
     settings: &WaitSettings,
@@ -126,7 +129,8 @@ fn all_at_once(
             starts.push(start);
             let wait = move || {
                 let bench = subject.bench(hosts, settings);
-                // None delays others while it starts and warms up.
+                // All processes start and warm up before any of them waits, so that none delays
+                // another.
                 drop(ready);
                 let _ = go.recv();
                 let (long, scans) = explore_long(&mut bench?, &settings.plan, &mut random)?;
@@ -139,7 +143,7 @@ fn all_at_once(
             threads.push((*index, thread::Builder::new().spawn_scoped(scope, wait)));
         }
         drop(ready);
-        // Returns once all other ends are closed; then all are let go.
+        // Returns when all senders are dropped; dropping `starts` then releases all threads.
         let _ = all_ready.recv();
         drop(starts);
         let joined = |thread: std::io::Result<thread::ScopedJoinHandle<'_, _>>| {

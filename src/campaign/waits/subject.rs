@@ -1,4 +1,4 @@
-//! A timer that waits in a campaign, and under what it does.
+//! A sleep primitive or periodic timer of a campaign, and the conditions that it is measured under.
 
 use timers::os::Policy;
 use timers::{AffinityError, Answer, Busy, Fault, allowed_cpus};
@@ -12,21 +12,21 @@ use crate::hosts::protocol::{HostedWaiter, Op};
 use crate::model::BackgroundLoad;
 use crate::trace::WaitTrace;
 
-/// Under what a timer waits, as far as it is not as the system has it.
+/// The conditions of a wait; `None` for the default of the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// The CPU that its process is pinned to.
     pub cpu: Option<u32>,
     /// The timer slack of its threads, in nanoseconds.
     pub slack_ns: Option<u64>,
-    /// The policy by which its threads are scheduled.
+    /// The scheduling policy of its threads.
     pub policy: Option<Policy>,
-    /// What else runs.
+    /// The background load.
     pub load: BackgroundLoad,
 }
 
 impl Conditions {
-    /// How its process is started.
+    /// Returns the settings that its process is started with.
     #[must_use]
     pub fn placement(&self) -> Placement {
         Placement {
@@ -36,7 +36,7 @@ impl Conditions {
         }
     }
 
-    /// Lets run what else shall run, until the result is dropped.
+    /// Starts the background load, which runs until the result is dropped.
     ///
     /// # Errors
     /// When there is no such CPU.
@@ -47,7 +47,7 @@ impl Conditions {
             BackgroundLoad::SameCpu => Busy::on(own).map(Some),
             BackgroundLoad::OtherCpu => {
                 let cpus = allowed_cpus()?;
-                // The farthest by number, which on most machines is of another core.
+                // The CPU with the farthest number, which belongs to another core on most machines.
                 let other = cpus
                     .into_iter()
                     .filter(|cpu| *cpu != own)
@@ -58,24 +58,24 @@ impl Conditions {
     }
 }
 
-/// A timer that waits, under one set of conditions, and what became of it.
+/// A sleep primitive or periodic timer under one set of conditions, and its outcome.
 pub struct Subject<T> {
     /// Index of its host.
     pub host: usize,
     /// The timer.
     pub waiter: HostedWaiter,
-    /// Under what it waits.
+    /// The conditions that it is measured under.
     pub conditions: Conditions,
-    /// What was observed; with a reason where the timer failed.
+    /// The observations, or the reason why the timer failed.
     pub outcome: Result<T, String>,
-    /// Why it was not asked any more, where what was observed until then is kept.
+    /// The reason why it was not measured any further; earlier observations are kept.
     pub lost: Option<String>,
-    /// Whether a process of it observed something.
+    /// Whether at least one of its processes succeeded.
     pub(super) has_run: bool,
 }
 
 impl<T> Subject<T> {
-    /// A timer that was not asked anything yet.
+    /// Creates a subject for a timer that was not measured yet.
     #[must_use]
     pub fn new(host: usize, waiter: HostedWaiter, conditions: Conditions) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl<T> Subject<T> {
         }
     }
 
-    /// Whether it is asked again.
+    /// Returns whether the timer can still be measured.
     #[must_use]
     pub fn goes_on(&self) -> bool {
         self.outcome.is_ok() && self.lost.is_none()
@@ -96,10 +96,10 @@ impl<T> Subject<T> {
 }
 
 impl Subject<WaitTrace> {
-    /// Starts a process for it.
+    /// Starts a process for the primitive.
     ///
     /// # Errors
-    /// As the start of a process.
+    /// When the process cannot be started, or the subject has failed.
     pub(super) fn bench(&self, hosts: &[Host], settings: &WaitSettings) -> Answer<WaitBench> {
         let trace = self.outcome.as_ref();
         let trace = trace.map_err(|why| Fault::Refused(why.clone()))?;

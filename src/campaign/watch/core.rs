@@ -1,7 +1,7 @@
-//! The core that measures: its frequency, and whether it is shared with another thread at this
-//! moment.
+//! Observes the core that measures: its frequency, and whether it is currently shared with another
+//! thread.
 //!
-//! A thread of its own sits on that CPU and looks when it is asked, while the agent waits for its
+//! A separate thread is pinned to that CPU and samples it on request, while the agent waits for its
 //! next question.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,17 +9,17 @@ use std::thread;
 
 use timers::{CoreFrequency, CoreFrequencyMeter};
 
-/// Looks that are kept to know what the core does when it is not shared.
+/// Samples that are kept to know the speed of the unshared core.
 /// *Judgement*.
 const HISTORY: usize = 400;
-/// Looks before anything is said about sharing.
+/// Fewest samples for a decision about sharing.
 /// *Judgement*.
 const FEWEST: usize = 20;
-/// A core that begins fewer additions a cycle than this share of what it does at its best is
-/// shared. *Seen*: sharing halves the additions a cycle.
+/// Share of the best additions per cycle below which a core counts as shared. *Seen*: sharing
+/// halves the additions a cycle.
 const SHARED: f64 = 0.9;
 
-/// A thread on the CPU that measures.
+/// A sampling thread on the CPU that measures.
 pub struct Core {
     ask: Sender<()>,
     answers: Receiver<Option<CoreFrequency>>,
@@ -28,7 +28,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// Puts a thread on `cpu`. `None` when it may not run there or cannot look.
+    /// Starts a thread on `cpu`. `None` if it may not run there or cannot measure the frequency.
     #[must_use]
     pub fn on_cpu(cpu: u32) -> Option<Self> {
         let (ask, questions) = channel::<()>();
@@ -56,7 +56,7 @@ impl Core {
         core.look().map(|_| core)
     }
 
-    /// How the core does now.
+    /// Samples the current state of the core.
     pub fn look(&mut self) -> Option<CoreFrequency> {
         self.ask.send(()).ok()?;
         let core_frequency = self.answers.recv().ok()??;
@@ -64,7 +64,7 @@ impl Core {
         Some(core_frequency)
     }
 
-    /// Keeps what a process saw of this core.
+    /// Adds a sample that a process on this core took.
     pub fn remember(&mut self, core_frequency: CoreFrequency) {
         if self.widths.len() < HISTORY {
             self.widths.push(core_frequency.width);
@@ -74,7 +74,8 @@ impl Core {
         }
     }
 
-    /// Whether that is markedly less than what the core does when this thread has it for itself.
+    /// Returns whether the sample shows markedly fewer additions per cycle than the unshared core
+    /// achieves.
     #[must_use]
     pub fn is_shared(&self, core_frequency: CoreFrequency) -> bool {
         is_shared(&self.widths, core_frequency.width)

@@ -1,9 +1,9 @@
-//! The side that watches: whether a window of measurement was disturbed.
+//! Detects whether a window of measurement was disturbed.
 //!
-//! The side that measures does the bare minimum (Caliper). A host that is this program looks at its
-//! thread and its core right before its loops and right after them; at others the runner looks from
-//! outside, before a question and after its answer. A window that was disturbed is dropped and
-//! taken again, within limits.
+//! The measuring side does as little as possible (Caliper). A host that is this program reads the
+//! counters of its thread and samples its core immediately before and after its loops. For other
+//! hosts the runner reads them from outside, before a question and after its answer. A disturbed
+//! window is dropped and repeated, within limits.
 
 mod core;
 mod process;
@@ -22,25 +22,25 @@ use crate::hosts::bench::{CoreState, Gathered, Watcher};
 use self::core::Core;
 pub use self::process::ProcessWatch;
 
-/// What disturbs a window.
+/// Causes of a disturbed window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Disturbance {
-    /// The process had to give way to another one.
+    /// The process was switched out for another one.
     ContextSwitch,
     /// A thread moved to another CPU.
     Migration,
-    /// A page had to be fetched from a disk.
+    /// A page was read from a disk.
     MajorFault,
     /// The core changed its frequency.
     FrequencyChange,
-    /// The core ran another thread beside this one, of this machine or of another guest.
+    /// The core also ran another thread, of this machine or of another guest.
     SharedCore,
     /// A hypervisor took the CPU away.
     StolenTime,
 }
 
 impl Disturbance {
-    /// Its name in reports.
+    /// Returns the name of the cause in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -53,53 +53,53 @@ impl Disturbance {
         }
     }
 
-    /// Whether what was measured in such a window can be kept when there is none better: the timer
-    /// was measured, though not by a core of its own or of one frequency.
+    /// Returns whether the results of such a window can be kept if there are no better ones: the
+    /// timer was measured, but on a shared core or at a changing frequency.
     #[must_use]
     pub fn is_bearable(self) -> bool {
         matches!(self, Self::FrequencyChange | Self::SharedCore)
     }
 }
 
-/// Frequencies before and after a window that differ by more than this share are a change.
+/// Relative difference of the frequencies before and after a window that counts as a change.
 /// *Judgement*.
 pub const STEADY: f64 = 0.015;
-/// How often a window is taken at most.
+/// Most attempts for a window.
 /// *Judgement*.
 const MOST_TRIES: u32 = 5;
-/// Windows that a process may have dropped.
+/// Most dropped windows of a process.
 /// *Judgement*.
 const MOST_DROPPED: u32 = 40;
-/// The shortest window is this part of the whole.
+/// Divisor of the full window that gives the shortest one.
 /// *Judgement*.
 const SHORTEST_PORTION: u32 = 30;
-/// How many more windows of a campaign may be dropped for something bearable, for each one that is
-/// asked for: what bounds the time that a busy neighbour may cost. *Judgement*.
+/// Further windows of a campaign that may be dropped for a bearable cause, for each requested
+/// window. This bounds the time that a busy neighbour may cost. *Judgement*.
 const CREDIT: f64 = 0.7;
-/// How long one waits for a shared core, at a time.
+/// Length of a single pause to wait for a shared core.
 /// *Judgement*.
 const PAUSE: Duration = Duration::from_micros(500);
-/// How often, before a window.
+/// Most pauses before a window.
 /// *Judgement*.
 const MOST_PAUSES: u32 = 12;
 
-/// What a campaign watches with.
+/// The state that all process watches of a campaign share.
 pub struct Watch {
     counts: Counts,
     cpu: Option<u32>,
     core: Option<Core>,
-    /// Context switches that the runner itself causes, as where it shares the only CPU.
+    /// Context switches that the runner itself causes, if it shares the only CPU.
     own_switches: u64,
     patience: Duration,
     credit: f64,
     frequencies: Vec<f64>,
-    /// Whether something else ran on the core when it was last looked at.
+    /// Whether something else ran on the core at the last sample.
     was_shared: bool,
 }
 
 impl Watch {
-    /// Watches what is measured on `cpu`. `apart` says that the runner keeps off it; `patience` is
-    /// how long all waits for a shared core may take together.
+    /// Watches measurements on `cpu`. `apart` says whether the runner avoids that CPU; `patience`
+    /// is the total time of all waits for a shared core.
     #[must_use]
     pub fn new(cpu: Option<u32>, apart: bool, patience: Duration) -> Rc<RefCell<Self>> {
         Rc::new(RefCell::new(Self {
@@ -114,18 +114,18 @@ impl Watch {
         }))
     }
 
-    /// All frequencies of the core that were seen.
+    /// Returns all observed frequencies of the core, in hertz.
     #[must_use]
     pub fn frequencies(&self) -> &[f64] {
         &self.frequencies
     }
 
-    /// Time that the hypervisor took from the CPU so far.
-    fn stolen(&self) -> Option<u64> {
+    /// Returns the time that the hypervisor has taken from the CPU so far, in clock ticks.
+    fn steal_ticks(&self) -> Option<u64> {
         self.counts.stolen(self.cpu?)
     }
 
-    /// Whether another window may be dropped for something bearable.
+    /// Uses up credit for dropping a window with a bearable cause. Returns `false` if none is left.
     fn spend(&mut self) -> bool {
         let may = self.credit >= 1.0;
         self.credit -= f64::from(u8::from(may));
@@ -138,7 +138,8 @@ impl Watch {
         Some(core_frequency)
     }
 
-    /// What a process on this core saw of it: additions a second, and side by side in a cycle.
+    /// Adds a sample that a process on this core took: additions per second, and parallel additions
+    /// per cycle.
     fn reported(&mut self, seen: Option<[f64; 2]>) -> Option<CoreFrequency> {
         let [hertz, width] =
             seen.filter(|seen| seen.iter().all(|value| value.is_normal() && *value > 0.0))?;
@@ -159,7 +160,7 @@ impl Watch {
             .is_some_and(|core| core.is_shared(core_frequency))
     }
 
-    /// A look at a core that is not shared, if patience brings that about.
+    /// Samples the core, waiting until it is not shared or the patience is used up.
     fn calm(&mut self) -> Option<CoreFrequency> {
         let mut core_frequency = self.look()?;
         for _ in 0..MOST_PAUSES {
@@ -174,15 +175,15 @@ impl Watch {
     }
 }
 
-/// What is known of a process and of its core at one moment.
+/// The counters of a process and the frequency of its core at one moment.
 #[derive(Clone, Debug, Default)]
 struct Look {
     counters: Option<Counters>,
     core_frequency: Option<CoreFrequency>,
 }
 
-/// What the counters say of a window: what grew by more than `own_switches`, or moved, disturbed
-/// it.
+/// Returns the disturbance that the counters show: context switches beyond `own_switches`, a
+/// migration, or a major page fault.
 #[must_use]
 pub fn counted(before: &Counters, after: &Counters, own_switches: u64) -> Option<Disturbance> {
     if after.switches > before.switches + own_switches {

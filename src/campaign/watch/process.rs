@@ -1,4 +1,4 @@
-//! One process that is watched: windows that something disturbed are asked for again.
+//! Watches one process: disturbed windows are measured again.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,24 +16,24 @@ use crate::hosts::connection::Connection;
 use crate::statistics::mean;
 use crate::trace::Run;
 
-/// Watches one process of a campaign: by what it sees of itself where it tells that, else from
-/// outside.
+/// Watches one process of a campaign, with the samples that it takes itself if supported, otherwise
+/// from outside.
 pub struct ProcessWatch {
     watch: Rc<RefCell<Watch>>,
     process: u32,
-    /// The process itself, where it tells what it sees around windows.
+    /// The connection to the process, if the process samples itself around windows.
     itself: Option<Rc<RefCell<Connection>>>,
     stolen_before: Option<u64>,
     dropped: BTreeMap<String, u32>,
     discarded: bool,
-    /// Whether a window is taken again for something bearable.
+    /// Whether a window is repeated for a bearable disturbance.
     patient: bool,
-    /// The look after the last window, which is also that before the next one.
+    /// The sample after the last window, which is also the one before the next window.
     last: Option<Look>,
 }
 
 impl ProcessWatch {
-    /// Begins to watch a process.
+    /// Starts to watch a process.
     #[must_use]
     pub fn patient(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
         let itself = connection
@@ -47,7 +47,8 @@ impl ProcessWatch {
         }
     }
 
-    /// The same, of a process that is one of many: what is bearable is kept and marked.
+    /// Starts to watch a brief process, one of many: windows with a bearable disturbance are kept
+    /// and marked.
     #[must_use]
     pub fn impatient(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
         Self {
@@ -61,7 +62,7 @@ impl ProcessWatch {
             watch: Rc::clone(watch),
             process,
             itself: None,
-            stolen_before: watch.borrow().stolen(),
+            stolen_before: watch.borrow().steal_ticks(),
             dropped: BTreeMap::new(),
             discarded: false,
             patient: true,
@@ -69,12 +70,12 @@ impl ProcessWatch {
         }
     }
 
-    /// Asks for `repeat` values and watches meanwhile; asks again while the window was disturbed,
-    /// and for fewer at a time where something else ran in between, as short windows slip through
-    /// where long ones do not.
+    /// Asks for `repeat` values and watches the process. Repeats a disturbed window, with fewer
+    /// values if something else ran in between, because short windows are less likely to be
+    /// interrupted.
     ///
     /// # Errors
-    /// As the question.
+    /// The errors of the question.
     pub fn gather<T, E>(
         &mut self,
         repeat: u32,
@@ -94,8 +95,8 @@ impl ProcessWatch {
                     && dropped < MOST_DROPPED
                     && (!disturbance.is_bearable()
                         || (self.patient && self.watch.borrow_mut().spend()));
-                // A runtime with threads of its own, as one that collects garbage, gives way to
-                // itself.
+                // A runtime with several threads, for example with a garbage collector, switches
+                // between its own threads.
                 let threads = self
                     .last
                     .as_ref()
@@ -117,7 +118,7 @@ impl ProcessWatch {
                 unstable = true;
                 self.discarded |= !kept;
             } else {
-                // What was in the way may be gone.
+                // The cause of earlier disturbances may be gone, so the window grows again.
                 portion = portion.saturating_mul(2).min(repeat);
             }
             tries = 0;
@@ -133,8 +134,8 @@ impl ProcessWatch {
         ))
     }
 
-    /// Asks, and looks before and after: the frequency of the core meanwhile, and what disturbed
-    /// the window.
+    /// Asks the question with a sample before and after it. Returns the answer, the frequency of
+    /// the core in hertz, and the disturbance.
     fn window<T, E>(
         &mut self,
         question: impl FnOnce() -> Result<T, E>,
@@ -151,14 +152,14 @@ impl ProcessWatch {
         Ok(found)
     }
 
-    /// Ends watching: windows that were dropped, by reason, and whether enough of the others were
-    /// not disturbed.
+    /// Ends watching. Returns the dropped windows by cause, and whether enough of the others were
+    /// undisturbed.
     #[must_use]
     pub fn end(mut self) -> (BTreeMap<String, u32>, bool) {
-        /// Stolen time is counted in 10 ms; this much in a process of some 50 ms means that it lost
-        /// the CPU. *Definition*.
+        /// Stolen time that is tolerated, in units of 10 ms: more in a process of some 50 ms means
+        /// that it lost the CPU. *Definition*.
         const MOST_STOLEN: u64 = 1;
-        let now = self.watch.borrow().stolen();
+        let now = self.watch.borrow().steal_ticks();
         let taken = now
             .zip(self.stolen_before)
             .map_or(0, |(now, before)| now.saturating_sub(before));
@@ -174,9 +175,9 @@ impl ProcessWatch {
         *self.dropped.entry(name).or_default() += 1;
     }
 
-    /// A look at a process that is about to measure, on a core that is not shared, if patience
-    /// brings that about. Nothing of one that looks for itself, as it does so closer to what it
-    /// measures.
+    /// Samples a process that is about to measure, waiting for an unshared core within the
+    /// patience. Returns an empty sample if the process samples itself, because it does so closer
+    /// to the measurement.
     fn before(&mut self) -> Look {
         let last = self.last.take();
         if self.itself.is_some() {
@@ -203,7 +204,7 @@ impl ProcessWatch {
         }
     }
 
-    /// Both looks at a window that has just ended.
+    /// Returns the samples before and after a window that has just ended.
     fn looks_around(&self, before: Look) -> (Look, Look) {
         let Some(itself) = &self.itself else {
             return (before, self.look());
@@ -225,7 +226,7 @@ impl ProcessWatch {
 
     fn look(&self) -> Look {
         let mut watch = self.watch.borrow_mut();
-        // First the process, so that what the looks themselves cause does not count.
+        // Reads the counters of the process first, so that the effects of sampling are not counted.
         let counters = watch.counts.of_process(self.process);
         Look {
             counters,
@@ -235,7 +236,7 @@ impl ProcessWatch {
 
     fn compare(&self, before: &Look, after: &Look) -> Option<Disturbance> {
         let watch = self.watch.borrow();
-        // The runner causes none within a window that the process itself looks around.
+        // The runner causes no context switches within a window that the process itself samples.
         let own_switches = if self.itself.is_some() {
             0
         } else {
@@ -266,7 +267,7 @@ impl Watcher for ProcessWatch {
             answers.push(answer.clone());
             Ok(answer)
         })?;
-        // Those that count are in the values, one after the other.
+        // The accepted answers are contained in the values, in order; the others were dropped.
         let mut rest = values.as_slice();
         answers.retain(|answer| match rest.strip_prefix(answer.as_slice()) {
             Some(others) => {

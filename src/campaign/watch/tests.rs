@@ -59,7 +59,7 @@ fn unwatched_window_is_asked_once() {
     assert_eq!(process.end(), (BTreeMap::new(), true));
 }
 
-/// A procfs that knows process 7 only, with these threads.
+/// A procfs that contains only process 7, with these threads.
 struct Procfs {
     folder: TempDir,
     threads: &'static [&'static str],
@@ -75,7 +75,7 @@ impl Procfs {
         procfs
     }
 
-    /// Each thread had to give way so often.
+    /// Sets the context switches of each thread.
     fn count(&self, switches: u32) {
         for thread in self.threads {
             let task = self.folder.path().join("7/task").join(thread);
@@ -96,7 +96,7 @@ impl Procfs {
         ProcessWatch::from_outside(&watch, 7)
     }
 
-    /// What a process leaves behind that has to give way at each try.
+    /// Returns the result of watching a process that is switched out at every attempt.
     fn always_disturbed(&self) -> (BTreeMap<String, u32>, bool) {
         let mut process = self.watched();
         let mut switches = 0;
@@ -128,7 +128,7 @@ fn short_windows_slip_through() {
     let procfs = Procfs::with(&["7"]);
     let mut process = procfs.watched();
     let mut given_way = 0;
-    // A question for more than 30 at once is interrupted.
+    // A question for more than 30 values is interrupted.
     let answer = process.gather(100, |repeat| {
         given_way += u32::from(repeat > 30);
         procfs.count(given_way);

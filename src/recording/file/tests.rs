@@ -162,7 +162,7 @@ fn changed_bytes_are_noticed() {
         let mut bad = good.clone();
         bad[at] ^= 0x10;
         if let Ok(read) = Recording::unpack(&bad, "a.trace") {
-            // Some bytes of the header mean nothing; what is unpacked is the same then.
+            // Some bytes of the header have no meaning; the decompressed data is then the same.
             assert_eq!(
                 read,
                 recording(vec![i64::MIN, -1, 0, i64::MAX], 0.1 + 0.2),

@@ -1,10 +1,10 @@
-//! Hosts that cannot compare say at least how far both clocks moved while the thread computed or
-//! slept: a rate an answer.
+//! Judges the rate of timers on hosts that cannot compare clocks, but that report how far both
+//! clocks moved while the thread computed or slept: each answer gives a rate.
 //!
-//! Such an answer is worth less than a comparison. No second reading of the reference shows how
-//! long it took to get from one clock to the other, and a thread that loses its CPU in between
-//! makes both windows differ by milliseconds. So a single answer disqualifies no timer, and what
-//! several say counts only as far as it holds whichever of them is left out.
+//! Such an answer is less reliable than a comparison. No second reading of the reference shows the
+//! delay between the two clocks, and a thread that loses its CPU in between makes both windows
+//! differ by milliseconds. A single answer therefore disqualifies no timer, and several answers
+//! count only if their result holds whichever answer is left out.
 
 use super::{SLEW, answered};
 use crate::model::{Outcome, Stable};
@@ -12,32 +12,33 @@ use crate::text::numbers::significant;
 use crate::trace::{Meanwhile, Moved};
 use crate::trust::{Case, ns, ppm};
 
-/// What reading one clock after the other may take longer at one end than at the other: at the
-/// first of them the code may be cold. Node compiles the reads anew for each answer, which took up
-/// to 54 µs on a machine that had other work to do; Python up to 6 µs. Twice the most that was
-/// seen. *Seen*.
+/// Largest difference between both ends of a window in the delay between the two reads, in
+/// nanoseconds: at the first read, the code may be cold. Node compiles the reads again for each
+/// answer, which took up to 54 µs on a busy machine; Python took up to 6 µs. The value is twice the
+/// largest observed. *Seen*.
 const COLD_NS: f64 = 1e5;
 
-/// A rate that is not known better than this share does not differ from one that a clock may be
-/// slewed by. *Definition*.
+/// Largest useful uncertainty of a rate, as a share: a larger one does not exclude the rates that a
+/// clock may be slewed by. *Definition*.
 const KNOWN: f64 = SLEW;
 
-/// Answers may differ by this share beyond their uncertainties: in one window the clock was slewed
+/// Share by which answers may differ beyond their uncertainties: in one window the clock was slewed
 /// one way, in the next the other. *Computed*.
 const SLEWED: f64 = 2.0 * SLEW;
 
-/// A clock that moved by less than this share of the time stood still. While the thread slept that
-/// says what it counts, and nothing of its rate. *Judgement*: as `STILL_ASLEEP`.
+/// Share of the elapsed time below which a clock stood still. If it stood still only while the
+/// thread slept, that shows what the clock counts, and nothing about its rate. *Judgement*: as
+/// `STILL_ASLEEP`.
 const STILL: f64 = 0.3;
 
-/// One answer.
+/// The rate that one answer shows.
 #[derive(Clone, Copy, Debug)]
 struct RateAnswer {
     /// How much faster than the reference the clock ran, as a share.
     offset: f64,
-    /// The true figure lies within this of that, unless the thread was interrupted.
+    /// Largest error of `offset`, as a share, unless the thread was interrupted.
     uncertainty: f64,
-    /// How long both were watched, in nanoseconds.
+    /// The time watched, in nanoseconds.
     window: f64,
     /// Whether the thread computed.
     spun: bool,
@@ -112,8 +113,8 @@ impl RateAnswer {
     }
 }
 
-/// The answers that tell a rate: while the thread computed; and while it slept, unless the clock
-/// stood still then only.
+/// Returns the answers that show a rate: those while the thread computed, and those while it slept,
+/// unless the clock stood still only during sleep.
 fn answers(case: &Case) -> Vec<RateAnswer> {
     let reference = &case.trace.reference;
     let cost = case.profile.cost.map_or(0.0, |cost| cost.value.max(0.0));
@@ -140,7 +141,8 @@ fn answers(case: &Case) -> Vec<RateAnswer> {
     answers
 }
 
-/// Whether no two of them differ by more than their uncertainties, and slewing, explain.
+/// Returns whether the uncertainties and slewing explain the differences between all pairs of
+/// answers.
 fn agree(answers: &[RateAnswer]) -> bool {
     let explained = |a: &RateAnswer, b: &RateAnswer| {
         (a.offset - b.offset).abs() <= a.uncertainty + b.uncertainty + SLEWED
@@ -151,8 +153,8 @@ fn agree(answers: &[RateAnswer]) -> bool {
         .all(|(at, a)| answers[at + 1..].iter().all(|b| explained(a, b)))
 }
 
-/// How many of them, which agree, say that it runs too fast, or too slow. Others may be too short
-/// to say.
+/// Returns the number of agreeing answers that prove the clock too fast, or too slow, whichever is
+/// larger. The other answers may be too short to prove it.
 fn off(answers: &[RateAnswer], rate_uncertainty: f64) -> usize {
     let least = |answer: &RateAnswer| answer.uncertainty + rate_uncertainty + SLEW;
     let off = |sign: f64| {
@@ -162,7 +164,7 @@ fn off(answers: &[RateAnswer], rate_uncertainty: f64) -> usize {
     off(1.0).max(off(-1.0))
 }
 
-/// Whether all but some one agree.
+/// Returns whether the answers agree if some single answer is left out.
 fn agree_but_one(answers: &[RateAnswer]) -> bool {
     let but = |left_out: usize| [&answers[..left_out], &answers[left_out + 1..]].concat();
     (0..answers.len()).any(|left_out| agree(&but(left_out)))

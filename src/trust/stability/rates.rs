@@ -1,44 +1,45 @@
-//! How much faster than its reference a clock runs, and what that is known to: over one long
-//! window, in its parts, and in processes of their own.
+//! Computes how much faster than its reference a clock runs, with the uncertainty: over one long
+//! window, in parts of that window, and in separate processes.
 
 use super::windows::{Comparison, comparisons, longest};
 use crate::model::Counted;
 use crate::statistics::{median, student_quantile};
 use crate::trust::Case;
 
-/// Parts of the longest window, whose rates tell how steady it was. More would each be shorter, and
-/// tell less of slow changes. *Judgement*.
+/// Parts of the longest window, whose rates show how steady the clock was. More parts would be
+/// shorter, and show less of slow changes. *Judgement*.
 const PARTS: usize = 8;
 
-/// A rate against the reference, as a share above it, and what the reads leave uncertain: no true
-/// figure is farther from it.
+/// A rate relative to the reference, as a share above it, and the largest error from the reads, as
+/// a share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     pub offset: f64,
     pub uncertainty: f64,
 }
 
-/// What is known of the rate of a clock.
+/// The rate of a clock from all windows and processes, as shares above the reference.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownRate {
-    /// Over the longest window.
+    /// The rate over the longest window.
     pub long: Rate,
-    /// The usual one of all processes.
+    /// The typical rate of all processes.
     pub usual: f64,
-    /// Half of the interval around that: what reads leave uncertain, what parts of the window
-    /// differ by, and what processes do.
+    /// Half of the interval around `usual`: the uncertainty of the reads, the scatter between parts
+    /// of the window, and the differences between processes.
     pub half: f64,
-    /// Other processes that were asked, and between which rates they were; `None` where they show
-    /// no difference.
+    /// The number of other processes, and the range of their rates; `None` if they show no
+    /// difference.
     pub processes: u32,
     pub between: Option<[f64; 2]>,
-    /// How many of them are off for certain, by more than a clock is ever corrected.
+    /// Processes whose rate is certainly off by more than a clock is ever corrected.
     pub off: u32,
-    /// The one that is farthest off.
+    /// The rate that is certainly farthest off.
     pub farthest: Option<Rate>,
 }
 
-/// Between two comparisons; `uncertainty` in nanoseconds is of the steps of both clocks.
+/// Returns the rate between two comparisons; `uncertainty`, in nanoseconds, is that of the steps of
+/// both clocks.
 pub(super) fn between(first: &Comparison, last: &Comparison, uncertainty: f64) -> Option<Rate> {
     let passed = last.reference - first.reference;
     (passed > 0.0).then(|| Rate {
@@ -47,7 +48,7 @@ pub(super) fn between(first: &Comparison, last: &Comparison, uncertainty: f64) -
     })
 }
 
-/// Of the longest of these runs, and of the processes that were asked besides.
+/// Returns the rate from the longest of these runs and from the separate processes.
 pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) -> Option<KnownRate> {
     let run = longest(runs)?;
     let mut long = between(run.first()?, run.last()?, uncertainty)?;
@@ -59,7 +60,7 @@ pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) ->
         middle(|rate| rate.offset),
         middle(|rate| rate.uncertainty).unwrap_or(0.0),
     );
-    // The long window is of one process, which may be an outlier.
+    // The long window is from one process, which may be an outlier.
     let is_outlier = |typical: &f64| (typical - long.offset).abs() > long.uncertainty + resolved;
     let usual = typical.filter(is_outlier).unwrap_or(long.offset);
     let own = long.uncertainty + scatter + resolved;
@@ -96,20 +97,20 @@ pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) ->
     })
 }
 
-/// How far a rate is off for certain.
+/// Returns the certain part of the offset of a rate.
 fn proven_off(rate: &Rate) -> f64 {
     rate.offset.abs() - rate.uncertainty
 }
 
-/// Half of the 95 % interval of the rate over a run, by what its parts differ by beyond what their
-/// reads leave uncertain: a clock that jumps to and fro, or once, has a rate that is less certain
-/// than its ends are.
+/// Returns half of the 95 % interval of the rate over a run, from the differences between its parts
+/// beyond the uncertainty of their reads: the rate of a clock that jumps to and fro, or once, is
+/// less certain than its endpoints are.
 fn scatter(run: &[Comparison], whole: Rate, uncertainty: f64) -> f64 {
     let count = PARTS.min(run.len() - 1);
     if count < 2 {
         return 0.0;
     }
-    // Of several comparisons about the end of a part the tightest one: another may have been
+    // The tightest comparison near the end of a part is used, because others may have been
     // interrupted.
     let end = |part: usize| match part {
         0 => run.first(),
@@ -136,8 +137,8 @@ fn scatter(run: &[Comparison], whole: Rate, uncertainty: f64) -> f64 {
     student_quantile(0.95, count as usize - 1) * (squares * count / (count - 1.0)).sqrt()
 }
 
-/// Rates of fresh processes, each from its beginning to its end, where a process may find the rate
-/// for itself.
+/// Returns the rates of fresh processes, each from its beginning to its end, if a process may
+/// determine the rate itself.
 fn of_processes(case: &Case, uncertainty: f64) -> Vec<Rate> {
     if !case.trace.declared || !matches!(case.claimed(), None | Some(Counted::Wall)) {
         return Vec::new();

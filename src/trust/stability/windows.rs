@@ -1,12 +1,12 @@
-//! Comparisons of a timer with its reference, and what the windows between them show of jumps and
-//! freezes.
+//! Comparisons of a timer with its reference, and the jumps and freezes in the windows between
+//! them.
 
 use super::SLEW;
 use crate::statistics::median;
 use crate::trust::Case;
 
-/// The timer was read at this time of the reference, give or take; both in nanoseconds from their
-/// beginning.
+/// A reading of the timer, the time of the reference at which it was taken, and the largest error
+/// of that time. All are in nanoseconds; both clocks count from the first comparison.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Comparison {
     pub reference: f64,
@@ -14,20 +14,20 @@ pub(super) struct Comparison {
     pub uncertainty: f64,
 }
 
-/// Windows that disagree by more than can be explained.
+/// Windows whose movements differ by more than can be explained. Sizes are in nanoseconds.
 #[derive(Default)]
 pub(super) struct FoundInWindows {
     pub jumps: u32,
     pub freezes: u32,
     pub largest_jump: f64,
     pub largest_freeze: f64,
-    /// Windows at whose end it was behind, and caught up soon after.
+    /// Windows at whose end the timer was behind but caught up soon after.
     pub late: u32,
     pub latest: f64,
 }
 
 impl FoundInWindows {
-    /// Of those that are reported: jumps, if there are any.
+    /// Returns the largest jump, or the largest freeze if there are no jumps.
     pub fn largest(&self) -> f64 {
         if self.jumps > 0 {
             self.largest_jump
@@ -36,14 +36,14 @@ impl FoundInWindows {
         }
     }
 
-    /// Intervals that hardly moved though much work was done in them: interruptions only make them
-    /// longer, so the clock stood still meanwhile. Some runtimes compile the work anew and do it
+    /// Finds intervals with much work in which the timer hardly moved: interruptions only make
+    /// intervals longer, so the clock stood still. Some runtimes recompile the work and run it
     /// several times as fast, but not a hundred times.
     pub fn look_at_work(&mut self, case: &Case) {
-        /// Work is that many steps long at least.
+        /// Shortest work that is checked, in steps of the timer.
         /// *Judgement*: runtimes do work several times as fast, not a hundred times.
         const STEPS: f64 = 200.0;
-        /// What a clock that stands still may show all the same, in steps.
+        /// Steps that a clock that stands still may nevertheless show.
         /// *Judgement*.
         const STILL: f64 = 2.0;
         let (Some(step), Some(ns)) = (case.step_ns(), case.profile.ns_per_tick) else {
@@ -62,13 +62,14 @@ impl FoundInWindows {
         }
     }
 
-    /// Looks at all windows of a run. Returns how long a jump in the worst of them may be and stay
-    /// within what is explained, whatever else moved the other way.
+    /// Checks all windows of a run. Returns the largest jump, in nanoseconds, that the worst window
+    /// may contain within the explained difference, even if another error moved the other way.
     pub fn look(&mut self, run: &[Comparison], expected: &Expected) -> f64 {
         let (mut at, mut hidden) = (0, 0.0_f64);
         while let Some(window) = run.get(at..at + 2) {
             let (off, explained) = expected.off(window[0], window[1]);
-            // Late by this, if after all comparisons nothing was lost.
+            // The timer was late by this amount if later (or earlier) comparisons show that nothing
+            // was lost.
             let late = match () {
                 () if off.abs() <= explained || off.abs() > expected.latest => None,
                 () if off < 0.0 => expected.caught_up(&run[at..]).map(|ends| (-off, ends)),
@@ -90,7 +91,7 @@ impl FoundInWindows {
         late
     }
 
-    /// What is reported hides nothing.
+    /// A reported jump or freeze hides nothing.
     fn find(&mut self, off: f64) -> f64 {
         if off > 0.0 {
             self.jumps += 1;
@@ -103,20 +104,22 @@ impl FoundInWindows {
     }
 }
 
-/// What is expected of a timer from one comparison to another; all but rates in nanoseconds.
+/// The expected movement of a timer between comparisons. All values except rates are in
+/// nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
-    /// Its usual rate, and what that is known to. A rate that is off is reported as such; here counts
-    /// what differs from it.
+    /// The usual rate, and its uncertainty. A wrong rate is reported separately; windows are
+    /// compared with the usual rate.
     pub rate: (f64, f64),
-    /// What the steps of both cut off.
+    /// Truncation by the steps of both clocks.
     pub uncertainty: f64,
-    /// How late it may be updated, if it catches up.
+    /// Longest lateness of an update, if the timer catches up.
     pub latest: f64,
 }
 
 impl Expected {
-    /// How much more the timer moved than its usual rate has it, and how much of that is explained.
+    /// Returns how much more the timer moved than at its usual rate, and how much of that is
+    /// explained.
     fn off(&self, first: Comparison, last: Comparison) -> (f64, f64) {
         let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);
         let explained = 2.0 * (first.uncertainty + last.uncertainty + self.uncertainty)
@@ -124,8 +127,8 @@ impl Expected {
         (moved - self.rate.0 * passed, explained)
     }
 
-    /// A jump at the end of a run catches up with what was lost before, by less in each window than
-    /// is explained.
+    /// Returns whether a jump at the end of a run catches up with time lost before, when each
+    /// window lost less than is explained.
     fn was_behind(&self, run: &[Comparison]) -> bool {
         let [earlier @ .., before, after] = run else {
             return false;
@@ -141,8 +144,8 @@ impl Expected {
         })
     }
 
-    /// After how many comparisons a timer that is behind has lost nothing, if that is so within the
-    /// time that it may be late.
+    /// Returns the number of comparisons after which a timer that is behind has lost nothing, if
+    /// that happens within the allowed lateness.
     fn caught_up(&self, run: &[Comparison]) -> Option<usize> {
         let (first, behind) = (*run.first()?, run.get(1)?.reference);
         let later = run.iter().enumerate().skip(2);
@@ -157,9 +160,9 @@ impl Expected {
     }
 }
 
-/// The usual rate, and what it is known to: that from the first comparison to the last, unless it
-/// is not what the middle window has, because something leapt in between. A short window knows its
-/// rate to within its uncertainty over its length.
+/// Returns the usual rate and its uncertainty: the rate from the first comparison to the last, or
+/// that of the middle window if they differ, because the clock jumped in between. The uncertainty
+/// of a window is that of its reads divided by its length.
 pub(super) fn usual_rate(run: &[Comparison], uncertainty: f64) -> (f64, f64) {
     let of = |first: &Comparison, last: &Comparison| {
         let passed = last.reference - first.reference;
@@ -203,13 +206,13 @@ pub(super) fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
     raw.iter().map(of).collect()
 }
 
-/// The run that was watched for longest.
+/// Returns the run with the longest watched time.
 pub(super) fn longest<'a>(runs: &[&'a Vec<Comparison>]) -> Option<&'a Vec<Comparison>> {
     let all = runs.iter().filter_map(|run| Some((*run, length(run)?)));
     all.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(run, _)| run)
 }
 
-/// How long a run watched, in nanoseconds.
+/// Returns the watched time of a run, in nanoseconds.
 pub(super) fn length(run: &[Comparison]) -> Option<f64> {
     Some(run.last()?.reference - run.first()?.reference).filter(|length| *length > 0.0)
 }

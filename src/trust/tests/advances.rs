@@ -1,4 +1,4 @@
-//! Rates of hosts that cannot compare, from how far both clocks moved.
+//! Rates of hosts that cannot compare clocks, from the movement of both clocks.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -6,8 +6,8 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::model::Stable;
 
-/// Answers for spinning, sleeping, and sleeping beside a busy thread: how much faster than the
-/// reference, in ppm, over a number of milliseconds.
+/// Movements during spinning, sleeping, and sleeping next to a busy thread: how much faster than
+/// the reference, in ppm, each over a number of milliseconds.
 fn answering(ppm: &[f64], milliseconds: f64) -> Vec<Moved> {
     let kinds = [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin];
     let of = |(&meanwhile, ppm): (&Meanwhile, &f64)| {
@@ -94,8 +94,8 @@ fn only_all_answers_disqualify_rate() {
     }
 }
 
-/// A sound clock whose host reads it with cold code, and now and then loses its CPU between the
-/// readings of both clocks.
+/// A sound clock whose host reads it with cold code, and whose thread sometimes loses its CPU
+/// between the readings of both clocks.
 #[test]
 fn cold_code_disqualifies_no_clock() {
     for seed in 0..500 {
@@ -125,7 +125,7 @@ fn cold_code_disqualifies_no_clock() {
     }
 }
 
-/// Each window has a rate of its own, up to 5 % off.
+/// Each window has a different rate, up to 5 % off.
 #[test]
 fn a_swinging_rate_never_passes() {
     let mut disqualified = 0;

@@ -1,10 +1,10 @@
-//! The reference itself: one that wraps, and one that does not count what passed.
+//! Tests references that wrap, and references that count less or more time than passed.
 
 use super::*;
 
 const WRAP: i64 = 1 << 28;
 
-/// Comparisons at a distance in nanoseconds, of two clocks that may wrap.
+/// Returns comparisons of two clocks that may wrap, at a distance in nanoseconds.
 fn comparisons(apart: i64, [reference, timer]: [i64; 2]) -> Vec<[i64; 3]> {
     let at = |time: i64| {
         [
@@ -67,7 +67,7 @@ fn wrapping_reference_fails() {
     assert_ne!(other.monotonic.outcome, Outcome::Fail, "it did not wrap");
 }
 
-/// Comparisons a whole turn apart, or nearly: no step backwards is seen.
+/// Comparisons that are a whole turn apart, or nearly, so that no step backwards is visible.
 #[test]
 fn ends_are_compared_with_runner_clock() {
     let (apart, passed) = (WRAP + 1_000_000, 7 * (WRAP + 1_000_000) as u64);
@@ -110,7 +110,7 @@ fn ends_are_compared_with_runner_clock() {
     }
 }
 
-/// The host tells how far it moved, and that is less than nothing.
+/// The host reports a negative movement.
 #[test]
 fn hosts_without_comparison_report_it() {
     let moved = |timer, reference| Moved {

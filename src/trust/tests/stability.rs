@@ -1,4 +1,4 @@
-//! Stable: rates, jumps, freezes and windows.
+//! Tests the stability verdict: rates, jumps, freezes and windows.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -230,8 +230,8 @@ fn leaping_cycles_are_unstable() {
     assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
 }
 
-/// A clock of 4 ms steps.
-fn of_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
+/// Returns the verdict on a clock with steps of 4 ms.
+fn verdict_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     let mut trace = trace(Evidence {
         claims: claiming(Counted::Wall),
         close_comparisons,
@@ -259,7 +259,7 @@ fn of_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     .stable
 }
 
-/// A clock of 4 ms steps whose tick comes late now and then, because the CPU that keeps it does not
+/// A clock with steps of 4 ms whose tick is sometimes late because the CPU that keeps it does not
 /// run.
 #[test]
 fn late_tick_is_no_freeze() {
@@ -269,7 +269,7 @@ fn late_tick_is_no_freeze() {
             .map(|at| at * apart)
             .map(|now| [now, read(now + 30), now + 60])
             .collect();
-        of_4_ms(close_comparisons)
+        verdict_4_ms(close_comparisons)
     };
     let delayed = |for_ns: i64| {
         move |now: i64| {
@@ -341,8 +341,8 @@ fn late_tick_is_no_freeze() {
     );
 }
 
-/// A clock of 4 ms steps that is looked at about once in 14 ms, and now and then, while a runtime
-/// is asked, after 150 ms.
+/// A clock with steps of 4 ms that is compared about every 14 ms and, while a runtime is measured,
+/// sometimes only after 150 ms.
 #[test]
 fn uneven_coarse_steps_are_no_jumps() {
     for seed in 0..40_u64 {
@@ -355,7 +355,7 @@ fn uneven_coarse_steps_are_no_jumps() {
                 [now, (now + 30) / 4_000_000 * 4_000_000, now + 60]
             })
             .collect();
-        let found = of_4_ms(close_comparisons);
+        let found = verdict_4_ms(close_comparisons);
         assert_ne!(found.outcome, Outcome::Fail, "{seed}: {}", found.finding);
         assert_eq!((found.jumps, found.freezes), (0, 0), "{seed}");
     }
@@ -457,7 +457,7 @@ fn reference_rate_error_is_uncertainty() {
 
 #[test]
 fn interrupted_cpu_time_does_not_jump() {
-    // Of every two milliseconds the thread got one or two.
+    // In each period of two milliseconds the thread ran for one or two.
     let mut ran = 0;
     let series = (0..40)
         .map(|k: i64| {
@@ -474,8 +474,8 @@ fn interrupted_cpu_time_does_not_jump() {
     assert_eq!(found.outcome, Outcome::NotApplicable, "{}", found.finding);
 }
 
-/// A clock that is looked at so far apart, in nanoseconds, give or take a tenth, with a bracket of
-/// 60 ns; `ahead` is how far it has come beyond its reference at a time.
+/// Returns comparisons of a clock at a distance of `apart` nanoseconds ± 10 %, each 60 ns wide;
+/// `ahead` gives its offset from the reference at a time, in nanoseconds.
 fn looked_at(apart: i64, count: usize, seed: u64, ahead: impl Fn(f64) -> f64) -> Vec<[i64; 3]> {
     let mut random = StdRng::seed_from_u64(seed);
     let mut now = 0;
@@ -497,7 +497,7 @@ fn seldom(sparse_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     .stable
 }
 
-/// Found, or not claimed to be absent: what would have been seen is more than what there was.
+/// Returns whether a jump was found, or could have been too small to be found.
 fn found_or_not_claimed(found: &crate::model::Stable, jump_ns: f64) -> bool {
     found.jumps + found.freezes > 0 || found.smallest_jump_ns.is_some_and(|seen| seen >= jump_ns)
 }
@@ -549,8 +549,8 @@ fn jumps_of_any_length_are_found() {
     );
 }
 
-/// It loses 1 000 ppm and jumps ahead by 100 µs ten times a second, so that it keeps its rate on
-/// the whole.
+/// The clock loses 1 000 ppm and jumps ahead by 100 µs ten times a second, so that its mean rate is
+/// right.
 #[test]
 fn jumps_make_rate_uncertain() {
     let ahead = |now: f64| 1e5 * (now / 1e8).floor() - 1e-3 * now;
@@ -566,7 +566,7 @@ fn jumps_make_rate_uncertain() {
             held += u32::from(offset.abs() <= half);
             all += 1;
         }
-        // Looked at closely it is seen.
+        // Closely spaced comparisons find the jumps.
         let close_comparisons = looked_at(14_000_000, 60, seed, ahead);
         let claims = claiming(Counted::Wall);
         let close = verdicts(Evidence {
@@ -598,8 +598,9 @@ fn steady_clock_has_narrow_interval() {
     }
 }
 
-/// Windows of 40 ms, each in a process of its own that runs faster by a number of ppm.
-fn of_processes(ppm: &[f64]) -> crate::model::Stable {
+/// Returns the verdict for windows of 40 ms, each in a separate process that runs faster by a
+/// number of ppm.
+fn verdict_for_processes(ppm: &[f64]) -> crate::model::Stable {
     let process_comparisons = ppm
         .iter()
         .enumerate()
@@ -623,7 +624,7 @@ fn of_processes(ppm: &[f64]) -> crate::model::Stable {
 fn processes_rates_bound_the_uncertainty() {
     // Thirteen runs of a clock that calibrates itself.
     let mut found_by = vec![-0.47; 9];
-    let agreeing = of_processes(&found_by);
+    let agreeing = verdict_for_processes(&found_by);
     let (offset, half) = (
         agreeing.offset_ppm.unwrap(),
         agreeing.offset_uncertainty_ppm.unwrap(),
@@ -641,7 +642,7 @@ fn processes_rates_bound_the_uncertainty() {
         agreeing.finding
     );
     found_by.extend([-1.7, 0.8, 16.9, 18.1]);
-    let found = of_processes(&found_by);
+    let found = verdict_for_processes(&found_by);
     let (offset, half) = (
         found.offset_ppm.unwrap(),
         found.offset_uncertainty_ppm.unwrap(),
@@ -661,8 +662,8 @@ fn processes_rates_bound_the_uncertainty() {
         "what is told holds what they ran at: {}",
         found.finding
     );
-    // The long window may be of an outlier itself.
-    let outlier = of_processes(&[18.1; 9]);
+    // The process of the long window may be the outlier.
+    let outlier = verdict_for_processes(&[18.1; 9]);
     let (offset, half) = (
         outlier.offset_ppm.unwrap(),
         outlier.offset_uncertainty_ppm.unwrap(),
@@ -675,10 +676,10 @@ fn processes_rates_bound_the_uncertainty() {
 
 #[test]
 fn false_rates_of_most_disqualify() {
-    let found = of_processes(&[0.0, 5_000.0, 5_000.0]);
+    let found = verdict_for_processes(&[0.0, 5_000.0, 5_000.0]);
     assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
-    // One of many is met by chance: its rate is in the interval.
-    let found = of_processes(&[0.0, 0.0, 5_000.0]);
+    // One outlier in several processes may occur by chance: its rate is in the interval.
+    let found = verdict_for_processes(&[0.0, 0.0, 5_000.0]);
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
     let half = found.offset_uncertainty_ppm.unwrap();
     assert!(

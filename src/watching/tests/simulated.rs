@@ -1,5 +1,4 @@
-//! A machine whose clocks are looked at, and to which something happens at a known time: what the
-//! judge is judged by.
+//! A simulated machine with clocks to sample and events at known times, to test the judge.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -7,22 +6,22 @@ use rand::{RngExt, SeedableRng};
 use crate::watching::{Look, Machine};
 
 const PERIOD: i64 = 100_000_000;
-/// Looks between two at the machine.
+/// Samples between two readings of the machine state.
 const MACHINE_EVERY: u64 = 20;
 const INTERRUPTS_A_SECOND: f64 = 150.0;
 
-/// What happens.
+/// An event of the simulated machine; durations are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Plan {
-    /// The host stops the machine; its clocks go on.
+    /// The host stops the machine; its clocks continue.
     MachineStopped(f64),
     /// A signal stops the process.
     ProcessStopped(f64),
-    /// The control group of the process is frozen: no signal tells.
+    /// The control group of the process is frozen; no signal is sent.
     ProcessFrozen(f64),
-    /// Other threads have the CPU.
+    /// Other threads use the CPU.
     Preempted(f64),
-    /// The host has the CPU and says so.
+    /// The host uses the CPU and reports it.
     Stolen(f64),
     /// The time of day is set.
     Step(f64),
@@ -32,7 +31,7 @@ pub enum Plan {
     Slew(f64),
     /// adjtime slews for a number of seconds at 500 ppm.
     Adjtime(f64),
-    /// The clock source changes; whether the former one is still offered.
+    /// The clock source changes; the value says whether the former one is still available.
     Source(bool),
     /// The machine sleeps.
     Suspend(f64),
@@ -40,13 +39,13 @@ pub enum Plan {
     Halted(f64),
     /// The counter jumps, in seconds.
     CounterJump(f64),
-    /// The machine is moved: it stands still for so long, and the counter jumps.
+    /// The machine is moved: it stands still for this time, and the counter jumps.
     Moved(f64),
     /// The counter runs at another rate, in ppm.
     CounterRate(f64),
 }
 
-/// The machine.
+/// The simulated machine.
 pub struct Simulated {
     random: StdRng,
     looks: u64,
@@ -69,7 +68,7 @@ pub struct Simulated {
     offered: bool,
     planned: i64,
     continued: bool,
-    /// How much a time service moves its trim from look to look, in ppm.
+    /// Change of the trim from sample to sample by a time service, in ppm.
     restless: f64,
 }
 
@@ -103,7 +102,7 @@ impl Simulated {
         }
     }
 
-    /// Time passes: the machine runs, and interrupts come if it does.
+    /// Lets time pass. If the machine runs, interrupts occur.
     fn pass(&mut self, ns: f64, runs: bool) {
         self.now += ns;
         let slewing = (self.slewing_s * 1e9).min(ns);
@@ -117,7 +116,7 @@ impl Simulated {
         }
     }
 
-    /// Something happens, now.
+    /// Makes an event happen now.
     pub fn happens(&mut self, what: Plan) {
         match what {
             Plan::MachineStopped(s) => self.pass(s * 1e9, false),
@@ -144,7 +143,7 @@ impl Simulated {
             Plan::Source(offered) => {
                 self.sources.swap(0, 1);
                 self.offered = offered;
-                // Each source is calibrated by itself.
+                // The kernel calibrates each clock source separately.
                 self.hertz *= 1.0 - 30e-6;
             }
             Plan::Suspend(s) => {
@@ -161,12 +160,12 @@ impl Simulated {
         }
     }
 
-    /// The next look.
+    /// Takes the next sample.
     pub fn look(&mut self) -> Look {
         let was = self.planned;
         self.planned = if was == 0 { self.monotonic as i64 } else { was };
         let left = (self.planned as f64 - self.monotonic).max(0.0);
-        // Who waits wakes late, now and then by milliseconds.
+        // A waiting thread wakes late, sometimes by milliseconds.
         let late = if self.random.random_bool(0.02) {
             self.random.random_range(0.0..6e6)
         } else {

@@ -1,4 +1,4 @@
-//! Scans waits of random lengths, until the steps of a sleep primitive show.
+//! Scans waits of random lengths until the steps of a sleep primitive become visible.
 
 use rand::rngs::StdRng;
 use timers::Answer;
@@ -8,23 +8,23 @@ use crate::campaign::waits::plan::WaitPlan;
 use crate::trace::{Wait, WaitRun};
 use crate::waits::longest_step_ns;
 
-/// Latenesses that are spread over up to this many steps that a scan shows are spread by these.
+/// Lateness may be spread over up to this many steps and is still explained by them.
 /// *Judgement*: the width of twenty latenesses is off by a fifth.
 const EXPLAINED: f64 = 1.5;
-/// The next scan is this many times as long, in all processes, so that they can be looked at
-/// together.
+/// Factor by which the next scan is longer. It is the same in all processes, so that their scans
+/// can be analysed together.
 const LONGER: f64 = 4.0;
-/// A scan that is longer than this, in nanoseconds, is the last.
+/// A scan longer than this, in nanoseconds, is the last.
 const LONGEST_SCAN_NS: f64 = 3e7;
-/// The same of a longer one, which is only for those that seem to have long steps: these show in no
-/// fewer.
+/// Fewest waits of a longer scan, which is only made for primitives that seem to have long steps:
+/// fewer waits do not show them.
 const FEWEST_OF_LONG: u32 = 20;
-/// Latenesses that lie within so many nanoseconds hold no step that the whole scan would be for.
+/// Latenesses within this many nanoseconds contain no step that is worth the longer scan.
 /// *Judgement*: a sixtieth of the scan.
 const WIDE_NS: f64 = 5e4;
 
-/// Scans of lengths, longer ones where latenesses are spread as widely as a scan. Returns what the
-/// last one tells.
+/// Scans random lengths, and longer ones while the lateness is spread as widely as the scan.
+/// Returns the quantiles of the last scan.
 pub(super) fn scan(
     bench: &mut WaitBench,
     before: &[WaitRun],
@@ -45,9 +45,9 @@ pub(super) fn scan(
     let mut rough = bench.rough(&scan).unwrap_or(rough);
     let mut to = SCAN_NS;
     scans.push(scan);
-    // Over steps of such a length latenesses are spread evenly; where a step is longer than the
-    // scan, they show no more than that. A few latenesses tell the length roughly: where scans show
-    // a step that explains them, it is that one.
+    // With steps of a given length, lateness is spread evenly over it. If a step is longer than the
+    // scan, the spread is limited by the scan. Few latenesses give only a rough length, so a step
+    // that the scans show and that explains the spread is accepted.
     while to < LONGEST_SCAN_NS && STEPS_A_SCAN * rough.width / EVENLY > to {
         let explains =
             |shown: f64| EXPLAINED * shown > rough.width / EVENLY && STEPS_A_SCAN * shown <= to;
