@@ -1,8 +1,9 @@
-//! timermeter tells how good the clocks of a machine are.
+//! timermeter measures the quality of the clocks of a machine.
 //!
-//! Timers are black boxes; a [`campaign`] asks them questions; pure functions ([`profile`],
-//! [`trust`]) turn the answers ([`trace`]) into a profile and verdicts; a [`report`] shows them.
-//! Everything flows that way and never back. What they all speak of stands in the [`model`].
+//! Timers are black boxes: a [`campaign`] measures them and records their answers in a [`trace`];
+//! pure functions ([`profile`], [`trust`]) turn the trace into a profile and verdicts; a [`report`]
+//! presents them. Data flows only in that direction. The [`model`] defines the types that all these
+//! modules share.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! May a program read the counter of the processor by itself, past the kernel? A pure judgement of
-//! what was observed and of what the machine says.
+//! Judges whether a program may read the counter of the processor directly, without the kernel,
+//! from measurements and the facts that the machine reports.
 //!
-//! The answer in five lines: the verdict, what was seen, who trusts it, what it gains, how to do
-//! it.
+//! The answer has five lines: the verdict, the measurements, the programs that rely on the counter,
+//! the gain, and how to read the counter.
 
 pub mod recipes;
 
@@ -17,59 +17,59 @@ use crate::text::numbers::{range_ns, significant, time};
 /// The schema of the document.
 pub const SCHEMA: &str = "timermeter.counter.v1";
 
-/// The answer.
+/// The verdict on direct reads of the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CounterVerdict {
-    /// It may be read.
+    /// The counter may be read.
     Safe,
-    /// It may be read as long as the machine is not migrated: the hypervisor does not keep the
-    /// counter's rate, or does not say so.
+    /// The counter may be read until the machine is migrated: the hypervisor does not keep the
+    /// counter's rate, or does not declare that it does.
     UntilMoved,
-    /// It may not.
+    /// The counter must not be read.
     Unsafe,
 }
 
-/// What is judged.
+/// The input of the judgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// The ids of the counter: read bare, and held back by a fence.
+    /// The ids of the counter: read without a fence, and read with a fence.
     pub ids: [&'a str; 2],
-    /// What was observed and declared.
+    /// The measurements and the declared facts.
     pub evidence: CounterCase<'a>,
-    /// Rows of a report: the counter, and the clocks of the system that could be read instead.
+    /// Rows of a report: the counter, and the clocks of the system that are its alternatives.
     pub rows: &'a [TimerRow],
-    /// What programs find its rate to be.
+    /// Rates of the counter found by common calibration methods.
     pub recipes: &'a [RecipeRow],
 }
 
-/// The whole answer.
+/// The judgement as a document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Counter {
     /// [`SCHEMA`].
     pub schema: &'static str,
     /// The id of the counter.
     pub counter: String,
-    /// Null where it is not known.
+    /// The verdict; null if it is unknown.
     pub verdict: Option<CounterVerdict>,
     /// The answer in five lines.
     pub summary: Vec<String>,
-    /// The evidence.
+    /// The findings on which the verdict is based.
     pub findings: Vec<Finding>,
-    /// Its rate by the kernel's clock that no time service steers, in hertz; null where it is not
-    /// known.
+    /// The rate of the counter in hertz, measured with a kernel clock that no time service adjusts;
+    /// null if it is unknown.
     pub hz: Option<f64>,
-    /// What that is known to, as a share.
+    /// The relative uncertainty of that rate.
     pub hz_uncertainty: Option<f64>,
-    /// For how long it was watched, in seconds.
+    /// Duration of the measurement of the counter, in seconds.
     pub watched_s: f64,
-    /// How far the counter of each CPU is ahead of that of the first one.
+    /// Offsets of the counters of all CPUs from the counter of the first CPU.
     pub cpus: Vec<CpuRow>,
-    /// What reading it gains.
+    /// Costs of reading the counter and its alternatives.
     pub gains: Vec<Gain>,
-    /// What programs find its rate to be.
+    /// Rates of the counter found by common calibration methods.
     pub recipes: Vec<RecipeRow>,
-    /// Code that reads it with the rate that was found here; absent where it may not be read.
+    /// Code that reads the counter with the measured rate; absent if the counter must not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snippets: Option<Snippets>,
 }
@@ -79,28 +79,29 @@ pub struct Counter {
 pub struct CpuRow {
     /// The CPU.
     pub cpu: u32,
-    /// How far it is ahead of the first one, in nanoseconds.
+    /// Nanoseconds by which the counter is ahead of the counter of the first CPU.
     pub offset_ns: f64,
-    /// The true offset lies within that of it.
+    /// Maximum error of the offset, in nanoseconds.
     pub uncertainty_ns: f64,
-    /// How much faster it counts, in ppm; null where it was not looked at.
+    /// Relative rate difference from the first CPU, in ppm, positive if faster; null if not
+    /// measured.
     pub rate_ppm: Option<f64>,
 }
 
-/// What reads take.
+/// Costs of reading a timer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gain {
     /// The id of the timer.
     pub id: String,
-    /// What a read takes in a row of many, in nanoseconds.
+    /// Amortised cost of a read in a long row of reads, in nanoseconds.
     pub in_a_row_ns: Option<f64>,
-    /// The least and the most that it adds to code around it, in nanoseconds.
+    /// Minimum and maximum time that a read adds to the code around it, in nanoseconds.
     pub adds_ns: Option<[f64; 2]>,
-    /// CPU time that a million reads in a row take, in milliseconds.
+    /// CPU time of a million successive reads, in milliseconds.
     pub million_reads_ms: Option<f64>,
 }
 
-/// Judges.
+/// Judges whether the counter may be read directly.
 #[must_use]
 pub fn judge(case: &Case) -> Counter {
     let found = case.evidence.found;
@@ -134,7 +135,7 @@ pub fn judge(case: &Case) -> Counter {
     counter
 }
 
-/// Findings without which nothing can be said for it.
+/// Findings without which the verdict cannot be positive.
 const ESSENTIAL: [&str; 4] = ["invariant", "cpus", "order", "rate"];
 
 fn verdict(findings: &[Finding], case: &Case) -> Option<CounterVerdict> {
@@ -147,7 +148,8 @@ fn verdict(findings: &[Finding], case: &Case) -> Option<CounterVerdict> {
     if has("", Severity::Problem) {
         return Some(CounterVerdict::Unsafe);
     }
-    // Who builds its own clock on the counter answers for what one process could not find out.
+    // A platform that builds its own clock on the counter vouches for what one process could not
+    // find out.
     let unknown = ESSENTIAL.iter().any(|code| has(code, Severity::Unknown));
     if unknown && !is_built_on(case.evidence.platform) {
         return None;
@@ -262,7 +264,7 @@ fn trusted(counter: &Counter) -> String {
     format!("trust: {}", all.join("; "))
 }
 
-/// Beside the clock that would be read instead, the first of the rows that the counter is not.
+/// Compares the counter with its alternative, the first row that is not the counter.
 fn gained(counter: &Counter, case: &Case) -> String {
     let of = |id: &str| counter.gains.iter().find(|gain| gain.id == id);
     let clock = counter.gains.iter().find(|gain| gain.id == "monotonic");

@@ -1,38 +1,40 @@
-//! What programs that start find the rate of the counter to be, by how much each is off, and code
-//! that reads the counter with the rate that was found.
+//! Evaluates calibration methods with which programs find the rate of the counter at their start,
+//! and generates code that reads the counter with the measured rate.
 
 use serde::Serialize;
 
 use crate::statistics::{quantile, sorted};
 
-/// What one fresh process found: nanoseconds a tick, or why it would do without the counter.
+/// The result of a method in one new process: nanoseconds per tick, or the reason why the method
+/// rejects the counter.
 pub type RecipeOutcome = Result<f64, String>;
 
-/// A recipe over many processes.
+/// Results of a calibration method over many processes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecipeRow {
-    /// Its name.
+    /// The id of the method.
     pub id: &'static str,
-    /// What it does, and which program does so.
+    /// A description of the method, and the program that uses it.
     pub label: &'static str,
-    /// Fresh processes that tried it.
+    /// Number of new processes that ran the method.
     pub processes: u32,
-    /// Those that would do without the counter, or would not start.
+    /// Number of processes in which the method rejected the counter or failed to start.
     pub without: u32,
-    /// Why, the first of them.
+    /// The reason in the first of these processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// How much longer than true a second by it is, in ppm: in the middle of all processes.
+    /// Median over all processes of the relative error of a second, in ppm, positive if too long.
     pub median_ppm: Option<f64>,
-    /// The one that is farthest off.
+    /// The largest error in absolute value, in ppm.
     pub worst_ppm: Option<f64>,
-    /// What the true rate is known to, in ppm: errors below that mean nothing.
+    /// Uncertainty of the true rate, in ppm: smaller errors are not significant.
     pub known_to_ppm: f64,
 }
 
 impl RecipeRow {
-    /// Sums up what processes found; `truth` is nanoseconds a tick by the clock that the recipes
-    /// hold the counter against, and what that is known to as a share.
+    /// Summarises the results of processes. `truth` is the length of a tick in nanoseconds
+    /// according to the clock with which the methods compare the counter, and its relative
+    /// uncertainty.
     #[must_use]
     pub fn from_outcomes(
         id: &'static str,
@@ -64,16 +66,17 @@ impl RecipeRow {
     }
 }
 
-/// The same in two languages.
+/// Code that reads the counter, in two languages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Snippets {
-    /// C.
+    /// The code in C.
     pub c: String,
-    /// Rust.
+    /// The code in Rust.
     pub rust: String,
 }
 
-/// What reads a counter: its id, and the expression in C and in Rust with what they need before.
+/// Counters that can be read: the id, then the prerequisite in C, the expression in C and the
+/// expression in Rust.
 const READS: [(&str, [&str; 3]); 3] = [
     (
         "rdtsc",
@@ -101,12 +104,13 @@ const READS: [(&str, [&str; 3]); 3] = [
     ),
 ];
 
-/// As far as ticks are shifted after the multiplication: so a rate is kept to 10⁻⁹, and a
-/// difference of centuries does not overflow 128 bits.
+/// Number of bits by which products are shifted right: it keeps a rate to 10⁻⁹, and a difference of
+/// centuries does not overflow 128 bits.
 const SHIFT: u32 = 32;
 
 impl Snippets {
-    /// For the counter of that id, its ticks per second, and the relative error of that rate.
+    /// The code for the counter of that id, from its ticks per second and the relative uncertainty
+    /// of that rate.
     #[must_use]
     pub fn for_counter(id: &str, hz: f64, uncertainty: f64) -> Self {
         let (_, [include, in_c, in_rust]) = READS
@@ -119,7 +123,8 @@ impl Snippets {
             text.replace("INCLUDE", include)
                 .replace("IN_C", in_c)
                 .replace("IN_RUST", in_rust)
-                // In text only: no code here is of one processor.
+                // The macro call is only text in the generated code: this crate contains no code
+                // for a specific processor.
                 .replace("ASM", concat!("core::arch::asm", "!"))
                 .replace("RATE", &rate)
                 .replace("SCALE", &format!("{scale:.0}"))

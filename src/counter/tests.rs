@@ -1,4 +1,4 @@
-//! Answers for made-up machines.
+//! Checks the judgements of simulated machines.
 
 use super::*;
 use crate::model::{CounterFacts, CounterPromise, KernelLog, Platform};
@@ -121,7 +121,7 @@ fn promise_or_age_decides_migration() {
         verdict(&machine(Some("Xen")), &promise(false)),
         Some(CounterVerdict::UntilMoved)
     );
-    // KVM that offsets an invariant counter, and one whose counter is older than the machine.
+    // On KVM an invariant counter is safe, unless it is older than the machine.
     assert_eq!(
         verdict(&machine(Some("KVM")), &facts()),
         Some(CounterVerdict::Safe)
@@ -230,7 +230,7 @@ fn uncompared_cpus_are_unknown() {
         "{:?}",
         counter.summary
     );
-    // The kernel answers for it where its own clock is that counter.
+    // The kernel vouches for the counter if its own clock is based on the counter.
     assert_eq!(
         judged(&machine(None), &facts(), &alone).verdict,
         Some(CounterVerdict::Safe)

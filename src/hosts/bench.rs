@@ -1,5 +1,5 @@
-//! What stands on the bench: a timer, the reference that times it, and the floor of the loops, all
-//! of one host.
+//! Defines the bench of a measurement: a timer, the reference that times it, and the timer that
+//! reads nothing, all of one host.
 
 use std::collections::BTreeMap;
 
@@ -7,81 +7,81 @@ use timers::{Answer, Subject};
 
 use crate::trace::{Batches, DroppedWindow, Readings, Run};
 
-/// What was seen of the core during a window.
+/// The state of the core during a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CoreState {
-    /// Its frequency in hertz, where that is known.
+    /// The frequency of the core in hertz, if known.
     pub core_hz: Option<f64>,
-    /// Whether the window was disturbed, and no better one could be had.
+    /// Whether the window was disturbed and no undisturbed window could be obtained.
     pub unstable: bool,
 }
 
-/// What windows that were watched gave.
+/// The results of watched windows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gathered {
-    /// The answers that count.
+    /// The values of the windows that are kept.
     pub values: Vec<i64>,
-    /// What was seen of the core meanwhile.
+    /// The state of the core during these windows.
     pub seen: CoreState,
-    /// Answers that were dropped.
+    /// The values of the windows that were dropped.
     pub dropped: Vec<Vec<i64>>,
 }
 
-/// Who sees whether a window of measurement was disturbed, and asks again.
+/// Detects disturbed windows of measurement and repeats their questions.
 pub trait Watcher {
-    /// Asks for `repeat` values, in windows that nothing disturbed as far as that can be had.
+    /// Asks for `repeat` values in undisturbed windows, as far as such windows can be obtained.
     ///
     /// # Errors
-    /// As the question.
+    /// When the question is refused or the host is lost.
     fn gather(
         &mut self,
         repeat: u32,
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
     ) -> Answer<Gathered>;
 
-    /// Asks several questions, all in one window that nothing disturbed as far as that can be had.
+    /// Asks several questions in a single undisturbed window, if one can be obtained.
     ///
     /// # Errors
-    /// As the questions.
+    /// When a question is refused or the host is lost.
     fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, CoreState)>;
 
-    /// The same, once: nothing where something disturbed the window.
+    /// Like [`Self::around`], but without repetition: `None` if the window was disturbed.
     ///
     /// # Errors
-    /// As the questions.
+    /// When a question is refused or the host is lost.
     fn once(
         &mut self,
         questions: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>>;
 
-    /// Ends watching: windows that were dropped, by reason, and whether enough of the others were
-    /// not disturbed.
+    /// Stops watching. Returns the numbers of dropped windows by reason, and whether enough of the
+    /// remaining windows were undisturbed.
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool);
 }
 
-/// A timer with all that is needed to question it.
+/// A timer with everything that is needed to measure it.
 pub struct Bench {
     /// The timer.
     pub timer: Box<dyn Subject>,
-    /// Nanoseconds in its tick, where declared.
+    /// Nanoseconds per tick of the timer, if declared.
     pub ns_per_tick: Option<f64>,
-    /// The reference, and the id by which its host knows it.
+    /// The reference.
     pub reference: Box<dyn Subject>,
     /// The id of the reference.
     pub reference_id: String,
-    /// The timer that reads nothing, where the host has one.
+    /// The timer that reads nothing, if the host has one.
     pub floor: Option<Box<dyn Subject>>,
-    /// Who watches the process, where it is one.
+    /// Detects disturbances of the host, if the host is a process.
     pub watch: Option<Box<dyn Watcher>>,
     /// Windows that were dropped so far.
     pub dropped: Vec<DroppedWindow>,
 }
 
 impl Bench {
-    /// Batches of calls of the timer, in a window that nothing disturbed.
+    /// Times batches of calls of the timer, in an undisturbed window.
     ///
     /// # Errors
-    /// As the subject.
+    /// When the subject refuses or its host is lost.
     pub fn batches(&mut self, calls: u64, repeat: u32) -> Answer<Batches> {
         let (timer, id) = (&mut self.timer, &self.reference_id);
         let found = gather(&mut self.watch, repeat, |repeat| {
@@ -90,10 +90,11 @@ impl Bench {
         Ok(batches(calls, found, &mut self.dropped))
     }
 
-    /// The same of the timer that reads nothing; `None` where the host has none.
+    /// Times batches of calls of the timer that reads nothing; `None` if the host has no such
+    /// timer.
     ///
     /// # Errors
-    /// As the subject.
+    /// When the subject refuses or its host is lost.
     pub fn floor(&mut self, calls: u64, repeat: u32) -> Answer<Option<Batches>> {
         let (Some(floor), id) = (&mut self.floor, &self.reference_id) else {
             return Ok(None);
@@ -104,10 +105,10 @@ impl Bench {
         Ok(Some(batches(calls, found, &mut self.dropped)))
     }
 
-    /// Successive readings of the timer.
+    /// Takes successive readings of the timer.
     ///
     /// # Errors
-    /// As the subject.
+    /// When the subject refuses or its host is lost.
     pub fn readings(&mut self, count: u32) -> Answer<Readings> {
         let timer = &mut self.timer;
         let Gathered {
@@ -158,7 +159,7 @@ fn gather(
             ..Gathered::default()
         },
     };
-    // They are kept to the end of the campaign, millions of them.
+    // A campaign keeps millions of values to its end, so spare capacity is released.
     found.values.shrink_to_fit();
     Ok(found)
 }

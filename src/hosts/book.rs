@@ -1,5 +1,5 @@
-//! What is known of a built-in agent before it is started (`clocks.json`): its clocks, the code of
-//! their calls, and what they declare.
+//! Reads what is declared about a built-in agent before it is started (`clocks.json`): its clocks,
+//! the code of their calls, and their properties.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use serde::Deserialize;
 use crate::hosts::protocol::{Hello, HostedTimer, HostedWaiter, Op};
 use crate::model::{Counted, Family, Properties, ReadsBy};
 
-/// What a comment in a source says where the lines up to [`END`] are repeated for each clock.
+/// Marks the start of lines in a source that are repeated for each clock, up to [`END`].
 const EACH_CLOCK: &str = "each clock:";
-/// The same for each timer that waits.
+/// Marks the start of lines that are repeated for each sleep primitive or periodic timer.
 const EACH_WAITER: &str = "each waiter:";
 const END: &str = "end each";
 
-/// Pieces of code by their names, which stand between `«` and `»` in the sources.
+/// Pieces of code by name; sources refer to them as `«name»`.
 type Code = BTreeMap<String, String>;
 
-/// A list of clocks: `clocks.json` beside an agent.
+/// The declarations of an agent: `clocks.json` in the folder of the agent.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Book {
-    /// The id of the clock that times all others.
+    /// The id of the clock with which all other clocks are timed.
     reference: String,
-    /// The questions that it answers.
+    /// The questions that the agent answers.
     ops: Vec<String>,
-    /// Code of clocks that have none of their own under that name.
+    /// Code for clocks that do not define their own code of the same name.
     #[serde(default)]
     defaults: Code,
     /// The code of a call that reads nothing.
@@ -38,18 +38,18 @@ pub struct Book {
     pub(super) waiters: Vec<Waiter>,
 }
 
-/// A clock.
+/// A clock of the agent.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Clock {
     #[serde(flatten)]
     pub timer: HostedTimer,
-    /// What it is of.
+    /// The kind of the clock, if declared.
     is: Option<ClockKind>,
     #[serde(default)]
     code: Code,
 }
 
-/// A timer that waits.
+/// A sleep primitive or periodic timer of the agent.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Waiter {
     #[serde(flatten)]
@@ -58,13 +58,13 @@ pub(super) struct Waiter {
     code: Code,
 }
 
-/// What clocks are by their documentation.
+/// Kinds of clocks by their documentation.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum ClockKind {
-    /// Counts from somewhere, and is never set.
+    /// Counts from an arbitrary origin and is never set.
     Steady,
-    /// Tells the date.
+    /// Returns the date and time of day.
     Calendar,
     /// The CPU time of the process.
     Process,
@@ -73,10 +73,10 @@ enum ClockKind {
 }
 
 impl Book {
-    /// Reads a list of clocks.
+    /// Parses the declarations of an agent.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the text is invalid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut book: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let floor = HostedTimer {
@@ -110,15 +110,15 @@ impl Book {
             add(&mut clock.code, &book.defaults);
         }
         for Waiter { waiter, code } in &mut book.waiters {
-            // The kernel's timer slack is known of Linux.
+            // The declared timer slack applies to Linux only.
             waiter.slack = waiter.slack.filter(|_| on_linux);
             add(code, &book.defaults);
         }
         Ok(book)
     }
 
-    /// Adds what is known here to an introduction. Of its timers that says only what is known once
-    /// the agent runs: units, resolutions, and which of them cannot be used.
+    /// Adds the declarations to an introduction. The introduction itself holds only what the agent
+    /// finds out at run time: units, resolutions, and the timers that cannot be used.
     pub fn complete(&self, hello: &mut Hello) {
         let reported = std::mem::take(&mut hello.timers);
         for missing in &mut hello.unavailable {
@@ -145,7 +145,8 @@ impl Book {
         hello.ops.clone_from(&self.ops);
     }
 
-    /// A source of the agent, with what it repeats for each clock and each timer that waits.
+    /// Expands a source of the agent: repeats the marked lines for each clock and for each sleep
+    /// primitive or periodic timer.
     #[must_use]
     pub fn expand(&self, source: &str) -> String {
         let clocks: Vec<_> = self
@@ -182,7 +183,7 @@ impl Book {
     }
 }
 
-/// A block of a source for one timer. `«n»` is its number, `«id»` its id.
+/// Fills a block of a source in for one timer. `«n»` is its number, `«id»` its id.
 fn filled(block: &str, number: usize, id: &str, code: &Code) -> String {
     let coded = code.iter().fold(block.to_owned(), |text, (name, code)| {
         text.replace(&format!("«{name}»"), code)
@@ -198,8 +199,8 @@ fn add(code: &mut Code, defaults: &Code) {
     }
 }
 
-/// What is declared of all clocks of a kind, where nothing else is of this one. What lies beneath
-/// is known of Linux.
+/// Adds the properties that all clocks of a kind share, if this clock declares nothing else. The
+/// kernel clock behind the clock is known on Linux only.
 fn complete(properties: &mut Properties, kind: ClockKind, on_linux: bool) {
     let (family, counts) = match kind {
         ClockKind::Steady | ClockKind::Calendar => (Family::SystemClock, Counted::Wall),

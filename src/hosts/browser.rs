@@ -1,8 +1,8 @@
-//! Hosts the clocks of a browser: a process that stands between the runner and a page, so that the
-//! browser ends with it.
+//! Hosts the clocks of a browser: a process between the runner and a page of the browser, which
+//! ends the browser when it ends.
 //!
-//! A browser has a profile of its own, in the folder of its host, and loads a page from this process
-//! only. The page fetches each question from here and posts the answer.
+//! The browser has its own profile in the folder of its host, and loads a page from this process
+//! only. The page fetches each question from this process and posts the answer.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -23,20 +23,22 @@ use super::tool;
 use crate::scratch::{self, ScratchFolder};
 use crate::text::from_bytes;
 
-/// Bytes of the longest request.
+/// Maximum length of a request from the runner, in bytes.
 const LONGEST_REQUEST: u64 = 1 << 20;
-/// Bytes of the longest message of a page.
+/// Maximum length of a message from a page, in bytes.
 const LONGEST_MESSAGE: u64 = 256 << 20;
-/// What it takes to start a browser, on a machine that does much else.
+/// Maximum time for the start of a browser, enough for a busy machine.
 const START: Duration = Duration::from_secs(60);
-/// How often a browser that is silent is looked after.
+/// Interval between two checks of a browser that is silent.
 const SLICE: Duration = Duration::from_millis(250);
-/// How long a page waits for a question before it asks again, as browsers give up after minutes.
+/// Maximum time that a page waits for a question before it repeats the request, because browsers
+/// abort requests after minutes.
 const LONGEST_POLL: Duration = Duration::from_secs(30);
-/// As much of what a browser complained of is reported.
+/// Maximum length of a browser's error output in a message, in characters.
 const COMPLAINT: usize = 200;
 
-/// Nothing is loaded, nothing asked at first start, and timers are those of a page that is visible.
+/// Flags that disable downloads and first-run questions, and give timers the behaviour of a visible
+/// page.
 const CHROMIUM_FLAGS: &[&str] = &[
     "--headless=new",
     "--no-first-run",
@@ -64,10 +66,10 @@ const FILES: [&str; 5] = [
     "serve.js",
     "worker.js",
 ];
-/// Where it gets its questions.
+/// The path from which the page fetches questions.
 const NEXT: &str = "next";
-/// What isolates a page from others, for which it is given finer clocks (HTML, *cross-origin
-/// isolation*).
+/// Response headers that isolate a page from other origins, for which browsers provide finer clocks
+/// (HTML, *cross-origin isolation*).
 const ISOLATION: &str =
     "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n";
 
@@ -91,25 +93,25 @@ pub enum Page {
     Worker,
 }
 
-/// What is to be started.
+/// A browser and the page in which its clocks are read.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The kind of browser.
     pub kind: BrowserKind,
-    /// Where in it the clocks are read.
+    /// The context in the browser in which the clocks are read.
     pub page: Page,
-    /// The browser.
+    /// The path of the browser.
     pub program: PathBuf,
-    /// Where the files of the page are, and where the profile will be.
+    /// The folder that contains the files of the page and will contain the profile.
     pub folder: PathBuf,
     /// Settings of Firefox, each a name and a value in JSON.
     pub settings: Vec<(String, String)>,
 }
 
-/// Serves until the input ends, with which the process ends, and the browser with it.
+/// Serves requests until the input ends; then ends this process and the browser.
 ///
 /// # Errors
-/// Says why the browser cannot be used or went away.
+/// When the browser cannot be used or has ended; the error states the reason.
 pub fn serve(
     wanted: &Wanted,
     mut input: Box<dyn BufRead + Send>,
@@ -124,7 +126,7 @@ pub fn serve(
                 return;
             }
         }
-        // Nobody waits for an answer any more.
+        // The runner no longer waits for an answer.
         children::interrupt();
         scratch::abandon();
         children::finish();
@@ -135,7 +137,7 @@ pub fn serve(
         .map_err(|error| format!("no thread to listen: {error}"))?;
     let (questions, asked) = mpsc::channel();
     let (replies, answers) = mpsc::channel();
-    // Its name is random: nobody else knows the address.
+    // The name of the profile is random, so no other program knows the address.
     let name = profile.path().file_name().unwrap_or_default();
     let address = format!("/{}/", name.to_string_lossy());
     let page = match wanted.page {
@@ -167,7 +169,7 @@ pub fn serve(
         if let Ok(mut hello) = from_bytes::<Hello>(&answer)
             && is_introduction
         {
-            // Pages are told only a part of it.
+            // Browsers report only a part of their version to pages.
             hello.runtime.version.clone_from(&version);
             answer = serde_json::to_string(&hello)
                 .map_err(|error| error.to_string())?
@@ -185,7 +187,8 @@ pub fn serve(
     Ok(())
 }
 
-/// Starts it and waits for its page; returns its version, and what there is to be said of it.
+/// Starts the browser and waits for its page. Returns the browser and its version with any
+/// deviations from the default settings.
 fn start(
     wanted: &Wanted,
     profile: &Path,
@@ -209,7 +212,7 @@ fn start(
             match start(None) {
                 Ok(browser) => Ok((browser, version)),
                 Err(why) if children::interrupted() => Err(why),
-                // The super-user gets no sandbox.
+                // Chromium refuses to run as root with its sandbox.
                 Err(_) => start(Some("--no-sandbox"))
                     .map(|browser| (browser, format!("{version}, without its sandbox"))),
             }
@@ -228,7 +231,8 @@ fn start(
                 .args(["--headless", "--no-remote", "--profile"])
                 .arg(profile)
                 .arg(url);
-            // What is measured is not what others get.
+            // Changed settings are part of the version, because the measured browser then differs
+            // from the default.
             let changed = settings.map(|(name, value)| format!(", {name}={value}"));
             let version = version + &changed.collect::<String>();
             started(command, profile, answers).map(|browser| (browser, version))
@@ -236,8 +240,7 @@ fn start(
     }
 }
 
-/// A command whose temporary files and settings are all in the profile, and whose complaints are
-/// too.
+/// A command whose temporary files, settings and error output are all in the profile.
 fn command(program: &Path, profile: &Path) -> Result<Command, String> {
     let complaints =
         File::create(complaints(profile)).map_err(|error| format!("its profile: {error}"))?;
@@ -254,7 +257,7 @@ fn command(program: &Path, profile: &Path) -> Result<Command, String> {
     ] {
         command.env(name, profile);
     }
-    // Browsers make sockets there, whose paths have to be short (`unix(7)`).
+    // Browsers create sockets in this folder, whose paths have to be short (`unix(7)`).
     command.env("TMPDIR", profile.parent().unwrap_or(profile));
     Ok(command)
 }
@@ -282,7 +285,7 @@ fn complaints(profile: &Path) -> PathBuf {
     profile.join("complaints")
 }
 
-/// Why it went away, as far as it said so.
+/// The browser's last error output, which may state why it ended.
 fn last_error_output(profile: &Path) -> String {
     let said = std::fs::read(complaints(profile)).unwrap_or_default();
     let mut lines = said
@@ -292,7 +295,7 @@ fn last_error_output(profile: &Path) -> String {
     format!("the browser went away: {}", printable(last, COMPLAINT))
 }
 
-/// What the page is made of, and what passes through it.
+/// The files of the page, and the channels for questions and answers.
 struct Site {
     files: PathBuf,
     address: String,
@@ -301,7 +304,7 @@ struct Site {
     replies: Sender<Vec<u8>>,
 }
 
-/// Serves the page on the port that is returned, for as long as this process is there.
+/// Serves the page on the returned port until this process ends.
 fn serve_page(site: &Arc<Site>) -> io::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let port = listener.local_addr()?.port();
@@ -309,7 +312,7 @@ fn serve_page(site: &Arc<Site>) -> io::Result<u16> {
     let listen = move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let site = Arc::clone(&site);
-            // A connection that is broken off is not answered.
+            // A connection that fails is not answered.
             let _ = thread::Builder::new().spawn(move || site.answer(stream));
         }
     };

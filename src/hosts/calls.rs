@@ -6,21 +6,21 @@ use super::bench::{Bench, CoreState};
 use crate::cost;
 use crate::trace::{Batches, Reference, Run};
 
-/// How many calls of a timer a process times.
+/// Numbers of calls of a timer that a process times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallsPlan {
-    /// Single calls, where all processes of a timer are its own.
+    /// Number of single calls, in a process that measures only one timer.
     pub singles: u32,
-    /// Batches, in the same way.
+    /// Number of batches, in a process that measures only one timer.
     pub batches: u32,
-    /// Nanoseconds of intervals.
+    /// Total time of the intervals, in nanoseconds.
     pub interval_ns: f64,
-    /// How long slow timers are waited for, all together, in nanoseconds.
+    /// Total time that the process waits for steps of slow timers, in nanoseconds.
     pub slow_ns: f64,
 }
 
 impl CallsPlan {
-    /// What a brief process asks of a timer.
+    /// The plan of a brief process.
     pub const BRIEF: Self = Self {
         singles: 2_500,
         batches: 31,
@@ -29,27 +29,24 @@ impl CallsPlan {
     };
 }
 
-/// Most successive readings a process.
-/// *Judgement*.
+/// Maximum number of successive readings in a process. *Judgement*.
 const READINGS: f64 = 6_000.0;
 
-/// Calls in a batch that still shows how skewed a single one is.
-/// *Judgement*.
+/// Calls in a batch that still shows the skewness of a single call. *Judgement*.
 const FEW_CALLS: u64 = 8;
-/// Calls in a batch that shows how much one varies, before anything slow does.
-/// *Judgement*.
+/// Calls in a batch that shows the variation of a single call, but is short enough to exclude slow
+/// variation. *Judgement*.
 const SOME_CALLS: u64 = 32;
 
-/// Calls in the longest batches.
-/// *Judgement*.
+/// Calls in the longest batches. *Judgement*.
 const MOST_CALLS: f64 = 512.0;
 
-/// Times calls of the timer on the bench, and nothing else: what tells how processes differ. All of
-/// it is one window. The `floor` of a process is the same whatever timer is asked: the first one
-/// finds it.
+/// Times only calls of the timer on the bench, which suffices to compare processes. All
+/// measurements are in one window. The `floor` of a process does not depend on the timer: only the
+/// first timer of a process measures it.
 ///
 /// # Errors
-/// As the subjects on the bench.
+/// When a subject on the bench refuses or its host is lost.
 pub fn explore_calls(
     bench: &mut Bench,
     reference: &Reference,
@@ -73,20 +70,20 @@ pub fn explore_calls(
     Ok(run.seen(seen.core_hz, seen.unstable))
 }
 
-/// Asks for single calls, batches and successive readings.
+/// Measures single calls, batches and successive readings.
 ///
 /// # Errors
-/// As the subjects on the bench.
+/// When a subject on the bench refuses or its host is lost.
 pub fn ask_calls(
     bench: &mut Bench,
     reference: &Reference,
     plan: &CallsPlan,
     run: &mut Run,
 ) -> Answer<()> {
-    /// What is taken off single calls has to be known as well as they are.
-    /// *Judgement*.
+    /// Number of empty batches: their time is subtracted from single calls, so it has to be as
+    /// precise. *Judgement*.
     const BRACKETS: u32 = 1_500;
-    // The first calls find cold caches and are not kept.
+    // The first calls run with cold caches and are discarded.
     bench.timer.batches(&bench.reference_id, 8, 3)?;
     if is_coarse(reference) {
         return ask_calls_coarsely(bench, reference, plan, run);
@@ -98,7 +95,7 @@ pub fn ask_calls(
         .clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
     run.singles = bench.batches(1, singles as u32)?;
     let rare = cost::rare(run, reference);
-    // At most one batch in eight is to hold a rare interruption.
+    // At most one batch in eight should contain a rare interruption.
     let undisturbed = if rare > 0.0 {
         0.13 / rare
     } else {
@@ -108,7 +105,7 @@ pub fn ask_calls(
         .clamp(16.0, MOST_CALLS)
         .min(undisturbed)
         .max(8.0) as u64;
-    // Short batches are quantised more coarsely, so there are more of them.
+    // Short batches have larger quantisation errors, so there are more of them.
     let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
     run.batches = bench.batches(calls, repeat)?;
     for (calls, batches, most) in [
@@ -124,34 +121,34 @@ pub fn ask_calls(
     Ok(())
 }
 
-/// How long a batch should take, in nanoseconds: long against the step of most references, short
-/// against interruptions. *Judgement*.
+/// Target time of a batch, in nanoseconds: long compared with the step of most references, short
+/// compared with the time between interruptions. *Judgement*.
 const BATCH_NS: f64 = 20_000.0;
 
-/// Steps of a coarse reference that a batch spans.
-/// *Judgement*: its ends are off by up to a step each.
+/// Steps of a coarse reference during a batch. *Judgement*: each end of a batch has an error of up
+/// to one step.
 const COARSE_STEPS: f64 = 8.0;
 
-/// Whether a reference is known to move in steps too long for usual batches, as clocks of browsers
-/// do.
+/// Whether the known step of a reference is too long for batches of the default length, as in
+/// browsers.
 #[must_use]
 pub fn is_coarse(reference: &Reference) -> bool {
     reference.step_at_most.is_none() && COARSE_STEPS * reference.uncertainty_ns() > 2.0 * BATCH_NS
 }
 
-/// As [`ask_calls`], by a reference whose steps are long: batches that are longer. What single
-/// calls tell is that none takes long.
+/// Like [`ask_calls`], for a reference with long steps: uses longer batches. Single calls only show
+/// that no call takes long.
 fn ask_calls_coarsely(
     bench: &mut Bench,
     reference: &Reference,
     plan: &CallsPlan,
     run: &mut Run,
 ) -> Answer<()> {
-    /// Single calls: where none of them shows a step, one takes less than 3 parts in so many of it.
-    /// *Judgement*: 150 ns of a millisecond.
+    /// Number of single calls: if no single call contains a step, a call takes less than 3 parts in
+    /// 20 000 of the step. *Judgement*: 150 ns of 1 ms.
     const SINGLES: u32 = 20_000;
     const FEW: u32 = 200;
-    /// No batch holds more.
+    /// Maximum number of calls in a batch.
     const MOST: f64 = 1e10;
     let batch_ns = COARSE_STEPS * reference.uncertainty_ns();
     run.bracket = bench.batches(0, SINGLES)?;

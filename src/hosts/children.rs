@@ -1,15 +1,15 @@
-//! The one owner of all processes that run for this one: whatever a verb starts, it starts here,
-//! and none of it outlives the program, however that ends.
+//! Starts every process that this program runs, and ends all of them when the program ends, for
+//! whatever reason.
 //!
-//! - Each leads a process group of its own, which is ended as a whole. A group is forgotten before
-//!   its leader is waited for, as after that the system may give the number to another process.
-//! - What left its group, by a session of its own, falls to this process when its parent ends
-//!   ([`own_all`]), and is ended too.
-//! - When this program is killed, the kernel ends those that it started (`spawner`), and the guard
-//!   ends their groups and all that carry the mark of this program in their environment (`guard`):
-//!   what has a session of its own *and* another environment gets away.
-//! - By its number alone nothing is ended but what the kernel confirms as a child. Where `/proc`
-//!   does not tell whose descendants processes are ([`hidden`]), groups are ended and no others.
+//! - Each process leads its own process group, which is ended as a whole. A group is removed from
+//!   the list before its leader is reaped, because the system may reuse the number afterwards.
+//! - A descendant that left its group by starting a session is adopted by this process when its
+//!   parent ends ([`own_all`]), and is ended too.
+//! - If this program is killed, the kernel ends its children (`spawner`), and the guard ends their
+//!   process groups and every process that has this program's mark in its environment (`guard`). A
+//!   process that has its own session *and* a replaced environment escapes.
+//! - A single process is only signalled after the kernel confirmed that it is a child. If `/proc`
+//!   does not show the parents of processes ([`hidden`]), only groups are ended.
 
 mod descendants;
 pub mod guard;
@@ -35,39 +35,39 @@ static KNOWN: Mutex<OwnChildren> = Mutex::new(OwnChildren {
     guarded: false,
 });
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// Whether all descendants of this process are its own doing, so that any may be ended. Not so
-/// where it is a library in another program.
+/// Whether this process started all of its descendants, so that it may end any of them. False if
+/// timermeter runs as a library in another program.
 static OWNS_ALL: AtomicBool = AtomicBool::new(false);
 
 struct OwnChildren {
     groups: Vec<Pid>,
     guard: Option<Guard>,
-    /// Whether a guard was tried to be had.
+    /// Whether starting the guard was attempted.
     guarded: bool,
 }
 
-/// Why a process could not be started.
+/// The reason why a process could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The user asked to stop: nothing is started any more.
+    /// The user interrupted the program, so no process is started any more.
     #[error("interrupted")]
     Interrupted,
-    /// It could not be ended in time.
+    /// Without a clock, a process that hangs could not be ended in time.
     #[error(
         "the kernel lets this process read no clock (clock_gettime), so that nothing could be ended that hangs: allow the call \
          in the sandbox"
     )]
     NoClock,
-    /// It cannot run where it shall.
+    /// The process cannot run on the requested CPU.
     #[error("{0}")]
     Cpu(#[from] timers::AffinityError),
-    /// It may not run as it shall.
+    /// The system does not permit the requested timer slack or policy.
     #[error("{}", with_remedy(.0))]
     Forbidden(#[from] timers::Unavailable),
-    /// The system has no room for it.
+    /// The system lacks memory or processes.
     #[error("{0}")]
     NoRoom(String),
-    /// The program cannot be run.
+    /// The program cannot be executed.
     #[error("{}", bare(.0))]
     Program(io::Error),
 }
@@ -81,7 +81,7 @@ impl From<io::Error> for StartError {
     }
 }
 
-/// A cause and what to do about it.
+/// Formats a reason with its remedy.
 pub(super) fn with_remedy(why: &timers::Unavailable) -> String {
     why.remedy.as_ref().map_or_else(
         || why.reason.clone(),
@@ -89,14 +89,14 @@ pub(super) fn with_remedy(why: &timers::Unavailable) -> String {
     )
 }
 
-/// What the system said, without its number.
+/// The text of a system error without the error number.
 fn bare(error: &io::Error) -> String {
     let text = error.to_string();
     text.split_once(" (os error")
         .map_or(text.clone(), |(words, _)| words.to_owned())
 }
 
-/// A process that was started. Dropping it ends it, and all that it started.
+/// A running process. Dropping the value ends the process and everything that it started.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -105,26 +105,27 @@ pub struct Running {
     cpu: Option<CpuTime>,
 }
 
-/// Makes all descendants of this process its own, to be ended with it. For programs that start
-/// nothing else, and before they start a second thread.
+/// Adopts all descendants of this process, so that they end with it. Call this only in a program
+/// that starts no other processes, and before a second thread starts.
 pub fn own_all() {
     process::adopt_descendants();
     timers::mark_descendants(guard::MARK, &guard::mark());
     OWNS_ALL.store(true, Ordering::SeqCst);
 }
 
-/// Why what leaves its group goes on when this program ends, where that is so on a system that
-/// could tell.
+/// The reason why processes that left their group survive this program, on a system that could list
+/// them.
 pub use timers::os::process::hidden;
 
-/// Under what a process runs from its first instruction, as far as it is not as this one does.
+/// Scheduling settings of a process from its first instruction; `None` keeps the setting of this
+/// process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
-    /// The only CPU.
+    /// The only CPU on which the process runs.
     pub cpu: Option<u32>,
-    /// The timer slack of its threads, in nanoseconds.
+    /// The timer slack of the process's threads, in nanoseconds.
     pub slack_ns: Option<u64>,
-    /// The policy by which its threads are scheduled.
+    /// The scheduling policy of the process's threads.
     pub policy: Option<Policy>,
 }
 
@@ -137,10 +138,10 @@ impl From<Option<u32>> for Placement {
     }
 }
 
-/// Starts a process, placed like that, or where this process may run.
+/// Starts a process with the given placement; without a CPU, wherever this process may run.
 ///
 /// # Errors
-/// Says why it cannot be.
+/// When the process cannot be started; the error states the reason.
 pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Running, StartError> {
     let mut known = known();
     known.prepare()?;
@@ -149,18 +150,19 @@ pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Ru
     if asks_itself {
         command.env(STARTER, std::process::id().to_string());
     }
-    // Held until it is known: an interruption either comes before it, or finds it.
+    // The lock is held until the process is listed: an interruption comes either before the start
+    // or finds the process in the list.
     let child = spawner::start(command, placement.into(), !asks_itself)?;
     Ok(known.add(child))
 }
 
-/// The variable by which a worker of this program knows which process started it.
+/// The environment variable that holds the process id of the program that started a worker.
 const STARTER: &str = "TIMERMETER_STARTER";
-/// The word by which this program is asked to be one that hosts timers.
+/// The subcommand with which this program hosts timers.
 const WORKER: &str = "agent";
 
-/// Whether a command starts this program as a worker, which itself asks the kernel to be ended with
-/// the one that started it.
+/// Whether a command starts this program as a worker, which itself requests the parent-death signal
+/// from the kernel.
 fn is_worker(command: &Command) -> bool {
     let Ok((program, words)) = this_program() else {
         return false;
@@ -171,8 +173,8 @@ fn is_worker(command: &Command) -> bool {
         && args.next() == Some(WORKER.as_ref())
 }
 
-/// What a worker does first: from now on the kernel ends it when the program ends that started it.
-/// Returns whether that is still there.
+/// Requests that the kernel ends this worker when the program that started the worker ends. Returns
+/// whether that program is still running.
 #[must_use]
 pub fn stay_with_starter() -> bool {
     let starter = std::env::var(STARTER)
@@ -181,12 +183,12 @@ pub fn stay_with_starter() -> bool {
     starter.is_none_or(process::ends_with)
 }
 
-/// As [`start`], from the calling thread and as fast as the system can: for a run that is timed. It
-/// is ended by the guard alone when this program is killed, as to ask the kernel for that takes a
-/// slower way.
+/// Like [`start`], but from the calling thread and as fast as the system can, for a run that is
+/// timed. If this program is killed, only the guard ends the process, because requesting the
+/// parent-death signal would slow the start down.
 ///
 /// # Errors
-/// Says why it cannot be started.
+/// When the process cannot be started; the error states the reason.
 pub fn start_timed(command: &mut Command) -> Result<Running, StartError> {
     let mut known = known();
     known.prepare()?;
@@ -208,7 +210,7 @@ impl OwnChildren {
             if !process::NEEDS_GUARD {
                 return Ok(());
             }
-            // Without one there is still what the kernel does.
+            // Without a guard the kernel still ends the children.
             self.guard = Guard::start().ok();
         }
         Ok(())
@@ -235,7 +237,7 @@ impl OwnChildren {
         }
     }
 
-    /// Children that this program waits for.
+    /// Whether `process` is a child that this program waits for.
     fn is_known(&self, process: Pid) -> bool {
         self.groups.contains(&process)
             || self
@@ -246,13 +248,13 @@ impl OwnChildren {
 }
 
 impl Running {
-    /// Its number.
+    /// The process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Its pipes, as far as it has any and they are still here.
+    /// Takes the pipes of the process; `None` for a pipe that does not exist or was already taken.
     pub fn pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
         (
             self.child.stdin.take(),
@@ -261,27 +263,28 @@ impl Running {
         )
     }
 
-    /// Whether it is over. It is not waited for, so its process group can still be ended.
+    /// Whether the process has exited. It is not reaped, so its process group can still be ended.
     #[must_use]
     pub fn has_exited(&self) -> bool {
         self.status.is_some() || process::has_exited(self.group)
     }
 
-    /// Returns once it is over.
+    /// Waits until the process has exited, without reaping it.
     pub fn until_it_exits(&self) {
         if self.status.is_none() {
             process::until_it_exits(self.group);
         }
     }
 
-    /// The group that it leads, for ending it from another thread with [`process::kill_group`].
+    /// The process group that the process leads; another thread can end it with
+    /// [`process::kill_group`].
     #[must_use]
     pub fn group(&self) -> Pid {
         self.group
     }
 
-    /// Ends it and all that it started, at once. How it ended is only its own doing if it [had
-    /// exited](Self::has_exited).
+    /// Ends the process and everything that it started, immediately. The returned status describes
+    /// the process's own exit only if it [had exited](Self::has_exited) before.
     pub fn end(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
             let below = if owns_all() {
@@ -297,7 +300,8 @@ impl Running {
         self.status
     }
 
-    /// Ends its group only: what left that is ended later. For a run that is timed.
+    /// Ends only the process group, for a run that is timed. Descendants that left the group are
+    /// ended later.
     pub fn end_group(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
             let mut known = known();
@@ -311,7 +315,8 @@ impl Running {
         self.status
     }
 
-    /// The CPU time that it took, once it has ended; `None` where the system does not count that.
+    /// The CPU time of the process, once it has ended; `None` if the system does not account for
+    /// it.
     #[must_use]
     pub fn cpu_time(&self) -> Option<CpuTime> {
         self.cpu
@@ -324,11 +329,11 @@ impl Drop for Running {
     }
 }
 
-/// Has a setting of the kernel hold `value` again once this program ends, however that is, unless
-/// it is [let go](let_settings_go) before.
+/// Restores `value` in a kernel setting when this program ends, for whatever reason, unless
+/// [`let_settings_go`] is called before.
 ///
 /// # Errors
-/// When no process could be started that sees to it.
+/// When the guard, which restores the setting, could not be started.
 pub fn keep_setting(setting: &Path, value: &str) -> Result<(), StartError> {
     let mut known = known();
     known.prepare()?;
@@ -339,19 +344,18 @@ pub fn keep_setting(setting: &Path, value: &str) -> Result<(), StartError> {
     Ok(guard.keep(setting, value)?)
 }
 
-/// Settings hold what they should.
+/// Cancels the restoration of kernel settings, because they hold their original values again.
 pub fn let_settings_go() {
     if let Some(guard) = &mut known().guard {
         guard.let_go();
     }
 }
 
-/// Ends all children, and everything below them, and has nothing started any more. For handlers of
-/// signals.
+/// Ends all children and their descendants, and prevents further starts. For signal handlers.
 pub fn interrupt() {
-    // Set before the list is looked at: a later start sees it.
+    // The flag is set before the list is read, so a later start sees the flag.
     INTERRUPTED.store(true, Ordering::SeqCst);
-    // Somebody may be starting a process at this moment, and take long.
+    // Another thread may hold the lock while it starts a process, which can take long.
     for _ in 0..PATIENCE_STEPS {
         if let Some(known) = known_now() {
             known
@@ -367,9 +371,9 @@ pub fn interrupt() {
     }
 }
 
-/// Ends what is still there when the program has done its work, and waits for that.
+/// Ends the processes that remain when the program has done its work, and waits for their end.
 pub fn finish() {
-    // Who started nothing has nothing to end.
+    // A program that started no process has nothing to end.
     if !owns_all() || known_now().is_some_and(|known| !known.guarded) {
         return;
     }
@@ -379,18 +383,19 @@ pub fn finish() {
     }
 }
 
-/// Whether the user asked to stop.
+/// Whether the user interrupted the program.
 #[must_use]
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// What starts this program once more: a program, and the words before its own arguments. The
-/// system tells where it is through `/proc`; without that, its starter has said so. An emulator
-/// that the system does not know is started in its place.
+/// The command that starts this program again: the program, and the words before its own arguments.
+/// The system reports the path through `/proc`; without `/proc` the starter passes the path as an
+/// argument. If the program runs in an emulator that is not registered with the system, the command
+/// starts the emulator.
 ///
 /// # Errors
-/// When its starter did not.
+/// When neither the system nor the starter reports the path.
 pub fn this_program() -> io::Result<(OsString, Vec<OsString>)> {
     let program = std::env::current_exe().map(Into::into).or_else(|error| {
         std::env::args_os()
@@ -406,13 +411,13 @@ pub fn this_program() -> io::Result<(OsString, Vec<OsString>)> {
     Ok((words.next().unwrap_or_default(), words.collect()))
 }
 
-/// How often, and at what distance, one looks whether the last ones are gone: two seconds, as the
-/// kernel takes its time with those that write to a slow disk.
+/// Number of checks, [`STEP`] apart, for whether the last processes are gone: 2 s together, because
+/// the kernel needs time to end processes that write to a slow disk.
 const PATIENCE_STEPS: u32 = 1_000;
 const STEP: Duration = Duration::from_millis(2);
 
-/// Ends those among `below` that are orphans by now; and all orphans, when no child is left that
-/// they could belong to.
+/// Ends the processes of `below` that have become orphans; and all orphans, if no known child is
+/// left whose descendants they could be.
 fn end_strays(below: &[Pid]) {
     let own = process::listed(Pid::own());
     let is_quiet = own.is_some_and(|own| {
@@ -438,7 +443,7 @@ fn end_strays(below: &[Pid]) {
         strays
             .iter()
             .for_each(|&process| process::end_child(process));
-        // Those whose parents are still dying come later.
+        // Processes whose parents are still exiting become orphans later.
         let left = below
             .iter()
             .any(|process| all.iter().any(|(other, _)| other == process));
@@ -449,15 +454,16 @@ fn end_strays(below: &[Pid]) {
     }
 }
 
-/// Ends all descendants but the guard, level by level, as each falls to this process when its
-/// parent is gone.
+/// Ends all descendants except the guard, level by level: this process adopts each level when the
+/// parents are gone.
 fn end_everybody() {
     for _ in 0..PATIENCE_STEPS {
         let all = process::all();
         let known = known_now();
         let mut left = false;
         for &group in known.iter().flat_map(|known| &known.groups) {
-            // It stays a child until it is waited for; what counts is that it is dead.
+            // A dead leader remains a child until it is reaped, so only a leader that has not
+            // exited counts.
             left |= !process::has_exited(group);
             process::kill_group(group);
         }
@@ -468,7 +474,8 @@ fn end_everybody() {
                     left = true;
                     process::end_child(child);
                 }
-                // Somebody is starting one at this moment: any may be it.
+                // Another thread is starting a process now; `child` may be that process, so it is
+                // ended through its group.
                 None => {
                     left |= !process::has_exited(child);
                     process::kill_group(child);

@@ -1,5 +1,5 @@
-//! Checks whether a program speaks the agent protocol: its introduction, each question that it
-//! offers, and lines that are none.
+//! Checks whether a program implements the agent protocol: its introduction, every question that it
+//! offers, and its handling of invalid lines.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,18 +14,19 @@ use super::process::Command;
 use super::protocol::examples::{EXAMPLES, question};
 use super::protocol::{Hello, Op};
 
-/// Questions that every agent answers, to each of its timers.
+/// Questions that every agent must answer for each of its timers.
 const MANDATORY: [Op; 3] = [Op::Intervals, Op::Batches, Op::Readings];
-/// Questions to sleep primitives and periodic timers.
-const OF_WAITERS: [Op; 3] = [Op::Waits, Op::Arms, Op::Periods];
-/// Work that takes long on every machine and in every language, against the cost of a read.
-const MUCH_WORK: u64 = 100_000;
-/// How often it is made eight times as much where the timer did not move: steps of 100 ms are
-/// known.
-const COARSER: u32 = 4;
+/// Questions for sleep primitives and periodic timers.
+const WAIT_OPS: [Op; 3] = [Op::Waits, Op::Arms, Op::Periods];
+/// Units of work that take much longer than a read of the timer, on every machine and in every
+/// language.
+const INITIAL_WORK: u64 = 100_000;
+/// How often the work is multiplied by 8 while the timer does not move: enough for timers with
+/// steps of 100 ms.
+const MAX_WORK_INCREASES: u32 = 4;
 
-/// Lines that an agent refuses, and goes on.
-const REFUSED: [(&str, &str); 4] = [
+/// Invalid lines: an agent must answer each with an error and continue.
+const INVALID_LINES: [(&str, &str); 4] = [
     (
         "a timer it does not have",
         r#"{"op":"readings","timer":"no such timer","count":1}"#,
@@ -35,32 +36,33 @@ const REFUSED: [(&str, &str); 4] = [
     ("a line that is no JSON", r#"{"op":"#),
 ];
 
-/// What became of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// As the protocol says.
+    /// The agent behaved as the protocol requires.
     Pass,
-    /// The agent does not offer the question, and need not.
+    /// The agent does not offer the question, which is optional.
     NotOffered,
-    /// Otherwise: what it did, and what was expected.
+    /// The agent violated the protocol: its behaviour, and the behaviour that the protocol
+    /// requires.
     Fail(String),
 }
 
-/// A check and its verdict.
+/// A check and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What was asked.
+    /// The question that was sent, or the behaviour that was checked.
     pub question: String,
-    /// What became of it.
+    /// The result of the check.
     pub verdict: Verdict,
 }
 
 type Agent = Rc<RefCell<Connection>>;
-/// What contradicts itself in an answer, if anything.
-type Contradiction = Option<String>;
+/// The description of a protocol violation; `None` if the answer is valid.
+type Violation = Option<String>;
 
-/// Asks a program each question once, each answer within `timeout`.
+/// Starts the program and sends it each question once; the agent has `timeout` for each answer.
 #[must_use]
 pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
     let mut examination = Examination {
@@ -70,40 +72,40 @@ pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
         findings: Vec::new(),
     };
     let mut hello = Hello::default();
-    examination.ask("hello", &mut |agent| {
+    examination.run_check("hello", &mut |agent| {
         hello = agent.borrow().hello().clone();
-        Ok(introduction(&hello))
+        Ok(check_introduction(&hello))
     });
     let marked = hello.timers.iter().find(|timer| timer.reference);
     if let Some(reference) = marked.or(hello.timers.first()) {
-        examination.questions(&hello, &reference.id);
-        examination.lines(&reference.id);
+        examination.check_questions(&hello, &reference.id);
+        examination.check_invalid_lines(&reference.id);
     }
     examination.findings
 }
 
-/// What is missing in an introduction.
-fn introduction(hello: &Hello) -> Contradiction {
+/// Returns what is missing or wrong in an introduction.
+fn check_introduction(hello: &Hello) -> Violation {
     let references = hello.timers.iter().filter(|timer| timer.reference).count();
     if references != 1 {
         return Some(format!(
             "{references} timers are marked with \"reference\":true, not the finest one"
         ));
     }
-    let of_waiters = hello.waiters.iter().flat_map(|waiter| &waiter.ops);
-    let known = OF_WAITERS.map(Op::name);
-    if let Some(op) = of_waiters.clone().find(|op| !known.contains(&op.as_str())) {
+    let wait_ops = hello.waiters.iter().flat_map(|waiter| &waiter.ops);
+    let known = WAIT_OPS.map(Op::name);
+    if let Some(op) = wait_ops.clone().find(|op| !known.contains(&op.as_str())) {
         return Some(format!("a sleep primitive cannot be asked {op}"));
     }
     let mandatory = MANDATORY.map(Op::name);
-    let mut needed = mandatory.into_iter().chain(of_waiters.map(String::as_str));
+    let mut needed = mandatory.into_iter().chain(wait_ops.map(String::as_str));
     needed
         .find(|op| !hello.ops.iter().any(|offered| offered == op))
         .map(|op| format!("`ops` lacks {op}"))
 }
 
-/// Time that goes backwards in an answer.
-fn contradiction(op: Op, values: &[i64]) -> Contradiction {
+/// Returns a violation if time goes backwards in an answer.
+fn find_violation(op: Op, values: &[i64]) -> Violation {
     let mut pairs: Box<dyn Iterator<Item = [i64; 2]>> = match op {
         Op::Comparisons => Box::new(values.chunks(3).map(|one| [one[0], one[2]])),
         Op::Waits => Box::new(values.chunks(5).map(|one| [one[1], one[2]])),
@@ -119,13 +121,13 @@ fn contradiction(op: Op, values: &[i64]) -> Contradiction {
 struct Examination<'a> {
     command: &'a Command,
     timeout: Duration,
-    /// Started again where it did not survive the last question.
+    /// `None` before the first check, and after a check that ended the agent.
     agent: Option<Agent>,
     findings: Vec<Finding>,
 }
 
 impl Examination<'_> {
-    fn questions(&mut self, hello: &Hello, reference: &str) {
+    fn check_questions(&mut self, hello: &Hello, reference: &str) {
         let timers = hello.timers.iter().map(|timer| timer.id.as_str());
         for (op, example) in EXAMPLES {
             let waiters = hello.waiters.iter();
@@ -133,65 +135,65 @@ impl Examination<'_> {
                 waiters.filter(|waiter| waiter.ops.iter().any(|offered| offered == op.name()));
             let asked: Vec<&str> = if MANDATORY.contains(&op) {
                 timers.clone().collect()
-            } else if OF_WAITERS.contains(&op) {
+            } else if WAIT_OPS.contains(&op) {
                 answering.map(|waiter| waiter.id.as_str()).collect()
             } else {
                 vec![reference]
             };
             if hello.offers(op) {
                 for timer in asked {
-                    self.question((op, example), timer, reference);
+                    self.check_question((op, example), timer, reference);
                 }
             } else {
-                self.note(op.name(), Verdict::NotOffered);
+                self.record(op.name(), Verdict::NotOffered);
             }
         }
-        self.ask("more work takes longer", &mut |agent| {
-            more_takes_longer(agent, reference)
+        self.run_check("more work takes longer", &mut |agent| {
+            check_work_scaling(agent, reference)
         });
     }
 
-    fn question(&mut self, (op, example): (Op, &str), timer: &str, reference: &str) {
-        self.ask(&format!("{} of {timer}", op.name()), &mut |agent| {
+    fn check_question(&mut self, (op, example): (Op, &str), timer: &str, reference: &str) {
+        self.run_check(&format!("{} of {timer}", op.name()), &mut |agent| {
             let question = question(example, timer, reference, 10)
                 .map_err(|error| Fault::Refused(error.to_string()))?;
             match agent.borrow_mut().ask(&question) {
-                // An agent may refuse what its machine does not have.
-                Err(Fault::Refused(_)) if !MANDATORY.contains(&op) && !OF_WAITERS.contains(&op) => {
+                // An agent may refuse an optional question that its machine cannot answer.
+                Err(Fault::Refused(_)) if !MANDATORY.contains(&op) && !WAIT_OPS.contains(&op) => {
                     Ok(None)
                 }
-                answer => answer.map(|reply| contradiction(op, &reply.values)),
+                answer => answer.map(|reply| find_violation(op, &reply.values)),
             }
         });
     }
 
-    fn lines(&mut self, reference: &str) {
-        for (what, line) in REFUSED {
-            self.ask(what, &mut |agent| {
+    fn check_invalid_lines(&mut self, reference: &str) {
+        for (what, line) in INVALID_LINES {
+            self.run_check(what, &mut |agent| {
                 agent.borrow_mut().provoke(line)?;
                 subject(agent, reference).readings(1).map(|_| None)
             });
         }
-        self.ask("end of input", &mut |agent| {
+        self.run_check("end of input", &mut |agent| {
             agent.borrow_mut().dismiss().map(|()| None)
         });
     }
 
-    fn ask(&mut self, question: &str, ask: &mut dyn FnMut(&Agent) -> Answer<Contradiction>) {
-        let answer = self.started().and_then(|agent| ask(&agent));
+    fn run_check(&mut self, question: &str, ask: &mut dyn FnMut(&Agent) -> Answer<Violation>) {
+        let answer = self.start_agent().and_then(|agent| ask(&agent));
         let verdict = match answer {
             Ok(None) => Verdict::Pass,
-            Ok(Some(contradiction)) => Verdict::Fail(contradiction),
+            Ok(Some(violation)) => Verdict::Fail(violation),
             Err(Fault::Refused(why)) => Verdict::Fail(format!("it refused: {why}")),
             Err(fault) => {
                 self.agent = None;
                 Verdict::Fail(fault.to_string())
             }
         };
-        self.note(question, verdict);
+        self.record(question, verdict);
     }
 
-    fn started(&mut self) -> Answer<Agent> {
+    fn start_agent(&mut self) -> Answer<Agent> {
         if let Some(agent) = &self.agent {
             agent.borrow_mut().allow_anew();
             return Ok(Rc::clone(agent));
@@ -201,7 +203,7 @@ impl Examination<'_> {
         Ok(Rc::clone(self.agent.insert(agent)))
     }
 
-    fn note(&mut self, question: &str, verdict: Verdict) {
+    fn record(&mut self, question: &str, verdict: Verdict) {
         self.findings.push(Finding {
             question: question.into(),
             verdict,
@@ -209,10 +211,11 @@ impl Examination<'_> {
     }
 }
 
-/// Work is made more while the timer, which may be coarse, does not move.
-fn more_takes_longer(agent: &Agent, id: &str) -> Answer<Contradiction> {
-    let mut work = MUCH_WORK;
-    for _ in 0..=COARSER {
+/// Increases the work until an interval with work is longer than an interval without work: a coarse
+/// timer may not move during less work.
+fn check_work_scaling(agent: &Agent, id: &str) -> Answer<Violation> {
+    let mut work = INITIAL_WORK;
+    for _ in 0..=MAX_WORK_INCREASES {
         let mut rows = subject(agent, id).intervals(&[0, work], 9)?;
         rows.iter_mut().for_each(|row| row.sort_unstable());
         if rows[1][4] > rows[0][4] {

@@ -1,8 +1,8 @@
-//! The client of the agent protocol: questions to a process that is not trusted to answer them.
+//! Sends questions to an agent, which is not trusted to answer them.
 //!
-//! Its timers are black boxes, and so is the agent: it may crash, hang, or send malformed replies.
-//! Whatever it does becomes a [`Fault`] that says what happened; the process and all it started are
-//! then ended, and every later question gets the same fault.
+//! The agent and its timers are black boxes: an agent may crash, hang, or send malformed replies.
+//! Each failure becomes a [`Fault`] that describes it; the process and everything that it started
+//! are then ended, and every later question returns the same fault.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::RecvTimeoutError;
@@ -21,61 +21,62 @@ use super::protocol::{Around, Hello, Op, Question, Reply, VERSION};
 use crate::limits::MOST_TIMERS;
 use crate::text::{clean_strings, from_bytes};
 
-/// How often each loop of a built-in agent runs before it is asked.
+/// Number of runs of each loop of a built-in agent before the first measurement.
 const WARM_UP: u32 = 10;
-/// The questions about clocks whose loops are warmed.
+/// Questions about clocks whose loops are warmed up.
 const MEASURED: [Op; 4] = [Op::Intervals, Op::Batches, Op::Readings, Op::Comparisons];
-/// How often an agent that is silent is looked after.
+/// Interval between two checks of an agent that is silent.
 const SLICE: Duration = Duration::from_millis(250);
-/// How long the end of a process may come after the end of its output.
+/// Time by which a process may end later than its output.
 const DYING: Duration = Duration::from_millis(500);
-/// As much of an answer is quoted.
+/// Maximum length of a quoted answer, in characters.
 const EXCERPT: usize = 80;
-/// Bytes of the longest answer to what is no request.
+/// Maximum length of the answer to an invalid line, in bytes.
 const NO_REQUEST: u64 = 64 << 10;
-/// As much of an agent's own explanation is passed on.
+/// Maximum length of an agent's error message, in characters.
 const EXPLANATION: usize = 300;
-/// Quotation marks in an introduction: so its lists are bounded before they are read.
+/// Maximum number of quotation marks in an introduction, which bounds its lists before they are
+/// parsed.
 const MOST_QUOTES: usize = 64 * MOST_TIMERS;
 
-/// An agent that runs and has introduced itself. Dropping it ends the process.
+/// A running agent that has introduced itself. Dropping the value ends the process.
 pub struct Connection {
     name: String,
     process: Process,
     hello: Hello,
     timeout: Duration,
-    /// What is left of it: it passes only while an answer is waited for.
+    /// The rest of the timeout; it decreases only while the client waits for an answer.
     left: Duration,
     over: Option<Fault>,
     log: Option<Log>,
-    /// What disturbed the last window.
+    /// The disturbances of the last window.
     events: Vec<String>,
     windows: Windows,
-    /// Whether the host is asked what it sees of itself around windows.
+    /// Whether the host is requested to report the state of its thread around windows.
     watches_itself: bool,
-    /// What it saw around the last one.
+    /// The state of the host's thread around the last window.
     around: Option<[Around; 2]>,
 }
 
-/// The windows of a process: one a question.
+/// The measurement windows of a process: one for each question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Windows {
-    /// Answered so far.
+    /// Windows answered so far.
     pub answered: u32,
-    /// Dropped so far, by what disturbed them.
+    /// Windows dropped so far, by kind of disturbance.
     pub dropped: BTreeMap<String, u32>,
-    /// Kept although they were disturbed, as each repetition was.
+    /// Windows kept although they were disturbed, because every repetition was disturbed too.
     pub disturbed: u32,
-    /// How often all that was measured before became void.
+    /// How often all earlier measurements became void.
     pub voided: u32,
 }
 
 impl Connection {
-    /// Starts an agent, placed like that from its first instruction, and asks what it is. All
-    /// answers that it is ever asked for over this connection may take `timeout` together.
+    /// Starts an agent with the given placement and reads its introduction. `timeout` limits the
+    /// total time of waiting for answers over this connection.
     ///
     /// # Errors
-    /// Lost when it cannot be started or does not introduce itself as the protocol wants it.
+    /// [`Fault::Lost`] when the agent cannot be started or its introduction violates the protocol.
     pub fn start(
         command: &Command,
         placement: impl Into<Placement>,
@@ -126,7 +127,8 @@ impl Connection {
         Err(self.malformed(&question, &why, &line))
     }
 
-    /// Runs the loops of timers with few of everything, for compilers and caches of the runtime.
+    /// Runs the loops of the timers with small amounts, so that the runtime compiles them and fills
+    /// its caches.
     pub(super) fn warm_up(&mut self, ids: &[&str]) -> Answer<()> {
         let reference = self.hello.timers.iter().find(|timer| timer.reference);
         let reference = reference.map_or_else(String::new, |timer| timer.id.clone());
@@ -152,50 +154,50 @@ impl Connection {
         Ok(())
     }
 
-    /// How the agent introduced itself.
+    /// The introduction of the agent.
     #[must_use]
     pub fn hello(&self) -> &Hello {
         &self.hello
     }
 
-    /// The number of the process.
+    /// The process id.
     #[must_use]
     pub fn process(&self) -> u32 {
         self.process.id()
     }
 
-    /// Watches the log that the runtime of the agent writes, from now on.
+    /// Starts to read the log that the runtime of the agent writes.
     pub fn watch(&mut self, spec: &LogSpec) {
         let mut log = Log::open(spec, self.process.id());
-        // What came before the introduction was the warm-up.
+        // Events before the introduction belong to the warm-up.
         log.events();
         self.log = Some(log);
     }
 
-    /// From now on the host reports what it observes of itself around windows, where it can.
-    /// Returns whether it can.
+    /// Requests that the host report the state of its thread around windows from now on. Returns
+    /// whether the host can do so.
     pub fn watch_itself(&mut self) -> bool {
         self.watches_itself = self.hello.offers(Op::Calls);
         self.watches_itself
     }
 
-    /// Whether it is asked to.
+    /// Whether the host reports the state of its thread around windows.
     pub(super) fn watches_itself(&self) -> bool {
         self.watches_itself
     }
 
-    /// What it saw around the last window.
+    /// Takes the state of the host's thread around the last window.
     pub fn take_around(&mut self) -> Option<[Around; 2]> {
         self.around.take()
     }
 
-    /// What became of its windows.
+    /// The numbers of answered, dropped, disturbed and voided windows.
     #[must_use]
     pub fn windows(&self) -> &Windows {
         &self.windows
     }
 
-    /// All that was answered since `before` became void and was dropped.
+    /// Counts all windows answered since `before` as void and dropped.
     pub fn void_since(&mut self, before: &Windows) {
         let answered = self.windows.answered - before.answered;
         *self
@@ -205,8 +207,8 @@ impl Connection {
             .or_default() += answered;
     }
 
-    /// Whether something disturbed the window of the last answer. If it is to be dropped, it is
-    /// counted as that.
+    /// Whether a disturbance fell into the window of the last answer. If `drop`, a disturbed window
+    /// is counted as dropped.
     pub(super) fn was_disturbed(&mut self, drop: bool) -> bool {
         let events = std::mem::take(&mut self.events);
         self.windows.answered += 1;
@@ -223,11 +225,11 @@ impl Connection {
         true
     }
 
-    /// Sends a question that is no introduction and waits for its answer.
+    /// Sends a question other than the introduction and waits for the answer.
     ///
     /// # Errors
-    /// Refused by the agent, or because it does not offer the question; lost when what it answers
-    /// is no answer.
+    /// [`Fault::Refused`] when the agent refuses the question or does not offer it; [`Fault::Lost`]
+    /// when the answer is invalid.
     pub fn ask(&mut self, question: &Question) -> Answer<Reply> {
         if !self.hello.offers(question.op()) {
             let op = question.op().name();
@@ -261,10 +263,10 @@ impl Connection {
         ))
     }
 
-    /// Sends a line that is no request, which the agent has to refuse.
+    /// Sends an invalid line, which the agent has to refuse.
     ///
     /// # Errors
-    /// Lost when it does anything else.
+    /// [`Fault::Lost`] when the agent does anything else.
     pub fn provoke(&mut self, line: &str) -> Answer<()> {
         let answer = self.send("no request", line.into(), NO_REQUEST)?;
         let reply = from_bytes::<Reply>(&answer).ok();
@@ -279,15 +281,15 @@ impl Connection {
         }
     }
 
-    /// From now on its answers may take as long as at the beginning.
+    /// Resets the time that is left for answers to the whole timeout.
     pub(super) fn allow_anew(&mut self) {
         self.left = self.timeout;
     }
 
-    /// Ends its input, after which it has to exit by itself.
+    /// Closes the input of the agent, which then has to exit by itself.
     ///
     /// # Errors
-    /// Lost when it does not, or not with status 0.
+    /// [`Fault::Lost`] when the agent does not exit in time, or exits with another status than 0.
     pub fn dismiss(&mut self) -> Answer<()> {
         self.process.close();
         let deadline = Deadline::after(self.timeout);
@@ -347,7 +349,7 @@ impl Connection {
                 )));
             };
             let output = match self.process.next(left.min(SLICE)) {
-                // A process that it left behind may hold its output open.
+                // A process that the agent left behind may hold the agent's output open.
                 Err(RecvTimeoutError::Timeout) if self.process.has_exited() => {
                     self.process.pending()
                 }
@@ -368,7 +370,7 @@ impl Connection {
         }
     }
 
-    /// Why nothing comes any more.
+    /// The reason why the output has ended.
     fn gone(&mut self, op: &str, deadline: Deadline) -> Fault {
         let dying = Deadline::after(deadline.remaining().unwrap_or_default().min(DYING));
         while !self.process.has_exited() && dying.remaining().is_some() {

@@ -1,35 +1,35 @@
-//! What a runtime did to its own program while it measured: collections of garbage, compilations.
-//! Some agents tell it in their answers (`"disturbed":["gc"]`), some runtimes in a log.
+//! Detects events of a runtime that disturb a measurement: garbage collections and compilations.
+//! Some agents report them in their answers (`"disturbed":["gc"]`), some runtimes in a log.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-/// Collected garbage: the window in which it fell is of no use.
+/// A garbage collection: its window is discarded.
 pub const GC: &str = "gc";
-/// Compiled the measured loops anew: what was measured before is of no use either.
+/// A compilation of the measured loops: all earlier measurements are discarded too.
 pub const COMPILATION: &str = "compilation";
-/// Threw away the compiled code of the measured loops: as a compilation.
+/// The runtime discarded the compiled code of the measured loops: treated like a compilation.
 pub const DEOPTIMISATION: &str = "deoptimisation";
 
-/// Whether an event voids all that the process measured before, not only the window in which it
-/// fell.
+/// Whether an event voids all earlier measurements of the process, not only the window of the
+/// event.
 #[must_use]
 pub fn voids_all(event: &str) -> bool {
     event == COMPILATION || event == DEOPTIMISATION
 }
 
-/// Where a runtime logs what it does, and how a line of that is read.
+/// The path of a runtime's log, and the parser of its lines.
 #[derive(Clone, Debug)]
 pub struct LogSpec {
     /// The file; `%p` in its name stands for the process id.
     pub path: PathBuf,
-    /// The event that a line tells, if any.
+    /// Returns the event that a line reports, if any.
     pub event: fn(&str) -> Option<&'static str>,
 }
 
-/// The log of a process that runs. The runtime writes a line before it goes on, so that whatever
-/// happened before an answer came stands in the file by then.
+/// The log of a running process. The runtime writes a line before it continues, so the file
+/// contains every event before an answer when the answer arrives.
 pub(super) struct Log {
     spec: LogSpec,
     path: PathBuf,
@@ -50,7 +50,7 @@ impl Log {
         }
     }
 
-    /// The events since the last call. A log that cannot be read tells nothing.
+    /// The events since the last call; empty if the log cannot be read.
     pub(super) fn events(&mut self) -> Vec<String> {
         let mut bytes = Vec::new();
         let read = File::open(&self.path).and_then(|mut file| {
@@ -60,7 +60,7 @@ impl Log {
         if read.is_err() {
             return Vec::new();
         }
-        // A line that is still being written comes next time.
+        // An incomplete line is read again by the next call.
         let whole = bytes
             .iter()
             .rposition(|&byte| byte == b'\n')
@@ -74,8 +74,8 @@ impl Log {
     }
 }
 
-/// What HotSpot tells by `-Xlog:gc,jit+compilation=debug`. The measured loops are those of the
-/// class `Loops`.
+/// The event that HotSpot reports with `-Xlog:gc,jit+compilation=debug`. The measured loops are the
+/// methods of the class `Loops`.
 #[must_use]
 pub fn hotspot_event(line: &str) -> Option<&'static str> {
     if line.contains("[gc") && line.contains("Pause") {

@@ -1,5 +1,5 @@
-//! A host of timers and its processes: how one is started, what stands on its bench, and which of
-//! its timers is the reference.
+//! Describes a host of timers: starts its processes, builds its bench, and selects the reference
+//! among its timers.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,23 +18,24 @@ use crate::hosts::protocol::{HostedTimer, HostedWaiter};
 /// A program that hosts timers.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// How to start it. The ids of the timers to be asked are added where it takes them.
+    /// The command that starts the host. The ids of the timers are appended if the command takes
+    /// ids.
     pub command: Command,
-    /// Whether the command takes ids of timers as arguments and then opens only those.
+    /// Whether the command takes ids of timers as arguments and then opens only those timers.
     pub takes_ids: bool,
-    /// Its timers, all that it named.
+    /// All timers that the host introduced.
     pub timers: Vec<HostedTimer>,
-    /// Its timers that wait.
+    /// All sleep primitives and periodic timers that the host introduced.
     pub waiters: Vec<HostedWaiter>,
-    /// Whether it can compare a timer with its reference.
+    /// Whether the host can compare a timer with its reference.
     pub compares: bool,
-    /// Whether it answers for many timers at once.
+    /// Whether the host accepts questions about several timers.
     pub answers_for_many: bool,
-    /// Where its runtime logs what may disturb a measurement.
+    /// The log in which the runtime of the host records disturbances of a measurement.
     pub log: Option<LogSpec>,
 }
 
-/// A timer of a process and its reference on the bench.
+/// Builds the bench for a timer of a process and its reference.
 pub fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, reference: &str) -> Bench {
     let has_floor = connection
         .borrow()
@@ -53,7 +54,7 @@ pub fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, referenc
     }
 }
 
-/// Starts a process of a host that opens these timers, all of them where it takes no ids.
+/// Starts a process of a host that opens these timers, or all timers if the host takes no ids.
 pub fn connect(
     host: &Host,
     ids: &[&str],

@@ -1,5 +1,5 @@
-//! The timers and sleep primitives of an agent, as the prober sees all of them: each question goes
-//! over the connection, and the integers of its answer get their shape.
+//! Presents the timers and sleep primitives of an agent as subjects: sends each question over the
+//! connection and converts the integers of the answer.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,8 +14,8 @@ use crate::model::Context;
 use crate::rate::tightest;
 use crate::trace::{self, InContext, Reference, Run};
 
-/// How often a window is taken again that something disturbed. The last one is kept, whatever
-/// disturbed it.
+/// Maximum number of repetitions of a disturbed window. The last repetition is kept even if it was
+/// disturbed.
 const REPETITIONS: u32 = 6;
 
 /// A timer that the agent hosts.
@@ -54,8 +54,9 @@ impl Hosted {
         self.connection.borrow().watches_itself()
     }
 
-    /// Asks again and again until nothing that the runtime did to itself fell into the window. What
-    /// voids all that was measured before is left to the caller, which knows what that was.
+    /// Repeats the question until no disturbance by the runtime falls into its window. If a
+    /// disturbance voids earlier measurements, the caller has to discard them, because only the
+    /// caller knows them.
     fn ask_undisturbed(&self, question: &Question) -> Answer<Vec<i64>> {
         let mut left = REPETITIONS;
         loop {
@@ -71,10 +72,11 @@ impl Hosted {
     }
 }
 
-/// All that a process is asked of the calls of a timer, of a host that offers that in one question.
+/// Takes all measurements of one process of the calls of a timer, with a single question that the
+/// host has to offer.
 ///
 /// # Errors
-/// As the timer.
+/// When the timer refuses or the host is lost.
 pub fn calls(
     connection: &Rc<RefCell<Connection>>,
     id: &str,
@@ -91,11 +93,12 @@ pub fn calls(
     Ok(reply.packed.map_or_else(Run::default, |packed| packed.0))
 }
 
-/// All intervals by which a process looks for the step of a timer, of a host that offers that in
-/// one question; and whether the timer steps too seldom for that.
+/// Measures all intervals with which one process searches for the step of a timer, with a single
+/// question that the host has to offer. Also returns whether the timer steps too rarely for one
+/// process.
 ///
 /// # Errors
-/// As the timer.
+/// When the timer refuses or the host is lost.
 pub fn steps(
     connection: &Rc<RefCell<Connection>>,
     timer: &str,
@@ -109,11 +112,11 @@ pub fn steps(
     Ok((run.intervals, reply.values == [1]))
 }
 
-/// Comparisons of several timers in turn, in rounds: for each round the tightest of `repeat` a
-/// timer, where it answered.
+/// Compares several timers in turn, in rounds. Returns for each round and timer the tightest of
+/// `repeat` comparisons, or `None` if the timer refused.
 ///
 /// # Errors
-/// As the host.
+/// When the host refuses or is lost.
 pub fn together(
     connection: &Rc<RefCell<Connection>>,
     timers: &[&str],
@@ -137,10 +140,11 @@ pub fn together(
     Ok((0..count).map(&mut round).collect())
 }
 
-/// How far several timers and the reference move in one span of time, where they answered.
+/// How far several timers and the reference advance during one span of time; `None` for a timer
+/// that refused.
 ///
 /// # Errors
-/// As the host.
+/// When the host refuses or is lost.
 pub fn advances(
     connection: &Rc<RefCell<Connection>>,
     timers: &[&str],
@@ -158,10 +162,10 @@ pub fn advances(
     Ok(tuples(&reply.values).iter().map(answered).collect())
 }
 
-/// What a read adds to the code around it.
+/// Measures the time that a read adds to the code around it.
 ///
 /// # Errors
-/// As the host.
+/// When the host refuses or is lost.
 pub fn adds(
     connection: &Rc<RefCell<Connection>>,
     timer: &str,
@@ -316,12 +320,12 @@ impl WaitSubject for Hosted {
     }
 }
 
-/// Integers in groups: the connection takes no answer whose number of them is another.
+/// Groups the integers; the connection has checked their number.
 fn tuples<const N: usize>(values: &[i64]) -> &[[i64; N]] {
     values.as_chunks().0
 }
 
-/// Values in so many rows of the same length, which may be 0.
+/// Splits the values into `count` rows of the same length, which may be 0.
 fn rows<T: Clone>(values: &[T], count: usize) -> Vec<Vec<T>> {
     let length = values.len().checked_div(count).unwrap_or(0);
     (0..count)

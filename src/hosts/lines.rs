@@ -1,20 +1,20 @@
-//! Lines of a peer that is not trusted: bounded in length, made fit for a terminal.
+//! Reads lines from an untrusted peer with a maximum length, and makes text safe for a terminal.
 
 use std::io::{self, BufRead};
 
 use crate::text::clipped;
 
-/// What came in.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A line, without its end.
+    /// A line, without its terminator.
     Whole(Vec<u8>),
-    /// The first bytes of a line that is longer than allowed; the next call goes on where this one
-    /// stopped.
+    /// The first bytes of a line that exceeds the maximum length; the next call continues after
+    /// these bytes.
     TooLong(Vec<u8>),
-    /// The bytes after the last line.
+    /// The bytes after the last terminator.
     Unfinished(Vec<u8>),
-    /// Nothing any more.
+    /// The end of the input.
     End,
 }
 
@@ -23,8 +23,8 @@ pub(super) fn read(input: &mut dyn BufRead, longest: u64) -> io::Result<Line> {
     read_within(input, &|| longest)
 }
 
-/// As [`read`], with a limit that is asked for whenever something came: it may change while nothing
-/// does.
+/// Like [`read`], but evaluates the limit after each arrival of data, because the limit may change
+/// while the call waits.
 pub(super) fn read_within(input: &mut dyn BufRead, longest: &dyn Fn() -> u64) -> io::Result<Line> {
     let mut line = Vec::new();
     loop {
@@ -40,7 +40,7 @@ pub(super) fn read_within(input: &mut dyn BufRead, longest: &dyn Fn() -> u64) ->
                 Line::Unfinished(line)
             });
         }
-        // One more than allowed tells that there are more.
+        // Reads one byte more than allowed, to detect a line that is too long.
         let room = usize::try_from(longest().saturating_add(1))
             .unwrap_or(usize::MAX)
             .saturating_sub(line.len());
@@ -58,10 +58,10 @@ pub(super) fn read_within(input: &mut dyn BufRead, longest: &dyn Fn() -> u64) ->
     }
 }
 
-/// What a peer wrote, fit to stand in a message: one line, nothing that steers a terminal, at most
-/// `most` characters.
+/// Formats the bytes of a peer for a message: one line without control characters, at most `most`
+/// characters long.
 pub(super) fn printable(bytes: &[u8], most: usize) -> String {
-    // A character takes four bytes at most, so that the rest need not be looked at.
+    // A character takes at most four bytes, so the remaining bytes cannot be part of the result.
     let head = &bytes[..bytes.len().min(4 * most + 4)];
     clipped(&String::from_utf8_lossy(head), most)
 }

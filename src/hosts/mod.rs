@@ -1,4 +1,4 @@
-//! Hosts of timers: the agent protocol with both of its ends, and the programs that speak it.
+//! Implements the agent protocol, for runners and for hosts, and starts the hosts of timers.
 
 pub mod bench;
 pub mod book;

@@ -1,7 +1,7 @@
-//! An agent as a process: started, fed, listened to, ended.
+//! Runs an agent as a process: starts it, writes its input, reads its output, ends it.
 //!
-//! Whatever it does, its caller waits no longer than it wants to: threads write its input and read
-//! its output, and nothing waits for the threads.
+//! The caller never waits longer than it chooses: threads write the input and read the output of
+//! the agent, and the caller does not wait for those threads.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
@@ -19,30 +19,30 @@ use super::book::Book;
 use super::children::{self, Placement, Running, StartError};
 use super::lines::{self, Line};
 
-/// No agent says more than this before it is asked.
+/// Maximum length of a line before the first question, in bytes.
 const UNASKED: u64 = 64 << 10;
-/// As much of a line of standard error is kept.
+/// Maximum number of characters kept of a line of standard error.
 const LONGEST_WORDS: usize = 300;
-/// How long an agent may take to end by itself once its input is closed.
+/// Maximum time in which an agent has to exit once its input is closed.
 const SHUTDOWN_TIME: Duration = Duration::from_millis(100);
-/// How long its standard error may take to end after it.
+/// Maximum time by which its standard error may end later than the process.
 const LAST_OUTPUT_TIME: Duration = Duration::from_millis(200);
 
-/// How to start an agent.
+/// The command that starts an agent.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// What messages call it.
+    /// The name of the agent in messages.
     pub name: String,
     /// The program.
     pub program: OsString,
-    /// Its arguments.
+    /// The arguments of the program.
     pub args: Vec<OsString>,
-    /// What is known of its timers before it is started, where it is built into this program.
+    /// The declared properties of the agent's timers, if the agent is built into this program.
     pub book: Option<Arc<Book>>,
 }
 
 impl Command {
-    /// That of an agent of which nothing is known.
+    /// A command for an agent without declared properties.
     pub fn new(name: impl Into<String>, program: impl Into<OsString>, args: Vec<OsString>) -> Self {
         Self {
             name: name.into(),
@@ -53,22 +53,23 @@ impl Command {
     }
 }
 
-/// What an agent wrote to its standard output.
+/// Output of an agent on its standard output.
 pub enum Output {
     /// A line.
     Line(Vec<u8>),
-    /// More than any answer to the last question needs, without an end.
+    /// A line that is longer than any answer to the last question.
     Endless,
 }
 
-/// Bytes for the stack of a thread that moves bytes: a campaign keeps a hundred of them.
+/// Bytes of the stack of a thread that copies bytes; small, because a campaign keeps about 100 such
+/// threads.
 const STACK: usize = 128 << 10;
 
-/// An agent that was started and is not yet waited for, its pipes in the hands of threads.
+/// A running agent whose pipes are served by threads.
 pub struct Process {
     running: Running,
     input: Option<Sender<Vec<u8>>>,
-    /// Bytes of the longest line that is read now.
+    /// Maximum length of the line that is read now, in bytes.
     longest: Arc<AtomicU64>,
     output: Receiver<Output>,
     words: Arc<Mutex<String>>,
@@ -76,7 +77,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it, placed like that from its first instruction.
+    /// Starts the agent with the given placement.
     pub fn start(command: &Command, placement: impl Into<Placement>) -> Answer<Self> {
         let lost = |why: String| {
             Fault::Lost(format!(
@@ -106,7 +107,7 @@ impl Process {
         let kept = Arc::clone(&words);
         let longest = Arc::new(AtomicU64::new(UNASKED));
         let allowed = Arc::clone(&longest);
-        // From here on dropping it ends the child.
+        // From this line on, dropping `process` ends the child.
         let process = Self {
             running,
             input: Some(input),
@@ -139,13 +140,13 @@ impl Process {
         Ok(process)
     }
 
-    /// Its number.
+    /// The process id.
     pub fn id(&self) -> u32 {
         self.running.id()
     }
 
-    /// Hands a line to it, whose answer is a line of at most `longest` bytes. If it is not read,
-    /// the end of the output will tell.
+    /// Queues a line for the agent, whose answer is a line of at most `longest` bytes. If the agent
+    /// does not read the line, the end of its output reveals that.
     pub fn send(&self, line: Vec<u8>, longest: u64) {
         self.longest.store(longest, Ordering::SeqCst);
         if let Some(input) = &self.input {
@@ -153,36 +154,36 @@ impl Process {
         }
     }
 
-    /// Ends its input.
+    /// Closes the input of the agent.
     pub fn close(&mut self) {
         self.input = None;
     }
 
-    /// What it writes next. Disconnected once there is nothing more to come.
+    /// Waits for the next output. Disconnected once the output has ended.
     pub fn next(&self, wait: Duration) -> Result<Output, RecvTimeoutError> {
         self.output.recv_timeout(wait)
     }
 
-    /// What it has written already, if anything.
+    /// Returns output that has already arrived, if any, without waiting.
     pub fn pending(&self) -> Option<Output> {
         self.output.try_recv().ok()
     }
 
-    /// Whether it is over. It is not waited for, so its process group can still be ended.
+    /// Whether the process has exited. It is not reaped, so its process group can still be ended.
     pub fn has_exited(&self) -> bool {
         self.running.has_exited()
     }
 
-    /// Ends it and all it started, at once. How it ended is only its own doing if it [had
-    /// exited](Self::has_exited).
+    /// Ends the process and everything that it started, immediately. The returned status describes
+    /// the process's own exit only if it [had exited](Self::has_exited) before.
     pub fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
         self.running.end()
     }
 
-    /// The last line of its standard error that holds something.
+    /// The last non-blank line of standard error.
     pub fn last_error_output(&self) -> Option<String> {
-        // Ends at once when the thread does, as it never sends anything.
+        // Returns as soon as the thread ends, because the thread never sends anything.
         let _ = self.words_end.recv_timeout(LAST_OUTPUT_TIME);
         Some(
             self.words
@@ -220,7 +221,8 @@ fn piped(command: &Command) -> std::process::Command {
     process
 }
 
-/// The command of a worker is not the user's: it is not told.
+/// Whether the command is this program, whose path is omitted from messages because the user did
+/// not give it.
 fn is_this_program(command: &Command) -> bool {
     children::this_program().is_ok_and(|(program, words)| {
         program == command.program && command.args.starts_with(&words)
@@ -240,7 +242,7 @@ fn listen(output: &mut dyn BufRead, longest: &dyn Fn() -> u64, lines: &SyncSende
         let next = match lines::read_within(output, longest) {
             Ok(Line::Whole(line)) => Output::Line(line),
             Ok(Line::TooLong(_)) => Output::Endless,
-            // Half an answer is none.
+            // An incomplete answer is discarded.
             Ok(Line::Unfinished(_) | Line::End) | Err(_) => return,
         };
         let last = matches!(next, Output::Endless);
@@ -261,14 +263,14 @@ fn keep_last_error_output(errors: &mut dyn BufRead, kept: &Mutex<String>) {
     }
 }
 
-/// Files that a campaign needs open at once: three pipes a process, of which some run beside each
-/// other.
+/// Number of files that a campaign needs open at the same time: three pipes for each process, of
+/// which several run concurrently.
 pub const FILES: u64 = 128;
 
-/// Allows this process as many open files as it may allow itself.
+/// Raises the limit of open files of this process as far as the system permits.
 ///
 /// # Errors
-/// When that is less than what a campaign needs.
+/// When the limit is less than a campaign needs.
 pub fn make_room_for_files() -> Result<(), String> {
     let too_few = || open_files().filter(|&files| files < FILES);
     if too_few().is_some() {
@@ -282,7 +284,7 @@ pub fn make_room_for_files() -> Result<(), String> {
     }
 }
 
-/// How a process ended, as a sentence goes on after its name.
+/// Describes how a process ended, as a predicate that follows its name.
 pub fn exit_description(status: ExitStatus) -> String {
     let Some(signal) = timers::os::process::signal(status) else {
         return status.code().map_or_else(

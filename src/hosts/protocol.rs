@@ -1,6 +1,7 @@
-//! The agent protocol, version 1: one JSON object a line, one answer a request, in order.
+//! Defines the agent protocol, version 1: one JSON object per line, one answer per request, in
+//! order.
 //!
-//! Keys that are not known here are ignored, so that agents may say more than they are asked for.
+//! Unknown keys are ignored, so agents may add keys to their answers.
 
 pub mod examples;
 mod hello;
@@ -9,7 +10,7 @@ mod questions;
 pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
 pub use self::questions::{Around, Op, PackedRun, Question, Reply};
 
-/// The version that is spoken here.
+/// The protocol version of this program.
 pub const VERSION: u32 = 1;
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! The agent that hosts native timers: requests come in line by line, answers go out in the same
-//! order.
+//! Hosts native timers: reads requests line by line and writes the answers in the same order.
 
 mod observer;
 
@@ -21,19 +20,20 @@ use crate::hosts::step_search::find_step;
 use crate::text::from_bytes;
 use crate::trace::{Reference, Run};
 
-/// No request needs to be as long as this.
+/// Maximum length of a request, in bytes; every valid request is shorter.
 const LONGEST_REQUEST: u64 = 16 << 20;
-/// Units of work that a search for a step may take: some minutes.
+/// Maximum units of work in a search for a step: a few minutes.
 const MOST_WORK: f64 = 1e12;
 
 /// Serves `entries`, the timer that reads nothing, the references and `waiters` until the input
 /// ends.
 ///
-/// Timers are opened by the calling thread when they are first asked for, as opening some takes
-/// long.
+/// The calling thread opens a timer at the first request for that timer, because opening some
+/// timers takes long.
 ///
 /// # Errors
-/// When the input cannot be read or the output cannot be written. Nothing that a request says leads
+/// When the input cannot be read or the output cannot be written. The content of a request never
+/// causes an error.
 /// to an error.
 pub fn serve(
     input: &mut dyn BufRead,
@@ -56,25 +56,26 @@ pub fn serve(
             Line::End => return Ok(()),
         }
         answer.push(b'\n');
-        // All at once: each part wakes the runner, which takes longer than what was asked for.
+        // One write for the whole answer: each part would wake the runner, which takes longer than
+        // a short measurement.
         output.write_all(&answer)?;
         output.flush()?;
     }
 }
 
-/// How a host of these timers introduces itself.
+/// The introduction of a host of these timers.
 #[must_use]
 pub fn introduction(entries: &[Entry], waiters: &[WaitEntry]) -> Hello {
     Host::new(entries, waiters).hello()
 }
 
 struct Host {
-    /// The timers that were asked for come first.
+    /// The requested timers come first.
     entries: Vec<Entry>,
     open: HashMap<&'static str, Box<dyn Subject>>,
     waiters: Vec<WaitEntry>,
     open_waiters: HashMap<&'static str, Box<dyn WaitSubject>>,
-    /// What measures how the core does, once it was asked for.
+    /// Measures the frequency of the core; `None` before the first request that needs it.
     meter: Option<CoreFrequencyMeter>,
 }
 
@@ -98,7 +99,7 @@ impl Host {
         }
     }
 
-    /// Writes the answer to a line.
+    /// Appends the answer to a request line to `output`.
     fn reply(&mut self, line: &[u8], output: &mut Vec<u8>) -> io::Result<()> {
         let reply = match from_bytes(line) {
             Ok(Question::Hello { protocol: VERSION }) => {
@@ -331,7 +332,8 @@ impl Host {
         Ok(subject.as_mut())
     }
 
-    /// Asks a timer, and observes this thread and its core meanwhile if it is `watched`.
+    /// Questions a timer; if `watched`, also records the state of this thread and its core before
+    /// and after.
     fn observed(
         &mut self,
         watched: bool,
@@ -357,7 +359,7 @@ impl Host {
         self.meter
     }
 
-    /// All that a process is asked of the calls of a timer.
+    /// Takes all measurements of one process of the calls of a timer.
     fn calls(&mut self, id: &str, reference: &Reference, floor: bool) -> Answer<Reply> {
         let floor = floor.then(|| opened_again(timers::FLOOR_ID)).transpose()?;
         let times = opened_again(&reference.id)?;
@@ -407,8 +409,8 @@ impl Host {
         Ok(values)
     }
 
-    /// How far each timer and the reference move: all are read before the span and after it, in the
-    /// same order.
+    /// How far each timer and the reference advance: all are read before the span and after the
+    /// span, in the same order.
     fn advance(
         &mut self,
         ids: &[String],
@@ -417,7 +419,7 @@ impl Host {
         ms: u32,
     ) -> Answer<Vec<i64>> {
         let mut read = || self.compare(ids, reference, 0, [1, 1]);
-        // What is read for the first time finds cold code.
+        // The first read of each timer runs code that is not in a cache yet, so it is discarded.
         read()?;
         let before = read()?;
         timers::pass(Duration::from_millis(ms.into()), during);
@@ -433,8 +435,8 @@ impl Host {
     }
 }
 
-/// The timer of that id, opened once more: those of references and of what reads nothing cost
-/// little.
+/// Opens another instance of the timer with that id: opening a reference or the timer that reads
+/// nothing is cheap.
 fn opened_again(id: &str) -> Answer<Box<dyn Subject>> {
     let entry = timers::find(id).ok_or_else(|| not_served(id))?;
     (entry.open)().map_err(|why| unusable(id, &why))

@@ -1,5 +1,5 @@
-//! How one process looks for the step of a timer: by intervals with growing work, then with random
-//! work.
+//! Searches for the step of a timer in one process: by intervals with growing work, then with
+//! random work.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -10,29 +10,28 @@ use timers::{Answer, Subject};
 use crate::statistics::median;
 use crate::trace::Intervals;
 
-/// Intervals of one amount of work that a growth stage takes.
-/// *Judgement*.
+/// Number of intervals with the same amount of work in a growth stage. *Judgement*.
 const STAGE: usize = 24;
 
-/// What is to be known to look for the step of a timer.
+/// Parameters of a search for the step of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepQuestion {
-    /// Nanoseconds of a unit of work.
+    /// Nanoseconds per unit of work.
     pub ns_per_work: f64,
-    /// Nanoseconds in a tick of the timer, where they are known.
+    /// Nanoseconds per tick of the timer, if known.
     pub ns_per_tick: Option<f64>,
-    /// What a read costs, roughly.
+    /// The approximate cost of a read, in nanoseconds.
     pub cost_ns: f64,
-    /// Nanoseconds that intervals may take.
+    /// Total time of the intervals, in nanoseconds.
     pub interval_ns: f64,
     /// The longest work that is tried, in nanoseconds.
     pub growth_ns: f64,
-    /// What amounts of work are drawn by.
+    /// The seed of the random amounts of work.
     pub seed: u64,
 }
 
 impl StepQuestion {
-    /// Units of work in all intervals at most, roughly.
+    /// The approximate maximum of the total work, in units of work.
     #[must_use]
     pub fn most_work(&self) -> f64 {
         let growth_ns = 2.0 * STAGE as f64 * self.growth_ns;
@@ -41,11 +40,11 @@ impl StepQuestion {
     }
 }
 
-/// Growing work until the timer jumps at nearly every interval, then random work around there.
-/// Returns whether the timer is too slow for that.
+/// Increases the work until the timer moves in nearly every interval, then draws random work around
+/// that amount. Returns whether the timer steps too rarely for the search.
 ///
 /// # Errors
-/// As the timer.
+/// When the timer refuses or its host is lost.
 pub fn find_step(
     timer: &mut dyn Subject,
     question: &StepQuestion,
@@ -90,7 +89,8 @@ pub fn find_step(
             return Ok(true);
         }
     }
-    // A read far more expensive than this work may hide steps nearly as long as itself.
+    // If a read costs far more than this work, the read may hide steps that are nearly as long as
+    // its cost.
     let mut spans = vec![top_ns, 2.0 * top_ns, 4.0 * top_ns];
     spans.extend(
         [0.5, 2.0]
@@ -108,7 +108,8 @@ pub fn find_step(
             random,
         )?);
     }
-    // The same amount again and again: what varies now is the timer, not the work.
+    // Intervals with a constant amount of work: they vary because of the timer, not because of the
+    // work.
     for scale in [0.3, 0.7] {
         let work = (scale * top_ns / work_ns) as u64 + random.random_range(0..4_u64);
         let repeat = (0.1 * interval_ns / (cost_ns + scale * top_ns)).clamp(10.0, 100.0) as u32;

@@ -1,5 +1,4 @@
-//! Short programs of others, that make a host ready or tell of the machine: they run to their end,
-//! and what they print is read.
+//! Runs short external programs, such as compilers, to their end and reads their output.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -15,17 +14,17 @@ pub use timers::os::files::is_program;
 use crate::hosts::children;
 use crate::hosts::lines::printable;
 
-/// Longer than any compiler takes on a slow machine.
+/// Maximum run time, longer than any compiler takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// As much of what a program complains of is passed on.
+/// Maximum length of an error message from a program, in characters.
 const COMPLAINT: usize = 200;
-/// As much of what a program says is read.
+/// Maximum length of a program's output, in bytes.
 const MOST_SAID: u64 = 1 << 20;
-/// Once a program has ended, what it said is at hand; unless something that it left behind, and
-/// that cannot be ended, holds the pipe.
+/// Maximum wait for the output of a program that has ended. The wait is only needed if a process
+/// that the program left behind, and that cannot be ended, holds the pipe open.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The first of these programs on the path.
+/// Returns the path of the first of these programs that is found in `PATH`.
 #[must_use]
 pub fn find(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -36,15 +35,16 @@ pub fn find(names: &[&str]) -> Option<PathBuf> {
     })
 }
 
-/// Runs a program and returns its standard output; or in one line what it complained of.
+/// Runs a program and returns its standard output, or its error message in one line.
 pub(super) fn run<S: AsRef<OsStr>>(program: &Path, args: &[S]) -> Result<String, String> {
     run_within(PATIENCE, program, args)
 }
 
-/// As `run`, for a program that is ended after so long.
+/// Like [`run`], but ends the program after `patience`.
 ///
 /// # Errors
-/// In one line, why it could not be started, that it took too long, or what it complained of.
+/// One line that states why the program could not be started, that it took too long, or its error
+/// message.
 pub fn run_within<S: AsRef<OsStr>>(
     patience: Duration,
     program: &Path,
@@ -63,7 +63,7 @@ pub fn run_within<S: AsRef<OsStr>>(
     while deadline.remaining().is_some() && !running.has_exited() {
         thread::sleep(Duration::from_millis(5));
     }
-    // What it started and left behind goes with it.
+    // Ending the program also ends the processes that it left behind.
     let late = !running.has_exited();
     let status = running.end().ok_or("how it ended is not known")?;
     if late {
@@ -90,12 +90,12 @@ pub fn run_within<S: AsRef<OsStr>>(
     Err(printable(line.as_bytes(), COMPLAINT))
 }
 
-/// Reads a pipe to its end, in a thread of its own.
+/// Reads a pipe to its end, in a separate thread.
 fn reader(pipe: Option<impl Read + Send + 'static>) -> Result<Receiver<Vec<u8>>, String> {
     let (sender, said) = mpsc::sync_channel(1);
     let read = move || {
         let mut bytes = Vec::new();
-        // What cannot be read was not said; and no program says more than this.
+        // A read error ends the output early; output beyond the limit is not read.
         let _ = pipe.map(|pipe| pipe.take(MOST_SAID).read_to_end(&mut bytes));
         let _ = sender.send(bytes);
     };

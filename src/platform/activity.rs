@@ -1,7 +1,6 @@
-//! What a machine counts while it runs: interrupts, stolen time, how long a thread waited for a CPU
-//! (proc(5)); and the clock that goes on without it (rtc(4)).
-//!
-//! How busy the machine is, and what a hypervisor takes of it (proc(5)).
+//! Reads what the kernel counts while the machine runs: interrupts, steal time, load, and the time
+//! that a thread waited for a CPU (proc(5)); and the real-time clock, which runs even while the
+//! machine is off (rtc(4)).
 
 use std::fs::File;
 
@@ -10,23 +9,23 @@ use timers::os::files;
 use super::Root;
 use crate::model::Load;
 
-/// /proc/stat grows with the number of CPUs and of interrupts; what is looked for stands before the
-/// latter.
+/// Maximum number of bytes read from `/proc/stat`, which grows with the number of CPUs and of
+/// interrupts; the values that are needed come before the interrupts of each source.
 const MOST: u64 = 1 << 17;
 
-/// CPU time is counted in ticks of USER_HZ, 10 ms.
+/// Nanoseconds in a tick of USER_HZ, in which the kernel counts CPU time.
 const TICK_NS: u64 = 10_000_000;
 
-/// What is counted since the machine was started; `None` where it is not shown.
+/// Counts since the start of the machine; `None` if not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
-    /// Interrupts, of all CPUs.
+    /// Interrupts on all CPUs.
     pub interrupts: Option<u64>,
-    /// Time that the host took from CPUs that had something to run.
+    /// Time in nanoseconds during which the hypervisor withheld CPUs that had work.
     pub stolen_ns: Option<u64>,
 }
 
-/// What is counted now.
+/// Reads the current counts.
 #[must_use]
 pub fn activity(root: &Root) -> Activity {
     root.beginning("/proc/stat", MOST)
@@ -34,13 +33,13 @@ pub fn activity(root: &Root) -> Activity {
         .unwrap_or_default()
 }
 
-/// How long a thread was ready to run and got no CPU. The file stays open: to open it takes longer
-/// than to read it.
+/// The time during which a thread was ready to run but had no CPU. The file stays open, because
+/// opening it takes longer than reading it.
 #[derive(Debug)]
 pub struct RunQueueDelay(Option<File>);
 
 impl RunQueueDelay {
-    /// Of the calling thread.
+    /// Opens the file of the calling thread.
     #[must_use]
     pub fn of_this_thread(root: &Root) -> Self {
         Self(
@@ -49,23 +48,23 @@ impl RunQueueDelay {
         )
     }
 
-    /// Since the thread began.
+    /// The delay since the thread started, in nanoseconds.
     #[must_use]
     pub fn ns(&self) -> Option<u64> {
-        /// Three numbers of 64 bits.
+        /// Bytes for three 64-bit numbers.
         const LONGEST: usize = 64;
         let mut bytes = [0; LONGEST];
         let length = files::read_again(self.0.as_ref()?, &mut bytes).ok()?;
         let mut words = std::str::from_utf8(&bytes[..length])
             .ok()?
             .split_whitespace();
-        // A kernel that does not count has a thread that reads this never have run.
+        // A run time of 0 means that the kernel does not count, because this thread has run.
         let ran: u64 = words.next()?.parse().ok()?;
         words.next()?.parse().ok().filter(|_| ran > 0)
     }
 }
 
-/// The clock that goes on without the machine, in seconds since 1970.
+/// The reading of the real-time clock, in seconds since 1970.
 #[must_use]
 pub fn rtc_s(root: &Root) -> Option<i64> {
     root.name("/sys/class/rtc/rtc0/since_epoch")?.parse().ok()
@@ -84,16 +83,16 @@ fn parse(stat: &str) -> Activity {
     }
 }
 
-/// The means of runnable threads.
+/// The load averages.
 #[must_use]
 pub fn load(root: &Root) -> Option<Load> {
     parse_loadavg(&root.content("/proc/loadavg")?)
 }
 
-/// Share of the time in which CPUs had something to run that the hypervisor gave to others.
+/// The steal time as a share of the time in which CPUs had work.
 #[must_use]
 pub fn steal_share(root: &Root) -> Option<f64> {
-    // The sum over all CPUs is the first line.
+    // The first line is the sum over all CPUs.
     parse_steal(&root.beginning("/proc/stat", 1 << 10)?)
 }
 
@@ -111,12 +110,12 @@ fn parse_loadavg(text: &str) -> Option<Load> {
         five_minutes: mean()?,
         fifteen_minutes: mean()?,
     };
-    // Two more words follow; without them the last mean may have been cut off.
+    // Two more words follow; without them the last average may be truncated.
     words.next().map(|_| load)
 }
 
 fn parse_steal(stat: &str) -> Option<f64> {
-    // Where it is cut off, the last figure may be short.
+    // If the line is truncated, the last value may be too small.
     let (line, _) = stat.split_once('\n')?;
     let mut words = line.split_whitespace();
     words.next().filter(|name| *name == "cpu")?;
@@ -124,8 +123,8 @@ fn parse_steal(stat: &str) -> Option<f64> {
         .map(str::parse)
         .collect::<Result<Vec<u64>, _>>()
         .ok()?;
-    // user, nice, system, idle, iowait, irq, softirq, steal; the guest times after them are part of
-    // user and nice.
+    // user, nice, system, idle, iowait, irq, softirq, steal; the guest times that follow are
+    // included in user and nice.
     let (&steal, wanted) = (
         times.get(7)?,
         [0, 1, 2, 5, 6, 7]
@@ -198,7 +197,7 @@ mod tests {
 
     #[test]
     fn stolen_time() {
-        // Of 1000 ticks that were wanted, 10 were stolen; idle ones and guests do not count.
+        // 10 of 1000 ticks with work were stolen; idle time and guest times do not count.
         let stat = "cpu  900 10 50 417596 471 20 10 10 7 0\ncpu0 300 0 547 209231 23 0 9 56 7 0\n";
         assert_eq!(parse_steal(stat), Some(0.01));
         for odd in [

@@ -1,5 +1,5 @@
-//! What a container, or any control group, allows this process, and by how much its time namespace
-//! shifts clocks.
+//! Reports the limits that a container or control group imposes on this process, and the offsets of
+//! clocks in its time namespace.
 //!
 //! Sources: time_namespaces(7), [cgroups(7)], [control groups version 2], [CFS bandwidth control]
 //! (version 1), proc_pid_mountinfo(5).
@@ -12,16 +12,17 @@ use super::Root;
 use super::root::count_of;
 use crate::model::{CpuQuota, Limits, MemoryLimit, TimeNamespace};
 
-/// Where systemd and containers mount the control groups, for where the mounts are not reported.
+/// The usual mount point of control groups, used if the mounts are not reported.
 const USUAL: &str = "/sys/fs/cgroup";
-/// Hosts of many containers have many mounts.
+/// Maximum size of the list of mounts, in bytes: hosts of many containers have many mounts.
 const MOUNTS: u64 = 1 << 20;
-/// Groups within groups that are looked at.
+/// Maximum number of nested groups that are examined.
 const DEEPEST: usize = 64;
-/// Version 1 writes the largest number of whole pages where there is no limit.
+/// A limit of at least this many bytes is no limit: version 1 writes the largest number of whole
+/// pages.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
-/// What a container allows.
+/// The limits of this process.
 #[must_use]
 pub fn limits(root: &Root) -> Limits {
     let seen = SeenGroups {
@@ -48,8 +49,8 @@ pub fn limits(root: &Root) -> Limits {
     }
 }
 
-/// As in `monotonic 86400 500000000` and `boottime -7 0`, a line each: seconds, and nanoseconds to
-/// be added.
+/// Parses lines such as `monotonic 86400 500000000` and `boottime -7 0`: the seconds and the
+/// nanoseconds that are added to a clock.
 fn time_namespace(offsets: &str) -> Option<TimeNamespace> {
     let of = |name: &str| -> Option<i64> {
         let line = offsets
@@ -66,9 +67,9 @@ fn time_namespace(offsets: &str) -> Option<TimeNamespace> {
     (found != TimeNamespace::default()).then_some(found)
 }
 
-/// The kind of container, by the marks that container programs leave.
+/// The kind of container, identified by the files and groups of container programs.
 fn container(root: &Root, groups: &str) -> Option<String> {
-    // "systemd's container interface": the manager writes its name there.
+    // A container manager writes its name to this file ("systemd's container interface").
     let named = root
         .name("/run/systemd/container")
         .filter(|name| name.len() <= 40);
@@ -100,10 +101,10 @@ struct SeenGroups<'a> {
     root: &'a Root,
 }
 
-/// The groups that bound this process, for one controller.
+/// The control groups that limit this process, for one controller.
 struct Hierarchy {
     version: u32,
-    /// Folders from the process's own group up to the outermost that can be seen, which comes last.
+    /// Folders from the group of the process up to the outermost visible group.
     folders: Vec<String>,
 }
 
@@ -119,7 +120,7 @@ impl SeenGroups<'_> {
             .or_else(|| Some((2, mounts().find(|mount| mount.kind == "cgroup2")?)))
             .or_else(|| self.usual(controller))?;
         let own = self.own_group(version, controller).unwrap_or("/");
-        // A group outside of what is mounted shows as a path that leads upwards.
+        // The path of a group outside the mount starts with `/..`.
         let inside = own
             .strip_prefix(mount.root.trim_end_matches('/'))
             .unwrap_or("/");
@@ -141,8 +142,8 @@ impl SeenGroups<'_> {
         })
     }
 
-    /// Without `/proc` the groups may still be where they usually are; the process's own is then
-    /// not known.
+    /// Looks at the usual mount points if `/proc` is missing; the group of the process is then
+    /// unknown.
     fn usual(&self, controller: &str) -> Option<(u32, Mount)> {
         let mount = |point| Mount {
             root: "/".into(),
@@ -160,7 +161,8 @@ impl SeenGroups<'_> {
         }
     }
 
-    /// Lines of `/proc/self/cgroup`: `4:cpu,cpuacct:/path` for version 1, `0::/path` for version 2.
+    /// Finds the path of the process's group in `/proc/self/cgroup`: `4:cpu,cpuacct:/path` in
+    /// version 1, `0::/path` in version 2.
     fn own_group(&self, version: u32, controller: &str) -> Option<&str> {
         self.groups.lines().find_map(|line| {
             let (number, rest) = line.split_once(':')?;
@@ -195,7 +197,7 @@ impl Mount {
     }
 }
 
-/// Blanks, line ends and backslashes are written as `\040` and their like.
+/// Replaces the octal escapes of blanks, tabs, line ends and backslashes, such as `\040`.
 fn unescaped(path: &str) -> String {
     [
         ("\\040", " "),
@@ -268,8 +270,8 @@ impl Hierarchy {
             .find_map(|folder| root.content(&format!("{folder}/{name}")))
     }
 
-    /// Whether the controller can be seen at all, so that a limit that is nowhere written is known
-    /// not to be there: the outermost group of a machine has none of these files in version 2.
+    /// Whether the controller is visible at all, so that a missing file means no limit: in version
+    /// 2 the outermost group of a machine has none of these files.
     fn shows(&self, root: &Root, controller: &str) -> bool {
         let Some(outermost) = self.folders.last() else {
             return false;
@@ -283,7 +285,7 @@ impl Hierarchy {
     }
 }
 
-/// CPUs' worth of time, `Some(None)` for no limit, `None` for what cannot be understood.
+/// The limit in CPUs; `Some(None)` for no limit, `None` if a value cannot be parsed.
 fn quota(allowed_us: &str, period_us: &str) -> Option<Option<f64>> {
     let period = period_us
         .trim()
@@ -299,8 +301,8 @@ fn quota(allowed_us: &str, period_us: &str) -> Option<Option<f64>> {
     }
 }
 
-/// The least of the limits of all groups. `None` where none was understood, unless it is `known`
-/// that there is none.
+/// The smallest limit of all groups. `None` if no limit could be parsed, unless the absence of a
+/// limit is `known`.
 fn least<T: PartialOrd>(limits: impl Iterator<Item = Option<T>>, known: bool) -> Option<Option<T>> {
     limits.fold(known.then_some(None), |least, limit| {
         match (least.flatten(), limit) {

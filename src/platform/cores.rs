@@ -1,4 +1,5 @@
-//! Cores: which CPUs share one, which the scheduler leaves alone, and what moves their frequency.
+//! Reports cores: which CPUs share a core, which CPUs the scheduler avoids, and the drivers that
+//! change the frequency.
 //!
 //! Sources: [sysfs-devices-system-cpu], [kernel parameters], [intel_pstate], [cpufreq].
 //!
@@ -7,13 +8,15 @@
 //! [intel_pstate]: https://docs.kernel.org/admin-guide/pm/intel_pstate.html
 //! [cpufreq]: https://docs.kernel.org/admin-guide/pm/cpufreq.html
 //!
-//! Kinds of cores: big and little ones, performance and efficiency ones. What a read takes differs
-//! between them, so a report says on which it was measured.
+//! Machines may have cores of different kinds, such as big and little, or performance and
+//! efficiency cores. The cost of a read differs between kinds, so a report states the kind that was
+//! measured.
 //!
-//! Told by: the counters of processors with two kinds on x86, which have a device a kind
-//! (`/sys/devices/cpu_core`, `cpu_atom`); else the identification of each core (MIDR of Arm) and
-//! its capacity, which the kernel scales to 1024 for the most capable (`cpu_capacity`). Frequencies
-//! tell nothing: cores of one kind differ by the highest that each of them reaches.
+//! On x86, kinds are detected by the performance counters, which have one device per kind
+//! (`/sys/devices/cpu_core`, `cpu_atom`); elsewhere by the identification of each core (MIDR of
+//! Arm) and its capacity, which the kernel scales to 1024 for the most capable core
+//! (`cpu_capacity`). Frequencies do not identify kinds: the maximum frequency differs between cores
+//! of the same kind.
 
 use timers::os::{CoreClass, MachineFacts};
 
@@ -26,17 +29,17 @@ const CPUS: &str = "/sys/devices/system/cpu";
 /// The core that a CPU belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Core {
-    /// Whether cores of this machine run more than one thread at once.
+    /// Whether cores of this machine run more than one thread at the same time.
     pub smt: Option<bool>,
-    /// CPUs in this core.
+    /// Number of CPUs in this core.
     pub threads: Option<u32>,
-    /// Those CPUs.
+    /// The CPUs in this core, as a list.
     pub list: Option<String>,
 }
 
-/// The core of `cpu`.
+/// Returns the core of `cpu`.
 pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &MachineFacts) -> Core {
-    // The older name of the same file is the second one.
+    // The second name is the older name of the same file.
     let list = cpu.and_then(|cpu| {
         ["core_cpus_list", "thread_siblings_list"]
             .iter()
@@ -56,7 +59,8 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &MachineF
     Core { smt, threads, list }
 }
 
-/// Threads a core, by the first record of `/proc/cpuinfo` on x86: both figures are of one package.
+/// Threads per core, from the first record of `/proc/cpuinfo` on x86, which gives the siblings and
+/// the cores of the same package.
 fn threads_in(cpuinfo: &str) -> Option<u32> {
     let number = |name| {
         field(cpuinfo, name)?
@@ -68,13 +72,13 @@ fn threads_in(cpuinfo: &str) -> Option<u32> {
     (siblings >= cores && siblings % cores == 0).then_some(siblings / cores)
 }
 
-/// CPUs that the scheduler leaves alone.
+/// CPUs to which the scheduler moves no tasks.
 pub(super) fn isolated(root: &Root) -> Option<String> {
     list(root, "isolated")
 }
 
-/// CPUs without a timer interrupt while one thread runs. The file is there only where the kernel
-/// can do that.
+/// CPUs without a timer interrupt while they run only one thread. The file exists only if the
+/// kernel supports this.
 pub(super) fn nohz_full(root: &Root) -> Option<String> {
     list(root, "nohz_full")
 }
@@ -90,12 +94,13 @@ fn list(root: &Root, name: &str) -> Option<String> {
     count_of(&list).map(|_| list)
 }
 
-/// A file of cpufreq about a CPU.
+/// Reads a file of cpufreq for a CPU.
 pub(super) fn frequency_file(root: &Root, cpu: u32, name: &str) -> Option<String> {
     root.name(&format!("{CPUS}/cpu{cpu}/cpufreq/{name}"))
 }
 
-/// Whether a CPU may run above its nominal frequency, by whichever of the drivers tells.
+/// Whether a CPU may run above its nominal frequency, according to the first driver that reports
+/// it.
 pub(super) fn turbo(root: &Root, cpu: Option<u32>) -> Option<bool> {
     let read = |path: String| root.content(&path).as_deref().and_then(switch);
     let off = read(format!("{CPUS}/intel_pstate/no_turbo"));
@@ -112,16 +117,16 @@ fn switch(text: &str) -> Option<bool> {
     }
 }
 
-/// The devices that count events of a kind of cores on x86, the most capable first, and what Intel
-/// calls such cores.
+/// Devices that count events of one kind of core on x86, the most capable kind first, and Intel's
+/// name of the kind.
 const OF_X86: [(&str, &str); 3] = [
     ("cpu_core", "P-core"),
     ("cpu_atom", "E-core"),
     ("cpu_lowpower", "low-power E-core"),
 ];
 
-/// The kinds of cores among the CPUs `online`, the most capable first; `None` where neither files
-/// nor the system tell.
+/// The kinds of cores among the CPUs `online`, the most capable kind first; `None` if neither files
+/// nor the system report kinds.
 pub(super) fn kinds(
     root: &Root,
     online: Option<&str>,
@@ -132,7 +137,7 @@ pub(super) fn kinds(
         .or_else(|| Some(told.kinds.as_ref()?.iter().map(as_told).collect()))
 }
 
-/// The name of the kind that has `cpu`.
+/// The kind of core to which `cpu` belongs.
 pub(super) fn kind_of(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
     kinds.iter().find(|kind| {
         kind.list
@@ -142,8 +147,8 @@ pub(super) fn kind_of(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
     })
 }
 
-/// Those of `allowed` that are of the most capable kind among them; all of them where no kinds are
-/// told apart.
+/// The CPUs among `allowed` that belong to the most capable kind; all of `allowed` if no kinds are
+/// known.
 pub(super) fn most_capable(root: &Root, allowed: &[u32], told: &MachineFacts) -> Vec<u32> {
     let kinds = kinds(root, Some(&written(allowed)), told).unwrap_or_default();
     let of = |kind: &CoreKind| -> Vec<u32> {
@@ -178,7 +183,7 @@ fn of_x86(root: &Root) -> Option<Vec<CoreKind>> {
     (!kinds.is_empty()).then_some(kinds)
 }
 
-/// What tells a core from one of another kind.
+/// The identification of a core and its capacity; cores of the same kind agree in both.
 type Mark = (Option<String>, Option<u32>);
 
 fn by_core(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
@@ -190,7 +195,7 @@ fn by_core(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
             None => found.push((mark, vec![cpu])),
         }
     }
-    // Where a core does not say what it is, it is unknown how many kinds there are.
+    // If any core has no identification, the number of kinds is unknown.
     if found.is_empty()
         || found
             .iter()
@@ -198,7 +203,7 @@ fn by_core(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
     {
         return None;
     }
-    // Those of whom nothing else is known keep the order of their first CPU.
+    // Kinds without a capacity keep the order of their first CPU.
     found.sort_by_key(|((_, capacity), _)| std::cmp::Reverse(*capacity));
     let named_alike =
         |name: &Option<String>| found.iter().filter(|((other, _), _)| other == name).count() > 1;
@@ -356,7 +361,8 @@ mod tests {
         let (_folder, root) = made_up(&[
             ("sys/devices/cpu_core/cpus", "0-7\n"),
             ("sys/devices/cpu_atom/cpus", "8-15\n"),
-            // Favoured cores reach more than their like: that makes no kind.
+            // Favoured cores have a higher capacity than other cores of their kind, which does not
+            // make them another kind.
             ("sys/devices/system/cpu/cpu0/cpu_capacity", "1009\n"),
             ("sys/devices/system/cpu/cpu4/cpu_capacity", "1024\n"),
         ]);
@@ -411,7 +417,7 @@ mod tests {
             most_capable(&root, &[0, 1, 2], &MachineFacts::default()),
             [2]
         );
-        // One more of which nothing is known may be of any kind.
+        // A CPU without any information may belong to any kind.
         assert_eq!(kinds(&root, Some("0-4"), &MachineFacts::default()), None);
     }
 

@@ -1,13 +1,14 @@
-//! Who trusts the counter of the processor, and what the kernel logged of it.
-//!
-//! The time stamp counter: what CPUID and the kernel's flags in `/proc/cpuinfo` say of it.
+//! Reports the properties of the processor's counter: the time stamp counter as described by CPUID
+//! and the flags in `/proc/cpuinfo`, the programs that rely on it, and the kernel's log messages
+//! about it.
 
 use timers::clock_sources::{TIME_STAMP_COUNTER, line_names_counter};
 
 use super::Root;
 use crate::model::{CounterFacts, CounterPromise, KernelLog, Tsc};
 
-/// What the machine says. `age_s` is what the counter shows, in seconds at its own rate.
+/// Collects the facts about the counter. `age_s` is the reading of the counter, in seconds at its
+/// own rate.
 #[must_use]
 pub fn counter(root: &Root, age_s: Option<f64>) -> CounterFacts {
     let log = match timers::os::machine::kernel_log() {
@@ -32,7 +33,7 @@ fn uptime(text: &str) -> Option<f64> {
     (seconds.is_finite() && seconds >= 0.0).then_some(seconds)
 }
 
-/// The beginning of a log that is whole is not much later than this, in seconds.
+/// Maximum time stamp of the first line of a complete log, in seconds.
 const BEGINNING_S: f64 = 1.0;
 
 fn logged(text: &str) -> KernelLog {
@@ -52,7 +53,8 @@ fn logged(text: &str) -> KernelLog {
     }
 }
 
-/// Linux, `kernel/time/clocksource.c`, `arch/x86/kernel/tsc.c` and `tsc_sync.c`.
+/// Whether a log line, in lower case, reports that the kernel stopped using the counter (Linux,
+/// `kernel/time/clocksource.c`, `arch/x86/kernel/tsc.c` and `tsc_sync.c`).
 fn gives_up(lower: &str) -> bool {
     lower.contains("unstable") || lower.contains("tsc warp") || lower.contains("turning off tsc")
 }
@@ -68,15 +70,15 @@ fn stamp(line: &str) -> Option<f64> {
         .ok()
 }
 
-/// The line without priority and time.
+/// The text of a log line without priority and time stamp.
 fn message(line: &str) -> &str {
     line.split_once("] ")
         .map_or(line, |(_, message)| message)
         .trim()
 }
 
-/// What is declared about the counter. The kernel knows more than CPUID does, as it knows models of
-/// processors; CPUID can be asked where there is no `/proc`.
+/// The declared properties of the counter. The kernel's flags are preferred, because the kernel
+/// knows models of processors; CPUID is used if `/proc` is missing.
 #[must_use]
 pub fn identify_tsc(cpuinfo: &str) -> Tsc {
     let (told, asked) = (by_flags(cpuinfo), by_cpuid());
@@ -90,8 +92,8 @@ pub fn identify_tsc(cpuinfo: &str) -> Tsc {
     }
 }
 
-/// By the flags of the first record. One that is missing from a list that was cut off is not known
-/// to be missing: the lists have to be followed by a line.
+/// The properties by the flags of the first record. A flag counts as missing only if its list is
+/// followed by another line, because the last list may be truncated.
 fn by_flags(cpuinfo: &str) -> Tsc {
     let flags = |name: &str| {
         let mut lines = cpuinfo.lines();
@@ -102,8 +104,8 @@ fn by_flags(cpuinfo: &str) -> Tsc {
     let Some(all) = flags("flags").filter(|all| has(all, TIME_STAMP_COUNTER)) else {
         return Tsc::default();
     };
-    // That of AMD stands among the others, that of Intel among the "vmx flags", of processors that
-    // may virtualise.
+    // AMD's flag is in the general list, Intel's flag in the list `vmx flags` of processors that
+    // support virtualisation.
     let scaling =
         has(all, "tsc_scale") || flags("vmx flags").is_some_and(|vmx| has(vmx, "tsc_scaling"));
     Tsc {
@@ -122,7 +124,8 @@ fn has(flags: &str, flag: &str) -> bool {
 
 fn by_cpuid() -> Tsc {
     let asked = timers::arch::identity();
-    // An invariant TSC is both constant and nonstop; one that is not may still be constant.
+    // An invariant TSC is constant and does not stop; a TSC that is not invariant may still be
+    // constant.
     let invariant = asked.invariant_tsc.filter(|yes| *yes);
     Tsc {
         constant: invariant,

@@ -1,4 +1,4 @@
-//! The processor: what it says of itself (CPUID) and what the kernel says of it.
+//! Identifies the processor, by CPUID and by the kernel's files.
 
 use timers::os::MachineFacts;
 
@@ -6,12 +6,12 @@ use super::root::{count_of, field, written};
 use super::{Root, cores, cpu_arm};
 use crate::model::Cpu;
 
-/// The first record of the file is enough, and the whole may be long: the kernel asks every CPU for
-/// its frequency.
+/// Bytes read of `/proc/cpuinfo`: the first record is enough, and reading the whole file may take
+/// long, because the kernel queries the frequency of every CPU.
 const FIRST_RECORD: u64 = 1 << 13;
 
-/// The processor as the report shows it; `cpu` is the one whose core and governor are reported,
-/// without it the first one allowed.
+/// Identifies the processor for the report; `cpu` selects the CPU whose core and governor are
+/// reported, by default the first allowed CPU.
 #[must_use]
 pub fn identify(root: &Root, cpu: Option<u32>, told: &MachineFacts) -> Cpu {
     let cpuinfo = info(root);
@@ -51,20 +51,20 @@ pub fn identify(root: &Root, cpu: Option<u32>, told: &MachineFacts) -> Cpu {
     }
 }
 
-/// The first record of `/proc/cpuinfo`; nothing where it cannot be read.
+/// The first record of `/proc/cpuinfo`; empty if the file cannot be read.
 pub(super) fn info(root: &Root) -> String {
     root.beginning("/proc/cpuinfo", FIRST_RECORD)
         .unwrap_or_default()
 }
 
-/// The brand string, as in `Intel(R) Xeon(R) CPU E5-2680 v3 @ 2.50GHz`.
+/// The brand string, such as `Intel(R) Xeon(R) CPU E5-2680 v3 @ 2.50GHz`.
 #[must_use]
 pub fn brand() -> Option<String> {
     let root = Root::system();
     declared(&root, None, &info(&root)).model
 }
 
-/// The CPUs this process may run on, by the file or by sched_getaffinity(2).
+/// The CPUs on which this process may run, from `/proc/self/status` or sched_getaffinity(2).
 fn allowed_list(root: &Root) -> Option<String> {
     let told = root.content("/proc/self/status");
     let told = told
@@ -79,7 +79,7 @@ fn allowed_list(root: &Root) -> Option<String> {
     })
 }
 
-/// What the kernel says that the processor has, on x86.
+/// The processor features that the kernel lists on x86.
 fn flags(cpuinfo: &str) -> Option<impl Iterator<Item = &str>> {
     field(cpuinfo, "flags").map(str::split_whitespace)
 }
@@ -90,11 +90,12 @@ fn first_of(list: &str) -> Option<u32> {
         .map(|range| *range.start())
 }
 
-/// What the processor says of itself, or else the kernel.
+/// The identification of the processor by CPUID, else by the kernel.
 fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let asked = timers::arch::identity();
     let arm = cpu_arm::core(root, cpu, cpuinfo);
-    // Emulators of one architecture may show the file of another, whose processor does the work.
+    // An emulator of one architecture may show the `/proc/cpuinfo` of the host, which has another
+    // architecture.
     let number = |name| field(cpuinfo, name).and_then(|number| number.parse().ok());
     let shown_family: Option<u32> = number("cpu family");
     let shown = |name| shown_family.and_then(|_| number(name));
@@ -114,7 +115,7 @@ fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
             .or(arm.model)
             .or_else(|| first_of(["model name", "cpu", "uarch"]))
             .or_else(|| cpu_arm::board(root))
-            // Of RISC-V, whose instruction set says more than nothing.
+            // RISC-V: the instruction set, because the model is unknown.
             .or_else(|| field(cpuinfo, "isa").map(str::to_owned)),
         family: asked.family.or(shown_family),
         model_number: asked.model_number.or_else(|| shown("model")),

@@ -1,5 +1,5 @@
-//! Arm: what the kernel shows of the register that names a core (MIDR), and the devicetree, for
-//! there is no CPUID that programs may ask.
+//! Identifies Arm processors by the identification register of a core (MIDR), as shown by the
+//! kernel, and by the devicetree, because programs cannot execute an equivalent of CPUID.
 
 use super::Root;
 use super::root::field;
@@ -22,7 +22,7 @@ const VENDORS: &[(u32, &str)] = &[
     (0xc0, "Ampere"),
 ];
 
-/// Part numbers, by implementer (MIDR_EL1.PartNum in technical reference manuals; Linux,
+/// Part numbers by implementer (MIDR_EL1.PartNum in technical reference manuals; Linux,
 /// arch/arm64/include/asm/cputype.h).
 const PARTS: &[(u32, u32, &str)] = &[
     (0x41, 0xc05, "Cortex-A5"),
@@ -71,8 +71,8 @@ const PARTS: &[(u32, u32, &str)] = &[
     (0xc0, 0xac4, "Ampere-1A"),
 ];
 
-/// Vendor and model of `cpu`, or else of the first one: cores of several kinds have several names.
-/// A part that has no name here is shown by its number.
+/// Vendor and model of `cpu`, else of the first core. A machine may have cores with different
+/// names. A part without a name in this table is shown by its number.
 pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let midr = cpu.and_then(|cpu| midr(root, cpu));
     let number = |name| field(cpuinfo, name).and_then(hexadecimal);
@@ -95,7 +95,7 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     }
 }
 
-/// Who made the first core.
+/// The implementer code of the first core.
 pub(super) fn implementer(root: &Root, cpuinfo: &str) -> Option<u32> {
     midr(root, 0)
         .map(|midr| midr >> 24)
@@ -106,7 +106,7 @@ fn implementer_in(cpuinfo: &str) -> Option<u32> {
     field(cpuinfo, "CPU implementer").and_then(hexadecimal)
 }
 
-/// What the core of `cpu` is called, where its register is shown.
+/// The name of the core of `cpu`, if its register is shown.
 pub(super) fn part(root: &Root, cpu: u32) -> Option<String> {
     midr(root, cpu).map(|midr| name(Some(midr >> 24), midr >> 4 & 0xfff))
 }
@@ -125,7 +125,7 @@ fn name(implementer: Option<u32>, part: u32) -> String {
     })
 }
 
-/// The name of the board, the last resort.
+/// The name of the board, used if nothing else identifies the processor.
 pub(super) fn board(root: &Root) -> Option<String> {
     let board = root.content("/sys/firmware/devicetree/base/model")?;
     Some(board.trim_end_matches('\0').to_owned())

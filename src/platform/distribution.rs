@@ -1,11 +1,11 @@
-//! What runs on the kernel: the distribution.
+//! Identifies the operating system's distribution.
 
 use timers::os::MachineFacts;
 
 use super::Root;
 use crate::model::Os;
 
-/// The operating system.
+/// Identifies the operating system.
 #[must_use]
 pub fn os(root: &Root, told: &MachineFacts) -> Os {
     let name = ["/etc/os-release", "/usr/lib/os-release"]
@@ -17,11 +17,11 @@ pub fn os(root: &Root, told: &MachineFacts) -> Os {
     }
 }
 
-/// What the distribution calls itself: `PRETTY_NAME` of os-release(5), else its `NAME`.
+/// The name of the distribution: `PRETTY_NAME` of os-release(5), else its `NAME`.
 #[must_use]
 pub fn pretty_name(os_release: &str) -> Option<String> {
     let value = |name| {
-        // A later assignment overrides an earlier one, as in the shell.
+        // A later assignment overrides an earlier assignment, as in the shell.
         let mut assignments = os_release
             .lines()
             .filter_map(|line| line.trim().split_once('='));
@@ -33,7 +33,7 @@ pub fn pretty_name(os_release: &str) -> Option<String> {
     value("PRETTY_NAME").or_else(|| value("NAME"))
 }
 
-/// A value as the shell would read it: quotes taken off, and outside single quotes a backslash too.
+/// Removes quotes from a value as the shell does, and backslashes outside single quotes.
 fn unquoted(value: &str) -> String {
     let value = value.trim();
     if let Some(literal) = value

@@ -1,9 +1,9 @@
-//! The hypervisor under this system, and the clocks that it offers its guests.
+//! Identifies the hypervisor of this machine, and the clocks that it offers to its guests.
 //!
-//! On x86 the processor tells (CPUID). Elsewhere the firmware does, as it describes the machine
-//! that a hypervisor makes up: the devicetree, or the DMI tables. QEMU describes the same machine
-//! whether it carries out instructions itself (TCG) or lets a processor do so (KVM); the processor
-//! that it makes up then has a vendor that no other one has.
+//! On x86 the processor reports the hypervisor (CPUID). On other architectures the firmware's
+//! description of the virtual machine identifies it: the devicetree, or the DMI tables. QEMU
+//! describes the same machine for emulation (TCG) and for virtualisation (KVM); an emulated
+//! processor has a vendor that no real processor has.
 
 use timers::clock_sources::CLOCK_SOURCES;
 use timers::os::MachineFacts;
@@ -11,9 +11,9 @@ use timers::os::MachineFacts;
 use super::root::field;
 use super::{Root, cpu, cpu_arm};
 
-/// What carries out this program in place of a processor, or the hypervisor under this system, as
-/// the processor tells or else the kernel; `None` on bare metal. What only plays the system comes
-/// first, as in `Wine 8.0 on KVM`.
+/// The emulator of the processor or the hypervisor of this system, as reported by the processor,
+/// else by the kernel; `None` on bare metal. An emulator of the operating system comes first, as in
+/// `Wine 8.0 on KVM`.
 #[must_use]
 pub fn hypervisor(root: &Root, told: &MachineFacts) -> Option<String> {
     if let Some(emulator) = timers::os::emulator() {
@@ -32,20 +32,20 @@ pub fn hypervisor(root: &Root, told: &MachineFacts) -> Option<String> {
 }
 
 const DEVICETREE: &str = "/sys/firmware/devicetree/base";
-/// Where QEMU tells the firmware of its guest what it was started with, on its machines `virt` of
-/// Arm and of RISC-V.
+/// Devicetree nodes through which QEMU passes its options to the firmware, on its machines `virt`
+/// for Arm and for RISC-V.
 const BY_QEMU: [&str; 2] = ["fw-cfg@9020000", "fw-cfg@10100000"];
-/// What a hypervisor calls itself in the devicetree.
+/// Names of hypervisors in the devicetree.
 const IN_DEVICETREE: [(&str, &str); 5] = [
     ("qemu", "QEMU"),
     ("linux,kvm", "KVM"),
     ("xen,xen", "Xen"),
     ("vmware", "VMware"),
-    // Of Firecracker, crosvm, kvmtool and others, which say no more.
+    // Firecracker, crosvm, kvmtool and others, which do not identify themselves further.
     ("linux,dummy-virt", "a hypervisor"),
 ];
-/// How vendors of virtual machines begin in the DMI tables, as systemd-detect-virt knows them.
-/// Amazon's name stands on its bare metal too.
+/// Prefixes of the vendor names of virtual machines in the DMI tables, as in systemd-detect-virt.
+/// Amazon's bare-metal machines have Amazon's name too.
 const IN_DMI: [(&str, &str); 10] = [
     ("QEMU", "QEMU"),
     ("KVM", "KVM"),
@@ -75,7 +75,7 @@ fn by_devicetree(root: &Root) -> Option<&'static str> {
     {
         return Some("QEMU");
     }
-    // Each file holds several texts, a zero behind each.
+    // Each file holds several strings, each terminated by a zero byte.
     let words: Vec<String> = ["hypervisor/compatible", "compatible"]
         .iter()
         .filter_map(|file| root.content(&format!("{DEVICETREE}/{file}")))
@@ -86,7 +86,7 @@ fn by_devicetree(root: &Root) -> Option<&'static str> {
     known.map(|(_, name)| *name)
 }
 
-/// What the firmware says of its maker and of the machine (SMBIOS, system information).
+/// The vendor and the product of the machine (SMBIOS, system information).
 fn dmi(root: &Root) -> [String; 2] {
     ["sys_vendor", "product_name"].map(|name| {
         root.name(&format!("/sys/class/dmi/id/{name}"))
@@ -94,10 +94,10 @@ fn dmi(root: &Root) -> [String; 2] {
     })
 }
 
-/// What its maker calls this machine, where the maker filled that in.
+/// The product name of this machine, if its vendor set one.
 #[must_use]
 pub fn product(root: &Root) -> Option<String> {
-    /// What stands there on boards whose maker filled nothing in.
+    /// Placeholders of boards whose vendor set no product name.
     const UNFILLED: [&str; 6] = [
         "to be filled",
         "system manufacturer",
@@ -131,7 +131,7 @@ fn by_dmi(root: &Root) -> Option<&'static str> {
             .find(|(mark, _)| text.starts_with(mark))
             .map(|(_, name)| *name)
     };
-    // Microsoft and Google make computers as well.
+    // Microsoft and Google also make physical computers.
     match named(&vendor) {
         Some("Amazon EC2") if product.ends_with(".metal") => None,
         Some("Hyper-V") if product != "Virtual Machine" => None,
@@ -140,14 +140,14 @@ fn by_dmi(root: &Root) -> Option<&'static str> {
     }
 }
 
-/// Whether there is no such processor: an implementer of Arm, or a vendor of RISC-V, that is 0.
+/// Whether the processor is emulated: its implementer (Arm) or vendor (RISC-V) is 0.
 fn is_made_up(root: &Root) -> bool {
     let cpuinfo = cpu::info(root);
     cpu_arm::implementer(root, &cpuinfo) == Some(0) || field(&cpuinfo, "mvendorid") == Some("0x0")
 }
 
-/// The clocks that a hypervisor offers, as the kernel calls them: those that the kernel lists among
-/// `available`, and those that the processor shows. `None` where neither is known.
+/// The clocks that a hypervisor offers, with the kernel's names: the clocks in `available`, and the
+/// clocks that the processor reports. `None` if neither is known.
 #[must_use]
 pub fn clocks(available: &[String]) -> Option<Vec<String>> {
     known(
@@ -176,7 +176,7 @@ mod tests {
     use super::super::made_up;
     use super::*;
 
-    /// Of a machine with these files; only where the processor does not tell by itself.
+    /// The hypervisor of a machine with these files, identified by its firmware.
     fn told(files: &[(&str, &str)]) -> Option<String> {
         told_by_firmware(&made_up(files).1)
     }

@@ -1,10 +1,10 @@
-//! The kernel: its name, its clock source, and how often its timer interrupt comes.
+//! Reports the kernel: its name, its clock source, the rate of its timer interrupt, and how its
+//! clocks are steered.
 //!
-//! How the kernel's clocks are steered, from what adjtimex(2) tells.
-//!
-//! The sum of all trims is what Linux adds to the length of a second (kernel/time/ntp.c,
-//! `second_overflow` and `ntp_update_frequency`): that of the frequency, that of the tick, the part
-//! of the offset that this second slews in, and up to 500 µs of an adjtime(3).
+//! The steering is read with adjtimex(2). The sum of all trims is the amount that Linux adds to the
+//! length of a second (kernel/time/ntp.c, `second_overflow` and `ntp_update_frequency`): the trim
+//! of the frequency, the trim of the tick, the part of the offset that is slewed in this second,
+//! and up to 500 µs of an adjtime(3).
 
 use std::io::Read;
 
@@ -15,12 +15,13 @@ use super::Root;
 use crate::model::{ClockSource, Kernel, Ntp, Tickless};
 
 const CLOCKSOURCE: &str = "/sys/devices/system/clocksource/clocksource0";
-/// Far more than the configuration of any kernel: 10 000 lines are 300 KiB.
+/// Maximum size of a kernel configuration, in bytes: a usual one has 10 000 lines, 300 KiB.
 const LONGEST_CONFIGURATION: u64 = 4 << 20;
-/// CONFIG_HZ lies between 24 and 1200 (Linux, arch/*/Kconfig).
+/// Plausible timer interrupt rates, in hertz: CONFIG_HZ is between 24 and 1200 (Linux,
+/// arch/*/Kconfig).
 const TICK_RATES: std::ops::RangeInclusive<u32> = 20..=2_000;
-/// The kernel as it calls itself, its tick from its configuration or from what it declares as the
-/// step of its coarse clocks.
+/// Identifies the kernel. Its tick is read from its configuration, or from the declared resolution
+/// of its coarse clocks.
 #[must_use]
 pub fn kernel(root: &Root) -> Kernel {
     let KernelName {
@@ -43,7 +44,7 @@ pub fn kernel(root: &Root) -> Kernel {
     }
 }
 
-/// The clock source of the kernel.
+/// Identifies the clock source of the kernel.
 #[must_use]
 pub fn clocksource(root: &Root, told: &MachineFacts) -> ClockSource {
     let read = |name| root.name(&format!("{CLOCKSOURCE}/{name}"));
@@ -59,7 +60,7 @@ pub fn clocksource(root: &Root, told: &MachineFacts) -> ClockSource {
     }
 }
 
-/// The configuration the kernel was built with, and where it was found.
+/// The configuration with which the kernel was built, and the path of its file.
 fn configuration(root: &Root, release: Option<&str>) -> Option<(String, &'static str)> {
     unpacked(root)
         .map(|text| (text, "CONFIG_HZ in /proc/config.gz"))
@@ -73,8 +74,8 @@ fn configuration(root: &Root, release: Option<&str>) -> Option<(String, &'static
 fn unpacked(root: &Root) -> Option<String> {
     let packed = root.bytes("/proc/config.gz", LONGEST_CONFIGURATION)?;
     let mut text = Vec::new();
-    // A file that is cut off or broken gives nothing: an option that is missing from it would not
-    // be known to be off.
+    // A truncated or corrupt file is discarded, because an option missing from it would look
+    // disabled.
     flate2::read::GzDecoder::new(packed.as_slice())
         .take(LONGEST_CONFIGURATION)
         .read_to_end(&mut text)
@@ -110,8 +111,8 @@ fn declared_tick() -> Option<(u32, &'static str)> {
     Some((hertz, timers::os::discipline::DECLARED_TICK))
 }
 
-/// The rate of a tick of that length. Where an emulator answers for the kernel, the length may be
-/// that of no tick.
+/// The rate in hertz of a tick of this length; `None` if the length is implausible, as in some
+/// emulators.
 fn rate_of_tick(nanoseconds: i64) -> Option<u32> {
     let hertz = (nanoseconds > 0).then(|| (1e9 / nanoseconds as f64).round() as u32)?;
     TICK_RATES.contains(&hertz).then_some(hertz)
@@ -127,12 +128,12 @@ fn clock_parameters(command_line: &str) -> Vec<String> {
         .collect()
 }
 
-/// SHIFT_PLL of the kernel: a second slews in 1/2^(2 + time constant) of the offset.
+/// SHIFT_PLL of the kernel: each second slews 1/2^(2 + time constant) of the offset.
 const SHIFT_PLL: i64 = 2;
-/// The most that a second takes of an adjtime(3), in microseconds (MAX_TICKADJ).
+/// Maximum slew of an adjtime(3) per second, in microseconds (MAX_TICKADJ).
 const ADJTIME_US: i64 = 500;
 
-/// How the clocks are steered; `None` when the kernel does not tell.
+/// The steering of the clocks; `None` if the kernel does not report it.
 #[must_use]
 pub fn ntp() -> Option<Ntp> {
     timers::os::discipline::discipline()
@@ -143,7 +144,8 @@ pub fn ntp() -> Option<Ntp> {
 fn steered(discipline: &Discipline) -> Ntp {
     let adjtime_us = discipline.adjtime_us.unwrap_or(0);
     let (trim, frequency_ppm) = (discipline.trim, discipline.trim.frequency_ppm());
-    // Nanoseconds a second are parts per billion. The kernel keeps the constant between 0 and 10.
+    // Nanoseconds per second are parts per billion. The kernel keeps the time constant between 0
+    // and 10.
     let halvings = (SHIFT_PLL + discipline.time_constant.clamp(0, 10)) as i32;
     let offset_ppm = discipline.offset_ns as f64 / 2_f64.powi(halvings) / 1e3;
     let adjtime_ppm = adjtime_us.clamp(-ADJTIME_US, ADJTIME_US) as f64;
@@ -346,7 +348,7 @@ mod tests {
             })),
             -100_000.0
         );
-        // A millisecond with the constant 2: a sixteenth of it in the first second.
+        // An offset of 1 ms with the time constant 2: the first second slews 1/16 of the offset.
         assert_eq!(
             rate(Discipline {
                 offset_ns: 1_000_000,

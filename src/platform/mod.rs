@@ -1,8 +1,8 @@
-//! Who this machine is, and how fast its cores run.
+//! Identifies this machine, and measures the frequency of its cores.
 //!
-//! Everything here is asked of the processor, of the kernel and of its files; each file holds its
-//! pure parsers beside the reading. What a machine does not tell is `None`: none of this is needed
-//! to measure.
+//! The facts come from the processor, the kernel and the kernel's files; the pure parsers of a file
+//! are in the module that reads the file. A fact that the machine does not report is `None`: none
+//! is required for a measurement.
 
 pub mod activity;
 mod cgroup;
@@ -28,21 +28,21 @@ pub use counter::counter;
 pub use quietest::quietest_cpu;
 pub use root::{Root, count_of};
 
-/// Identifies this machine. `cpu` is the one that measures; its core and its governor are reported,
-/// without it those of the first CPU this process may run on.
+/// Identifies this machine. `cpu` is the measuring CPU, whose core and governor are reported; by
+/// default the first CPU on which this process may run.
 #[must_use]
 pub fn identify(cpu: Option<u32>) -> Platform {
     identify_at(&Root::system(), cpu)
 }
 
-/// The clock source of the kernel.
+/// Identifies the clock source of the kernel.
 #[must_use]
 pub fn clock_source(root: &Root) -> ClockSource {
     kernel::clocksource(root, &MachineFacts::default())
 }
 
-/// Identifies the machine whose files are at `root`. The processor and the kernel themselves are
-/// asked as well, and they are always those of this machine.
+/// Identifies the machine whose files are at `root`. The processor and the kernel are queried too,
+/// and they are always those of this machine.
 #[must_use]
 pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
     let told = root.told(cpu);
@@ -65,11 +65,11 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
             .content("/proc/sys/kernel/perf_event_paranoid")
             .and_then(|level| level.parse().ok()),
     };
-    // Firmware and kernel command lines hold any bytes.
+    // Firmware and kernel command lines may contain arbitrary bytes.
     cleaned(found)
 }
 
-/// A folder with these files, and what reads them.
+/// Creates a folder with these files, and a [`Root`] that reads the folder.
 #[cfg(test)]
 fn made_up(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
     let folder = tempfile::tempdir().expect("a folder");

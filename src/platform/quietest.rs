@@ -1,28 +1,28 @@
-//! The CPU to measure on: the one that others leave alone.
+//! Selects the CPU on which to measure: the most idle CPU.
 
 use std::thread;
 use std::time::Duration;
 
 use super::{Root, cores};
 
-/// How long the CPUs are watched. The kernel counts in steps of 10 ms.
+/// Time for which the CPUs are observed. The kernel counts in steps of 10 ms.
 const WATCH: Duration = Duration::from_millis(60);
 
-/// What a CPU has spent its time on, in ticks of USER_HZ.
+/// CPU time of a CPU, in ticks of USER_HZ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuTime {
     /// The number of the CPU.
     pub cpu: u32,
-    /// Time without anything to run, waiting for input and output included.
+    /// Idle time, including the wait for input and output.
     pub idle: u64,
-    /// All time, that stolen by a hypervisor included.
+    /// Total time, including time stolen by a hypervisor.
     pub total: u64,
 }
 
-/// The CPU among `allowed` with the largest share of idle time over 60 ms, so that a program that
-/// keeps another one busy does not share it with the measurement. Where cores are of several kinds
-/// it is one of the most capable kind, on which programs run that have something to do. Without
-/// `/proc/stat` it is the last one; `None` when none is allowed.
+/// The CPU among `allowed` with the largest share of idle time over 60 ms, so that the measurement
+/// does not share a CPU with a busy program. If there are several kinds of cores, the CPU is one of
+/// the most capable kind, on which the scheduler runs programs under load. Without `/proc/stat` it
+/// is the last CPU; `None` if no CPU is allowed.
 #[must_use]
 pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
     let root = Root::system();
@@ -37,9 +37,9 @@ pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
     quietest(allowed, &before, &times())
 }
 
-/// The CPU among `allowed` that was idle for the largest share of the time between two looks.
-/// Equals go to the highest number, because CPU 0 takes most interrupts; CPUs that were not counted
-/// come last.
+/// The CPU among `allowed` with the largest share of idle time between two samples. Of CPUs with
+/// the same share the highest number is preferred, because CPU 0 handles most interrupts; CPUs
+/// without counts come last.
 #[must_use]
 pub fn quietest(allowed: &[u32], before: &[CpuTime], after: &[CpuTime]) -> Option<u32> {
     allowed.iter().copied().max_by(|&a, &b| {
@@ -48,7 +48,7 @@ pub fn quietest(allowed: &[u32], before: &[CpuTime], after: &[CpuTime]) -> Optio
     })
 }
 
-/// The lines `cpuN …` of `/proc/stat` (proc(5)).
+/// Parses the lines `cpuN …` of `/proc/stat` (proc(5)).
 #[must_use]
 pub fn parse_stat(stat: &str) -> Vec<CpuTime> {
     stat.lines().filter_map(parse_line).collect()
@@ -57,8 +57,8 @@ pub fn parse_stat(stat: &str) -> Vec<CpuTime> {
 fn parse_line(line: &str) -> Option<CpuTime> {
     let mut words = line.split_whitespace();
     let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
-    // user, nice, system, idle, iowait, irq, softirq, steal; the guest times after them are part of
-    // user and nice.
+    // user, nice, system, idle, iowait, irq, softirq, steal; the guest times that follow are
+    // included in user and nice.
     let times = words
         .take(8)
         .map(str::parse)
@@ -77,14 +77,14 @@ fn parse_line(line: &str) -> Option<CpuTime> {
 fn idle_share(cpu: u32, before: &[CpuTime], after: &[CpuTime]) -> Option<f64> {
     let of = |times: &[CpuTime]| times.iter().copied().find(|time| time.cpu == cpu);
     let (before, after) = (of(before)?, of(after)?);
-    // The kernel's idle times may step back a little.
+    // The kernel's idle times may decrease slightly.
     let idle = after.idle.saturating_sub(before.idle);
     let total = after.total.saturating_sub(before.total);
     (total > 0).then(|| idle.min(total) as f64 / total as f64)
 }
 
 fn times() -> Vec<CpuTime> {
-    // A line of some 80 bytes a CPU stands before everything else.
+    // The CPU lines come first in the file, with about 80 bytes each.
     parse_stat(
         &Root::system()
             .beginning("/proc/stat", 1 << 20)
@@ -146,7 +146,7 @@ mod tests {
     fn without_counts_it_is_the_last() {
         assert_eq!(quietest(&[0, 2, 5], &[], &[]), Some(5));
         assert_eq!(quietest(&[], &[], &[]), None);
-        // Nothing was counted for CPU 1 between the two looks.
+        // CPU 1 has no counts between the two samples.
         let before = looks(&[(0, 0), (9, 9)]);
         assert_eq!(
             quietest(&[0, 1], &before, &looks(&[(1, 6), (9, 9)])),

@@ -1,5 +1,5 @@
-//! Where the files of the kernel are looked for, and text of them: a field a line, and lists of
-//! CPUs as in `0-3,5,7-8`.
+//! Reads the files of the kernel, and parses their text: one field per line, and lists of CPUs such
+//! as `0-3,5,7-8`.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,31 +8,32 @@ use std::path::{Path, PathBuf};
 
 use timers::os::MachineFacts;
 
-/// The most that is read of a file that ought to be short.
+/// Maximum size in bytes of a file that is expected to be short.
 const SHORT: u64 = 1 << 16;
 
-/// The longest name of a governor, a clock source or the like that is believed.
+/// Maximum length in bytes of the name of a governor, a clock source or the like; a longer name is
+/// rejected.
 const LONGEST_NAME: usize = 200;
 
-/// The folder that holds `proc`, `sys`, `etc` and the others: `/`, or one that was made up. None on
-/// systems that have no such files, where what they would tell is not known.
+/// The folder that contains `proc`, `sys`, `etc` and others: `/`, or a folder of a test. `None` on
+/// systems without such files, whose contents are then unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(Option<PathBuf>);
 
 impl Root {
-    /// That of this machine.
+    /// The root of this machine.
     #[must_use]
     pub fn system() -> Self {
         Self(timers::os::machine::files())
     }
 
-    /// A folder that stands for it.
+    /// A folder that replaces the root.
     #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(Some(folder.into()))
     }
 
-    /// What this system tells of the machine by its calls, where no folder stands for another one.
+    /// The facts that this system reports by system calls; empty if a folder replaces the root.
     #[must_use]
     pub fn told(&self, cpu: Option<u32>) -> MachineFacts {
         if *self == Self::system() {
@@ -42,7 +43,7 @@ impl Root {
         }
     }
 
-    /// The place of the file that is `path` on a machine.
+    /// The path of the file in this root that is `path` on a machine.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<PathBuf> {
         Some(
@@ -52,30 +53,30 @@ impl Root {
         )
     }
 
-    /// Whether there is such a file or folder.
+    /// Whether the file or folder exists.
     #[must_use]
     pub fn has(&self, path: &str) -> bool {
         self.file(path)
             .is_some_and(|path| std::fs::exists(path).unwrap_or(false))
     }
 
-    /// A small file of the kernel, trimmed; `None` when there is nothing to be read. One that is
-    /// not small is not that file, and half of it might say something else.
+    /// Reads a small file of the kernel, trimmed; `None` if it is empty or unreadable. A longer
+    /// file is rejected, because its first part alone might be misread.
     pub(super) fn content(&self, path: &str) -> Option<String> {
         self.beginning(path, SHORT + 1)
             .filter(|text| text.len() as u64 <= SHORT)
     }
 
-    /// A file that holds a name: one line of text.
+    /// Reads a file that holds a name: one line of text.
     #[must_use]
     pub fn name(&self, path: &str) -> Option<String> {
         self.content(path)
             .filter(|name| name.len() <= LONGEST_NAME && !name.chars().any(is_odd))
     }
 
-    /// The beginning of a file of the kernel, trimmed; `None` when there is nothing to be read.
-    /// Only the beginning, because some of them grow with the number of CPUs and take the kernel
-    /// milliseconds to write.
+    /// Reads the beginning of a file of the kernel, trimmed; `None` if it is empty or unreadable.
+    /// The size is limited because the kernel needs milliseconds to write files that grow with the
+    /// number of CPUs.
     pub(super) fn beginning(&self, path: &str, bytes: u64) -> Option<String> {
         let text = String::from_utf8_lossy(&self.bytes(path, bytes)?)
             .trim()
@@ -83,8 +84,8 @@ impl Root {
         (!text.is_empty()).then_some(text)
     }
 
-    /// A file of one line that may be empty, as that of the isolated CPUs where there are none.
-    /// `None` without a line.
+    /// Reads a file of one line that may be empty, such as the list of isolated CPUs. `None` if the
+    /// file has no line.
     pub(super) fn line(&self, path: &str) -> Option<String> {
         let text = String::from_utf8_lossy(&self.bytes(path, SHORT + 1)?).into_owned();
         if text.len() as u64 > SHORT {
@@ -94,12 +95,12 @@ impl Root {
             .map(|(line, _)| line.trim().to_owned())
     }
 
-    /// The first bytes of a file.
+    /// Reads at most `most` bytes from the start of a file.
     pub(super) fn bytes(&self, path: &str, most: u64) -> Option<Vec<u8>> {
-        /// The kernel writes so much at once.
+        /// Bytes that the kernel writes in one read.
         const PAGE: usize = 4096;
         let mut content = Vec::with_capacity(PAGE);
-        // What was read before an error is as good as a shorter file.
+        // The bytes before a read error are treated as a shorter file.
         let _ = File::open(self.file(path)?)
             .ok()?
             .take(most)
@@ -112,7 +113,7 @@ fn is_odd(c: char) -> bool {
     c.is_control() || c == char::REPLACEMENT_CHARACTER
 }
 
-/// A list of CPUs. `None` when it is something else.
+/// Parses a list of CPUs; `None` if the text is not a list.
 #[must_use]
 pub fn parse_list(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
     list.trim()
@@ -125,7 +126,7 @@ pub fn parse_list(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
         .collect()
 }
 
-/// How many CPUs a list has.
+/// The number of CPUs in a list.
 #[must_use]
 pub fn count(list: &[RangeInclusive<u32>]) -> Option<u32> {
     let cpus = list
@@ -135,7 +136,7 @@ pub fn count(list: &[RangeInclusive<u32>]) -> Option<u32> {
     u32::try_from(cpus).ok()
 }
 
-/// How many CPUs a list has, as text; none for an empty one.
+/// The number of CPUs in a list in text form; 0 for an empty list.
 #[must_use]
 pub fn count_of(list: &str) -> Option<u32> {
     if list.trim().is_empty() {
@@ -145,16 +146,16 @@ pub fn count_of(list: &str) -> Option<u32> {
     }
 }
 
-/// The CPUs of a list; `None` where they are more than any machine has.
+/// The CPUs of a list; `None` if there are more than any machine has.
 #[must_use]
 pub fn cpus_in(list: &str) -> Option<Vec<u32>> {
-    /// Of the largest `CONFIG_NR_CPUS` several times as many.
+    /// Maximum number of CPUs, several times the largest `CONFIG_NR_CPUS`.
     const MOST: u32 = 1 << 16;
     let ranges = parse_list(list)?;
     (count(&ranges)? <= MOST).then(|| ranges.into_iter().flatten().collect())
 }
 
-/// CPUs in ascending order as a list.
+/// Formats CPUs in ascending order as a list.
 #[must_use]
 pub fn written(cpus: &[u32]) -> String {
     let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
@@ -171,8 +172,8 @@ pub fn written(cpus: &[u32]) -> String {
     ranges.into_iter().map(text).collect::<Vec<_>>().join(",")
 }
 
-/// The first value of that name in `/proc/cpuinfo`, `/proc/self/status` and their like:
-/// `name : value` a line.
+/// The first value of a field in `/proc/cpuinfo`, `/proc/self/status` and similar files: `name :
+/// value` on each line.
 #[must_use]
 pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines()

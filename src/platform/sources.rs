@@ -1,9 +1,9 @@
-//! What is known of a clock source before it is measured, and what follows from having measured all
-//! of them.
+//! Describes clock sources before they are measured, and gives advice after all of them have been
+//! measured.
 
 use timers::clock_sources::{self, Reader};
 
-/// What is known of a clock source by its name.
+/// Describes a clock source by its name.
 #[must_use]
 pub fn described(source: &str) -> String {
     match clock_sources::find(source).map(|source| source.reader) {
@@ -21,11 +21,10 @@ pub fn described(source: &str) -> String {
     }
 }
 
-/// Lines of the kernel's log that tell why a clock source was chosen or given up, the last ones.
+/// The last lines of the kernel's log that explain the selection or rejection of a clock source.
 #[must_use]
 pub fn log_of_sources(log: &str) -> Vec<String> {
-    /// As many of them are told.
-    /// *Judgement*: a screen holds them.
+    /// Maximum number of lines. *Judgement*: they fit on a screen.
     const MOST: usize = 8;
     const WORDS: [&str; 5] = [
         "witched to clocksource",
@@ -37,7 +36,8 @@ pub fn log_of_sources(log: &str) -> Vec<String> {
     let about_clocks = |line: &&str| {
         let names_one =
             line.contains("clocksource") || line.contains("TSC") || line.contains("tsc:");
-        // Each source says when it is registered how far it counts, which decides nothing.
+        // The message at the registration of a clock source, which states its maximum idle time,
+        // does not affect the selection.
         names_one && WORDS.iter().any(|word| line.contains(word)) && !line.contains("max_idle_ns")
     };
     let lines: Vec<&str> = log.lines().filter(about_clocks).collect();
@@ -50,23 +50,23 @@ pub fn log_of_sources(log: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a clock source was found to be; what could not be found is `None`.
+/// Measured properties of a clock source; `None` if a property could not be measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceFigures {
-    /// Its name.
+    /// The name of the clock source.
     pub name: String,
-    /// What a read of CLOCK_MONOTONIC costs, in nanoseconds.
+    /// Cost of a read of CLOCK_MONOTONIC, in nanoseconds.
     pub cost_ns: Option<f64>,
-    /// In which steps it moves, in nanoseconds.
+    /// Step of the clock source, in nanoseconds.
     pub step_ns: Option<f64>,
 }
 
-/// What to do: whether another source than `present` is cheaper to read by more than a tenth and no
-/// coarser.
+/// Advice for the user: names another source than `present` if it is more than a tenth cheaper to
+/// read and no coarser.
 #[must_use]
 pub fn advice(present: &str, all: &[SourceFigures]) -> String {
-    /// A read has to be cheaper by this share.
-    /// *Judgement*: less is no reason to touch the clock of a machine.
+    /// Maximum cost of a recommended source, relative to the present source. *Judgement*: a smaller
+    /// saving does not justify changing the clock of a machine.
     const CHEAPER: f64 = 0.9;
     let of = |name: &str| all.iter().find(|measured| measured.name == name);
     let Some((cost, step)) =

@@ -1,5 +1,5 @@
-//! What makes waits late: the slack that the kernel gives its timers, timers that go by the tick,
-//! and states of the CPU that take long to leave ([cpuidle], [prctl(2)], [hrtimers]).
+//! Reports what makes waits late: the timer slack, timers with the resolution of the tick, and idle
+//! states of the CPU with a long exit latency ([cpuidle], [prctl(2)], [hrtimers]).
 //!
 //! [cpuidle]: https://docs.kernel.org/admin-guide/pm/cpuidle.html
 //! [prctl(2)]: https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
@@ -10,10 +10,10 @@ use timers::os::scheduling;
 use super::Root;
 use crate::model::{IdleState, Waiting};
 
-/// Idle states of a CPU at most (CPUIDLE_STATE_MAX is 10).
+/// Maximum number of idle states of a CPU (CPUIDLE_STATE_MAX is 10).
 const MOST_STATES: u32 = 64;
 
-/// As they are for the calling thread and for that CPU, or the first one.
+/// The settings for the calling thread and for `cpu`, by default the first CPU.
 #[must_use]
 pub fn waiting(root: &Root, cpu: Option<u32>) -> Waiting {
     Waiting {
@@ -26,10 +26,10 @@ pub fn waiting(root: &Root, cpu: Option<u32>) -> Waiting {
     }
 }
 
-/// The kernel declares a resolution of 1 ns for its clocks where its timers have it, and that of
-/// the tick where they have not (hrtimer_get_res).
+/// Whether the kernel has high-resolution timers: it then declares a resolution of 1 ns for its
+/// clocks, otherwise the length of the tick (hrtimer_get_res).
 fn high_resolution() -> Option<bool> {
-    /// Ticks are longer, high-resolution timers are not.
+    /// Resolution in nanoseconds between that of high-resolution timers and that of ticks.
     const FINE_NS: f64 = 1e5;
     let clock = timers::find(timers::waits::REFERENCE_ID)?;
     (clock.declared_resolution)().map(|ns| ns < FINE_NS)

@@ -1,8 +1,9 @@
-//! The runtimes that hosts are known for. A new one is a folder beside this file and an entry here.
+//! Lists the runtimes with known hosts. A new runtime needs a folder next to this file and an entry
+//! in [`RUNTIMES`].
 
 use super::{Host, Recipe, Runtime, Source};
 
-/// A host: what leads the ids of its timers, its folder and files, and its recipes.
+/// Defines a host: the prefix of the ids of its timers, its folder and files, and its recipes.
 macro_rules! host {
     ($prefix:literal, $folder:literal: [$($file:literal),+], $clocks:expr, [$($recipe:expr),+]) => {
         Host {
@@ -36,7 +37,7 @@ const fn recipe(
 }
 
 /// Compiles Java 11 and later; `HighResCounter.java` needs a package that the platform does not
-/// export and that may go.
+/// export and may remove.
 macro_rules! javac {
     ($files:literal) => {
         concat!(
@@ -46,20 +47,20 @@ macro_rules! javac {
         )
     };
 }
-/// One thread collects, in a heap that was touched before and is large enough to collect seldom. A
-/// thread that runs into a loop that is to be compiled waits for it.
+/// Java flags: one thread collects garbage, in a heap that is touched before the measurement and is
+/// large enough to collect rarely. A thread that enters a loop waits for the loop's compilation.
 const JAVA: &str = "$0 -XX:+UseSerialGC -Xms64m -Xmn48m -XX:+AlwaysPreTouch -Xbatch -XX:CompileCommand=quiet \
     -XX:CompileCommand=option,Loops::*,double,CompileThresholdScaling,0.1 --add-exports \
     java.base/jdk.internal.perf=ALL-UNNAMED -cp $here -Xlog:gc,jit+compilation=debug:file=$log Agent";
 const JAVA_PROGRAMS: &[&str] = &["java"];
 
-/// Flags of the engine of Node let the host say when to compile and when to collect. Engines change
-/// them; one that refuses those that keep compilers and collectors out of the way does without.
+/// Flags of Node's engine with which the host controls compilation and garbage collection. Engines
+/// change these flags; the second recipe omits the flags that an engine may reject.
 macro_rules! node {
     ($flags:literal) => {
         recipe(
             &["node|nodejs"],
-            // What Node has from 16.9 on.
+            // Flags that Node accepts since 16.9.
             &[concat!(
                 "$0 --allow-natives-syntax ",
                 $flags,
@@ -70,7 +71,7 @@ macro_rules! node {
     };
 }
 
-/// A compiler of C++, with what it has beside the language.
+/// Compiles C++, with the given flags and libraries.
 macro_rules! cpp {
     ($programs:literal, $flags:literal) => {
         recipe(
@@ -84,7 +85,7 @@ macro_rules! cpp {
         )
     };
 }
-/// Erlang, with a mode of its time.
+/// Runs Erlang with a given time warp mode.
 macro_rules! erlang {
     ($flags:literal) => {
         recipe(
@@ -94,7 +95,7 @@ macro_rules! erlang {
         )
     };
 }
-/// A place in a browser.
+/// Runs a host in a browser, in a given page or worker.
 macro_rules! browser {
     ($prefix:literal, $programs:expr, $arguments:literal) => {
         host!($prefix, "js": ["agent.js", "../browser/plain.html", "../browser/worker.html", "../browser/serve.js",
@@ -106,7 +107,7 @@ macro_rules! browser {
 const CHROMIUM: &[&str] = &["chromium|chromium-browser|google-chrome|google-chrome-stable"];
 const FIREFOX: &[&str] = &["firefox-esr|firefox"];
 
-/// All of them.
+/// All known runtimes.
 pub const RUNTIMES: &[Runtime] = &[
     Runtime {
         name: "java",
@@ -151,7 +152,7 @@ pub const RUNTIMES: &[Runtime] = &[
                     "$0 $here/out/agent.dll"
                 )]
             ),
-            // C# 6.
+            // The language level is C# 6.
             host!(
                 "dotnet",
                 "dotnet": ["Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs"],
@@ -172,7 +173,8 @@ pub const RUNTIMES: &[Runtime] = &[
         hosts: &[
             host!("python", "python": ["agent.py", "waits.py"], None, [recipe(
                 &["python3|python"],
-                // What is on the path may be a script that looks for the interpreter at each start.
+                // The command on the path may be a script that searches for the interpreter at each
+                // start.
                 &["$0 -I -S -c \"import sys; assert sys.version_info >= (3, 8), 'it is ' + sys.version.split()[0]; print(sys.executable)\""],
                 "$said -I -S -B $here/agent.py"
             )]),
@@ -204,7 +206,7 @@ pub const RUNTIMES: &[Runtime] = &[
         called: &["golang"],
         about: "Go",
         remedy: "install Go, as in `apt install golang-go`",
-        // A folder with a file that is not Go is built where it is.
+        // Go builds a folder that contains a file in another language only from within that folder.
         hosts: &[host!("go", "go": ["agent.go", "nanotime.s"], [recipe(
             &["go"],
             &["sh -c 'cd \"$1\" && GO111MODULE=off GOFLAGS= GOCACHE=\"$1/cache\" exec \"$2\" build -o agent .' sh $here $0"],
@@ -288,7 +290,7 @@ pub const RUNTIMES: &[Runtime] = &[
         called: &["ghc"],
         about: "Haskell, by GHC",
         remedy: "install GHC, as in `apt install ghc`",
-        // A young generation that holds more than an answer needs.
+        // The young generation is larger than the memory for an answer.
         hosts: &[host!("haskell", "haskell": ["agent.hs"], [recipe(
             &["ghc"],
             &["$0 -v0 -O1 -threaded -with-rtsopts=-A64m $here/agent.hs -o $here/agent"],

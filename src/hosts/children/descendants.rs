@@ -1,5 +1,5 @@
-//! Lists the descendants of a process, where the system reports parents; elsewhere only process
-//! groups are ended.
+//! Lists the descendants of a process, if the system reports the parents of processes; otherwise
+//! only process groups are ended.
 
 use timers::os::Pid;
 use timers::os::process::{all, listed};
@@ -11,7 +11,7 @@ pub(super) fn children_of(all: &[(Pid, Pid)], parent: Pid) -> impl Iterator<Item
         .map(|(process, _)| *process)
 }
 
-/// All processes below one.
+/// All descendants of a process.
 pub(super) fn below(process: Pid) -> Vec<Pid> {
     if listed(process).is_some_and(|children| children.is_empty()) {
         return Vec::new();

@@ -1,9 +1,9 @@
-//! The guard: a process that does nothing but wait for this one to end, and then ends what it left
-//! behind, and sets back settings of the kernel that were changed for a while. It is for the one
-//! end that no process can handle, `SIGKILL`.
+//! Runs the guard: a process that waits until this program ends, then ends the processes that this
+//! program left behind and restores kernel settings that were changed temporarily. The guard exists
+//! for `SIGKILL`, which no process can handle.
 //!
-//! What this program started it finds by its group, or else by a variable that all descendants
-//! inherit: init, or another process, adopts orphans, so that their parent is no longer known.
+//! The guard finds processes by their group, or by an environment variable that all descendants
+//! inherit: init or another process adopts orphans, so their original parent is unknown.
 
 use std::fs;
 use std::io::{self, BufRead, Write};
@@ -17,13 +17,13 @@ use timers::os::process::{end_all_with, kill_group, lead_group};
 use super::{PATIENCE_STEPS, STEP, StartError, spawner, this_program};
 use crate::scratch;
 
-/// The word by which this program is asked to be the guard.
+/// The subcommand with which this program runs as the guard.
 pub const VERB: &str = "guard";
 
-/// The variable that all descendants of this program inherit, the guard too.
+/// The environment variable that all descendants of this program inherit, including the guard.
 pub(super) const MARK: &str = "TIMERMETER_RUN";
 
-/// What it holds: no other run has the same.
+/// The value of [`MARK`], unique to this run.
 pub(super) fn mark() -> String {
     format!(
         "{}-{}",
@@ -32,17 +32,17 @@ pub(super) fn mark() -> String {
     )
 }
 
-/// The guard, seen from the program that it guards.
+/// The handle of the guard in the program that it guards.
 pub(super) struct Guard {
     child: Child,
     input: ChildStdin,
-    /// Whether something is to be set back at the end.
+    /// Whether the guard has settings to restore.
     keeps: bool,
 }
 
 impl Guard {
-    /// Starts it. It holds nothing of this process but the end of a pipe, whose other end closes
-    /// when this process ends.
+    /// Starts the guard. Of this process it holds only the read end of a pipe, whose write end
+    /// closes when this process ends.
     pub(super) fn start() -> Result<Self, StartError> {
         let (program, words) = this_program()?;
         let mut command = Command::new(program);
@@ -52,8 +52,8 @@ impl Guard {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        // It would not survive this process if the kernel ended it too; and it keeps off the CPU
-        // that is measured on.
+        // Without the parent-death signal, so that the guard survives this process; without a
+        // placement, so that the guard keeps off the CPU that is measured.
         let mut child = spawner::start(command, super::Placement::default(), false)?;
         let input = child
             .stdin
@@ -71,7 +71,7 @@ impl Guard {
     }
 
     pub(super) fn watch(&mut self, group: Pid) {
-        // Where it is gone there is no process to tell.
+        // A write error means that the guard is gone, so the group cannot be registered.
         let _ = self.input.write_all(format!("+{group}\n").as_bytes());
     }
 
@@ -79,8 +79,8 @@ impl Guard {
         let _ = self.input.write_all(format!("-{group}\n").as_bytes());
     }
 
-    /// Has it write `value` to a setting of the kernel once this process ends, however that is,
-    /// or until `let_go`.
+    /// Makes the guard write `value` to a kernel setting when this process ends, for whatever
+    /// reason, unless `let_go` is called before.
     pub(super) fn keep(&mut self, setting: &Path, value: &str) -> io::Result<()> {
         let setting = setting
             .to_str()
@@ -97,7 +97,7 @@ impl Guard {
         self.keeps = false;
     }
 
-    /// Ends it, when nothing is left to be guarded; it sets back first what is to be set back.
+    /// Ends the guard when no process is left to be guarded; the guard restores its settings first.
     pub(super) fn dismiss(mut self) {
         if self.keeps {
             drop(self.input);
@@ -108,8 +108,8 @@ impl Guard {
     }
 }
 
-/// What the guard does: remembers the groups that it receives, and ends them when its input ends. Then
-/// it removes the folder with their files.
+/// The main function of the guard: records the groups that it receives, and ends them when its
+/// input ends. Then it removes the folder with the files of this run.
 pub fn serve(input: &mut dyn BufRead) {
     let mut groups: Vec<Pid> = Vec::new();
     let mut settings: Vec<(String, String)> = Vec::new();
@@ -129,8 +129,8 @@ pub fn serve(input: &mut dyn BufRead) {
             _ => {}
         }
     }
-    // Nothing is left to tell that it could not be done: what the settings were is written down as
-    // well.
+    // An error cannot be reported, because the guarded program is gone; the original settings are
+    // recorded in a file too.
     settings
         .iter()
         .for_each(|(path, value)| drop(fs::write(path, format!("{value}\n"))));
@@ -141,7 +141,8 @@ pub fn serve(input: &mut dyn BufRead) {
     scratch::sweep(&std::env::temp_dir());
 }
 
-/// Some may start others while they are looked for.
+/// Ends every process with the mark, repeatedly, because a process may start another during the
+/// search.
 fn end_marked(variable: &str) {
     for _ in 0..PATIENCE_STEPS {
         let marked = end_all_with(variable);

@@ -1,5 +1,6 @@
-//! The thread that starts processes. It stays as long as the program, as the kernel ends a process
-//! that asked for it when the *thread* ends that started it, not when its process does.
+//! Starts processes from a dedicated thread that exists as long as the program, because the kernel
+//! sends the parent-death signal when the *thread* that started a process ends, not when its
+//! program ends.
 
 use std::io;
 use std::process::{Child, Command};
@@ -11,7 +12,7 @@ use timers::os::{process, scheduling};
 
 use super::{Placement, StartError};
 
-/// Bytes for its stack.
+/// Stack size of the thread, in bytes.
 const STACK: usize = 256 << 10;
 
 static SPAWNER: Mutex<Option<Sender<Job>>> = Mutex::new(None);
@@ -23,7 +24,7 @@ struct Job {
     answer: SyncSender<Result<Child, StartError>>,
 }
 
-/// Starts a process; the kernel ends it when this process ends, if that is asked for.
+/// Starts a process; if `ends_with_us`, the kernel ends the process when this program ends.
 pub(super) fn start(
     command: Command,
     placement: Placement,
@@ -59,7 +60,7 @@ fn spawner() -> Result<Sender<Job>, StartError> {
             answer,
         } in to_do
         {
-            // It is not waited for any more where the program ends.
+            // The receiver is gone if the program is ending.
             let _ = answer.send(spawn(command, placement, ends_with_us));
         }
     };
@@ -75,7 +76,8 @@ fn spawner() -> Result<Sender<Job>, StartError> {
     Ok(jobs)
 }
 
-/// A child inherits affinity, timer slack and policy of the thread that starts it.
+/// Starts a process with a placement: a child inherits affinity, timer slack and policy from the
+/// thread that starts it.
 fn spawn(
     mut command: Command,
     placement: Placement,
@@ -88,7 +90,7 @@ fn spawn(
     placement
         .slack_ns
         .map_or(Ok(()), scheduling::set_timer_slack)?;
-    // Last, as the thread has no slack of its own any more once it is one of real time.
+    // The policy is set last, because a real-time thread has no timer slack.
     let before = placement.policy.and_then(|_| scheduling::policy());
     let placed = placement.policy.map_or(Ok(()), scheduling::set_policy);
     if ends_with_us {
@@ -99,7 +101,8 @@ fn spawn(
         .policy
         .map(|_| scheduling::set_policy(before.unwrap_or_default()));
     let _ = placement.slack_ns.map(|_| scheduling::set_timer_slack(0));
-    // It waits for the next one anywhere but where something is measured.
+    // The thread waits for the next request on any CPU, so that it does not stay on a CPU that is
+    // measured.
     timers::unpin();
     Ok(child??)
 }

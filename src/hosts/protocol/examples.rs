@@ -1,9 +1,10 @@
-//! Small questions of each kind, by which agents are checked and their loops are warmed.
+//! Defines a small example of each question, with which agents are checked and their loops are
+//! warmed up.
 
 use super::{Op, Question};
 use crate::text::from_bytes;
 
-/// A small question of each kind, with words for what differs.
+/// A small example of each question, with placeholders for its parameters.
 pub const EXAMPLES: [(Op, &str); 12] = [
     (
         Op::Readings,
@@ -52,10 +53,10 @@ pub const EXAMPLES: [(Op, &str); 12] = [
     ),
 ];
 
-/// An example, asked of a timer, with that much work or so many calls.
+/// Fills an example in for a timer, a reference, and an amount of work or number of calls.
 ///
 /// # Errors
-/// When it is no question.
+/// When the result is not a valid question.
 pub fn question(
     example: &str,
     timer: &str,

@@ -1,4 +1,4 @@
-//! How an agent introduces itself: who it is, and what it hosts.
+//! The introduction of an agent: its runtime, its timers and its questions.
 
 use std::collections::BTreeSet;
 
@@ -10,38 +10,38 @@ use super::{Op, VERSION};
 use crate::limits::MOST_TIMERS;
 use crate::model::{Means, Properties};
 
-/// Nanoseconds of the longest tick: thirty years, beyond which no report tells of any.
+/// Maximum length of a tick in nanoseconds: 30 years.
 const LONGEST_TICK: f64 = 1e18;
-/// Characters of an id.
+/// Maximum length of an id, in characters.
 const LONGEST_ID: usize = 80;
 
 /// The answer to `hello`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hello {
-    /// The version that the agent speaks.
+    /// The protocol version of the agent.
     pub protocol: u32,
-    /// What hosts the timers.
+    /// The runtime that hosts the timers.
     pub runtime: Runtime,
-    /// The timers that can be asked for.
+    /// The timers that can be read.
     pub timers: Vec<HostedTimer>,
-    /// The questions that can be asked.
+    /// The questions that the agent answers.
     pub ops: Vec<String>,
-    /// Whether questions may name several timers at once.
+    /// Whether a question may name several timers.
     pub many: bool,
-    /// The timers that wait; most agents have none.
+    /// The sleep primitives and periodic timers; most agents have none.
     pub waiters: Vec<HostedWaiter>,
-    /// Timers the agent knows but cannot read here. Not part of the protocol: most agents leave it
-    /// out.
+    /// Timers that the agent knows but cannot read on this machine. Not part of the protocol: most
+    /// agents omit this key.
     pub unavailable: Vec<Missing>,
 }
 
-/// What hosts the timers of an agent.
+/// The runtime that hosts the timers of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runtime {
-    /// As in `OpenJDK`.
+    /// The name, such as `OpenJDK`.
     pub name: String,
-    /// As in `17.0.15`.
+    /// The version, such as `17.0.15`.
     pub version: String,
 }
 
@@ -49,26 +49,26 @@ pub struct Runtime {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostedTimer {
-    /// The id by which requests name it.
+    /// The id by which requests name the timer.
     pub id: String,
-    /// The call itself, as its documentation writes it.
+    /// The call in the notation of its documentation.
     pub label: String,
-    /// Nanoseconds in its tick; null for a raw counter, whose rate has to be found.
+    /// Nanoseconds per tick; null for a raw counter, whose rate has to be measured.
     pub ns_per_tick: Option<f64>,
-    /// Whether the agent recommends it for timing the others.
+    /// Whether the agent recommends this timer as the reference for the other timers.
     pub reference: bool,
-    /// What its documentation says that it is; nothing that most agents say.
+    /// The documented properties of the timer; most agents declare none.
     #[serde(flatten)]
     pub properties: Properties,
-    /// The resolution that its platform declares for it, in nanoseconds; nothing that most agents
-    /// say.
+    /// The resolution in nanoseconds that the platform declares for the timer; most agents declare
+    /// none.
     pub resolution_ns: Option<f64>,
-    /// What a table that others know calls it, as in `NANO`. Optional.
+    /// The name of the timer in an established table, such as `NANO`. Optional.
     pub legend: Option<String>,
 }
 
 impl HostedTimer {
-    /// A timer of this program.
+    /// Describes a timer of this program.
     #[must_use]
     pub fn native(entry: &Entry) -> Self {
         Self {
@@ -83,26 +83,26 @@ impl HostedTimer {
     }
 }
 
-/// A timer of an agent that waits.
+/// A sleep primitive or periodic timer that an agent hosts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostedWaiter {
-    /// The id by which requests name it; no timer that is read has the same.
+    /// The id by which requests name the timer; it differs from the id of every clock.
     pub id: String,
-    /// The call itself, as its documentation writes it.
+    /// The call in the notation of its documentation.
     pub label: String,
-    /// Which of the questions `waits`, `arms` and `periods` it answers.
+    /// The subset of the questions `waits`, `arms` and `periods` that the timer answers.
     pub ops: Vec<String>,
-    /// What the calling thread does while it waits.
+    /// The activity of the calling thread while it waits.
     pub means: Means,
-    /// Nanoseconds of the unit that a request is told in; null where it is not declared.
+    /// Nanoseconds per unit of a request to the timer; null if not declared.
     pub unit_ns: Option<f64>,
-    /// Whether the kernel's timer slack applies to it; null where it is not declared.
+    /// Whether the kernel's timer slack applies to the timer; null if not declared.
     pub slack: Option<bool>,
 }
 
 impl HostedWaiter {
-    /// A timer of this program.
+    /// Describes a sleep primitive or periodic timer of this program.
     #[must_use]
     pub fn native(entry: &WaitEntry) -> Self {
         let Answers {
@@ -130,20 +130,21 @@ impl HostedWaiter {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Missing {
-    /// The id by which requests would name it.
+    /// The id by which requests would name the timer.
     pub id: String,
-    /// The call itself, as its documentation writes it.
+    /// The call in the notation of its documentation.
     pub label: String,
-    /// Why it cannot be read.
+    /// The reason why the timer cannot be read.
     pub reason: String,
-    /// What the user can do about it, if anything.
+    /// The remedy, if the user can do anything.
     pub remedy: Option<String>,
-    /// Which of the questions to timers that wait it would answer; none of them if it is a clock.
+    /// The subset of the questions `waits`, `arms` and `periods` that the timer would answer; empty
+    /// for a clock.
     pub ops: Vec<String>,
 }
 
 impl Missing {
-    /// A clock of this program.
+    /// Describes an unavailable clock of this program.
     #[must_use]
     pub fn clock(entry: &Entry, why: Unavailable) -> Self {
         Self {
@@ -155,7 +156,7 @@ impl Missing {
         }
     }
 
-    /// A timer of this program that waits.
+    /// Describes an unavailable sleep primitive or periodic timer of this program.
     #[must_use]
     pub fn waiter(entry: &WaitEntry, why: Unavailable) -> Self {
         Self {
@@ -169,7 +170,7 @@ impl Missing {
 }
 
 impl Hello {
-    /// What is wrong with an introduction.
+    /// The reason why an introduction is invalid; `None` if it is valid.
     #[must_use]
     pub fn objection(&self) -> Option<String> {
         if self.protocol != VERSION {
@@ -203,7 +204,7 @@ impl Hello {
         })
     }
 
-    /// Whether the agent answers that question.
+    /// Whether the agent answers the question.
     #[must_use]
     pub fn offers(&self, op: Op) -> bool {
         self.ops.iter().any(|offered| offered == op.name())

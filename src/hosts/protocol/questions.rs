@@ -1,5 +1,5 @@
-//! Defines the questions of the protocol in one table, and the answer that all but the introduction
-//! have in common: a list of integers.
+//! Defines the questions of the protocol in one table, and the answer that all questions except the
+//! introduction share: a list of integers.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -12,32 +12,32 @@ use crate::limits::MOST_TIMERS;
 use crate::model::Context;
 use crate::trace::Run;
 
-/// Bytes of an integer in JSON, with what parts it from the next, and room for blanks.
+/// Bytes for each integer in JSON, with its separator and blanks.
 const BYTES_A_VALUE: u64 = 24;
-/// Bytes of what stands around the integers, among it what disturbed them.
+/// Bytes for the other keys of an answer, such as `disturbed`.
 const BYTES_AROUND: u64 = 64 << 10;
-/// More values than a packed answer has.
+/// Maximum number of values in a packed answer.
 const MOST_PACKED: u64 = 20_000;
-/// Bytes of the longest introduction: four kilobytes a timer.
+/// Maximum length of an introduction, in bytes: 4 KiB for each timer.
 const LONGEST_HELLO: u64 = MOST_TIMERS as u64 * (4 << 10);
-/// No answer holds more integers than this.
+/// Maximum number of integers in an answer.
 const MOST_VALUES: u64 = 10_000_000;
-/// No question starts more pairs of threads than this.
+/// Maximum number of pairs of threads that a question starts.
 const MOST_PAIRS: usize = 4_096;
-/// What a piece of work between reads takes at most, in nanoseconds.
+/// Maximum time of a piece of work between two reads, in nanoseconds.
 const NS_A_PIECE: u64 = 1_000;
-/// No question takes longer, in nanoseconds: an hour.
+/// Maximum duration of a question, in nanoseconds: 1 hour.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// Defines the questions, each with its name on the wire, its keys, and the numbers whose product
-/// is how many integers the answer holds.
+/// Defines each question with its name on the wire, its keys, and the factors whose product is the
+/// number of integers in the answer.
 macro_rules! questions {
     ($(
         $(#[$doc:meta])*
         $op:literal $name:ident { $($(#[$about:meta])* $field:ident: $type:ty,)* } => $shape:expr;
     )*) => {
-        /// What a runner asks. Lists of numbers stand last, so that an agent can read a line as
-        /// words.
+        /// A request from the runner. Lists of numbers come last, so that an agent can parse a line
+        /// word by word.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "op")]
         pub enum Question {
@@ -49,10 +49,10 @@ macro_rules! questions {
         pub enum Op { $($(#[$doc])* $name,)* }
 
         impl Op {
-            /// All of them; the introduction comes first.
+            /// All questions; the introduction comes first.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// As on the wire.
+            /// The name on the wire.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$name => $op,)* }
@@ -60,7 +60,7 @@ macro_rules! questions {
         }
 
         impl Question {
-            /// What is asked.
+            /// The name of this question.
             #[must_use]
             pub fn op(&self) -> Op {
                 match self { $(Self::$name { .. } => Op::$name,)* }
@@ -79,25 +79,25 @@ macro_rules! questions {
 }
 
 questions! {
-    /// Who the agent is, and what it hosts.
+    /// Identifies the agent, its timers and its questions.
     "hello" Hello {
-        /// The version that the runner speaks.
+        /// The protocol version of the runner.
         protocol: u32,
     } => [0];
 
-    /// For each amount of work, `repeat` times: read, work, read; the second reading minus the
-    /// first, in ticks of the timer.
+    /// For each amount of work, `repeat` times: read, work, read. Returns the second reading minus
+    /// the first, in ticks of the timer.
     "intervals" Intervals {
         /// The id of the timer.
         timer: String,
-        /// Intervals in a row.
+        /// Number of intervals for each amount of work.
         repeat: u32,
-        /// Units of work, a row for each.
+        /// Amounts of work, in units of work; the answer holds a row for each amount.
         work: Vec<u64>,
     } => [work.len(), *repeat as usize];
 
-    /// `repeat` times: read the reference, call the timer `calls` times, read the reference; in
-    /// ticks of the reference.
+    /// `repeat` times: read the reference, call the timer `calls` times, read the reference.
+    /// Returns the differences in ticks of the reference.
     "batches" Batches {
         /// The id of the timer.
         timer: String,
@@ -105,9 +105,10 @@ questions! {
         reference: String,
         /// Calls in a batch.
         calls: u64,
-        /// Batches.
+        /// Number of batches.
         repeat: u32,
-        /// Whether to report what the host observes of itself around them; agents may ignore it.
+        /// Whether the host reports the state of its thread around the batches; agents may ignore
+        /// this key.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         watched: bool,
     } => [*repeat as usize];
@@ -116,121 +117,123 @@ questions! {
     "readings" Readings {
         /// The id of the timer.
         timer: String,
-        /// How many.
+        /// Number of readings.
         count: u32,
-        /// As of batches.
+        /// Whether the host reports the state of its thread around the readings; agents may ignore
+        /// this key.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         watched: bool,
     } => [*count as usize];
 
-    /// Successive readings, of which only the order is reported: how often one was smaller than the
-    /// one before it, by how much at most, the first and the last one.
+    /// Successive readings, of which only the order is reported: how many readings were smaller
+    /// than the reading before, the largest such decrease in ticks, the first reading and the last
+    /// reading.
     "order" Order {
         /// The id of the timer.
         timer: String,
-        /// How many; not none.
+        /// Number of readings, at least 1.
         count: u32,
     } => [4];
 
-    /// Readings of two threads that take turns, of several pairs at once: a pair of readings for
-    /// each time that one thread hands over to the other.
+    /// Readings of two threads that take turns, in several pairs of threads at the same time: a
+    /// pair of readings for each handover from one thread to the other.
     "handoffs" Handoffs {
         /// The id of the timer.
         timer: String,
-        /// The CPUs of each pair; empty for one pair on any.
+        /// The two CPUs of each pair of threads; empty for one pair of threads on any CPUs.
         cpus: Vec<[u32; 2]>,
-        /// Pairs of readings a pair of threads.
+        /// Pairs of readings for each pair of threads.
         count: u32,
     } => [cpus.len().max(1), *count as usize, 2];
 
-    /// Rounds with `repeat` comparisons of each timer: the reference, the timer, the reference, each
-    /// in its own ticks. Three times [`Reply::REFUSED`] stand for a timer that refuses.
+    /// Rounds with `repeat` comparisons of each timer: readings of the reference, the timer and the
+    /// reference, each in its own ticks. A timer that refuses gives three times [`Reply::REFUSED`].
     "comparisons" Comparisons {
         /// The ids of the timers.
         timers: Vec<String>,
         /// The id of the reference.
         reference: String,
-        /// Units of work between one round and the next.
+        /// Units of work between two rounds.
         work: u64,
-        /// Rounds.
+        /// Number of rounds.
         count: u32,
-        /// Comparisons of a timer in a round.
+        /// Comparisons of each timer in a round.
         repeat: u32,
     } => [*count as usize, timers.len(), *repeat as usize, 3];
 
-    /// How far each timer and the reference move in one span of time: ticks of the timer, ticks of
-    /// the reference. Two times [`Reply::REFUSED`] stand for a timer that refuses.
+    /// How far each timer and the reference advance during one span of time: ticks of the timer,
+    /// ticks of the reference. A timer that refuses gives two times [`Reply::REFUSED`].
     "advance" Advance {
         /// The ids of the timers.
         timers: Vec<String>,
         /// The id of the reference.
         reference: String,
-        /// What the calling thread does meanwhile.
+        /// The activity of the calling thread during the span.
         during: During,
-        /// For how many milliseconds.
+        /// Length of the span, in milliseconds.
         ms: u32,
     } => [timers.len(), 2];
 
-    /// All that a process is asked of the calls of a timer, packed.
+    /// All measurements that one process takes of the calls of a timer, packed.
     "calls" Calls {
         /// The id of the timer.
         timer: String,
         /// The id of the reference.
         reference: String,
-        /// Nanoseconds in a tick of the reference.
+        /// Nanoseconds per tick of the reference.
         ns_per_tick: f64,
-        /// The step of the reference, in its ticks.
+        /// The step of the reference, in ticks of the reference.
         step: f64,
-        /// Whether the timer that reads nothing is called as well.
+        /// Whether the timer that reads nothing is measured too.
         floor: bool,
     } => [0];
 
-    /// All intervals by which a process looks for the step of a timer, packed; and 1 where the
-    /// timer steps too seldom for a process like this one, else 0.
+    /// All intervals with which one process searches for the step of a timer, packed; and 1 if the
+    /// timer steps too rarely for one process, else 0.
     "steps" Steps {
         /// The id of the timer.
         timer: String,
-        /// What is known of it, and how far to look.
+        /// Properties of the timer, and the limits of the search.
         #[serde(flatten)]
         question: StepQuestion,
     } => [1];
 
-    /// For each kind of code, `repeat` times: how long a row of it takes without reads, and with
-    /// them, in ticks of the reference.
+    /// For each kind of code, `repeat` times: the time of a row of pieces without reads and the
+    /// time with reads, in ticks of the reference.
     "adds" Adds {
         /// The id of the timer.
         timer: String,
         /// The id of the reference.
         reference: String,
-        /// What code, a row for each.
+        /// Kinds of code; the answer holds a row for each kind.
         contexts: Vec<Context>,
-        /// Pieces of it in a row, with one read each.
+        /// Pieces of code in a row, with one read each.
         turns: u32,
         /// Pairs of rows.
         repeat: u32,
     } => [contexts.len(), *repeat as usize, 2];
 
-    /// `repeat` waits of each length: the place of the length in the list, the reference before and
-    /// after, the CPU time in nanoseconds, and how long the thread was ready to run and had no CPU;
-    /// the last two are -1 where they are unknown.
+    /// `repeat` waits of each length: the index of the length in the list, the reference before and
+    /// after the wait, the CPU time in nanoseconds, and the time in nanoseconds during which the
+    /// thread was ready to run but had no CPU. The last two values are -1 if they are unknown.
     "waits" Waits {
         /// The id of the sleep primitive.
         timer: String,
         /// The id of the reference.
         reference: String,
-        /// The answer ends with the first wait that is later than this, in nanoseconds, unless it
-        /// is -1; agents may ignore it.
+        /// The answer ends with the first wait that is more than this many nanoseconds late; -1 for
+        /// no limit. Agents may ignore this key.
         break_ns: i64,
         /// A random time of at most this many nanoseconds passes before each wait; agents may
-        /// ignore it.
+        /// ignore this key.
         pause_ns: u64,
         /// Waits of each length.
         repeat: u32,
-        /// How long to wait, in nanoseconds.
+        /// Lengths of the waits, in nanoseconds.
         request_ns: Vec<u64>,
     } => [*repeat as usize, request_ns.len(), 5];
 
-    /// `repeat` times: read the reference, arm the timer, cancel it, read the reference.
+    /// `repeat` times: read the reference, arm the timer, cancel the timer, read the reference.
     "arms" Arms {
         /// The id of the sleep primitive.
         timer: String,
@@ -240,7 +243,8 @@ questions! {
         repeat: u32,
     } => [*repeat as usize];
 
-    /// Wake-ups of a periodic timer: the reference, and how many expirations it stands for.
+    /// Wake-ups of a periodic timer: the reference, and the number of expirations that the wake-up
+    /// reports.
     "periods" Periods {
         /// The id of the periodic timer.
         timer: String,
@@ -248,9 +252,9 @@ questions! {
         reference: String,
         /// The period, in nanoseconds.
         period_ns: u64,
-        /// Wake-ups.
+        /// Number of wake-ups.
         count: u32,
-        /// The wake-ups, counted from 0, after which the thread computes for 3.5 periods.
+        /// Indices of the wake-ups, from 0, after which the thread computes for 3.5 periods.
         stalls: Vec<u32>,
     } => [*count as usize, 2];
 }
@@ -261,7 +265,7 @@ impl Question {
         factors.fold(1, u64::saturating_mul)
     }
 
-    /// The most bytes that an answer needs.
+    /// Maximum length of an answer, in bytes.
     #[must_use]
     pub fn longest_answer(&self) -> u64 {
         let values = match self {
@@ -274,7 +278,7 @@ impl Question {
             .saturating_add(BYTES_AROUND)
     }
 
-    /// A picture of the answer, for messages.
+    /// The expected form of the answer, for messages.
     #[must_use]
     pub fn expected(&self) -> String {
         match self {
@@ -289,7 +293,8 @@ impl Question {
         }
     }
 
-    /// Why no host should answer this: it takes all memory, or all day.
+    /// The reason why no host should answer this question: the answer would need too much memory or
+    /// time.
     #[must_use]
     pub fn excess(&self) -> Option<String> {
         let values = self.values();
@@ -335,12 +340,12 @@ impl Question {
         }
     }
 
-    /// What is wrong with an answer that can be read.
+    /// The reason why an answer that was parsed is invalid.
     #[must_use]
     pub fn objection(&self, reply: &Reply) -> Option<String> {
         let (values, wanted) = (&reply.values, self.values());
         let found = values.len() as u64;
-        // The thread that was to stop may have stopped.
+        // An agent may end the answer early if `break_ns` is set.
         let is_part = matches!(self, Self::Waits { break_ns, .. } if *break_ns >= 0)
             && found.is_multiple_of(5);
         if found > wanted || (found < wanted && !is_part) {
@@ -376,28 +381,29 @@ impl Question {
     }
 }
 
-/// The answer to all questions but the introduction.
+/// The answer to every question except the introduction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     /// The integers that the question defines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<i64>,
-    /// Thousands of numbers that take longer in decimal than their measurement.
+    /// Thousands of numbers in binary form, because converting them to decimal takes longer than
+    /// the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packed: Option<PackedRun>,
-    /// What a host that watches itself observed right before and right after.
+    /// The state of the host's thread before and after the measurement, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<[Around; 2]>,
-    /// What the runtime did to itself meanwhile, in one word each.
+    /// Disturbances by the runtime during the measurement, in one word each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<String>,
-    /// Why the question is refused, in one line.
+    /// The reason why the question is refused, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl Reply {
-    /// A value of a timer that refuses while others answer.
+    /// The value for a timer that refuses while other timers answer.
     pub const REFUSED: i64 = i64::MIN;
 }
 
@@ -413,18 +419,18 @@ impl From<Vec<i64>> for Reply {
 /// The state of a thread and its core at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Around {
-    /// Times that its thread had to give way to another one though it could have gone on.
+    /// Involuntary context switches of the thread.
     pub switches: u64,
     /// Page faults that waited for a disk.
     pub major_faults: u64,
-    /// The CPU that it ran on.
+    /// The CPU on which the thread ran.
     pub cpu: u32,
-    /// Dependent additions a second and independent ones a cycle; null where no chain of
-    /// instructions tells.
+    /// Dependent additions per second, and independent additions per cycle; null if no chain of
+    /// instructions measures them.
     pub core: Option<[f64; 2]>,
 }
 
-/// What a host of this program observed, as bytes in Base64.
+/// Measurements of a native host, as bytes in Base64.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedRun(pub Run);
 

@@ -1,6 +1,6 @@
-//! Finds other runtimes on this machine and makes their hosts ready: their files are part of this
-//! program, are written to a private folder, compiled there where the runtime does not read source,
-//! and removed with the folder.
+//! Finds other runtimes on this machine and prepares their hosts: writes the files of a host, which
+//! are part of this program, to a private folder, compiles them if the runtime does not read
+//! source, and removes the folder afterwards.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,40 +15,39 @@ use super::events::{LogSpec, hotspot_event};
 use super::process::Command;
 use super::tool;
 
-/// What stands for the settings that the user wants, each after its flag.
+/// The placeholder for the user's settings, each after its flag.
 const SETTINGS: &str = "$settings";
-/// What stands for the log of a runtime, and its name.
+/// The placeholder for the path of a runtime's log, and the name of the log file.
 const LOG: &str = "$log";
 const LOG_FILE: &str = "%p.log";
 
-/// A host that can be started. It takes ids of timers as arguments, unless its timers are known.
+/// A prepared host. Its command takes ids of timers as arguments, unless the timers are declared.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    /// What leads the ids of its timers.
+    /// The prefix of the ids of the host's timers.
     pub prefix: &'static str,
-    /// How it is started.
+    /// The command that starts the host.
     pub command: Command,
-    /// Where the runtime logs what may disturb a measurement.
+    /// The log in which the runtime records disturbances of a measurement.
     pub log: Option<LogSpec>,
 }
 
-/// Why a runtime cannot be used, and what the user can do about it.
+/// The reason why a runtime cannot be used, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}; {remedy}")]
 pub struct NotThere {
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 
-/// Makes the hosts of a runtime ready in `folder`, with the settings of the user, each
-/// `NAME=VALUE`, where they take any. Some have several, as .NET, which may be there as itself and
-/// as Mono.
+/// Prepares the hosts of a runtime in `folder`, with the user's settings, each `NAME=VALUE`, if the
+/// hosts take settings. A runtime may have several hosts: .NET may be installed as itself and as
+/// Mono.
 ///
 /// # Errors
-/// When the runtime is not on this machine, or too old, or cannot be used; with what to do about
-/// it.
+/// When the runtime is not installed, too old, or unusable; the error includes a remedy.
 pub fn prepare(
     runtime: &Runtime,
     folder: &Path,
@@ -71,14 +70,15 @@ pub fn prepare(
     }
 }
 
-/// Whether the hosts of a runtime take settings of the user.
+/// Whether the hosts of a runtime take settings from the user.
 #[must_use]
 pub fn takes_settings(runtime: &Runtime) -> bool {
     let mut recipes = runtime.hosts.iter().flat_map(|host| host.recipes);
     recipes.any(|recipe| recipe.run.contains(SETTINGS))
 }
 
-/// By the first recipe that works; else why the last one does not whose programs are there.
+/// Prepares a host with the first recipe that works. The error is that of the last recipe whose
+/// programs are installed.
 fn first(host: &Host, folder: &Path, settings: &[String]) -> Result<Ready, String> {
     let (mut failed, mut absent) = (None, None);
     for (at, recipe) in host.recipes.iter().enumerate() {
@@ -95,7 +95,7 @@ fn first(host: &Host, folder: &Path, settings: &[String]) -> Result<Ready, Strin
                 Ok(ready) => return Ok(ready),
                 Err(why) => failed = Some(why),
             },
-            // The last recipe needs least.
+            // The last recipe requires the fewest programs.
             Err(why) => absent = Some(why),
         }
     }
@@ -173,7 +173,7 @@ fn make(
     })
 }
 
-/// What stands for words in a recipe.
+/// Replacements for the placeholders in a recipe.
 struct Words<'a> {
     settings: &'a [String],
     programs: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! Observes the thread that measures, and its core, right before and right after what it does.
+//! Records the state of the measuring thread and its core before and after a measurement.
 
 use timers::os::Counters;
 use timers::os::counters::Counts;
@@ -6,7 +6,7 @@ use timers::{Answer, CoreFrequencyMeter};
 
 use crate::hosts::protocol::Around;
 
-/// Does some work; with what was observed around it, where the system reports that.
+/// Runs a measurement and returns the state before and after it, if the system reports the state.
 pub(super) fn around<T>(
     meter: Option<CoreFrequencyMeter>,
     work: impl FnOnce() -> Answer<T>,
@@ -15,7 +15,8 @@ pub(super) fn around<T>(
         let core = meter?.look()?;
         Some([core.hertz, core.width])
     };
-    // The chains of additions stand outside, so that the counts hold nothing but what lies between.
+    // The chains of additions run before the first and after the second count, so that the counts
+    // cover only the measurement.
     let core_before = core();
     let before = Counts::of_this_thread();
     let done = work()?;

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What the host of some of the clocks of POSIX answers to a script of requests.
+/// The answers of a host of two POSIX clocks to the requests in `script`.
 fn answers(script: &[u8]) -> Vec<Value> {
     let entries: Vec<Entry> = ["monotonic", "realtime"]
         .into_iter()
@@ -110,7 +110,7 @@ fn order_of_readings_is_reported() {
     assert!(error(&none).contains("no readings"));
 }
 
-/// A question for the step of a timer; a unit of work takes a nanosecond.
+/// A question for the step of a timer; a unit of work takes 1 ns.
 fn for_the_step(timer: &str) -> Value {
     json!({
         "op": "steps", "timer": timer, "ns_per_work": 1.0, "ns_per_tick": 1.0, "cost_ns": 20.0,
@@ -166,7 +166,7 @@ fn answers_empty_requests_with_nothing() {
 
 #[test]
 fn refusal_names_unknown_timer() {
-    // It is in the catalogue, but was not asked for.
+    // The timer is in the catalogue, but this host does not serve it.
     assert_eq!(
         error(&json!({"op": "readings", "timer": "boottime", "count": 1})),
         "the timer `boottime` is not served here"
@@ -236,7 +236,7 @@ fn ends_when_output_closes() {
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
 
-/// Requests that are nearly right, and small enough to be served.
+/// Requests that are almost valid, and small enough to be served.
 fn nearly_a_request() -> impl Strategy<Value = String> {
     let op = prop::sample::select(vec![
         "hello",

@@ -82,7 +82,7 @@ fn no_limit_is_not_the_same_as_not_knowing() {
     );
     assert_eq!(unlimited.cpu, Some(CpuQuota::default()));
     assert_eq!(unlimited.memory, Some(MemoryLimit::default()));
-    // The controllers may be those of version 1, mounted where they cannot be seen from here.
+    // The controllers may be mounted as version 1 at a path that is not visible.
     let elsewhere = found(
         &[
             &mounted[..],

@@ -1,8 +1,8 @@
-//! The frequency at which a core really runs.
+//! Measures the frequency at which a core runs.
 //!
-//! A chain of additions, each of which waits for the one before, takes one cycle of the core an
-//! addition. No privilege is needed for that, and it holds in virtual machines, where the counters
-//! of cycles often cannot be read.
+//! In a chain of additions, each of which depends on the result of the addition before, an addition
+//! takes one cycle of the core. The measurement needs no privilege and works in virtual machines,
+//! where cycle counters often cannot be read.
 
 use std::thread;
 
@@ -11,41 +11,41 @@ use timers::{time_additions, time_multiplications};
 
 use crate::model::Hertz;
 
-/// Chains that give a frequency.
+/// Number of chains of additions from which the frequency is computed.
 const CHAINS: u32 = 60;
-/// Chains that give the ratio of a multiplication to an addition.
+/// Number of chains of multiplications, for the ratio of a multiplication to an addition.
 const WITNESSES: u32 = 15;
-/// What a chain should last: long against the step of the clock (up to 1 µs) and its reads, short
-/// against the ticks of the kernel, which interrupt it.
+/// Target time of a chain, in nanoseconds: long compared with the step of the clock (up to 1 µs)
+/// and its reads, short compared with the kernel's tick, which interrupts the chain.
 const CHAIN_NS: f64 = 100_000.0;
 /// Additions in a chain before its length is known: 0.1 to 1 ms on cores of 5 to 0.5 GHz.
 const WARM_UP: u64 = 1 << 19;
-/// Chains of that length that bring the core out of its saving states: 15 ms or more.
+/// Number of warm-up chains, which bring the core out of its idle states: 15 ms or more.
 const WARM_UPS: u32 = 150;
-/// Instructions in the shortest chain there is, which tells what the reads of the clock cost.
+/// Instructions in the shortest chain, which measures the cost of reading the clock.
 const SHORTEST: u64 = 16;
 
-/// What chains of dependent instructions told about a core.
+/// Results of chains of dependent instructions on a core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chains {
-    /// Additions a second, at the median of all chains: interruptions and stolen time make a chain
-    /// longer only, so that the mean would be too low a frequency.
+    /// Additions per second, from the median of all chains: interruptions and steal time only
+    /// lengthen chains, so the mean would give too low a frequency.
     pub hertz: Hertz,
     /// Lower end of the 95 % interval of the median. It covers the scatter of these chains, which
-    /// followed each other within milliseconds, not what the core does later.
+    /// ran within milliseconds of each other, not later changes of the frequency.
     pub low: Hertz,
     /// Upper end of the 95 % interval of the median.
     pub high: Hertz,
-    /// How many times as long as an addition a 64-bit multiplication took, where it could be told.
+    /// Time of a 64-bit multiplication divided by the time of an addition, if measured.
     pub multiplication_cycles: Option<f64>,
-    /// Chains that were timed.
+    /// Number of timed chains.
     pub samples: u32,
 }
 
 impl Chains {
-    /// Whether an addition can be believed to take one cycle: a multiplication takes three on
-    /// x86-64 and two to four on 64-bit Arm, and the chain may hold one more simple operation.
-    /// Emulators show other ratios.
+    /// Whether an addition plausibly takes one cycle: a multiplication takes three cycles on x86-64
+    /// and two to four on 64-bit Arm, and the chain may hold one more simple operation. Emulators
+    /// have other ratios.
     #[must_use]
     pub fn plausible(&self) -> bool {
         self.multiplication_cycles
@@ -53,10 +53,11 @@ impl Chains {
     }
 }
 
-/// The frequency of a core while it computes; takes some 30 ms. It is measured by a thread of its
-/// own on that CPU, or wherever the kernel likes it to run when none is given.
+/// Measures the frequency of a core under load, in about 30 ms, in a separate thread on that CPU,
+/// or on any CPU if `cpu` is `None`.
 ///
-/// `None` when the clock cannot be read, the thread may not run there, or the chains make no sense.
+/// `None` if the clock cannot be read, the thread may not run on that CPU, or the chains are
+/// implausible.
 #[must_use]
 pub fn effective(cpu: Option<u32>) -> Option<Chains> {
     let measure = move || {
@@ -75,12 +76,14 @@ pub fn effective(cpu: Option<u32>) -> Option<Chains> {
 
 fn measure() -> Option<Chains> {
     let warm = time_additions(WARM_UP, WARM_UPS).ok()?;
-    // The core may have sped up meanwhile: its later half tells how long a chain should be.
+    // The core may have sped up during the warm-up, so only the later half determines the length of
+    // a chain.
     let count = additions_for(CHAIN_NS, median(&warm[warm.len() / 2..])?)?;
     let empty = median(&time_additions(SHORTEST, CHAINS).ok()?)?;
     let additions = time_additions(count, CHAINS).ok()?;
 
-    // A third as many multiplications take about as long.
+    // A multiplication takes about three times as long as an addition, so a third as many take the
+    // same time.
     let fewer = (count / 3).next_multiple_of(SHORTEST);
     let multiplications = time_multiplications(fewer, WITNESSES).ok()?;
     let chains = from_chains(count - SHORTEST, empty, &additions)?;
@@ -92,17 +95,17 @@ fn measure() -> Option<Chains> {
     })
 }
 
-/// How many additions last `wanted_ns`, when a chain of [`WARM_UP`] of them lasts `warm_ns`.
+/// The number of additions that take `wanted_ns`, given that [`WARM_UP`] additions take `warm_ns`.
 fn additions_for(wanted_ns: f64, warm_ns: f64) -> Option<u64> {
     let count = WARM_UP as f64 * wanted_ns / warm_ns;
-    // Beyond these, no core: less than 10 MHz, more than 100 GHz.
+    // Outside this range the frequency would be below 10 MHz or above 100 GHz.
     (1e3..=1e7)
         .contains(&count)
         .then(|| (count as u64).next_multiple_of(SHORTEST))
 }
 
-/// The frequency from chains of `additions` each, of which every one also holds `empty_ns` of
-/// reading the clock.
+/// Computes the frequency from chains of `additions`, each of which includes `empty_ns` for reading
+/// the clock.
 fn from_chains(additions: u64, empty_ns: f64, chains_ns: &[i64]) -> Option<Chains> {
     let mut sorted = chains_ns.to_vec();
     sorted.sort_unstable();
@@ -118,10 +121,10 @@ fn from_chains(additions: u64, empty_ns: f64, chains_ns: &[i64]) -> Option<Chain
     })
 }
 
-/// Positions, in a sorted sample of that size, of the two values between which the median lies with
-/// 95 % confidence or a little more, whatever the distribution: as many of the values lie below it
-/// as coins show heads. `None` for samples of fewer than six, of which not even the extremes will
-/// do.
+/// Indices, in a sorted sample of that size, of two values between which the median lies with at
+/// least 95 % confidence, for any distribution: the number of values below the median has a
+/// binomial distribution. `None` for samples of fewer than six values, which are too small for this
+/// confidence.
 fn median_ranks(size: usize) -> Option<(usize, usize)> {
     let mut log_probability = -(size as f64) * std::f64::consts::LN_2;
     let mut tail = 0.0;
@@ -153,14 +156,14 @@ mod tests {
 
     #[test]
     fn ranks_of_the_median() {
-        // Conover, Practical Nonparametric Statistics, 3rd edition, table A3: the ranks are one
-        // higher there.
+        // Conover, Practical Nonparametric Statistics, 3rd edition, table A3; its ranks start at 1,
+        // these indices at 0.
         assert_eq!(median_ranks(5), None);
         assert_eq!(median_ranks(6), Some((0, 5)));
         assert_eq!(median_ranks(9), Some((1, 7)));
         assert_eq!(median_ranks(20), Some((5, 14)));
         assert_eq!(median_ranks(60), Some((21, 38)));
-        // For large samples n/2 ± 0.98 √n.
+        // For large samples the ranks are n/2 ± 0.98 √n.
         let (first, last) = median_ranks(1_000_000).expect("a large sample");
         assert!(
             (first.abs_diff(499_020) < 2) && (last.abs_diff(500_980) < 2),

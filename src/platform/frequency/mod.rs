@@ -1,9 +1,5 @@
-//! How fast the CPU runs: what is declared, what its time stamp counter does, what a core really
-//! does.
-//!
-//! The frequency that the vendor declares.
-//!
-//! The rate of the time stamp counter.
+//! Reports frequencies: the nominal frequency, the rate of the time stamp counter, and the
+//! frequency at which a core runs.
 
 mod effective;
 mod summary;
@@ -17,8 +13,8 @@ use timers::Subject;
 use super::cpu;
 use crate::model::Hertz;
 
-/// The nominal frequency and where it was found: in CPUID leaf 0x16, else in the brand string. Most
-/// AMD and Arm processors declare none.
+/// The nominal frequency and its source: CPUID leaf 0x16, else the brand string. Most AMD and Arm
+/// processors declare none.
 #[must_use]
 pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
     let asked = timers::arch::identity().base_hz;
@@ -32,7 +28,7 @@ pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
         })
 }
 
-/// A frequency as people write it: `2.8GHz`, `2600 MHz`; it has to be positive.
+/// Parses a positive frequency such as `2.8GHz` or `2600 MHz`.
 #[must_use]
 pub fn parse_frequency(text: &str) -> Option<Hertz> {
     let text = text.trim();
@@ -51,7 +47,7 @@ pub fn parse_frequency(text: &str) -> Option<Hertz> {
         _ => (number, 1.0),
     };
     let number = number.trim_end();
-    // `parse` alone would take "inf" and "1e3" too.
+    // `parse` would also accept "inf" and "1e3".
     let plain = number
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -59,7 +55,7 @@ pub fn parse_frequency(text: &str) -> Option<Hertz> {
     (hertz.is_finite() && hertz > 0.0).then_some(Hertz(hertz))
 }
 
-/// The frequency in a brand string: `… CPU @ 2.60GHz`, `… 3.2 GHz`. The last one counts.
+/// The last frequency in a brand string, such as `… CPU @ 2.60GHz` or `… 3.2 GHz`.
 fn in_brand(brand: &str) -> Option<Hertz> {
     let lower = brand.to_ascii_lowercase();
     lower.rmatch_indices("hz").find_map(|(at, unit)| {
@@ -70,11 +66,11 @@ fn in_brand(brand: &str) -> Option<Hertz> {
     })
 }
 
-/// Looks at the time stamp counter and a clock, of which the tightest counts.
+/// Number of comparisons of the time stamp counter with a clock, of which the tightest is used.
 const LOOKS: u32 = 9;
 
-/// The time stamp counter and a clock of the kernel (one of [`timers::RATE_SOURCES`]), seen at the
-/// beginning of a run.
+/// Measures the rate of the time stamp counter against a clock of the kernel (one of
+/// [`timers::RATE_SOURCES`]); holds their readings at the beginning of a run.
 pub struct TscWatch {
     counter: Box<dyn Subject>,
     reference: &'static str,
@@ -83,7 +79,7 @@ pub struct TscWatch {
 }
 
 impl TscWatch {
-    /// `None` where the counter or the clock cannot be read.
+    /// Takes the first comparison; `None` if the counter or the clock cannot be read.
     #[must_use]
     pub fn begin(reference: &'static str) -> Option<Self> {
         let ns_per_tick = (timers::find(reference)?.ns_per_tick)()?;
@@ -97,9 +93,9 @@ impl TscWatch {
         })
     }
 
-    /// Hertz of the counter since it began, by that clock. A look can be some 50 ns off, so that a
-    /// second gives the rate to 0.1 ppm; that of `monotonic` itself may be slewed by up to 500 ppm
-    /// (adjtimex(2)).
+    /// The rate of the counter since the beginning, in hertz, according to the clock. A comparison
+    /// has an error of about 50 ns, so after one second the rate is known to 0.1 ppm; the rate of
+    /// `monotonic` itself may be slewed by up to 500 ppm (adjtimex(2)).
     #[must_use]
     pub fn end(mut self) -> Option<Hertz> {
         let ended = look(self.counter.as_mut(), self.reference)?;
@@ -109,7 +105,8 @@ impl TscWatch {
     }
 }
 
-/// The clock, the counter, the clock again, by the look whose reads lie closest together.
+/// Readings of the clock, the counter and the clock again, from the comparison with the shortest
+/// time between the clock's readings.
 fn look(counter: &mut dyn Subject, reference: &str) -> Option<[i64; 3]> {
     let looks = counter.comparisons(reference, 0, LOOKS).ok()?;
     looks

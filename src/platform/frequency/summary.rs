@@ -1,4 +1,5 @@
-//! The frequencies as the report shows them, and which of them turns time into cycles.
+//! Summarises the frequencies for the report, and selects the frequency that converts time to
+//! cycles.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -11,27 +12,28 @@ use crate::findings::{
 };
 use crate::model::{Finding, Frequency, Hertz, Interval, Unit};
 
-/// Effective frequencies before and after a measurement that differ by more than this share are a
-/// warning. *Judgement*.
+/// Relative difference between the effective frequencies before and after a measurement above which
+/// the report warns. *Judgement*.
 const STEADY: f64 = 0.01;
-/// So are frequencies during a measurement that lie farther apart: times at one frequency then lean
-/// on the rule that they follow the core. *Judgement*.
+/// Relative range of the frequencies during a measurement above which the report warns: times at
+/// one frequency then rely on the assumption that they scale with the frequency of the core.
+/// *Judgement*.
 const WANDERING: f64 = 0.03;
 
-/// Which frequency turns time into cycles.
+/// The frequency that converts time to cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CyclesFrom {
-    /// That at which the core really ran.
+    /// The measured frequency of the core.
     #[default]
     Effective,
-    /// That which the vendor declares.
+    /// The frequency that the vendor declares.
     Nominal,
-    /// One given by the user.
+    /// A frequency given by the user.
     Given(Hertz),
 }
 
-/// A choice of [`CyclesFrom`] that is not understood.
+/// The text is not a valid [`CyclesFrom`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no frequency to count cycles by; give `effective`, `nominal` or a value like `2.8GHz`"
@@ -52,7 +54,7 @@ impl FromStr for CyclesFrom {
     }
 }
 
-/// The nominal frequency was asked for, but nothing on this machine declares one.
+/// The nominal frequency was requested, but this machine declares none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the nominal frequency of this CPU is unknown: neither CPUID leaf 0x16 nor the brand string declares one; \
@@ -60,29 +62,29 @@ impl FromStr for CyclesFrom {
 )]
 pub struct NominalUnknown;
 
-/// What was found out about the frequencies of the CPU.
+/// The frequencies of the CPU that are known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
     /// The effective frequency before the measurement.
     pub before: Option<Chains>,
     /// The effective frequency after the measurement.
     pub after: Option<Chains>,
-    /// The effective frequency in hertz while the timers were measured: the median of all windows,
-    /// and what nine tenths of them lay between.
+    /// The effective frequency in hertz during the measurement of the timers: the median of all
+    /// windows, and the range of the middle nine tenths.
     pub during: Option<Interval>,
     /// The rate of the time stamp counter.
     pub tsc: Option<Hertz>,
-    /// The nominal frequency and where it was found.
+    /// The nominal frequency and its source.
     pub nominal: Option<(Hertz, Cow<'static, str>)>,
 }
 
-/// The frequencies as the report shows them, with what the reader should know about them. The
-/// effective one is what was seen during the measurement, or midway between that before and that
-/// after; its range covers all of these.
+/// Summarises the frequencies for the report, with warnings. The effective frequency is the
+/// frequency during the measurement, or the mean of the frequencies before and after; its range
+/// covers all of these.
 ///
 /// # Errors
-/// When `from` is the nominal frequency and it is unknown. That can be found out before anything is
-/// measured, with parts that hold nothing else.
+/// When `from` is the nominal frequency and it is unknown. To find that out before a measurement,
+/// pass parts that only hold the nominal frequency.
 pub fn summarise(
     parts: &Parts,
     from: CyclesFrom,
@@ -90,7 +92,8 @@ pub fn summarise(
     let chains: Vec<Chains> = parts.before.into_iter().chain(parts.after).collect();
     let effective = (!chains.is_empty())
         .then(|| chains.iter().map(|each| each.hertz.0).sum::<f64>() / chains.len() as f64);
-    // Frequencies wander; what was seen many times in between says more than the two ends.
+    // Frequencies vary; many values during the measurement are more informative than the values
+    // before and after.
     let effective = parts.during.map(|hertz| hertz.value).or(effective);
     let low = chains
         .iter()
@@ -108,7 +111,7 @@ pub fn summarise(
         ),
         CyclesFrom::Given(hertz) => ("given", Some(hertz.0)),
     };
-    // A user of the clock meets one of the frequencies that the core was seen at.
+    // A later user of the clock experiences one of the frequencies in this range.
     let interval = parts.during.filter(|_| from == CyclesFrom::Effective);
     let frequency = Frequency {
         nominal_hz: parts.nominal.as_ref().map(|(hertz, _)| hertz.0),
