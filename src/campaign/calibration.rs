@@ -39,11 +39,11 @@ impl Calibration {
         settings: &Settings,
         cpus: &[u32],
     ) -> Answer<Option<Self>> {
-        let of = |id: &str| host.timers.iter().find(|timer| timer.id == id);
-        let raw = of(&reference.id).is_some_and(|counter| counter.ns_per_tick.is_none());
+        let find_timer = |id: &str| host.timers.iter().find(|timer| timer.id == id);
+        let raw = find_timer(&reference.id).is_some_and(|counter| counter.ns_per_tick.is_none());
         let Some(clock) = timers::RATE_SOURCES
             .iter()
-            .find_map(|id| of(id))
+            .find_map(|id| find_timer(id))
             .filter(|_| raw && host.compares)
         else {
             return Ok(None);

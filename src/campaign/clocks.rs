@@ -43,10 +43,10 @@ pub use subject::Subject;
 
 /// Share of the time budget that is reserved for the verdicts and the analysis. *Seen*: 5 to 6 s of
 /// a run next to a busy program.
-const FOR_VERDICTS: f64 = 0.3;
+const VERDICTS_SHARE: f64 = 0.3;
 /// Rounds in which all timers are compared with their references after each process, not only the
 /// timer of that process. *Judgement*: windows between 14 ms and a round.
-const CLOSELY: Range<u32> = 1..2;
+const CLOSE_COMPARISON_ROUNDS: Range<u32> = 1..2;
 /// A clock whose declared tick or resolution is at least this long, in nanoseconds, is watched from
 /// the beginning: no work that a process can afford shows its steps. *Computed*: twice the longest
 /// work of the default plan.
@@ -113,7 +113,7 @@ impl<'a> Campaign<'a> {
         settings: &'a Settings,
         progress: &'a dyn Fn(&str),
     ) -> Self {
-        let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - FOR_VERDICTS));
+        let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - VERDICTS_SHARE));
         let over = Deadline::after(sampling);
         let cpus = timers::allowed_cpus().unwrap_or_default();
         // Later analysis must not keep threads on the CPU that measures now.
@@ -241,7 +241,7 @@ impl<'a> Campaign<'a> {
             if self.subjects[index].is_slow() {
                 self.watch_slow(index);
             }
-            if CLOSELY.contains(&round) {
+            if CLOSE_COMPARISON_ROUNDS.contains(&round) {
                 self.compare(Look::Close, self.all())?;
             }
         }

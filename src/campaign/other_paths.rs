@@ -6,7 +6,7 @@ use crate::trace::OtherPath;
 /// Divisor of the readings of the order test: the readings of each way, on an idle CPU and next to
 /// a busy one.
 /// *Judgement*: some ten milliseconds of a default run.
-const PART: u32 = 10;
+const READINGS_DIVISOR: u32 = 10;
 
 /// Returns the comparison for each of the given clocks that can be read in two ways, with its id.
 #[must_use]
@@ -18,7 +18,7 @@ pub fn other_paths(ids: &[&str], plan: &Plan) -> Vec<(&'static str, OtherPath)> 
             OtherPath::from_readings(read.within, kinds, read.busy, &read.readings),
         )
     };
-    timers::paired_reads(ids, plan.order_readings / PART)
+    timers::paired_reads(ids, plan.order_readings / READINGS_DIVISOR)
         .into_iter()
         .map(reduced)
         .collect()

@@ -3,7 +3,7 @@
 //!
 //! The response time of the host is no error: the elapsed time lies between a lower and an upper
 //! bound that the runner measures, with one clock that is steered and one that is not, because the
-//! reference may be either. `HARDWARE` is the deviation allowed in addition.
+//! reference may be either. `HARDWARE_TOLERANCE` is the deviation allowed in addition.
 //!
 //! A clock that moves only while its host works (CPU time, a simulated world) cannot be compared
 //! with any clock outside.
@@ -22,14 +22,14 @@ const WATCH: Duration = Duration::from_millis(20);
 /// Relative deviation allowed for a clock on separate hardware with a declared unit: the kernel
 /// corrects a clock by 500 ppm at most (adjtimex(2)), so each of two clocks may be off by that.
 /// *Computed*.
-const HARDWARE: f64 = 1e-3;
+const HARDWARE_TOLERANCE: f64 = 1e-3;
 /// Relative deviation allowed if the unit was found by watching another clock for 10 ms, at whose
 /// ends the thread may have lost its CPU: 200 µs. The campaign finds the remaining error of such a
 /// counter (`calibration`). *Computed*.
-const FOUND: f64 = 0.02;
+const ESTIMATED_UNIT_TOLERANCE: f64 = 0.02;
 /// Samples at either end; the one that took least time is used.
 /// *Judgement*.
-const LOOKS: usize = 5;
+const SAMPLES: usize = 5;
 /// Attempts: the machine may pause once, or a clock may be set.
 const TRIES: u32 = 3;
 
@@ -60,7 +60,11 @@ pub(super) fn keeps_time(
     reference: &Reference,
     declared: bool,
 ) -> Answer<Result<bool, String>> {
-    let slack = if declared { HARDWARE } else { FOUND };
+    let slack = if declared {
+        HARDWARE_TOLERANCE
+    } else {
+        ESTIMATED_UNIT_TOLERANCE
+    };
     let mut keeps = Ok(true);
     for _ in 0..TRIES {
         let begin = looks(timer)?;
@@ -82,7 +86,7 @@ pub(super) fn keeps_time(
 
 fn looks(timer: &mut dyn Subject) -> Answer<Vec<Look>> {
     let mut looks = Vec::new();
-    for _ in 0..LOOKS {
+    for _ in 0..SAMPLES {
         let before = Moment::now();
         let reading = timer.readings(1)?.first().copied();
         let all = before.zip(reading).zip(Moment::now());
@@ -188,7 +192,7 @@ mod tests {
                 step,
                 ..Reference::default()
             },
-            HARDWARE,
+            HARDWARE_TOLERANCE,
         )
     }
 

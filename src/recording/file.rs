@@ -23,7 +23,7 @@ pub struct RecordingError(String);
 /// Longest compressed trace, in bytes; most traces have some million.
 const LONGEST_TRACE: u64 = 64 << 20;
 /// Bytes that are compressed at a time.
-const PIECE: usize = 64 << 10;
+const CHUNK_BYTES: usize = 64 << 10;
 
 #[derive(Deserialize)]
 struct AnySchema {
@@ -35,7 +35,7 @@ impl Recording {
     pub fn pack(&self) -> io::Result<Vec<u8>> {
         // The JSON consists of millions of short writes, and each write to the compressor clears
         // one of its buffers.
-        let mut packer = BufWriter::with_capacity(PIECE, packer());
+        let mut packer = BufWriter::with_capacity(CHUNK_BYTES, packer());
         serde_json::to_writer(&mut packer, self)?;
         packer
             .into_inner()
@@ -146,14 +146,14 @@ fn packer() -> GzEncoder<Vec<u8>> {
 /// Most decompressed bytes. A thorough run of all timers has some hundred million.
 const MOST_BYTES: u64 = 1 << 30;
 /// Highest compression ratio: measured values never compress better, a trace of zeros does.
-const MOST_TIMES: u64 = 100;
+const MAX_RATIO: u64 = 100;
 /// Decompressed bytes that are always allowed.
-const FEW_BYTES: u64 = 4 << 20;
-/// Most values of a trace, each object counting as `OBJECT` values: a thorough run of all timers
-/// has some thirty million.
+const ALWAYS_ALLOWED_BYTES: u64 = 4 << 20;
+/// Most values of a trace, each object counting as `VALUES_PER_OBJECT` values: a thorough run of
+/// all timers has some thirty million.
 const MOST_VALUES: u64 = 48 << 20;
 /// Values that need as much memory as an object.
-const OBJECT: u64 = 6;
+const VALUES_PER_OBJECT: u64 = 6;
 /// Most values of a single list; no process is asked for more.
 const LONGEST_LIST: u64 = 1 << 20;
 
@@ -169,7 +169,7 @@ pub(super) struct Gauge<R> {
 impl<R: Read> Gauge<R> {
     /// Creates a reader for a source of `packed` compressed bytes.
     pub(super) fn new(inner: R, packed: usize) -> Self {
-        let room = most_from(packed);
+        let room = max_bytes(packed);
         Self {
             inner,
             room,
@@ -178,7 +178,7 @@ impl<R: Read> Gauge<R> {
         }
     }
 
-    fn look(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn count(&mut self, bytes: &[u8]) -> io::Result<()> {
         for byte in bytes {
             match byte {
                 b',' => {
@@ -186,7 +186,7 @@ impl<R: Read> Gauge<R> {
                     self.list += 1;
                 }
                 b'{' => {
-                    self.values += OBJECT;
+                    self.values += VALUES_PER_OBJECT;
                     self.list = 0;
                 }
                 b'[' | b']' | b'}' => self.list = 0,
@@ -210,18 +210,18 @@ impl<R: Read> Read for Gauge<R> {
         let read = self.inner.read(buffer)?;
         self.room = self.room.checked_sub(read as u64).ok_or_else(|| {
             too_much(format!(
-                "it unpacks to more than {MOST_TIMES} times its size, or more than {MOST_BYTES} bytes"
+                "it unpacks to more than {MAX_RATIO} times its size, or more than {MOST_BYTES} bytes"
             ))
         })?;
-        self.look(&buffer[..read])?;
+        self.count(&buffer[..read])?;
         Ok(read)
     }
 }
 
-fn most_from(packed: usize) -> u64 {
+fn max_bytes(packed: usize) -> u64 {
     (packed as u64)
-        .saturating_mul(MOST_TIMES)
-        .clamp(FEW_BYTES, MOST_BYTES)
+        .saturating_mul(MAX_RATIO)
+        .clamp(ALWAYS_ALLOWED_BYTES, MOST_BYTES)
 }
 
 fn too_much(why: String) -> io::Error {

@@ -11,7 +11,7 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
     let [spinning, sleeping, busy] =
         [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin].map(|during| share(case, during));
     let claimed = case.claimed();
-    let found = found(spinning, sleeping, busy, claimed);
+    let found = identify_counted(spinning, sleeping, busy, claimed);
     let percent = |share: Option<f64>| {
         share.map_or("?".to_owned(), |share| format!("{:.0} %", 100.0 * share))
     };
@@ -26,7 +26,7 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
             let why = match (case.refusal("advance"), case.step_ns()) {
                 (Some(why), _) => format!("it could not be watched: {why}"),
                 (None, Some(_)) if watched => {
-                    format!("{moved}{}", kept_away(spinning, sleeping, busy))
+                    format!("{moved}{}", explain_starvation(spinning, sleeping, busy))
                 }
                 (None, Some(step)) => {
                     let step = ns(step);
@@ -64,7 +64,7 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
 fn share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
     /// Largest step as a share of the time watched.
     /// *Judgement*.
-    const LOST: f64 = 0.35;
+    const MAX_STEP_SHARE: f64 = 0.35;
     let all = case
         .evidence()
         .advances
@@ -73,17 +73,17 @@ fn share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
     let longest = all.max_by_key(|moved| moved.reference)?;
     let passed = longest.reference as f64 * case.trace.reference.ns_per_tick;
     let advanced = case.ns(longest.timer as f64)?;
-    (passed > 0.0 && case.step_ns()? <= LOST * passed).then_some(advanced / passed)
+    (passed > 0.0 && case.step_ns()? <= MAX_STEP_SHARE * passed).then_some(advanced / passed)
 }
 
 /// Share of the elapsed time above which a clock counts as moving.
 /// *Judgement*.
-const MOVED: f64 = 0.5;
+const MOVING_SHARE: f64 = 0.5;
 
 /// Share of the elapsed time below which a clock counts as standing still. For values in between,
 /// the thread may have had a part of a CPU, or lost it between the readings of both clocks, which
 /// makes one of their windows longer. *Judgement*.
-const STILL: f64 = 0.1;
+const STILL_SHARE: f64 = 0.1;
 
 /// Share below which a clock that does not claim wall time counts as standing still during sleep:
 /// it includes the time of other threads of a runtime, and time that was charged late. *Judgement*.
@@ -92,7 +92,7 @@ const STILL_ASLEEP: f64 = 0.3;
 /// Returns whether a clock with this share moves (`true`) or stands still (`false`). `None` in
 /// between.
 fn moved(share: f64, still: f64) -> Option<bool> {
-    if share > MOVED {
+    if share > MOVING_SHARE {
         Some(true)
     } else if share < still {
         Some(false)
@@ -108,16 +108,16 @@ fn moved(share: f64, still: f64) -> Option<bool> {
 /// standing still is certain only during sleep, when no thread should run. Missing movement next to
 /// a busy thread is not counted against a clock of CPU time, because that thread may have been kept
 /// from its CPU.
-fn found(
+fn identify_counted(
     spinning: Option<f64>,
     sleeping: Option<f64>,
     with_busy: Option<f64>,
     claimed: Option<Counted>,
 ) -> Option<Counted> {
-    let at_work = spinning.map(|share| moved(share, STILL));
-    let with_busy = with_busy.map(|share| moved(share, STILL));
+    let at_work = spinning.map(|share| moved(share, STILL_SHARE));
+    let with_busy = with_busy.map(|share| moved(share, STILL_SHARE));
     let still_asleep = if claimed == Some(Counted::Wall) {
-        STILL
+        STILL_SHARE
     } else {
         STILL_ASLEEP
     };
@@ -144,8 +144,12 @@ fn found(
 
 /// Explains the observations by a thread that was kept from its CPU, if that is possible; otherwise
 /// empty.
-fn kept_away(spinning: Option<f64>, sleeping: Option<f64>, busy: Option<f64>) -> &'static str {
-    let short = |share: Option<f64>| share.is_some_and(|share| share <= MOVED);
+fn explain_starvation(
+    spinning: Option<f64>,
+    sleeping: Option<f64>,
+    busy: Option<f64>,
+) -> &'static str {
+    let short = |share: Option<f64>| share.is_some_and(|share| share <= MOVING_SHARE);
     if short(sleeping) && (short(spinning) || short(busy)) {
         "; a thread may have been kept from its CPU while it should have computed"
     } else {
@@ -155,11 +159,11 @@ fn kept_away(spinning: Option<f64>, sleeping: Option<f64>, busy: Option<f64>) ->
 
 /// Factor by which a step may be longer than declared: units are rounded.
 /// *Judgement*.
-const AS_DECLARED: f64 = 1.5;
+const MAX_STEP_RATIO: f64 = 1.5;
 
 /// Tolerated error of a declared tick beyond the uncertainty of the measurement, in ppm: the most
 /// that the kernel slews a clock. *Definition*.
-const OFF: f64 = 500.0;
+const MAX_TICK_ERROR_PPM: f64 = 500.0;
 
 pub(super) fn against_the_declared(case: &Case, stable: &Stable) -> Declared {
     let unit = case
@@ -183,7 +187,9 @@ pub(super) fn against_the_declared(case: &Case, stable: &Stable) -> Declared {
     };
     let off_by =
         (stable.offset_ppm.zip(stable.offset_uncertainty_ppm)).filter(|(ppm, uncertainty)| {
-            case.trace.declared && stable.outcome == Outcome::Fail && ppm.abs() - uncertainty > OFF
+            case.trace.declared
+                && stable.outcome == Outcome::Fail
+                && ppm.abs() - uncertainty > MAX_TICK_ERROR_PPM
         });
     let (outcome, finding) = match (unit.zip(off_by), declared, found.zip(times_coarser)) {
         (Some((unit, (ppm, uncertainty))), ..) => {
@@ -203,7 +209,7 @@ pub(super) fn against_the_declared(case: &Case, stable: &Stable) -> Declared {
             "its resolution was not found, so it cannot be compared with what is declared".into(),
         ),
         (None, Some(declared), Some((found, times))) => {
-            let outcome = if times > AS_DECLARED {
+            let outcome = if times > MAX_STEP_RATIO {
                 Outcome::Fail
             } else {
                 Outcome::Pass

@@ -45,23 +45,23 @@ pub struct SyscallVariant<'a> {
 
 /// A read that costs less than this share of an empty system call never left user mode.
 /// *Judgement*.
-const LESS: f64 = 0.7;
+const USER_MODE_SHARE: f64 = 0.7;
 /// A read that costs at least this share of its system call is a system call.
 /// *Judgement*.
-const AS_MUCH: f64 = 0.8;
+const SYSCALL_SHARE: f64 = 0.8;
 /// A read that costs less than this share of its system call is not a system call.
 /// *Judgement*: the two are not timed at one moment, and the core may be slower at one of them.
-const CLEARLY_LESS: f64 = 0.5;
+const NO_SYSCALL_SHARE: f64 = 0.5;
 /// A read that costs at least this share of an instruction known to trap also traps: leaving and
 /// entering the guest is most of the cost. *Judgement*.
-const TRAPS: f64 = 0.5;
+const TRAP_SHARE: f64 = 0.5;
 
 /// The same share for cycle counters, for which there is no other indication.
 /// *Judgement*.
-const TRAPS_SURELY: f64 = 0.8;
+const COUNTER_TRAP_SHARE: f64 = 0.8;
 
 pub(super) fn judge(case: &Case) -> ReadPath {
-    let (outcome, path, finding) = found(case);
+    let (outcome, path, finding) = classify(case);
     ReadPath {
         outcome,
         finding,
@@ -71,7 +71,7 @@ pub(super) fn judge(case: &Case) -> ReadPath {
     }
 }
 
-fn found(case: &Case) -> (Outcome, Option<Path>, String) {
+fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
     use Outcome::{Fail, NotTested, Pass};
     let yard = case.yardsticks;
     let (Some(cost), Some(call)) = (case.profile.cost, yard.system_call_ns) else {
@@ -94,7 +94,7 @@ fn found(case: &Case) -> (Outcome, Option<Path>, String) {
     let takes = variant.map(|variant| format!("{} takes {}", variant.id, ns(variant.cost_ns)));
     let takes = takes.unwrap_or_default();
     match variant.map(|variant| cost / variant.cost_ns) {
-        Some(share) if share >= AS_MUCH => {
+        Some(share) if share >= SYSCALL_SHARE => {
             let because = match yard.clock_source.as_deref() {
                 _ if yard.vdso == Some(false) => ", because the kernel maps no vDSO".to_owned(),
                 Some(TIME_STAMP_COUNTER) | None => String::new(),
@@ -103,12 +103,12 @@ fn found(case: &Case) -> (Outcome, Option<Path>, String) {
             let finding = format!("it costs as much as its system call: {costs}, {takes}{because}");
             (Fail, Some(Path::SystemCall), finding)
         }
-        _ if cost < LESS * call => {
+        _ if cost < USER_MODE_SHARE * call => {
             let finding =
                 format!("answered in user mode: {costs}, an empty system call takes {empty}");
             (Pass, Some(Path::UserMode), finding)
         }
-        Some(share) if share < CLEARLY_LESS => {
+        Some(share) if share < NO_SYSCALL_SHARE => {
             let finding = format!("answered in user mode: {costs}, {takes}");
             (Pass, Some(Path::UserMode), finding)
         }
@@ -145,7 +145,7 @@ fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
 /// reads directly, or the counter that the kernel reads for its clocks.
 fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
     let yard = case.yardsticks;
-    let trap = yard.trap_ns.filter(|trap| cost >= TRAPS * trap)?;
+    let trap = yard.trap_ns.filter(|trap| cost >= TRAP_SHARE * trap)?;
     // A read by a system call costs as much as that call for another event, plus the trap. The cost
     // of the call may be unknown, and so may the overhead of a runtime.
     let beneath_ns = match case.properties.reads_by {
@@ -156,14 +156,14 @@ fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
     let reads_counter = source.is_some_and(clock_sources::reads_counter);
     match (case.trace.declared, case.claimed()) {
         (false, Some(Counted::ThreadCycles)) => {
-            (cost - beneath_ns? >= TRAPS_SURELY * trap).then_some("its counter")
+            (cost - beneath_ns? >= COUNTER_TRAP_SHARE * trap).then_some("its counter")
         }
         (false, Some(Counted::Wall)) => Some("its instruction"),
         // The cost of entering the kernel is no trap.
         (true, Some(Counted::Wall))
             if reads_counter
                 && case.properties.reads_by.is_some()
-                && cost - yard.system_call_ns.unwrap_or(0.0) >= TRAPS * trap =>
+                && cost - yard.system_call_ns.unwrap_or(0.0) >= TRAP_SHARE * trap =>
         {
             Some("the counter that it is made of")
         }
@@ -173,7 +173,7 @@ fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
 
 /// Declared steps by which a clock that the timer interrupt updates may lag, because the interrupt
 /// may come late. *Judgement*: as many as of clocks that are updated late.
-const LATE: i64 = 10;
+const MAX_LATE_STEPS: i64 = 10;
 
 pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
     let others = &case.evidence().other_paths;
@@ -217,7 +217,7 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
 
 fn row(seen: &OtherPath) -> ComparedPath {
     // Difference that truncation and late updates explain, in nanoseconds.
-    let allowed = seen.unit_ns + LATE * seen.lag_ns;
+    let allowed = seen.unit_ns + MAX_LATE_STEPS * seen.lag_ns;
     let behind = seen.behind_ns - allowed + 1;
     ComparedPath {
         within: seen.within.clone(),

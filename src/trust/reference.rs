@@ -8,7 +8,7 @@ use crate::model::{Counted, Outcome};
 
 /// Relative deviation allowed for a clock on separate hardware: the kernel corrects a clock by 500
 /// ppm at most (adjtimex(2)), so each of two clocks may be off by that. *Computed*.
-const HARDWARE: f64 = 1e-3;
+const HARDWARE_TOLERANCE: f64 = 1e-3;
 
 /// The number of steps backwards between two comparisons, and the largest one in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,8 +51,8 @@ pub(super) fn objection(case: &Case) -> Option<(Outcome, String)> {
             reference.rate_uncertainty,
         )
     })?;
-    let own =
-        went_back(of_the_timer(case), case.profile.ns_per_tick).or_else(|| own_miscount(case));
+    let own = went_back(timer_backward_steps(case), case.profile.ns_per_tick)
+        .or_else(|| own_miscount(case));
     Some(match own {
         Some(own) => (Outcome::Fail, format!("it {own}")),
         None => {
@@ -64,7 +64,7 @@ pub(super) fn objection(case: &Case) -> Option<(Outcome, String)> {
 }
 
 /// Returns the steps backwards of the timer itself between two comparisons.
-pub(super) fn of_the_timer(case: &Case) -> Back {
+pub(super) fn timer_backward_steps(case: &Case) -> Back {
     let advances = case.evidence().advances.iter();
     gaps(case, |[_, timer, _], [_, next, _]| {
         next.wrapping_sub(*timer)
@@ -117,7 +117,7 @@ fn own_miscount(case: &Case) -> Option<String> {
 /// too large.
 fn miscounted(case: &Case, [least, most]: [f64; 2], step: f64, rate: f64) -> Option<String> {
     let [low, high] = case.evidence().passed_ns?.map(|ns| ns as f64);
-    let rate = HARDWARE + rate;
+    let rate = HARDWARE_TOLERANCE + rate;
     let off = most < low * (1.0 - rate) - 2.0 * step || least > high * (1.0 + rate) + 2.0 * step;
     off.then(|| {
         let counted = ns(f64::midpoint(least, most).max(0.0));

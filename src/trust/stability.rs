@@ -23,20 +23,20 @@ use timers::clock_sources;
 
 /// Largest rate error of a stable clock, as a share.
 /// *Definition*: the most that the kernel slews a clock (adjtimex(2)).
-const SLEW: f64 = 500e-6;
+const MAX_SLEW: f64 = 500e-6;
 
 /// Offset in ppm below which a clock stood still for most of the time.
 /// *Judgement*.
-const STILL: f64 = -900_000.0;
+const STILL_PPM: f64 = -900_000.0;
 
 /// Uncertainty in ppm above which a rate counts as unknown.
 /// *Judgement*: a step of a fifth of the time watched.
-const WORTHLESS: f64 = 200_000.0;
+const MAX_UNCERTAINTY_PPM: f64 = 200_000.0;
 
 /// Steps by which the update of a clock may be late. If the kernel moves a clock by its tick, it
 /// updates the clock when the CPU that keeps the tick runs again, and no time is lost. *Judgement*:
 /// ten ticks of 4 ms are as long as hypervisors that share CPUs keep one of them from running.
-const LATE: f64 = 10.0;
+const MAX_LATE_STEPS: f64 = 10.0;
 
 pub(super) fn judge(case: &Case) -> Stable {
     let series = comparisons(case, &case.evidence().series);
@@ -55,14 +55,14 @@ pub(super) fn judge(case: &Case) -> Stable {
             let expected = Expected {
                 rate,
                 uncertainty,
-                latest: LATE * case.step_ns().unwrap_or(0.0),
+                latest: MAX_LATE_STEPS * case.step_ns().unwrap_or(0.0),
             };
-            let most_ns = found.look(run, &expected);
+            let most_ns = found.check(run, &expected);
             if let Some(over_ns) = length(run).filter(|over_ns| *over_ns >= watched_ns) {
                 (watched_ns, smallest_jump_ns) = (over_ns, Some(most_ns));
             }
         }
-        found.look_at_work(case);
+        found.check_work(case);
     }
     let known = rates::known(case, &runs, uncertainty);
     let stable = Stable {
@@ -147,7 +147,7 @@ fn judge_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> Stabl
     let leaps = runs.iter().flat_map(|run| run.windows(2).filter_map(ahead));
     let leap = leaps.max_by(f64::total_cmp);
     let mut at_work = FoundInWindows::default();
-    at_work.look_at_work(case);
+    at_work.check_work(case);
     let stable = without_rate(stable);
     if let Some(leap) = leap {
         let cycles = leap / tick;
@@ -187,7 +187,7 @@ fn judge_wall_time(
     use Outcome::{Fail, NotTested, Pass};
     // The endpoints alone decide, because they are certain even if the rate varied in between.
     let (offset, uncertainty) = (1e6 * known.long.offset, 1e6 * known.long.uncertainty);
-    let is_off = offset.abs() - uncertainty > SLEW * 1e6;
+    let is_off = offset.abs() - uncertainty > MAX_SLEW * 1e6;
     let declared = case.trace.declared;
     // A process with a failed calibration occurs now and then in any run, so only a majority of
     // processes counts.
@@ -207,7 +207,7 @@ fn judge_wall_time(
             Fail,
             format!("it stood still or fell behind its reference {often}, by up to {most}"),
         )
-    } else if uncertainty > WORTHLESS {
+    } else if uncertainty > MAX_UNCERTAINTY_PPM {
         (
             NotTested,
             format!("its steps are too long for the {window} that it was watched"),
@@ -219,7 +219,7 @@ fn judge_wall_time(
             NotTested,
             format!("it keeps its rate over {window}, {unknown}"),
         )
-    } else if declared && offset < STILL {
+    } else if declared && offset < STILL_PPM {
         (
             Fail,
             format!("it stood still or fell behind its reference over {window}"),
@@ -341,7 +341,7 @@ fn blame_reference(case: &Case, stable: Stable) -> Stable {
 /// Returns the Allan deviations. The shortest windows come from the first run; the comparisons of
 /// each next run are farther apart and add longer windows only.
 fn allan(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
-    let of = |run: &Vec<Comparison>| {
+    let deviations = |run: &Vec<Comparison>| {
         let samples: Vec<(f64, f64)> = run
             .iter()
             .map(|c| (c.reference, c.timer - c.reference))
@@ -349,7 +349,7 @@ fn allan(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
         allan_deviations(&samples)
     };
     let mut points: Vec<AllanPoint> = Vec::new();
-    for (window, deviation) in runs.iter().flat_map(|run| of(run)) {
+    for (window, deviation) in runs.iter().flat_map(|run| deviations(run)) {
         let window_s = window * 1e-9;
         let is_next = points.last().is_none_or(|last| window_s > last.window_s);
         if is_next && (window_s + deviation).is_finite() {

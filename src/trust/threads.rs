@@ -91,7 +91,7 @@ pub(super) fn within_a_thread(case: &Case) -> Monotonic {
     let order = case.evidence().order.unwrap_or_default();
     let seen = case.profile.backward;
     // A clock that wraps may do so only between two answers.
-    let between = reference::of_the_timer(case);
+    let between = reference::timer_backward_steps(case);
     let backward = order.backward + seen.steps + between.steps;
     let largest = order.largest.max(seen.largest).max(between.largest);
     let largest_ns = (backward > 0).then(|| case.ns(largest as f64)).flatten();

@@ -1,6 +1,6 @@
 //! Derives events from samples of the clocks.
 
-use super::pause::Usual;
+use super::pause::MachineRates;
 use super::rates::{Change, Rates, Window};
 use super::samples::{Samples, Stability};
 use super::{Cause, Event, EventKind, Look, Machine};
@@ -21,15 +21,15 @@ const JUMP_NS: f64 = 20_000.0;
 
 /// Tolerated change of the rate of a counter between samples, as a share.
 /// *Judgement*: twenty times what a crystal does in a second.
-const WANDER: f64 = 2e-6;
+const MAX_RATE_WANDER: f64 = 2e-6;
 
 /// Deviation, as a share of the time between two samples, that may be a changed rate, which the
 /// windows detect. *Judgement*: twice the most that the kernel lets a rate be trimmed by.
-const ANOTHER_RATE: f64 = 1e-3;
+const RATE_CHANGE_SHARE: f64 = 1e-3;
 
 /// Seconds by which the RTC has to be ahead: each of two readings has an error of up to a second.
 /// *Computed*.
-const FROZEN_S: f64 = 2.0;
+const MIN_FROZEN_S: f64 = 2.0;
 
 const SECOND: f64 = 1e9;
 
@@ -41,7 +41,7 @@ pub struct Judge {
     first: Option<Look>,
     last: Option<Look>,
     machine: Option<(i64, Machine)>,
-    usual: Usual,
+    usual: MachineRates,
     slew: Rates,
     counter: Rates,
     /// The trim of the rate, in ppm, at the start of the last settled window of `slew` and at the
@@ -60,7 +60,7 @@ impl Judge {
             first: None,
             last: None,
             machine: None,
-            usual: Usual::default(),
+            usual: MachineRates::default(),
             slew: Rates::default(),
             counter: Rates::default(),
             trims: [None; 2],
@@ -96,7 +96,7 @@ impl Judge {
         let (Some(first), Some(last)) = (self.first.clone(), self.last.take()) else {
             self.note(&look);
             self.trims = [look.trim_ppm; 2];
-            self.last = Some(look.of_clocks());
+            self.last = Some(look.without_machine());
             self.first.clone_from(&self.last);
             return Vec::new();
         };
@@ -119,7 +119,7 @@ impl Judge {
             self.rates(&context, &last, paused, &mut events);
         }
         self.note(&look);
-        self.last = Some(look.of_clocks());
+        self.last = Some(look.without_machine());
         events
     }
 
@@ -144,7 +144,7 @@ impl Judge {
         let cause = self.usual.cause(look, late, waited);
         // The pause began between the last sample and the planned time of this one.
         let most = look.monotonic - last.monotonic;
-        events.push(context.of_time(EventKind::Pause, cause, late, [late, most.max(late)]));
+        events.push(context.time_event(EventKind::Pause, cause, late, [late, most.max(late)]));
         true
     }
 
@@ -162,7 +162,7 @@ impl Judge {
         let Some(rtc) = rtc else { return };
         let passed = (now - then) as f64 / SECOND;
         let stood = rtc as f64 - passed;
-        if stood >= FROZEN_S {
+        if stood >= MIN_FROZEN_S {
             let event = context.event(EventKind::Frozen, Cause::Machine, "s");
             events.push(Event {
                 size: Some(Interval::with_ends(stood, Some((stood - 1.0, stood + 1.0)))),
@@ -236,7 +236,7 @@ impl Judge {
             } else {
                 Cause::Counter
             };
-            events.push(context.of_time(EventKind::CounterJump, cause, jump.0, jump.1));
+            events.push(context.time_event(EventKind::CounterJump, cause, jump.0, jump.1));
             self.counter.forget();
             self.counted.forget();
             return;
@@ -248,7 +248,7 @@ impl Judge {
         if look.machine.is_some()
             && let Window::Changed(change) = self.counter.add(counted, passed, took)
         {
-            events.push(context.of_rate(EventKind::CounterRate, Cause::Counter, change));
+            events.push(context.rate_event(EventKind::CounterRate, Cause::Counter, change));
             self.counted.forget();
         }
     }
@@ -265,7 +265,7 @@ impl Judge {
         } else {
             Cause::Kernel
         };
-        context.of_rate(EventKind::Slew, cause, change)
+        context.rate_event(EventKind::Slew, cause, change)
     }
 
     /// Returns how far the counter deviates from its rate, with the lower and upper bound, in
@@ -275,9 +275,9 @@ impl Judge {
         let passed = (look.raw? - last.raw?) as f64;
         let counted = look.counter?.wrapping_sub(last.counter?) as i64 as f64;
         let off = counted / rate - passed;
-        let open =
-            bracket(look, last) as f64 + (passed.abs() + off.abs()) * (error / rate.abs() + WANDER);
-        (off.abs() > open + JUMP_NS + passed.abs() * ANOTHER_RATE)
+        let open = bracket(look, last) as f64
+            + (passed.abs() + off.abs()) * (error / rate.abs() + MAX_RATE_WANDER);
+        (off.abs() > open + JUMP_NS + passed.abs() * RATE_CHANGE_SHARE)
             .then_some((off as i64, [(off - open) as i64, (off + open) as i64]))
     }
 }
@@ -288,8 +288,8 @@ fn bracket(look: &Look, last: &Look) -> i64 {
 }
 
 fn since(first: &Look, look: &Look) -> f64 {
-    let of = |look: &Look| look.boottime.unwrap_or(look.monotonic);
-    (of(look) - of(first)) as f64 / SECOND
+    let time = |look: &Look| look.boottime.unwrap_or(look.monotonic);
+    (time(look) - time(first)) as f64 / SECOND
 }
 
 fn suspend(context: &EventContext<'_>, last: &Look, events: &mut Vec<Event>) -> bool {
@@ -302,7 +302,7 @@ fn suspend(context: &EventContext<'_>, last: &Look, events: &mut Vec<Event>) -> 
     if slept <= SUSPEND_NS.max(open) {
         return false;
     }
-    events.push(context.of_time(
+    events.push(context.time_event(
         EventKind::Suspend,
         Cause::Suspend,
         slept,
@@ -331,7 +331,7 @@ fn step(context: &EventContext<'_>, last: &Look, events: &mut Vec<Event>) {
     } else {
         Cause::ClockSet
     };
-    events.push(context.of_time(EventKind::Step, cause, set, [set - open, set + open]));
+    events.push(context.time_event(EventKind::Step, cause, set, [set - open, set + open]));
 }
 
 /// The first sample, and the sample that the events belong to.
@@ -353,7 +353,7 @@ impl EventContext<'_> {
         }
     }
 
-    fn of_time(&self, kind: EventKind, cause: Cause, size: i64, ends: [i64; 2]) -> Event {
+    fn time_event(&self, kind: EventKind, cause: Cause, size: i64, ends: [i64; 2]) -> Event {
         let [size, low, high] = [size, ends[0], ends[1]].map(|ns| ns as f64 / SECOND);
         Event {
             size: Some(Interval::with_ends(size, Some((low, high)))),
@@ -361,7 +361,7 @@ impl EventContext<'_> {
         }
     }
 
-    fn of_rate(&self, kind: EventKind, cause: Cause, change: Change) -> Event {
+    fn rate_event(&self, kind: EventKind, cause: Cause, change: Change) -> Event {
         let Change { ppm, error_ppm } = change;
         let ends = (ppm - error_ppm, ppm + error_ppm);
         Event {

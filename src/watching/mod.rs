@@ -55,7 +55,7 @@ pub struct Look {
 
 impl Look {
     /// Drops the state of the machine and keeps the clocks.
-    fn of_clocks(mut self) -> Self {
+    fn without_machine(mut self) -> Self {
         self.machine = None;
         self
     }

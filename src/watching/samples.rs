@@ -6,7 +6,7 @@ use crate::rate;
 
 /// Most samples that are kept; beyond this, every second one is dropped.
 /// *Judgement*: windows from a second up in an hour, from half a minute up in a day.
-const MOST: usize = 4096;
+const MAX_SAMPLES: usize = 4096;
 
 /// The Allan deviation for one window length.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ impl Samples {
             self.kept.push((time, ahead));
         }
         self.added += 1;
-        if self.kept.len() >= MOST {
+        if self.kept.len() >= MAX_SAMPLES {
             let mut at = 0;
             self.kept.retain(|_| {
                 at += 1;

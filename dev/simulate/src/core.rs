@@ -9,7 +9,7 @@ use simulated::Shared;
 use timers::Answer;
 
 use super::FREQUENCY;
-use timermeter::campaign::watch::STEADY;
+use timermeter::campaign::watch::MAX_FREQUENCY_CHANGE;
 use timermeter::hosts::bench::{CoreState, Gathered, Watcher};
 
 use timermeter::statistics::mean;
@@ -55,7 +55,7 @@ impl SimulatedCore {
             let before = self.look();
             let answer = question()?;
             let after = self.look();
-            let unstable = (after / before - 1.0).abs() > STEADY;
+            let unstable = (after / before - 1.0).abs() > MAX_FREQUENCY_CHANGE;
             if !unstable || dropped.len() + 1 == MOST_TRIES {
                 return Ok((
                     answer,

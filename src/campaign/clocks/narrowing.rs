@@ -11,7 +11,7 @@ use crate::trace::{Stored, Trace};
 
 /// Core frequency that is assumed if it was not observed, in hertz. Only Quality in cycles depends
 /// on it.
-const USUAL_HERTZ: f64 = 3e9;
+const ASSUMED_HERTZ: f64 = 3e9;
 
 /// The results of a timer that may be measured again, and the number of processes they come from.
 struct KnownTimer {
@@ -41,7 +41,7 @@ pub(super) struct Narrowing {
 impl Narrowing {
     /// Starts from the observations made so far.
     pub(super) fn new(subjects: &[Subject], hertz: Option<f64>) -> Self {
-        let hertz = hertz.unwrap_or(USUAL_HERTZ);
+        let hertz = hertz.unwrap_or(ASSUMED_HERTZ);
         let observed: Vec<Option<(&Stored, Option<f64>)>> = (subjects.iter())
             .map(|subject| Some((subject.outcome.as_ref().ok()?, ns_per_tick(subject))))
             .collect();

@@ -113,14 +113,14 @@ impl Subject {
         let trace = stored;
         trace.declared = self.timer.ns_per_tick.is_some();
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);
-        let of_reference = if trace.declared {
+        let reference_uncertainty = if trace.declared {
             0.0
         } else {
             trace.reference.rate_uncertainty
         };
         trace.ns_per_tick_uncertainty = agreed
             .map_or(0.0, |(_, uncertainty)| uncertainty)
-            .max(of_reference);
+            .max(reference_uncertainty);
         trace.core_hz = core_hz;
     }
 

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Time that the process stays on a CPU.
-const STAY: Duration = Duration::from_micros(300);
+const TIME_PER_CPU: Duration = Duration::from_micros(300);
 
 /// Runs `work` while another thread moves all threads of a process over these CPUs in turn, if
 /// there are at least two; then allows the process all of them again. `work` can read the number of
@@ -26,7 +26,7 @@ pub(super) fn while_migrating<T>(
             }
             let moved = timers::move_process(process, &[*cpu]);
             moves.fetch_add(u32::from(moved), Ordering::Relaxed);
-            thread::sleep(STAY);
+            thread::sleep(TIME_PER_CPU);
         }
         timers::move_process(process, cpus);
     };

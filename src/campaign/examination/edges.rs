@@ -88,15 +88,15 @@ impl Session {
             let (Some(first), Some(last)) = (compared.first(), compared.last()) else {
                 return Ok(());
             };
-            let a_step = pieces / (last[0].wrapping_sub(first[0]) as f64 / step).max(1.0);
+            let pieces_per_step = pieces / (last[0].wrapping_sub(first[0]) as f64 / step).max(1.0);
             if pieces > LOOK_AT_PIECES {
                 let readings: Vec<i64> = compared.iter().map(|[_, reading, _]| *reading).collect();
                 evidence.edges = edges::stretches(&readings);
             }
-            if pieces > LOOK_AT_PIECES && a_step > PIECES / 2.0 {
+            if pieces > LOOK_AT_PIECES && pieces_per_step > PIECES / 2.0 {
                 break;
             }
-            work = (work * a_step / PIECES).max(1.0);
+            work = (work * pieces_per_step / PIECES).max(1.0);
             pieces = steps * PIECES;
         }
         Ok(())

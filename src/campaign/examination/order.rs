@@ -59,8 +59,8 @@ impl Session {
             .into_iter()
             .filter(|round| !round.is_empty())
         {
-            let count = a_pair(plan.handoffs, cpus);
-            let handoffs = as_time_allows(count, |count| timer.handoffs_between(&round, count));
+            let count = handoffs_per_pair(plan.handoffs, cpus);
+            let handoffs = handoffs_in_time(count, |count| timer.handoffs_between(&round, count));
             let handoffs = match handoffs {
                 // The host cannot choose CPUs, or two threads cannot read the timer.
                 Err(Fault::Refused(_)) if threads.rounds == 0 => break,
@@ -77,7 +77,7 @@ impl Session {
             } else {
                 plan.handoffs
             };
-            let handoffs = as_time_allows(count, |count| Ok(vec![timer.handoffs(count)?]))?;
+            let handoffs = handoffs_in_time(count, |count| Ok(vec![timer.handoffs(count)?]))?;
             threads.rounds = 1;
             threads.pairs = handoffs
                 .iter()
@@ -101,7 +101,7 @@ pub(in crate::campaign) fn ordered(found: Ordered, moves: u32, cpus: u32) -> Ord
 
 /// Returns `most` handoffs per pair, or as many as fit in about `HANDOFFS_TAKE`: a few at first,
 /// then more per answer. If threads have to wait for a CPU, each handoff takes milliseconds.
-fn as_time_allows(
+fn handoffs_in_time(
     most: u32,
     mut ask: impl FnMut(u32) -> Answer<Vec<Vec<[i64; 2]>>>,
 ) -> Answer<Vec<Vec<[i64; 2]>>> {
@@ -122,7 +122,7 @@ fn as_time_allows(
 
 /// Returns the handoffs per pair, so that the total grows with the number of CPUs and not with its
 /// square.
-fn a_pair(handoffs: u32, cpus: u32) -> u32 {
+fn handoffs_per_pair(handoffs: u32, cpus: u32) -> u32 {
     (2 * handoffs / cpus.max(1)).clamp(FEW_HANDOFFS, handoffs)
 }
 
@@ -137,7 +137,7 @@ mod tests {
         // readings 0.3 µs on the wire.
         let seconds = |cpus: u32| {
             let all: Vec<u32> = (0..cpus).collect();
-            let count = f64::from(a_pair(Plan::DEFAULT.handoffs, cpus));
+            let count = f64::from(handoffs_per_pair(Plan::DEFAULT.handoffs, cpus));
             let round = |pairs: usize| {
                 count * 1e-6 + 2.0 * pairs as f64 * 50e-6 + pairs as f64 * count * 0.3e-6
             };

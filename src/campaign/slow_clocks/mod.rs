@@ -15,8 +15,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::{Answer, Fault};
 
-use watching::asleep;
 pub use watching::at_work;
+use watching::watch_asleep;
 
 use crate::campaign::choose::Settings;
 use crate::hosts::bench::Bench;
@@ -83,7 +83,7 @@ impl BackgroundWatcher {
         let watch = move || {
             let mut random = StdRng::seed_from_u64(settings.seed.wrapping_add(index as u64));
             let mut bench = slow.bench(Some(cpu), &settings)?;
-            let (intervals, moved) = asleep(
+            let (intervals, moved) = watch_asleep(
                 &mut bench,
                 &slow.reference,
                 &settings.plan,
@@ -128,7 +128,7 @@ pub fn together(slow: &[Slow], settings: &Settings, cpus: &[u32], seed: u64) -> 
         thread::scope(|scope| {
             let sleeper = scope.spawn(|| {
                 let mut bench = slow.bench(None, settings)?;
-                asleep(&mut bench, reference, plan, &mut naps, &over)
+                watch_asleep(&mut bench, reference, plan, &mut naps, &over)
             });
             let worked = (slow.bench(cpu, settings))
                 .and_then(|mut bench| at_work(&mut bench, reference, plan, &mut random));

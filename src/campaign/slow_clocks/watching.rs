@@ -32,8 +32,8 @@ pub fn at_work(
 ) -> Answer<Vec<Intervals>> {
     let mut groups = Vec::new();
     let mut steps = Steps::default();
-    let start = last(bench.reference.as_mut())?;
-    let mut before = last(bench.timer.as_mut())?;
+    let start = read_once(bench.reference.as_mut())?;
+    let mut before = read_once(bench.timer.as_mut())?;
     // If the reference stands still, the amount of work bounds the elapsed time.
     let most_questions = (plan.calls.slow_ns / (0.5 * INTERVAL_NS * f64::from(REPEAT))) as usize;
     loop {
@@ -45,7 +45,7 @@ pub fn at_work(
             .unwrap_or_default();
         // The movement of the timer between the intervals is added as another interval, so that no
         // step is missed.
-        let reading = last(bench.timer.as_mut())?;
+        let reading = read_once(bench.timer.as_mut())?;
         let shown = deltas
             .iter()
             .fold(0, |sum: i64, delta| sum.wrapping_add(*delta));
@@ -58,7 +58,7 @@ pub fn at_work(
             deltas: deltas.into(),
         });
         let elapsed_ns =
-            last(bench.reference.as_mut())?.wrapping_sub(start) as f64 * reference.ns_per_tick;
+            read_once(bench.reference.as_mut())?.wrapping_sub(start) as f64 * reference.ns_per_tick;
         let over = elapsed_ns >= plan.calls.slow_ns || groups.len() >= most_questions;
         if over || steps.are_enough() {
             return Ok(groups);
@@ -74,7 +74,7 @@ const NAP_NS: f64 = 2e6;
 ///
 /// # Errors
 /// The errors of the subjects on the bench.
-pub fn asleep(
+pub fn watch_asleep(
     bench: &mut Bench,
     reference: &Reference,
     plan: &Plan,
@@ -82,7 +82,12 @@ pub fn asleep(
     over: &AtomicBool,
 ) -> Answer<(Vec<Intervals>, Moved)> {
     let (mut groups, mut steps) = (Vec::new(), Steps::default());
-    let mut read = || Ok((last(bench.timer.as_mut())?, last(bench.reference.as_mut())?));
+    let mut read = || {
+        Ok((
+            read_once(bench.timer.as_mut())?,
+            read_once(bench.reference.as_mut())?,
+        ))
+    };
     let begin = read()?;
     let mut before = begin;
     // If the reference stands still, as in a simulated world, the number of naps bounds the elapsed
@@ -116,9 +121,9 @@ pub fn asleep(
 }
 
 /// Steps that are sufficient to find their length.
-const ENOUGH: usize = 48;
+const SUFFICIENT_STEPS: usize = 48;
 /// Steps of exactly one tick that are sufficient: a step cannot be shorter than a tick.
-const ENOUGH_TICKS: usize = 2;
+const SUFFICIENT_TICKS: usize = 2;
 
 /// Counts movements of a timer: all, those by one tick, and intervals without movement.
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,15 +142,16 @@ impl Steps {
 
     fn are_enough(&self) -> bool {
         let only_ticks =
-            self.ticks == self.all && self.ticks >= ENOUGH_TICKS && self.zeros > self.ticks;
+            self.ticks == self.all && self.ticks >= SUFFICIENT_TICKS && self.zeros > self.ticks;
         // A timer that makes its readings unique moves by one tick at every read, which is no step.
-        let enough = self.all - self.ticks >= ENOUGH || (self.zeros > 0 && self.all >= ENOUGH);
+        let enough = self.all - self.ticks >= SUFFICIENT_STEPS
+            || (self.zeros > 0 && self.all >= SUFFICIENT_STEPS);
         only_ticks || enough
     }
 }
 
 /// Returns a new reading.
-fn last(subject: &mut dyn Subject) -> Answer<i64> {
+fn read_once(subject: &mut dyn Subject) -> Answer<i64> {
     subject
         .readings(1)?
         .pop()

@@ -20,9 +20,9 @@ const SCAN_NS: f64 = 3e6;
 /// Steps that a scan spans, so that the grid of wake-up times becomes visible.
 const STEPS_A_SCAN: f64 = 2.5;
 /// Share of a uniform distribution between its 10 % and 90 % quantiles.
-const EVENLY: f64 = 0.8;
+const MIDDLE_SHARE: f64 = 0.8;
 /// Fewest waits of the first scan.
-const FEWEST: u32 = 8;
+const MIN_SCAN_WAITS: u32 = 8;
 /// Upper limit of random pauses, in steps of the timer; its lower and upper bound, in nanoseconds.
 const STEPS_A_PAUSE: f64 = 2.0;
 const SHORTEST_PAUSE_NS: f64 = 2e4;
@@ -30,9 +30,9 @@ const LONGEST_PAUSE_NS: f64 = 2e7;
 /// Waits longer than this, in nanoseconds, get half the time of others.
 const LONG_NS: u64 = 5_000_000;
 /// Waits of the loop that does not wait.
-const EMPTY: u32 = 200;
+const FLOOR_WAITS: u32 = 200;
 /// Divisor of the waits of a length for the waits of 0 and of 1 ns.
-const FLOORS: u32 = 4;
+const SHORT_WAIT_DIVISOR: u32 = 4;
 /// Total length of the waits in one question, in nanoseconds; the user can interrupt between
 /// questions.
 const QUESTION_NS: f64 = 1e9;
@@ -75,7 +75,11 @@ impl WaitBench {
                 pause_ns: pause_ns as u64,
                 break_ns,
             };
-            waits.extend(asked(self.timer.as_mut(), &self.reference, request)?);
+            waits.extend(request_waits(
+                self.timer.as_mut(),
+                &self.reference,
+                request,
+            )?);
             let late = |wait: &Wait| wait.late_ns(self.reference.ns_per_tick);
             if break_ns.is_some_and(|most| waits.iter().any(|wait| late(wait) > most as f64)) {
                 break;
@@ -91,11 +95,11 @@ impl WaitBench {
         };
         let request = WaitRequest {
             lengths_ns: &[0],
-            repeat: EMPTY,
+            repeat: FLOOR_WAITS,
             pause_ns: 0,
             break_ns: None,
         };
-        asked(floor.as_mut(), &self.reference, request)
+        request_waits(floor.as_mut(), &self.reference, request)
     }
 
     fn rough(&self, waits: &[Wait]) -> Option<Rough> {
@@ -113,12 +117,15 @@ impl WaitBench {
 
     /// Makes a few waits of the requested lengths to choose the pauses, if no scan is planned. The
     /// waits are not kept.
-    fn tried(&mut self, lengths_ns: &[u64], plan: &WaitPlan) -> Answer<Rough> {
+    fn try_lengths(&mut self, lengths_ns: &[u64], plan: &WaitPlan) -> Answer<Rough> {
         let all: u64 = lengths_ns.iter().sum();
         let fit = (plan.scan_ns / (all as f64).max(1.0)) as usize;
-        let each = fit.clamp(1, (FEWEST as usize).div_ceil(lengths_ns.len().max(1)));
+        let each = fit.clamp(
+            1,
+            (MIN_SCAN_WAITS as usize).div_ceil(lengths_ns.len().max(1)),
+        );
         let waits = self.waits(&lengths_ns.repeat(each), SHORTEST_PAUSE_NS, None)?;
-        self.rough(&waits).ok_or_else(unanswered)
+        self.rough(&waits).ok_or_else(no_waits_fault)
     }
 
     /// Makes waits of random lengths between `from` and `to` nanoseconds.
@@ -131,7 +138,7 @@ impl WaitBench {
 }
 
 /// Returns the waits that a host reports, after checking that they are possible.
-fn asked(
+fn request_waits(
     timer: &mut dyn WaitSubject,
     reference: &Reference,
     request: WaitRequest,
@@ -189,7 +196,7 @@ pub fn explore(
     };
     let only = plan.scan == 0;
     let rough = if only {
-        bench.tried(lengths_ns, plan)?
+        bench.try_lengths(lengths_ns, plan)?
     } else {
         scan(bench, before, plan, &mut run.scans, random)?
     };
@@ -203,7 +210,7 @@ pub fn explore(
         all.shuffle(random);
         all
     };
-    let floors = [0, 1].map(|length| (length, plan.waits / FLOORS));
+    let floors = [0, 1].map(|length| (length, plan.waits / SHORT_WAIT_DIVISOR));
     let mut floors = if only { Vec::new() } else { floors.to_vec() };
     let mut chosen: Vec<(u64, u32)> = lengths_ns.iter().map(|&ns| (ns, plan.waits)).collect();
     if bench.break_ns.is_none() {
@@ -230,7 +237,7 @@ fn requests(lengths: &[(u64, u32)], plan: &WaitPlan, rough: &Rough) -> Vec<u64> 
         } else {
             plan.length_ns
         };
-        let count = (most_ns / takes(length as f64, rough)) as u32;
+        let count = (most_ns / wait_time_ns(length as f64, rough)) as u32;
         let count = count.clamp(FEWEST_OF_LENGTH, most.max(FEWEST_OF_LENGTH));
         std::iter::repeat_n(length, count as usize)
     });
@@ -239,17 +246,17 @@ fn requests(lengths: &[(u64, u32)], plan: &WaitPlan, rough: &Rough) -> Vec<u64> 
 
 /// Returns the expected time of a wait of that length including the pause before it, in
 /// nanoseconds.
-fn takes(length: f64, rough: &Rough) -> f64 {
+fn wait_time_ns(length: f64, rough: &Rough) -> f64 {
     length + rough.median.max(0.0) + pause(rough) / 2.0
 }
 
-fn unanswered() -> Fault {
+fn no_waits_fault() -> Fault {
     Fault::Refused("it answered no wait".into())
 }
 
 fn pause(rough: &Rough) -> f64 {
     // The spread of the lateness indicates the length of a step.
-    let step = rough.width / EVENLY;
+    let step = rough.width / MIDDLE_SHARE;
     let pause = if STEPS_A_PAUSE * step <= LONGEST_PAUSE_NS {
         STEPS_A_PAUSE * step
     } else {

@@ -16,17 +16,17 @@ const STANDSTILL_NS: f64 = 1e9;
 /// `READINGS_NS`: CPU time is reported in ticks of up to 1/64 s, and is read before and after the
 /// reference.
 /// *Judgement*.
-const TICKS: f64 = 2.0;
+const MAX_CPU_TIME_RATIO: f64 = 2.0;
 /// CPU time that readings before and after those of the reference may add, in nanoseconds.
 /// *Judgement*.
 const READINGS_NS: f64 = 1e5;
 /// Excessive waits from which a majority is significant.
 /// *Judgement*.
-const SEVERAL: usize = 5;
+const MIN_EXCESSIVE_WAITS: usize = 5;
 /// Factor for missed periods relative to the expirations that fit into the elapsed time plus one: a
 /// period is rounded by less than itself, or the timer does not keep to it at all.
 /// *Judgement*.
-const ROUNDED: f64 = 2.0;
+const MAX_MISSED_RATIO: f64 = 2.0;
 
 /// Checks reported waits, each with its requested length in nanoseconds. `cpus` is the number of
 /// CPUs that all threads of the host may use, because some hosts report the CPU time of all their
@@ -65,10 +65,10 @@ pub(super) fn waits<'a>(
             ));
         }
         all += 1;
-        let usual = threads * (TICKS * took.max(0.0) + READINGS_NS);
+        let usual = threads * (MAX_CPU_TIME_RATIO * took.max(0.0) + READINGS_NS);
         excessive += usize::from(wait.cpu_ns.is_some_and(|ns| ns as f64 > usual));
     }
-    if excessive >= SEVERAL && 2 * excessive > all {
+    if excessive >= MIN_EXCESSIVE_WAITS && 2 * excessive > all {
         return Err(impossible(
             "a wait",
             "most computed for longer than they took",
@@ -121,7 +121,7 @@ pub(super) fn wakeups(
         .iter()
         .map(|wakeup| wakeup.expirations.saturating_sub(1) as f64)
         .sum();
-    if missed > ROUNDED * (reference.ns(from, last.at) / period_ns.max(1) as f64 + 1.0) {
+    if missed > MAX_MISSED_RATIO * (reference.ns(from, last.at) / period_ns.max(1) as f64 + 1.0) {
         let period = time(period_ns as f64);
         let why = format!("{missed} periods of {period} were missed in {passed}");
         return Err(impossible("wake-ups", &why));
@@ -201,7 +201,7 @@ mod tests {
                 "{reported}"
             );
         }
-        let reported = judged(&[(1_000_000, Some(11_000_000), None); SEVERAL]);
+        let reported = judged(&[(1_000_000, Some(11_000_000), None); MIN_EXCESSIVE_WAITS]);
         assert!(
             reported.contains("most computed for longer than they took"),
             "{reported}"

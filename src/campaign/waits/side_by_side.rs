@@ -18,7 +18,7 @@ use crate::trace::{WaitRun, WaitTrace};
 
 /// Primitives that wait at the same time per CPU: they wake so rarely that they hardly delay each
 /// other.
-const A_CPU: usize = 16;
+const PRIMITIVES_PER_CPU: usize = 16;
 
 /// Copies of the subjects that make long waits in a round, with their indices.
 pub(super) struct SideBySide(Vec<(usize, Subject<WaitTrace>)>);
@@ -66,7 +66,7 @@ impl SideBySide {
 
     /// Makes the long waits of each subject in a separate process.
     pub(super) fn observe(&self, hosts: &[Host], settings: &WaitSettings, seed: u64) -> Observed {
-        let together = A_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
+        let together = PRIMITIVES_PER_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
         let chunks = self.0.chunks(together);
         chunks
             .flat_map(|some| observe_together(hosts, some, settings, seed))

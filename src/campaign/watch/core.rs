@@ -11,13 +11,13 @@ use timers::{CoreFrequency, CoreFrequencyMeter};
 
 /// Samples that are kept to know the speed of the unshared core.
 /// *Judgement*.
-const HISTORY: usize = 400;
+const MAX_SAMPLES: usize = 400;
 /// Fewest samples for a decision about sharing.
 /// *Judgement*.
-const FEWEST: usize = 20;
+const MIN_SAMPLES: usize = 20;
 /// Share of the best additions per cycle below which a core counts as shared. *Seen*: sharing
 /// halves the additions a cycle.
-const SHARED: f64 = 0.9;
+const SHARED_SHARE: f64 = 0.9;
 
 /// A sampling thread on the CPU that measures.
 pub struct Core {
@@ -66,11 +66,11 @@ impl Core {
 
     /// Adds a sample that a process on this core took.
     pub fn remember(&mut self, core_frequency: CoreFrequency) {
-        if self.widths.len() < HISTORY {
+        if self.widths.len() < MAX_SAMPLES {
             self.widths.push(core_frequency.width);
         } else {
             self.widths[self.oldest] = core_frequency.width;
-            self.oldest = (self.oldest + 1) % HISTORY;
+            self.oldest = (self.oldest + 1) % MAX_SAMPLES;
         }
     }
 
@@ -84,8 +84,8 @@ impl Core {
 
 fn is_shared(widths: &[f64], width: f64) -> bool {
     use crate::statistics::{quantile, sorted};
-    widths.len() >= FEWEST
-        && quantile(&sorted(widths), 0.9).is_some_and(|best| width < SHARED * best)
+    widths.len() >= MIN_SAMPLES
+        && quantile(&sorted(widths), 0.9).is_some_and(|best| width < SHARED_SHARE * best)
 }
 
 #[cfg(test)]

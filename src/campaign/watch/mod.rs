@@ -63,7 +63,7 @@ impl Disturbance {
 
 /// Relative difference of the frequencies before and after a window that counts as a change.
 /// *Judgement*.
-pub const STEADY: f64 = 0.015;
+pub const MAX_FREQUENCY_CHANGE: f64 = 0.015;
 /// Most attempts for a window.
 /// *Judgement*.
 const MOST_TRIES: u32 = 5;
@@ -75,7 +75,7 @@ const MOST_DROPPED: u32 = 40;
 const SHORTEST_PORTION: u32 = 30;
 /// Further windows of a campaign that may be dropped for a bearable cause, for each requested
 /// window. This bounds the time that a busy neighbour may cost. *Judgement*.
-const CREDIT: f64 = 0.7;
+const CREDIT_PER_WINDOW: f64 = 0.7;
 /// Length of a single pause to wait for a shared core.
 /// *Judgement*.
 const PAUSE: Duration = Duration::from_micros(500);
@@ -161,7 +161,7 @@ impl Watch {
     }
 
     /// Samples the core, waiting until it is not shared or the patience is used up.
-    fn calm(&mut self) -> Option<CoreFrequency> {
+    fn wait_until_unshared(&mut self) -> Option<CoreFrequency> {
         let mut core_frequency = self.look()?;
         for _ in 0..MOST_PAUSES {
             if !self.is_shared(core_frequency) || self.patience < PAUSE {

@@ -8,8 +8,8 @@ use timers::Answer;
 use timers::os::Counters;
 
 use super::{
-    CREDIT, CoreState, Disturbance, Gathered, Look, MOST_DROPPED, MOST_TRIES, SHORTEST_PORTION,
-    STEADY, Watch, Watcher, counted,
+    CREDIT_PER_WINDOW, CoreState, Disturbance, Gathered, Look, MAX_FREQUENCY_CHANGE, MOST_DROPPED,
+    MOST_TRIES, SHORTEST_PORTION, Watch, Watcher, counted,
 };
 use crate::hosts::connection::Connection;
 
@@ -84,7 +84,7 @@ impl ProcessWatch {
         let mut all: Vec<T> = Vec::new();
         let (mut frequencies, mut unstable) = (Vec::new(), false);
         let (mut portion, mut tries) = (repeat, 0);
-        self.watch.borrow_mut().credit += if self.patient { CREDIT } else { 0.0 };
+        self.watch.borrow_mut().credit += if self.patient { CREDIT_PER_WINDOW } else { 0.0 };
         while (all.len() as u32) < repeat {
             let count = portion.min(repeat - all.len() as u32);
             let (answer, core_hz, disturbance) = self.window(|| question(count))?;
@@ -183,7 +183,7 @@ impl ProcessWatch {
         if self.itself.is_some() {
             let mut watch = self.watch.borrow_mut();
             if watch.was_shared {
-                watch.calm();
+                watch.wait_until_unshared();
             }
             return Look::default();
         }
@@ -197,7 +197,7 @@ impl ProcessWatch {
             }
         }
         let mut watch = self.watch.borrow_mut();
-        let core_frequency = watch.calm();
+        let core_frequency = watch.wait_until_unshared();
         Look {
             counters: watch.counts.of_process(self.process),
             core_frequency,
@@ -251,7 +251,8 @@ impl ProcessWatch {
         if watch.is_shared(before) || watch.is_shared(after) {
             return Some(Disturbance::SharedCore);
         }
-        ((after.hertz / before.hertz - 1.0).abs() > STEADY).then_some(Disturbance::FrequencyChange)
+        ((after.hertz / before.hertz - 1.0).abs() > MAX_FREQUENCY_CHANGE)
+            .then_some(Disturbance::FrequencyChange)
     }
 }
 

@@ -6,7 +6,7 @@
 //! differ by milliseconds. A single answer therefore disqualifies no timer, and several answers
 //! count only if their result holds whichever answer is left out.
 
-use super::{SLEW, answered};
+use super::{MAX_SLEW, answered};
 use crate::model::{Outcome, Stable};
 use crate::text::numbers::significant;
 use crate::trace::{Meanwhile, Moved};
@@ -20,16 +20,16 @@ const COLD_NS: f64 = 1e5;
 
 /// Largest useful uncertainty of a rate, as a share: a larger one does not exclude the rates that a
 /// clock may be slewed by. *Definition*.
-const KNOWN: f64 = SLEW;
+const MAX_RATE_UNCERTAINTY: f64 = MAX_SLEW;
 
 /// Share by which answers may differ beyond their uncertainties: in one window the clock was slewed
 /// one way, in the next the other. *Computed*.
-const SLEWED: f64 = 2.0 * SLEW;
+const MAX_SLEW_CHANGE: f64 = 2.0 * MAX_SLEW;
 
 /// Share of the elapsed time below which a clock stood still. If it stood still only while the
 /// thread slept, that shows what the clock counts, and nothing about its rate. *Judgement*: as
 /// `STILL_ASLEEP`.
-const STILL: f64 = 0.3;
+const STILL_SHARE: f64 = 0.3;
 
 /// The rate that one answer shows.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
         false => 0,
     };
     let (outcome, finding) = match off {
-        0 if known.uncertainty > KNOWN => {
+        0 if known.uncertainty > MAX_RATE_UNCERTAINTY => {
             let finding = format!(
                 "its rate is known to ± {} ppm only, as its host cannot compare it with its reference",
                 significant(1e6 * known.uncertainty, 2)
@@ -121,20 +121,20 @@ fn answers(case: &Case) -> Vec<RateAnswer> {
     let Some(step) = case.step_ns() else {
         return Vec::new();
     };
-    let of = |moved: &Moved| {
+    let answer = |moved: &Moved| {
         let window = moved.reference as f64 * reference.ns_per_tick;
         let offset = case.ns(moved.timer as f64)? / window - 1.0;
         let uncertainty = (step + reference.uncertainty_ns() + 2.0 * cost + COLD_NS) / window;
         let spun = moved.meanwhile == Meanwhile::Spin;
-        (window > 0.0 && uncertainty < super::WORTHLESS * 1e-6).then_some(RateAnswer {
+        (window > 0.0 && uncertainty < super::MAX_UNCERTAINTY_PPM * 1e-6).then_some(RateAnswer {
             offset,
             uncertainty,
             window,
             spun,
         })
     };
-    let mut answers: Vec<RateAnswer> = case.evidence().advances.iter().filter_map(of).collect();
-    let moves = |answer: &RateAnswer| 1.0 + answer.offset >= STILL;
+    let mut answers: Vec<RateAnswer> = case.evidence().advances.iter().filter_map(answer).collect();
+    let moves = |answer: &RateAnswer| 1.0 + answer.offset >= STILL_SHARE;
     if answers.iter().any(|answer| answer.spun && moves(answer)) {
         answers.retain(|answer| answer.spun || moves(answer));
     }
@@ -145,7 +145,7 @@ fn answers(case: &Case) -> Vec<RateAnswer> {
 /// answers.
 fn agree(answers: &[RateAnswer]) -> bool {
     let explained = |a: &RateAnswer, b: &RateAnswer| {
-        (a.offset - b.offset).abs() <= a.uncertainty + b.uncertainty + SLEWED
+        (a.offset - b.offset).abs() <= a.uncertainty + b.uncertainty + MAX_SLEW_CHANGE
     };
     answers
         .iter()
@@ -156,7 +156,7 @@ fn agree(answers: &[RateAnswer]) -> bool {
 /// Returns the number of agreeing answers that prove the clock too fast, or too slow, whichever is
 /// larger. The other answers may be too short to prove it.
 fn off(answers: &[RateAnswer], rate_uncertainty: f64) -> usize {
-    let least = |answer: &RateAnswer| answer.uncertainty + rate_uncertainty + SLEW;
+    let least = |answer: &RateAnswer| answer.uncertainty + rate_uncertainty + MAX_SLEW;
     let off = |sign: f64| {
         let says = |answer: &&RateAnswer| sign * answer.offset > least(answer);
         answers.iter().filter(says).count()

@@ -54,8 +54,8 @@ pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) ->
     let mut long = between(run.first()?, run.last()?, uncertainty)?;
     let scatter = scatter(run, long, uncertainty);
     long.uncertainty += case.trace.reference.rate_uncertainty;
-    let others = of_processes(case, uncertainty);
-    let middle = |of: fn(&Rate) -> f64| median(others.iter().map(of).collect::<Vec<_>>());
+    let others = process_rates(case, uncertainty);
+    let middle = |value: fn(&Rate) -> f64| median(others.iter().map(value).collect::<Vec<_>>());
     let (typical, resolved) = (
         middle(|rate| rate.offset),
         middle(|rate| rate.uncertainty).unwrap_or(0.0),
@@ -89,7 +89,7 @@ pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) ->
         }),
         off: others
             .iter()
-            .filter(|rate| proven_off(rate) > super::SLEW)
+            .filter(|rate| proven_off(rate) > super::MAX_SLEW)
             .count() as u32,
         farthest: others
             .into_iter()
@@ -139,7 +139,7 @@ fn scatter(run: &[Comparison], whole: Rate, uncertainty: f64) -> f64 {
 
 /// Returns the rates of fresh processes, each from its beginning to its end, if a process may
 /// determine the rate itself.
-fn of_processes(case: &Case, uncertainty: f64) -> Vec<Rate> {
+fn process_rates(case: &Case, uncertainty: f64) -> Vec<Rate> {
     if !case.trace.declared || !matches!(case.claimed(), None | Some(Counted::Wall)) {
         return Vec::new();
     }

@@ -1,7 +1,7 @@
 //! Comparisons of a timer with its reference, and the jumps and freezes in the windows between
 //! them.
 
-use super::SLEW;
+use super::MAX_SLEW;
 use crate::statistics::median;
 use crate::trust::Case;
 
@@ -39,22 +39,22 @@ impl FoundInWindows {
     /// Finds intervals with much work in which the timer hardly moved: interruptions only make
     /// intervals longer, so the clock stood still. Some runtimes recompile the work and run it
     /// several times as fast, but not a hundred times.
-    pub fn look_at_work(&mut self, case: &Case) {
+    pub fn check_work(&mut self, case: &Case) {
         /// Shortest work that is checked, in steps of the timer.
         /// *Judgement*: runtimes do work several times as fast, not a hundred times.
-        const STEPS: f64 = 200.0;
+        const MIN_WORK_STEPS: f64 = 200.0;
         /// Steps that a clock that stands still may nevertheless show.
         /// *Judgement*.
-        const STILL: f64 = 2.0;
+        const MAX_STILL_STEPS: f64 = 2.0;
         let (Some(step), Some(ns)) = (case.step_ns(), case.profile.ns_per_tick) else {
             return;
         };
-        let shortest = (STEPS * step).max(1_000.0);
+        let shortest = (MIN_WORK_STEPS * step).max(1_000.0);
         for group in case.trace.runs.iter().flat_map(|run| &run.intervals) {
             let expected = group.work as f64 * case.trace.reference.ns_per_work;
             for &delta in group.deltas.iter().filter(|&&delta| delta >= 0) {
                 let missing = expected - delta as f64 * ns;
-                if expected >= shortest && delta as f64 * ns <= STILL * step {
+                if expected >= shortest && delta as f64 * ns <= MAX_STILL_STEPS * step {
                     self.freezes += 1;
                     self.largest_freeze = self.largest_freeze.max(missing);
                 }
@@ -64,7 +64,7 @@ impl FoundInWindows {
 
     /// Checks all windows of a run. Returns the largest jump, in nanoseconds, that the worst window
     /// may contain within the explained difference, even if another error moved the other way.
-    pub fn look(&mut self, run: &[Comparison], expected: &Expected) -> f64 {
+    pub fn check(&mut self, run: &[Comparison], expected: &Expected) -> f64 {
         let (mut at, mut hidden) = (0, 0.0_f64);
         while let Some(window) = run.get(at..at + 2) {
             let (off, explained) = expected.off(window[0], window[1]);
@@ -123,7 +123,7 @@ impl Expected {
     fn off(&self, first: Comparison, last: Comparison) -> (f64, f64) {
         let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);
         let explained = 2.0 * (first.uncertainty + last.uncertainty + self.uncertainty)
-            + (2.0 * SLEW + self.rate.1) * passed.abs();
+            + (2.0 * MAX_SLEW + self.rate.1) * passed.abs();
         (moved - self.rate.0 * passed, explained)
     }
 
@@ -164,14 +164,14 @@ impl Expected {
 /// that of the middle window if they differ, because the clock jumped in between. The uncertainty
 /// of a window is that of its reads divided by its length.
 pub(super) fn usual_rate(run: &[Comparison], uncertainty: f64) -> (f64, f64) {
-    let of = |first: &Comparison, last: &Comparison| {
+    let rate = |first: &Comparison, last: &Comparison| {
         let passed = last.reference - first.reference;
         let uncertain = (first.uncertainty + last.uncertainty + uncertainty) / passed;
         (passed > 0.0).then(|| ((last.timer - first.timer) / passed, uncertain))
     };
     let windows: Vec<(f64, f64)> = run
         .windows(2)
-        .filter_map(|pair| of(&pair[0], &pair[1]))
+        .filter_map(|pair| rate(&pair[0], &pair[1]))
         .collect();
     let middle =
         |figure: fn(&(f64, f64)) -> f64| median(windows.iter().map(figure).collect::<Vec<_>>());
@@ -181,7 +181,7 @@ pub(super) fn usual_rate(run: &[Comparison], uncertainty: f64) -> (f64, f64) {
     let whole = run
         .first()
         .zip(run.last())
-        .and_then(|(first, last)| of(first, last));
+        .and_then(|(first, last)| rate(first, last));
     whole
         .filter(|whole| (whole.0 - usual.0).abs() <= usual.1)
         .unwrap_or(usual)
@@ -195,7 +195,7 @@ pub(super) fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
     let Some(&[start, zero, _]) = raw.first() else {
         return Vec::new();
     };
-    let of = |&[before, timer, after]: &[i64; 3]| {
+    let comparison = |&[before, timer, after]: &[i64; 3]| {
         let since = |ticks: i64| ticks.wrapping_sub(start) as f64 * reference_ns;
         Comparison {
             reference: f64::midpoint(since(before), since(after)),
@@ -203,7 +203,7 @@ pub(super) fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
             uncertainty: (since(after) - since(before)).max(0.0) / 2.0,
         }
     };
-    raw.iter().map(of).collect()
+    raw.iter().map(comparison).collect()
 }
 
 /// Returns the run with the longest watched time.

@@ -3,17 +3,20 @@
 use rand::rngs::StdRng;
 use timers::Answer;
 
-use super::{EVENLY, FEWEST, Rough, SCAN_NS, STEPS_A_SCAN, WaitBench, takes, unanswered};
+use super::{
+    MIDDLE_SHARE, MIN_SCAN_WAITS, Rough, SCAN_NS, STEPS_A_SCAN, WaitBench, no_waits_fault,
+    wait_time_ns,
+};
 use crate::campaign::waits::plan::WaitPlan;
 use crate::trace::{Wait, WaitRun};
 use crate::waits::longest_step_ns;
 
 /// Lateness may be spread over up to this many steps and is still explained by them.
 /// *Judgement*: the width of twenty latenesses is off by a fifth.
-const EXPLAINED: f64 = 1.5;
+const MAX_SPREAD_STEPS: f64 = 1.5;
 /// Factor by which the next scan is longer. It is the same in all processes, so that their scans
 /// can be analysed together.
-const LONGER: f64 = 4.0;
+const SCAN_GROWTH: f64 = 4.0;
 /// A scan longer than this, in nanoseconds, is the last.
 const LONGEST_SCAN_NS: f64 = 3e7;
 /// Fewest waits of a longer scan, which is only made for primitives that seem to have long steps:
@@ -32,25 +35,27 @@ pub(super) fn scan(
     scans: &mut Vec<Vec<Wait>>,
     random: &mut StdRng,
 ) -> Answer<Rough> {
-    let first = bench.scan([0.0, SCAN_NS], FEWEST, random)?;
-    let rough = bench.rough(&first).ok_or_else(unanswered)?;
+    let first = bench.scan([0.0, SCAN_NS], MIN_SCAN_WAITS, random)?;
+    let rough = bench.rough(&first).ok_or_else(no_waits_fault)?;
     let (most, most_ns) = if rough.width > WIDE_NS {
         plan.wide_scan
     } else {
         (plan.scan, plan.scan_ns)
     };
-    let count = ((most_ns / (takes(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32).clamp(FEWEST, most);
+    let count = ((most_ns / (wait_time_ns(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32)
+        .clamp(MIN_SCAN_WAITS, most);
     let mut scan = first;
-    scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(FEWEST), random)?);
+    scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(MIN_SCAN_WAITS), random)?);
     let mut rough = bench.rough(&scan).unwrap_or(rough);
     let mut to = SCAN_NS;
     scans.push(scan);
     // With steps of a given length, lateness is spread evenly over it. If a step is longer than the
     // scan, the spread is limited by the scan. Few latenesses give only a rough length, so a step
     // that the scans show and that explains the spread is accepted.
-    while to < LONGEST_SCAN_NS && STEPS_A_SCAN * rough.width / EVENLY > to {
-        let explains =
-            |shown: f64| EXPLAINED * shown > rough.width / EVENLY && STEPS_A_SCAN * shown <= to;
+    while to < LONGEST_SCAN_NS && STEPS_A_SCAN * rough.width / MIDDLE_SHARE > to {
+        let explains = |shown: f64| {
+            MAX_SPREAD_STEPS * shown > rough.width / MIDDLE_SHARE && STEPS_A_SCAN * shown <= to
+        };
         let scans_alone = |scans: &Vec<Vec<Wait>>| WaitRun {
             scans: scans.clone(),
             ..WaitRun::default()
@@ -64,7 +69,7 @@ pub(super) fn scan(
         if longest_step_ns(&runs, &bench.reference).is_some_and(explains) {
             break;
         }
-        to *= LONGER;
+        to *= SCAN_GROWTH;
         let count = ((most_ns / (0.75 * to + rough.median.max(0.0))) as u32)
             .clamp(FEWEST_OF_LONG.min(most), most);
         let scan = bench.scan([0.0, to], count, random)?;
