@@ -1,27 +1,27 @@
-//! Globs on the ids of timers: `*`, `?`, `[abc]`, `{a,b}`.
+//! Matches the ids of timers with globs: `*`, `?`, `[abc]`, `{a,b}`.
 
 /// A glob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob(String);
 
 impl Glob {
-    /// Reads a glob.
+    /// Parses a glob.
     ///
     /// # Errors
-    /// Says what is wrong with it.
+    /// Describes the syntax error.
     pub fn read(text: &str) -> Result<Self, String> {
         fast_glob::validate(text).map_err(|error| error.to_string())?;
         Ok(Self(no_path(text)))
     }
 
-    /// Whether it means that id.
+    /// Whether the glob matches the id.
     #[must_use]
     pub fn matches(&self, id: &str) -> bool {
         fast_glob::glob_match(&self.0, no_path(id))
     }
 }
 
-/// An id is no path: `*` stands for a slash as for any other character.
+/// Replaces slashes, because an id is not a path and `*` matches slashes too.
 fn no_path(text: &str) -> String {
     text.replace('/', "\u{1f}")
 }

@@ -1,5 +1,5 @@
-//! Files that others wrote: regular ones only, as a pipe in a folder may never say anything and a
-//! device never end, and no more of them than what is looked for can be long.
+//! Reads files that other programs wrote. Only regular files of limited size are read, because a
+//! pipe in a folder may block forever and a device may never end.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,13 +7,13 @@ use std::path::Path;
 
 use timers::os::files;
 
-/// Bytes of the longest report that is read; most take some hundred thousand.
+/// The longest report that is read, in bytes; most reports have some hundred thousand bytes.
 pub const LONGEST_REPORT: u64 = 10 << 20;
 
-/// Reads a file into `buffer`, from its beginning.
+/// Reads a file into `buffer`, replacing its content.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, or is longer than `most` bytes.
+/// When the file cannot be read, is not a regular file, or is longer than `most` bytes.
 pub fn read(path: &Path, most: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
     open(path)?
@@ -30,11 +30,11 @@ pub fn read(path: &Path, most: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a regular file, or what the caller of this program opened for it: `-`, `/dev/stdin`,
-/// `/dev/fd/63` as of `<(…)`.
+/// Opens a regular file, or a descriptor that the calling process passed: `-`, `/dev/stdin`, or
+/// `/dev/fd/63` from the shell's `<(…)`.
 ///
 /// # Errors
-/// When it cannot be opened or is no regular file.
+/// When the path cannot be opened or is not a regular file.
 pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin().lock()));

@@ -1,8 +1,9 @@
-//! Everything that is done with a report that is there.
+//! Reads, compares and prints reports.
 //!
-//! What is listed of it ([`fields`]), as tables ([`tabulation`], [`table`]), as a document in many
-//! formats ([`report`]), as pages ([`page`]); what changed from one to another ([`comparison`]).
-//! Nothing here measures, or knows how it is done: of the crate `timers` only the table of clock sources and the calls of
+//! [`fields`] lists the quantities of a report, [`tabulation`] and [`table`] build tables,
+//! [`report`] writes documents in many formats, [`page`] writes pages, and [`comparison`] compares
+//! reports. This crate does not measure. Of the crate `timers` it uses only the table of clock
+//! sources and the functions of [`timers::os`] for files and limits.
 //! [`timers::os`] on files and limits are used.
 
 #![forbid(unsafe_code)]

@@ -1,15 +1,15 @@
-//! What the system allows this process, where it is less than what is needed: said in its terms.
-//! And how many timers are taken.
+//! Explains which system limit of this process is too low, and defines the largest number of
+//! timers.
 
 use std::{io, thread};
 
 use timers::os::Shortage;
 use timers::os::limits::shortage;
 
-/// No agent hosts more timers than this; nor does it tell of more that it lacks.
+/// The largest number of timers that an agent may host, and of missing timers that it may report.
 pub const MOST_TIMERS: usize = 4_096;
 
-/// What is short, and what is needed, where an error says that something is.
+/// Names the exhausted resource and the required amount, if `error` is due to a limit.
 #[must_use]
 pub fn explain(error: &io::Error) -> Option<String> {
     let at_most =
@@ -34,13 +34,13 @@ pub fn explain(error: &io::Error) -> Option<String> {
     })
 }
 
-/// Bytes for the stack of what this program does, whatever it was started with (`ulimit -s`).
+/// Stack size in bytes for the main work of the program, regardless of `ulimit -s`.
 const STACK: usize = 8 << 20;
 
-/// Does it in a thread that has room for it; without one, here.
+/// Runs `work` in a thread with a large stack, or in the calling thread if no thread can start.
 ///
 /// # Panics
-/// As `work`.
+/// When `work` panics.
 pub fn on_roomy_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let mut work = Some(work);
     let done = thread::scope(|scope| {

@@ -1,11 +1,11 @@
-//! Work that the CPUs share.
+//! Distributes work over the CPUs.
 
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 
 use rayon::prelude::*;
 
-/// What `of` makes of each item, in their order.
+/// The results of `of` for all items, in the order of the items.
 pub fn mapped<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let made: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
     each(items.len(), &|at| {
@@ -17,7 +17,7 @@ pub fn mapped<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Sync) -> Vec
         .collect()
 }
 
-/// What comes of both: of `one` on this thread, which may hold locks, and meanwhile of the other.
+/// Runs `one` on this thread, which may hold locks, and `other` concurrently. Returns both results.
 pub fn both<A, B: Send>(one: impl FnOnce() -> A, other: impl FnOnce() -> B + Send) -> (A, B) {
     share_work();
     let mut second = None;
@@ -28,8 +28,8 @@ pub fn both<A, B: Send>(one: impl FnOnce() -> A, other: impl FnOnce() -> B + Sen
     (first, second.expect("the scope ends after it"))
 }
 
-/// One loop for all: a parallel iterator of its own would be compiled for each of them. What cannot
-/// be shared needs no threads.
+/// Runs `work` for each index. A single loop avoids compiling a parallel iterator for each caller.
+/// A single item needs no threads.
 fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     if count < 2 {
         return (0..count).for_each(work);
@@ -38,42 +38,42 @@ fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(work);
 }
 
-/// Starts the threads that share work, on all CPUs that the calling thread may run on: for who will
-/// keep off one of them for a while.
+/// Starts the worker threads on all CPUs that the calling thread may use. Callers that restrict
+/// their own affinity later call this function first.
 pub fn prepare() {
     share_work();
 }
 
-/// Has work be shared by as many threads as there are CPUs; where the system does not allow them,
-/// this thread does it alone.
+/// Starts one worker thread for each CPU once. If the system does not allow so many threads, the
+/// calling thread does the work alone.
 fn share_work() {
     static SHARED: Once = Once::new();
     SHARED.call_once(|| {
         let wanted = thread::available_parallelism().map_or(1, usize::from);
-        // It can be asked for once only. One more than needed, as those that were tried go with
-        // some delay.
+        // The global pool can be built only once. The check includes a spare thread, because the
+        // threads of the check end with some delay.
         let builder = rayon::ThreadPoolBuilder::new();
         let builder = if can_start(wanted + 1) {
             builder.num_threads(wanted)
         } else {
             builder.num_threads(1).use_current_thread()
         };
-        // A user of this as a library has made one.
+        // Fails if a program that uses this library has already built the pool.
         let _ = builder.build_global();
     });
 }
 
-/// Whether this many threads can run at once.
+/// Whether this number of threads can run at the same time.
 fn can_start(threads: usize) -> bool {
-    /// Bytes for a stack that nothing is put on.
-    const SMALL: usize = 64 << 10;
+    /// Stack size in bytes for threads that only wait.
+    const STACK_BYTES: usize = 64 << 10;
     let gate = Mutex::new(());
     let closed = gate.lock();
     thread::scope(|scope| {
         let wait = || drop(gate.lock());
         let start = |_| {
             thread::Builder::new()
-                .stack_size(SMALL)
+                .stack_size(STACK_BYTES)
                 .spawn_scoped(scope, wait)
                 .is_ok()
         };

@@ -1,9 +1,9 @@
-//! Files and folders that are not finished yet, beside where they will be. None stays when the
-//! program ends early: those who handle signals remove them ([`abandon`]), and what a killed
-//! process left is removed by the next one that works there.
+//! Temporary files and folders next to their final paths. None remains if the program ends early:
+//! signal handlers remove them ([`abandon`]), and the next process that uses the same folder
+//! removes those of a killed process.
 //!
-//! That a process still works on one is told by its lock ([flock(2)]), which ends with the process
-//! and says so across containers and machines too, where process ids say nothing.
+//! A lock ([flock(2)]) marks a temporary file as in use. The lock ends with the process and also
+//! works across containers and machines, unlike process ids.
 //!
 //! [flock(2)]: https://man7.org/linux/man-pages/man2/flock.2.html
 
@@ -19,14 +19,15 @@ use timers::os::files;
 const PREFIX: &str = ".timermeter-";
 const SUFFIX: &str = ".tmp";
 
-/// Those of this process. Its holder decides whether one is persisted or removed.
+/// The temporary files and folders of this process. The lock is held while one of them is persisted
+/// or removed.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A file that is not finished. Dropping it removes it.
+/// A temporary file. Dropping it removes the file.
 #[derive(Debug)]
 pub struct ScratchFile(Option<NamedTempFile>);
 
-/// A folder that is not finished. Dropping it removes it, with all in it.
+/// A temporary folder. Dropping it removes the folder and its content.
 #[derive(Debug)]
 pub struct ScratchFolder {
     folder: Option<TempDir>,
@@ -34,15 +35,15 @@ pub struct ScratchFolder {
 }
 
 impl ScratchFile {
-    /// A new file in `folder` with the permissions that any new file has there (the umask is
-    /// applied by the system).
+    /// Creates a temporary file in `folder` with the default permissions of new files (the system
+    /// applies the umask).
     ///
     /// # Errors
-    /// What the system said.
+    /// When the file cannot be created.
     pub fn in_folder(folder: &Path) -> io::Result<Self> {
         remove_stale(folder);
         loop {
-            // A process that removes what is stale finds it either locked or not yet there.
+            // A process that removes stale files finds this file either locked or not yet created.
             let mut unfinished = unfinished();
             let file = builder(0o666).tempfile_in(folder)?;
             if lock(file.as_file()) && files::has_name(file.as_file())? {
@@ -52,10 +53,10 @@ impl ScratchFile {
         }
     }
 
-    /// The file.
+    /// The open file.
     ///
     /// # Errors
-    /// Never before it is finished.
+    /// Never before the file is persisted.
     pub fn file(&mut self) -> io::Result<&mut File> {
         self.0
             .as_mut()
@@ -63,10 +64,10 @@ impl ScratchFile {
             .ok_or_else(gone)
     }
 
-    /// Makes it `place`, which is replaced at once.
+    /// Atomically renames the file to `place` and replaces an existing file.
     ///
     /// # Errors
-    /// What the system said; then it is removed.
+    /// When the rename fails; the temporary file is then removed.
     pub fn persist(mut self, place: &Path) -> io::Result<()> {
         let mut unfinished = unfinished();
         let file = self.0.take().ok_or_else(gone)?;
@@ -86,17 +87,17 @@ impl Drop for ScratchFile {
 }
 
 impl ScratchFolder {
-    /// A new folder in `folder` that those may use whom `mode` and the umask allow it.
+    /// Creates a temporary folder in `folder` with the permissions `mode`, restricted by the umask.
     ///
     /// # Errors
-    /// What the system said.
+    /// When the folder cannot be created.
     pub fn within(folder: &Path, mode: u32) -> io::Result<Self> {
         remove_stale(folder);
         loop {
             let mut unfinished = unfinished();
             let made = builder(mode).tempdir_in(folder)?;
             let file = match files::open_itself(made.path()) {
-                // Gone already, as what is stale.
+                // Another process removed the new folder as stale.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && folder.exists() => {
                     continue;
                 }
@@ -112,17 +113,17 @@ impl ScratchFolder {
         }
     }
 
-    /// Where it is.
+    /// The path of the temporary folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.as_ref().map_or(Path::new(""), TempDir::path)
     }
 
-    /// Has `put_in_place` move it where it belongs, while it is not removed. What `put_in_place`
-    /// leaves at its old path is removed.
+    /// Moves the folder into place with `put_in_place`, while signal handlers cannot remove it.
+    /// Anything that `put_in_place` leaves at the temporary path is removed.
     ///
     /// # Errors
-    /// As `put_in_place`; then it is removed.
+    /// The error of `put_in_place`; the temporary folder is then removed.
     pub fn persist_with<T>(
         mut self,
         put_in_place: impl FnOnce(&Path) -> io::Result<T>,
@@ -131,7 +132,7 @@ impl ScratchFolder {
         let folder = self.folder.take().ok_or_else(gone)?;
         let moved = put_in_place(folder.path());
         if moved.is_ok() && fs::symlink_metadata(folder.path()).is_ok() {
-            // It stays among those that are removed when a signal asks to stop now.
+            // The folder stays registered, so that a signal handler can remove it.
             drop(unfinished);
             self.folder = Some(folder);
             return moved;
@@ -154,20 +155,20 @@ impl Drop for ScratchFolder {
     }
 }
 
-/// Removes all that is not finished, and has nothing finished any more: for who ends the program
-/// next.
+/// Removes all temporary files and folders and prevents persisting them; called immediately before
+/// the process exits.
 pub fn abandon() {
     let unfinished = unfinished();
     for path in unfinished.iter() {
-        // Threads that still write into a folder find it no more under another name, so that it can
-        // be emptied.
+        // After the rename, threads that still write into the folder cannot find it, so it can be
+        // emptied.
         let aside = path.with_extension(format!("gone{SUFFIX}"));
         let path = if fs::rename(path, &aside).is_ok() {
             &aside
         } else {
             path
         };
-        /// One of them may be about to close a file in it.
+        /// Attempts to remove the folder; another thread may be about to close a file in it.
         const TRIES: u32 = 20;
         for _ in 0..TRIES {
             if remove(path).is_ok() {
@@ -179,7 +180,7 @@ pub fn abandon() {
     mem::forget(unfinished);
 }
 
-/// Removes what processes left in `folder` that are no more. What cannot be removed stays.
+/// Removes temporary files in `folder` that ended processes left. Errors are ignored.
 pub fn sweep(folder: &Path) {
     remove_stale(folder);
 }
@@ -215,9 +216,9 @@ fn remove(path: &Path) -> io::Result<()> {
     })
 }
 
-/// Returns whether it is one's own: who removes what is stale may have seen it before it was
-/// locked, and holds the lock until it is gone. A file system without locks has none that is stale
-/// either: what is there cannot be locked.
+/// Locks a new file. `false` if another process holds the lock, because it considers the file stale
+/// and is about to remove it. File systems without locks return `true`: no process can then remove
+/// the file as stale.
 fn lock(file: &File) -> bool {
     !files::lock(file).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }

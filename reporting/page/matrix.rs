@@ -1,4 +1,4 @@
-//! Platforms side by side: a row a timer, a column a report.
+//! Builds tables that compare platforms: a row for each timer and a column for each report.
 
 use indexmap::IndexMap;
 
@@ -10,41 +10,41 @@ use crate::report::usual_lateness;
 use crate::statistics::mean;
 use crate::text::numbers::{percent, time};
 
-/// What an index needs of a report, so that ten thousand need not be held whole.
+/// The part of a report that an index needs, so that ten thousand reports need not fit in memory.
 pub(super) struct Brief {
     pub is_published: bool,
-    /// The machine.
+    /// The name of the machine.
     pub name: String,
-    /// When, and by which kernel.
+    /// The date and the kernel.
     pub about: String,
-    /// Its page.
+    /// The address of the page.
     pub href: Option<String>,
-    /// What it comes down to, or how many timers it has.
+    /// The summary of the report, or the number of its timers.
     pub says: String,
-    /// Quality of each clock.
+    /// The Quality of each clock.
     clocks: Vec<(String, Cell)>,
-    /// Median lateness of waits of about a millisecond.
+    /// The median lateness of each sleep primitive at 1 ms, or at the length nearest to it.
     waits: Vec<(String, Cell)>,
 }
 
-/// A figure of a timer on a platform.
+/// The result of a timer on a platform.
 #[derive(Clone, Default)]
 pub(super) struct Cell {
     pub class: &'static str,
     pub text: String,
-    /// What it sorts by.
+    /// The value by which the cell is sorted.
     pub value: Option<f64>,
-    /// Why there is no figure.
+    /// The reason if there is no result.
     pub reason: String,
 }
 
-/// A table of timers and platforms.
+/// A table with timers as rows and platforms as columns.
 pub(super) struct Matrix<'a> {
-    /// Leads its anchors.
+    /// The prefix of the anchors of this table.
     pub key: &'static str,
     pub title: &'static str,
     pub caption: &'static str,
-    /// Which figures come first when it is sorted.
+    /// The direction in which a click sorts first.
     pub first: &'static str,
     pub columns: Vec<&'a Brief>,
     pub rows: Vec<(&'a str, Vec<Cell>)>,
@@ -97,7 +97,7 @@ impl Cell {
 }
 
 impl<'a> Matrix<'a> {
-    /// Quality of clocks, and lateness of waits, as far as reports have any.
+    /// The tables of Quality of clocks and of lateness of waits, if any report has such results.
     pub fn all_of(reports: &'a [Brief]) -> Vec<Self> {
         let quality = Self {
             key: "matrix",
@@ -117,15 +117,16 @@ impl<'a> Matrix<'a> {
             rows: Vec::new(),
         };
         let matrices = [
-            quality.filled(reports, |report| &report.clocks),
-            lateness.filled(reports, |report| &report.waits),
+            quality.fill(reports, |report| &report.clocks),
+            lateness.fill(reports, |report| &report.waits),
         ];
         let matrices = matrices.into_iter();
         matrices.filter(|matrix| !matrix.rows.is_empty()).collect()
     }
 
-    /// With the timers that most reports have first, the best of them by their mean first.
-    fn filled(self, reports: &'a [Brief], cells: fn(&Brief) -> &[(String, Cell)]) -> Self {
+    /// Fills in the rows. Timers that most reports contain come first, sorted by their mean, the
+    /// best first.
+    fn fill(self, reports: &'a [Brief], cells: fn(&Brief) -> &[(String, Cell)]) -> Self {
         let reports = reports.iter();
         let columns: Vec<&Brief> = reports.filter(|report| !cells(report).is_empty()).collect();
         let mut rows: IndexMap<&str, Vec<Cell>> = IndexMap::new();
@@ -144,7 +145,7 @@ impl<'a> Matrix<'a> {
         let order = |cells: &[Cell]| {
             let values: Vec<f64> = cells.iter().filter_map(|cell| cell.value).collect();
             let is_common = 2 * values.len() > columns.len();
-            // What has no figure comes last.
+            // Timers without results come last.
             let mean = mean(&values).map_or(f64::INFINITY, |mean| sign * mean);
             (!is_common, mean)
         };

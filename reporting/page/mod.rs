@@ -1,5 +1,5 @@
-//! Reports as web pages: one file each, which needs nothing else. The templates (`templates/`) escape
-//! text of reports.
+//! Renders reports as self-contained web pages. The templates (`templates/`) escape the text of
+//! reports.
 
 mod matrix;
 mod printed;
@@ -14,7 +14,8 @@ use matrix::{Brief, Matrix};
 pub use printed::PrintedReport;
 use view::ReportView;
 
-/// Says in a sentence what a report comes down to; pages show reports, and judge nothing.
+/// Summarises a report in one sentence. The caller supplies the function, because pages do not
+/// judge reports.
 pub type Sentence = fn(&Report) -> Option<String>;
 
 #[derive(Default, Template)]
@@ -24,36 +25,36 @@ struct Page<'a> {
     lead: String,
     version: String,
     home: Option<String>,
-    /// Of several reports: Quality, and lateness.
+    /// The tables that compare several reports: Quality and lateness.
     matrices: Vec<Matrix<'a>>,
     reports: Vec<ReportView<'a>>,
     list: Vec<Entry>,
     left_out: &'a [String],
 }
 
-/// A link to a report.
+/// A link to the page of a report.
 struct Entry {
     href: String,
     name: String,
     about: String,
-    /// What it comes down to, in a sentence.
+    /// The summary of the report in one sentence.
     says: Option<String>,
 }
 
-/// The heading of the only report of a page, whose title names the machine.
+/// The heading of the report on a page with a single report; the page title names the machine.
 const ALONE: &str = "The machine and its timers";
 
-/// Whether figures are drawn.
+/// Whether pages contain plots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figures {
-    /// Three a timer.
+    /// Up to three plots for each timer.
     Drawn,
-    /// None: pages are thirty times smaller.
+    /// No plots, which makes pages thirty times smaller.
     LeftOut,
 }
 
-/// One page of some reports, side by side first where there are several. `left_out` says of what
-/// else was asked for why it is not here; `sentence` says what each comes down to.
+/// Renders one page for the reports, with a comparison first if there are several. `left_out` lists
+/// the files that could not be shown, with the reasons; `sentence` summarises a report.
 ///
 /// # Errors
 /// When the template fails.
@@ -102,8 +103,8 @@ impl Page<'_> {
     }
 }
 
-/// The class of the colour for a Quality in [0, 1], from unfit to very good; `none` where there is
-/// none.
+/// The CSS class of the colour for a Quality in [0, 1], from unfit to very good; `none` without a
+/// Quality.
 fn quality_class(quality: Option<f64>) -> &'static str {
     const CLASSES: [&str; 7] = ["q0", "q1", "q2", "q3", "q4", "q5", "q6"];
     match quality {
@@ -117,7 +118,7 @@ fn quality_class(quality: Option<f64>) -> &'static str {
 mod tests {
     use super::quality_class;
 
-    /// WCAG 2.2, relative luminance.
+    /// The relative luminance (WCAG 2.2).
     fn luminance(colour: u32) -> f64 {
         let channel = |shift: u32| {
             let share = f64::from((colour >> shift) & 0xff) / 255.0;

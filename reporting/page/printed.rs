@@ -1,4 +1,4 @@
-//! A report in all formats that verbs print, pages included.
+//! Prints a report in every format of the commands, including HTML.
 
 use std::io::{self, Write};
 
@@ -8,14 +8,14 @@ use crate::model::Report;
 use crate::report::{self, Detail, document};
 use crate::table::{Format, Style};
 
-/// A report as a verb prints it.
+/// A report with the options for printing it.
 #[derive(Clone, Copy, Debug)]
 pub struct PrintedReport<'a> {
     /// The report.
     pub report: &'a Report,
-    /// How much the text says.
+    /// The level of detail of the text.
     pub detail: Detail,
-    /// What a report comes down to, in a sentence.
+    /// Summarises the report in one sentence.
     pub sentence: Sentence,
 }
 

@@ -1,6 +1,6 @@
-//! A static site over a folder of reports: an index that compares platforms, or lists them where
-//! they are many, and a page for each report. It is made next to the place where it is to be, and
-//! then moved there.
+//! Publishes a folder of reports as a static site: a page for each report, and an index that
+//! compares the platforms, or lists them if there are many. The site is built in a temporary folder
+//! next to its destination and then moved.
 
 mod place;
 mod report_page;
@@ -17,23 +17,24 @@ use crate::report::{Collection, ReadError};
 use crate::scratch::ScratchFolder;
 use crate::text::plain;
 
-/// Platforms side by side on the index; more reports are listed.
-const SIDE_BY_SIDE: usize = 40;
-/// With more reports than this, pages have no figures as they are a megabyte each.
-const MANY: usize = 100;
+/// The largest number of platforms that the index compares; it lists more platforms as links.
+const MAX_COMPARED_PLATFORMS: usize = 40;
+/// The largest number of reports for which pages contain plots, because plots take a megabyte a
+/// page.
+const MAX_REPORTS_WITH_PLOTS: usize = 100;
 
-/// Why a site could not be made.
+/// The reason why a site could not be published.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
-    /// Reports or site lie where they cannot.
+    /// The destination, or the folder of reports, cannot be used.
     #[error("{0}")]
     Place(String),
-    /// Something could not be written.
+    /// A file could not be written.
     #[error("cannot write '{}': {source}; choose another place, or make room", .path.display())]
     Write {
-        /// What.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -45,23 +46,23 @@ impl SiteError {
     }
 }
 
-/// A site that was made.
+/// A published site.
 #[derive(Debug)]
 pub struct Site {
-    /// How many reports it shows.
+    /// The number of reports.
     pub reports: usize,
-    /// Why other files were left out.
+    /// The reasons why other files were left out.
     pub left_out: Vec<String>,
-    /// Whether pages have figures.
+    /// Whether the pages contain plots.
     pub figures: Figures,
 }
 
-/// Makes the site of all reports in and below `folder` at `place`. `read` is called for each
-/// report, by several threads.
+/// Publishes all reports in and below `folder` as a site at `place`. `read` is called for each
+/// report, from several threads.
 ///
 /// # Errors
-/// When the place is taken by something else, nothing could be read, or something could not be
-/// written. `place` is then as it was.
+/// When `place` contains anything other than a site, no report could be read, or a file could not
+/// be written.
 pub fn publish(
     folder: &Path,
     place: &Path,
@@ -77,10 +78,10 @@ pub fn publish(
     place::check(folder, place)?;
     let parent = parent(place);
     fs::create_dir_all(parent).map_err(SiteError::write(place))?;
-    // On the same file system, so that it can be renamed, and to be read by others.
+    // A folder on the same file system can be renamed; mode 755 lets all users read it.
     let made = ScratchFolder::within(parent, 0o755).map_err(SiteError::write(place))?;
     let site = made.path();
-    let figures = if count(folder) > MANY {
+    let figures = if count(folder) > MAX_REPORTS_WITH_PLOTS {
         Figures::LeftOut
     } else {
         Figures::Drawn
@@ -103,7 +104,7 @@ pub fn publish(
             left_out.first().map_or("", String::as_str)
         )));
     }
-    // Machines that were measured first, side by side, the newest run of each first.
+    // Measured machines come first, grouped by name, with the newest run first.
     briefs.sort_by(|a, b| {
         let machine = (a.is_published, &a.name).cmp(&(b.is_published, &b.name));
         machine.then_with(|| b.about.cmp(&a.about))
@@ -118,13 +119,13 @@ pub fn publish(
 }
 
 fn index<'a>(briefs: &'a [Brief], left_out: &'a [String]) -> Page<'a> {
-    let is_many = briefs.len() > SIDE_BY_SIDE;
+    let is_many = briefs.len() > MAX_COMPARED_PLATFORMS;
     let entry = |brief: &Brief| {
         let href = brief.href.clone().unwrap_or_default();
         let path = href.trim_start_matches("reports/");
         let path = path.trim_end_matches(".html").to_owned();
         Entry {
-            // Of many machines, most have the same name.
+            // With many machines, most names are the same, so the path is shown.
             name: if is_many { path } else { brief.name.clone() },
             href,
             about: brief.about.clone(),
@@ -150,7 +151,7 @@ fn index<'a>(briefs: &'a [Brief], left_out: &'a [String]) -> Page<'a> {
     }
 }
 
-/// Writes a page of the site.
+/// Writes one page of the site.
 fn write(page: &Page, path: &Path) -> Result<(), SiteError> {
     let text = page.render().map_err(io::Error::other);
     text.and_then(|text| fs::write(path, text))
@@ -164,7 +165,7 @@ fn parent(place: &Path) -> &Path {
     }
 }
 
-/// How many reports there may be.
+/// An upper bound on the number of reports in and below `folder`.
 #[must_use]
 pub fn count(folder: &Path) -> usize {
     let mut found = 0;

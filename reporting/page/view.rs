@@ -1,4 +1,5 @@
-//! What a page shows of a report. The templates read rows, findings and plots directly.
+//! Prepares the data of a page about a report. The templates read rows, findings and plots
+//! directly.
 
 use std::collections::HashSet;
 
@@ -13,20 +14,20 @@ use crate::text::numbers::{NOTHING, percent, plus_minus};
 
 /// A report on a page.
 pub(super) struct ReportView<'a> {
-    /// Leads all anchors of this report.
+    /// The prefix of all anchors of this report.
     pub key: String,
     pub heading: String,
     pub report: &'a Report,
-    /// What it comes down to.
+    /// The summary of the report.
     pub answer: Option<String>,
     pub caption: String,
     pub facts: Vec<Fact>,
-    /// All clocks at a glance.
+    /// The plot of all clocks.
     pub ranking: Option<Plot>,
-    /// What the table of clocks has besides Quality.
+    /// The columns of the table of clocks, except Quality.
     pub columns: Vec<&'static Field>,
     pub clocks: Vec<TimerView<'a>>,
-    /// Tables of timers that wait.
+    /// The tables of timers that wait.
     pub sections: Vec<Section>,
     pub waiters: Vec<TimerView<'a>>,
 }
@@ -42,7 +43,7 @@ pub(super) struct TimerView<'a> {
     pub plots: Vec<Plot>,
 }
 
-/// What distinguishes reports of one machine.
+/// The properties that distinguish reports of the same machine.
 pub(super) fn about(report: &Report) -> String {
     let platform = &report.platform;
     let is_published = report.provenance.kind == ProvenanceKind::Published;
@@ -56,7 +57,7 @@ pub(super) fn about(report: &Report) -> String {
     parts.collect::<Vec<_>>().join(" · ")
 }
 
-/// How many timers of each kind there are, how they ended, and the best clock.
+/// Counts the timers of each kind by status, and names the best clock.
 pub(super) fn summary(report: &Report) -> String {
     let mut parts = Vec::new();
     for kind in Kind::ALL {
@@ -128,7 +129,7 @@ impl<'a> ReportView<'a> {
         }
     }
 
-    /// The source of published figures.
+    /// The source, if the report contains published results.
     pub fn published(&self) -> Option<String> {
         let provenance = &self.report.provenance;
         let parts = [&provenance.source, &provenance.note];
@@ -140,7 +141,7 @@ impl<'a> ReportView<'a> {
     }
 }
 
-/// The columns of clocks that have no cell of their own in the template, as far as a clock has them.
+/// The columns of clocks that have no cell of their own in the template and contain a value.
 fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
     let is_known = |field: &&Field| {
         let mut values = clocks.iter().map(|timer| field.value(timer.row));
@@ -152,7 +153,7 @@ fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
         .collect()
 }
 
-/// From which width on a column is shown: a class of the style sheet.
+/// The CSS class for the page width from which a column is shown.
 pub(super) fn width(field: &Field) -> &'static str {
     match field.room {
         Some(Room::Wide) => "wide",
@@ -162,7 +163,7 @@ pub(super) fn width(field: &Field) -> &'static str {
 }
 
 impl TimerView<'_> {
-    /// A cell of the table of clocks, and what it sorts by; empty where nothing was determined.
+    /// A cell of the table of clocks and its sort key; empty if the value was not determined.
     pub fn cell(&self, field: &Field) -> (String, String) {
         let value = field.value(self.row);
         (
@@ -175,7 +176,7 @@ impl TimerView<'_> {
         value_of(self.row.clock()?.quality)
     }
 
-    /// Quality and its half interval in percent, the class of its colour, and what it sorts by.
+    /// The Quality and its half interval in percent, its colour class and its sort key.
     pub fn quality_cell(&self) -> [String; 4] {
         let quality = self.row.clock().and_then(|row| row.quality);
         [
@@ -186,14 +187,14 @@ impl TimerView<'_> {
         ]
     }
 
-    /// Whether it can be trusted, in a word.
+    /// The trust verdict in one word.
     pub fn trust(&self) -> &'static str {
         let verdicts = self.row.clock().and_then(|row| row.verdicts.as_ref());
         verdicts.map_or(NOTHING, Verdicts::in_short)
     }
 }
 
-/// What a cell sorts by.
+/// The sort key of a cell.
 pub(super) fn sort_key(value: &Value) -> String {
     match value.number() {
         Some(number) => number.to_string(),
@@ -201,7 +202,7 @@ pub(super) fn sort_key(value: &Value) -> String {
     }
 }
 
-/// A name for a place in the page: the id as far as it is fit for that, made unique.
+/// A unique anchor for a timer, built from the valid characters of its id.
 fn anchor(key: &str, id: &str, taken: &mut HashSet<String>) -> String {
     let fit = |c: char| {
         let is_fit = c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');

@@ -1,4 +1,5 @@
-//! The figures of a clock: intervals over work, intervals against the steps, costs of single reads.
+//! Plots of a clock: intervals over work, the histogram of intervals, and the costs of single
+//! reads.
 
 use super::{Axis, Plot, SIZE, Scale, Shape, histogram, levels, levels_in_words};
 use crate::model::{
@@ -24,7 +25,7 @@ pub(super) fn plots(row: &TimerRow) -> Vec<Plot> {
     plots.into_iter().flatten().collect()
 }
 
-/// What readings are drawn in: the nanoseconds of a tick, or ticks where these are unknown.
+/// The scale of readings: nanoseconds per tick if known, otherwise ticks.
 fn unit(row: &TimerRow) -> (f64, Scale) {
     match row.ns_per_tick.filter(|ns| ns.is_finite() && *ns > 0.0) {
         Some(ns) => (ns, Scale::Time),
@@ -32,7 +33,7 @@ fn unit(row: &TimerRow) -> (f64, Scale) {
     }
 }
 
-/// The step in that unit, where it is known.
+/// The step in the unit of [`unit`], if known.
 fn step(row: &TimerRow) -> Option<f64> {
     let resolved = row
         .resolution
@@ -44,7 +45,7 @@ fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
     let (tick, scale) = unit(row);
     let ticks = || figure.ticks.iter().map(|ticks| *ticks as f64 * tick);
     let (least, most) = (ticks().reduce(f64::min)?, ticks().reduce(f64::max)?);
-    // A read far more expensive than the step would leave the lower half empty.
+    // If a read costs far more than the step, the lower half of the plot would be empty.
     let least = if least > most / 2.0 {
         least - 0.1 * (most - least)
     } else {
@@ -78,7 +79,7 @@ fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
 
 fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Plot {
     let (tick, scale) = unit(row);
-    // A bin holds whole ticks, and reaches half a tick beyond them.
+    // A bin is centred on whole ticks and extends half a tick to both sides.
     let first = (figure.first_ticks as f64 - 0.5) * tick;
     let width = figure.width_ticks as f64 * tick;
     let (bars, up) = histogram(first, width, &figure.counts, "intervals");

@@ -1,5 +1,5 @@
-//! Figures of a timer, and of all clocks of a report: what is drawn, apart from how. `svg.rs` draws
-//! them for papers and pages, `terminal.rs` with characters.
+//! Builds plots of a timer and of all clocks of a report, independent of the output. `svg.rs` draws
+//! plots for papers and pages, `terminal.rs` with characters.
 
 mod clock;
 mod ranking;
@@ -12,63 +12,63 @@ use crate::text::numbers::{count, short_time, significant, trimmed};
 
 pub use ranking::ranking;
 
-/// One figure.
+/// A plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// Short name, as in file names.
+    /// The short name, used in file names.
     pub name: &'static str,
-    /// What it shows.
+    /// The title.
     pub title: &'static str,
-    /// What is to be seen on it, for those who look and for those who cannot.
+    /// A description of the content, also for readers who cannot see the plot.
     pub caption: String,
-    /// Its width and height in pixels.
+    /// Width and height in pixels.
     pub size: (u32, u32),
-    /// The axis from left to right.
+    /// The horizontal axis.
     pub across: Axis,
-    /// The axis from the bottom to the top.
+    /// The vertical axis.
     pub up: Axis,
-    /// What is drawn, what lies behind first.
+    /// The shapes in drawing order.
     shapes: Vec<Shape>,
 }
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it counts.
+    /// The quantity on the axis, with its unit.
     pub label: String,
-    /// Its lower end.
+    /// The lower end.
     from: f64,
-    /// Its upper end, above the lower one.
+    /// The upper end, which is above the lower end.
     to: f64,
     scale: Scale,
 }
 
-/// What the numbers of an axis stand for.
+/// The meaning of the numbers on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scale {
-    /// A number, in the unit that the label names.
+    /// A number in the unit of the label.
     Number,
-    /// Nanoseconds.
+    /// Nanoseconds, printed with a suitable unit.
     Time,
-    /// The logarithm to base 10 of nanoseconds.
+    /// The decimal logarithm of nanoseconds.
     LogTime,
-    /// The logarithm to base 10 of a number.
+    /// The decimal logarithm of a number.
     LogNumber,
 }
 
-/// Something that is drawn, at places in the units of the axes.
+/// A shape, at coordinates in the units of the axes.
 #[derive(Clone, Debug, PartialEq)]
 enum Shape {
-    /// What lies within one resolution of the median, from left to right.
+    /// The range within one resolution of the median, from left to right.
     Band(f64, f64),
-    /// A multiple of the step, or a line of equal Quality.
+    /// A line at a multiple of the step, or a line of equal Quality, between two points.
     Level((f64, f64), (f64, f64)),
-    /// A bar from left to right, and its height.
+    /// A bar: left end, right end and height.
     Bar(f64, f64, f64),
     Point(f64, f64),
-    /// The median, from left to right.
+    /// A vertical line at the median.
     Median(f64),
-    /// A text next to a place.
+    /// A text next to a point.
     Label((f64, f64), String),
 }
 
@@ -85,13 +85,13 @@ impl Axis {
         }
     }
 
-    /// Where a value lies between both ends, in [0, 1]; `None` outside them.
+    /// The position of a value between the ends, in [0, 1]; `None` outside the ends.
     fn share(&self, value: f64) -> Option<f64> {
         let share = (value - self.from) / (self.to - self.from);
         (0.0..=1.0).contains(&share).then_some(share)
     }
 
-    /// Round numbers on it, at most `most` of them, with their text.
+    /// Round numbers on the axis, at most `most`, with their text.
     fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         let is_log = matches!(self.scale, Scale::LogTime | Scale::LogNumber);
         let least = (self.to - self.from) / most as f64;
@@ -120,7 +120,7 @@ impl Axis {
 }
 
 impl Plot {
-    /// The figures that there are of a row.
+    /// All plots of a row.
     #[must_use]
     pub fn of_row(row: Row) -> Vec<Self> {
         let mut all = match row.source {
@@ -128,7 +128,7 @@ impl Plot {
             Source::Wait(row, _) => wait::plots(row),
             Source::Period(_) => Vec::new(),
         };
-        // A report may come from anywhere.
+        // Reports from other programs may hold any values.
         let is_sound = |axis: &Axis| {
             axis.from.is_finite() && axis.to.is_finite() && axis.to - axis.from > axis.to * 1e-9
         };
@@ -137,7 +137,7 @@ impl Plot {
     }
 }
 
-/// Bars of a histogram, side by side, and the axis of their heights.
+/// The bars of a histogram and the axis of their heights.
 fn histogram(first: f64, width: f64, counts: &[u64], label: &str) -> (Vec<Shape>, Axis) {
     let bars = counts
         .iter()
@@ -154,7 +154,7 @@ fn histogram(first: f64, width: f64, counts: &[u64], label: &str) -> (Vec<Shape>
     )
 }
 
-/// Lines at the multiples of a step on an axis, drawn by `line`; none where they are too close.
+/// Shapes at the multiples of a step on an axis, created by `line`; none if they are too close.
 fn levels(step: Option<f64>, axis: &Axis, line: impl Fn(f64) -> Shape) -> Vec<Shape> {
     const MOST: f64 = 40.0;
     let step = step.filter(|step| *step > 0.0 && (axis.to - axis.from) / step <= MOST);
@@ -169,7 +169,7 @@ fn levels(step: Option<f64>, axis: &Axis, line: impl Fn(f64) -> Shape) -> Vec<Sh
         .collect()
 }
 
-/// What the lines are.
+/// Describes the lines for the caption.
 fn levels_in_words(step: Option<f64>, levels: &[Shape]) -> String {
     match step {
         None => "No step was found.".to_owned(),

@@ -1,15 +1,15 @@
-//! All clocks of a report at a glance: what a read costs over the step, with lines of equal Quality.
+//! Plots all clocks of a report: the cost of a read over the step, with lines of equal Quality.
 
 use super::{Axis, Plot, Scale, Shape};
 use crate::model::{Report, ResolutionKind, TimerRow};
 use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 
-/// The Qualities whose lines are drawn, in percent: those of clocks whose reads all cost the same.
+/// The Qualities with a line, in percent, for clocks whose reads all have the same cost.
 const LINES: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0];
-/// Clocks whose steps and whose costs differ by less than this share a label, as a logarithm.
+/// Clocks share a label if their steps and costs differ by less than this natural logarithm.
 const ONE_LABEL: f64 = 0.1;
 
-/// The figure of a report. `None` where no clock has a step and a cost in cycles.
+/// The plot of a report; `None` if no clock has a step and a cost in cycles.
 #[must_use]
 pub fn ranking(report: &Report) -> Option<Plot> {
     let known = report
@@ -54,7 +54,7 @@ pub fn ranking(report: &Report) -> Option<Plot> {
     })
 }
 
-/// Step and cost in cycles, as logarithms. Formula (1) takes less than a cycle for one.
+/// The decimal logarithms of step and cost in cycles. As in formula (1), the minimum is one cycle.
 fn place(row: &TimerRow) -> Option<(f64, f64)> {
     let step = row
         .resolution
@@ -64,17 +64,17 @@ fn place(row: &TimerRow) -> Option<(f64, f64)> {
     (step.is_finite() && cost.is_finite()).then(|| (step.max(1.0).log10(), cost.max(1.0).log10()))
 }
 
-/// With room around all places, and with a whole decade.
+/// An axis with a margin around all points, at least one decade long.
 fn axis(label: &str, places: impl Iterator<Item = f64> + Clone) -> Option<Axis> {
     let (least, most) = (places.clone().reduce(f64::min)?, places.reduce(f64::max)?);
     let (from, to) = ((least - 0.3).floor().max(0.0), (most + 0.3).ceil());
     Some(Axis::new(label, Scale::LogNumber, from, to))
 }
 
-/// Where the line of a Quality enters and leaves the figure: the product of step and cost is the
-/// same on all of it.
+/// The ends of the line of a Quality on the plot. The product of step and cost is constant along
+/// the line.
 fn line(percent: f64, across: &Axis, up: &Axis) -> Option<((f64, f64), (f64, f64))> {
-    // Both exponents are the same, or it were no straight line.
+    // The line is straight only if both exponents are equal.
     const { assert!(RESOLUTION_EXPONENT == COST_EXPONENT) };
     let product = (percent / 100.0).log10() / RESOLUTION_EXPONENT;
     let from = across.from.max(product - up.to);

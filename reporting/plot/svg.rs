@@ -1,5 +1,5 @@
-//! Draws a figure as SVG: dark marks on no background, to be read in grey. Each role has a colour of
-//! its own, by which a page finds it and gives it the one of its scheme.
+//! Draws a plot as SVG: dark shapes without background, readable in greyscale. Each role has a
+//! unique colour, which pages replace by the colour of their scheme.
 
 use std::fmt::Write;
 
@@ -7,32 +7,32 @@ use super::{Plot, Shape};
 use crate::table::escape_html;
 use crate::text::{plain, wrap};
 
-/// Points, and bars. Pages know these colours (`templates/page.css`).
+/// The colour of points and bars. `templates/page.css` repeats these colours.
 const DATA: &str = "#1B4F8A";
-/// Multiples of the step.
+/// The colour of multiples of the step.
 const LEVEL: &str = "#9A9A9A";
-/// Within one resolution of the median.
+/// The colour of the range within one resolution of the median.
 const BAND: &str = "#E3E3E3";
-/// The median.
+/// The colour of the median.
 const MEDIAN: &str = "#B42B1E";
-/// Text and axes.
+/// The colour of text and axes.
 const INK: &str = "#000000";
 
-/// Pixels left of the figure, right of it, above and below.
+/// Margins left, right, above and below the plot, in pixels.
 const MARGINS: [f64; 4] = [72.0, 26.0, 12.0, 48.0];
-/// Pixels of a line of text, and of a letter, generously.
+/// The height of a line of text, and the largest width of a letter, in pixels.
 const LINE: f64 = 18.0;
 const LETTER: f64 = 8.0;
 
-/// Text stands on what would cross it; and the colours of a dark screen, by role, as
-/// `templates/page.css` has them.
+/// Draws an outline behind text, and defines the colours for dark screens by role, as in
+/// `templates/page.css`.
 const SCHEMES: &str = "<style>text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}\
     @media (prefers-color-scheme:dark){[fill=\"#FFFFFF\"]{fill:#11161b}text{fill:#e5ebf0;stroke:#11161b}\
     [fill=\"#1B4F8A\"]{fill:#86b9f2}[stroke=\"#000000\"]{stroke:#9daab6}[stroke=\"#9A9A9A\"]{stroke:#55616d}\
     [fill=\"#E3E3E3\"]{fill:#26384b}[stroke=\"#B42B1E\"]{stroke:#ff8a7a}}</style>";
 
 impl Plot {
-    /// A document of its own, with a title above the figure.
+    /// Draws a complete SVG document with a title above the plot.
     #[must_use]
     pub fn svg(&self, title: &str) -> String {
         let (width, height) = self.size;
@@ -54,7 +54,7 @@ impl Plot {
         )
     }
 
-    /// The marks of the figure, to be put into an `svg` element of its size.
+    /// Draws the elements of the plot, to be embedded in an `svg` element of the same size.
     #[must_use]
     pub fn marks(&self) -> String {
         let [left, right, top, bottom] = MARGINS;
@@ -67,7 +67,7 @@ impl Plot {
         let place = |(across, up): (f64, f64)| Some((x(across)?, y(up)?));
         let mut drawing = Drawing::default();
         for shape in &self.shapes {
-            // Nothing is drawn outside the figure.
+            // Shapes outside the plot are not drawn.
             let _ = match shape {
                 Shape::Band(from, to) => x(*from).zip(x(*to)).map(|(from, to)| {
                     drawing.rectangle((from, top), (to, height), BAND);
@@ -117,11 +117,11 @@ impl Plot {
     }
 }
 
-/// The elements of a figure, and where texts stand on it already.
+/// The SVG elements of a plot, and the positions of its labels.
 #[derive(Default)]
 struct Drawing {
     out: String,
-    /// Left, right and height of labels.
+    /// The left end, right end and height of each label, in pixels.
     labels: Vec<(f64, f64, f64)>,
 }
 
@@ -157,7 +157,7 @@ impl Drawing {
         );
     }
 
-    /// A text on one of both sides of a place, where it covers no other.
+    /// Draws a text on the left or the right of a point, wherever it covers no other label.
     fn label(&mut self, (x, y): (f64, f64), text: &str, width: f64) {
         let length = LETTER * text.chars().count() as f64;
         let (before, behind) = (x - LETTER, x + LETTER);

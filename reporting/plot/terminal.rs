@@ -1,25 +1,25 @@
-//! Draws a figure with characters: Braille dots, two wide and four high a character.
+//! Draws a plot with Braille characters; each character holds 2 × 4 dots.
 
 use super::{Axis, Plot, Shape};
 use crate::text::wrap;
 
-/// Lines that a figure is high, without its axis.
+/// The height of the plot in lines, without its axis.
 const HEIGHT: usize = 12;
-/// Columns left of the figure, the axis among them.
+/// The width to the left of the plot in columns, including the axis.
 const GUTTER: usize = 10;
-/// Lines across it are drawn with every dot of these.
-const DASH: usize = 3;
+/// The distance between the dots of dashed horizontal lines, in dots.
+const DASH_DOTS: usize = 3;
 
 impl Plot {
-    /// The figure in lines of at most `width` characters (at least 40), its title above and its
-    /// caption below.
+    /// Draws the plot in lines of at most `width` characters (at least 40), with the title above
+    /// and the caption below.
     #[must_use]
     pub fn terminal(&self, width: usize) -> String {
         let width = width.max(40);
         let columns = width - GUTTER;
-        let grid = self.drawn(columns);
+        let grid = self.draw(columns);
         let mut out = format!("{}\n", self.title);
-        let labels = placed(&self.up, 4, HEIGHT);
+        let labels = place_ticks(&self.up, 4, HEIGHT);
         for (at, row) in grid.cells.chunks(columns).enumerate() {
             let label = labels.iter().find(|(row, _)| *row == HEIGHT - 1 - at);
             let label = label.map_or("", |(_, text)| text.as_str());
@@ -29,7 +29,7 @@ impl Plot {
         }
         out += &format!("{:8} └{}\n", "", "─".repeat(columns));
         let mut numbers = " ".repeat(GUTTER);
-        for (column, text) in placed(&self.across, 4, columns) {
+        for (column, text) in place_ticks(&self.across, 4, columns) {
             let start = GUTTER + column;
             let used = numbers.chars().count();
             if start >= used && start + text.chars().count() <= width {
@@ -45,7 +45,7 @@ impl Plot {
         out
     }
 
-    fn drawn(&self, columns: usize) -> Grid {
+    fn draw(&self, columns: usize) -> Grid {
         let mut grid = Grid {
             columns,
             cells: vec![0; columns * HEIGHT],
@@ -61,7 +61,7 @@ impl Plot {
                 }
                 Shape::Bar(from, to, count) => {
                     if let Some(((from, to), above)) = x(*from).zip(x(*to)).zip(y(*count)) {
-                        // Bars are at least a dot wide.
+                        // A bar is at least one dot wide.
                         for x in from..to.max(from + 1) {
                             (0..=above).for_each(|y| grid.dot(x, y));
                         }
@@ -69,12 +69,14 @@ impl Plot {
                 }
                 Shape::Median(at) => {
                     if let Some(x) = x(*at) {
-                        (0..4 * HEIGHT).step_by(DASH).for_each(|y| grid.dot(x, y));
+                        (0..4 * HEIGHT)
+                            .step_by(DASH_DOTS)
+                            .for_each(|y| grid.dot(x, y));
                     }
                 }
                 Shape::Level((left, bottom), (right, top)) => {
                     let share = |at: usize| at as f64 / (2 * columns) as f64;
-                    for at in (0..2 * columns).step_by(DASH) {
+                    for at in (0..2 * columns).step_by(DASH_DOTS) {
                         let along = |from: f64, to: f64| from + share(at) * (to - from);
                         if let Some((x, y)) = x(along(*left, *right)).zip(y(along(*bottom, *top))) {
                             grid.dot(x, y);
@@ -88,13 +90,13 @@ impl Plot {
     }
 }
 
-/// Which of `parts` equal parts of an axis a share of it lies in.
+/// The index of the part that contains a position in [0, 1], of `parts` equal parts.
 fn index(share: f64, parts: usize) -> usize {
     ((share * parts as f64) as usize).min(parts - 1)
 }
 
-/// Round numbers on an axis, and in which of its parts they stand.
-fn placed(axis: &Axis, most: usize, parts: usize) -> Vec<(usize, String)> {
+/// Round numbers on an axis, with the index of the part that contains each.
+fn place_ticks(axis: &Axis, most: usize, parts: usize) -> Vec<(usize, String)> {
     let ticks = axis.ticks(most).into_iter();
     ticks
         .filter_map(|(at, text)| Some((index(axis.share(at)?, parts), text)))
@@ -108,16 +110,16 @@ fn cell(dots: u8) -> char {
     }
 }
 
-/// Braille dots of each character, the highest row first.
+/// The Braille dots of each character, the top row first.
 struct Grid {
     columns: usize,
     cells: Vec<u8>,
 }
 
 impl Grid {
-    /// Sets a dot, counted from the lower left corner.
+    /// Sets a dot; the coordinates count from the lower left corner.
     fn dot(&mut self, x: usize, y: usize) {
-        /// The bit of each dot (Unicode chapter 21.1): four rows of two.
+        /// The bit of each dot (Unicode chapter 21.1), in four rows of two.
         const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
         let y = 4 * HEIGHT - 1 - y;
         self.cells[y / 4 * self.columns + x / 2] |= BITS[y % 4][x % 2];

@@ -1,4 +1,5 @@
-//! The figures of a sleep primitive: how late waits were, and observed over asked.
+//! Plots of a sleep primitive: the distribution of lateness, and the observed over the requested
+//! time.
 
 use super::{Axis, Plot, SIZE, Scale, Shape, histogram, levels, levels_in_words};
 use crate::model::{
@@ -19,10 +20,10 @@ pub(super) fn plots(row: &WaitRow) -> Vec<Plot> {
 
 fn lateness(late: &Lateness) -> Option<Plot> {
     const BINS: f64 = LatenessHistogram::BINS;
-    /// It ends at 10^18 ns, above which no report has any time.
+    /// The last bin, at 10^18 ns; no report contains longer times.
     const LAST_BIN: u32 = 18 * BINS as u32;
     let bins = &late.histogram.bins;
-    // Waits that were not late are in bin 0, below all decades.
+    // Bin 0 counts waits that were not late, and lies below all decades.
     let known = || bins.range(1..=LAST_BIN).map(|(bin, count)| (*bin, *count));
     let end = LatenessHistogram::end;
     let from = end(known().next()?.0 - 1).floor();

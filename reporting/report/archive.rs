@@ -1,6 +1,6 @@
-//! Where runs are kept: `DIR/<platform>/<date>/` with the report and a page to read, and
-//! `<home>/baselines/<name>.json` for those that are compared with later. A place is tried before
-//! anything is measured; a run is written whole or not at all, and never over an older one.
+//! Stores runs in `DIR/<platform>/<date>/`, each with a report and a readable page, and baselines
+//! in `<home>/baselines/<name>.json`. The destination is checked before the measurement starts. A
+//! run is written completely or not at all, and never overwrites an older run.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,24 +14,24 @@ use crate::model::Report;
 use crate::scratch::ScratchFolder;
 use crate::table::{Format, Style};
 
-/// A folder that will be kept; dropped without [`commit`](Self::commit) it leaves nothing behind.
+/// A folder for a run. Dropping it without [`commit`](Self::commit) leaves no files.
 #[derive(Debug)]
 pub struct Archive {
     base: PathBuf,
-    /// Beside where it will stand, so that it is moved there at once.
+    /// A temporary folder in the base folder, so that a rename moves it into place.
     folder: Option<ScratchFolder>,
-    /// Whether the base was made for it.
+    /// Whether `prepare` created the base folder.
     made: bool,
 }
 
 impl Archive {
-    /// Makes sure that folders can be made in `base`, which is made where it is not there.
+    /// Checks that folders can be created in `base`; creates `base` if it does not exist.
     ///
     /// # Errors
-    /// When they cannot.
+    /// When no folder can be created in `base`.
     pub fn prepare(base: &Path) -> Result<Self, OutputError> {
-        /// Others begin in the same folder at the same time: the process that made it may remove it
-        /// again, where its own run failed.
+        /// Attempts to create a folder in `base`: a concurrent run that created `base` removes it
+        /// again if that run fails.
         const TRIES: u32 = 20;
         let mut tries = 1;
         loop {
@@ -53,11 +53,11 @@ impl Archive {
         }
     }
 
-    /// Writes the report and its page, and returns the folder that holds them:
-    /// `<base>/<platform>/<date>`, or `<date>-2` and so on where the earlier ones are taken.
+    /// Writes the report and its page, and returns their folder: `<base>/<platform>/<date>`, or the
+    /// first free one of `<date>-2`, `<date>-3`, … if that exists.
     ///
     /// # Errors
-    /// When the disk is full, or the folder changed since.
+    /// When the disk is full, or the base folder changed since [`prepare`](Self::prepare).
     pub fn commit(mut self, report: &Report) -> Result<PathBuf, OutputError> {
         let platform = self.base.join(slug(&report.platform));
         let explained = |source| OutputError::explain(&platform, &platform, source);
@@ -84,13 +84,13 @@ impl Drop for Archive {
     fn drop(&mut self) {
         drop(self.folder.take());
         if self.made {
-            // Only where nothing was put there.
+            // Fails if the folder is not empty, which is intended.
             let _ = fs::remove_dir(&self.base);
         }
     }
 }
 
-/// Makes a folder where there is none. Returns whether it did.
+/// Creates a folder if it does not exist. Returns whether it was created.
 fn make(base: &Path) -> Result<bool, OutputError> {
     if base.exists() {
         return Ok(false);
@@ -112,7 +112,8 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The day of a time such as `2026-11-20T12:00:00Z`; times from elsewhere may be anything.
+/// The date of a time such as `2026-11-20T12:00:00Z`; reports from other programs may hold any
+/// text.
 fn date(created: &str) -> String {
     let day: String = created
         .chars()
@@ -126,8 +127,8 @@ fn date(created: &str) -> String {
     }
 }
 
-/// Moves `folder` to `<platform>/<name>`, or to the first of `<name>-2`, `<name>-3`, … that is not
-/// taken.
+/// Moves `folder` to `<platform>/<name>`, or to the first of `<name>-2`, `<name>-3`, … that does
+/// not exist.
 fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBuf> {
     const MOST: u32 = 10_000;
     for number in 1..=MOST {
@@ -141,7 +142,7 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
         }
         match fs::rename(folder, &place) {
             Ok(()) => return Ok(place),
-            // Another process was faster. A rename never replaces a folder with something in it.
+            // Another process took this name. A rename never replaces a folder that is not empty.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -157,34 +158,34 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
     )))
 }
 
-/// The longest name.
-const LONGEST: usize = 64;
+/// The length of the longest name of a baseline, in characters.
+const MAX_NAME_CHARS: usize = 64;
 
-/// The folder of all that have a name.
+/// The folder that contains all baselines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baselines(PathBuf);
 
-/// A word that is not the one thing it should be.
+/// A word does not identify exactly one file or baseline.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
-    /// There is a file of that name as well.
+    /// A file and a baseline have the same name.
     #[error(
         "`{name}` is a baseline and a file here: write ./{name} for the file, or '{}' for the baseline", .baseline.display()
     )]
     Both {
         /// The word.
         name: String,
-        /// Where the baseline lies.
+        /// The path of the baseline.
         baseline: PathBuf,
     },
-    /// There is neither.
+    /// Neither a file nor a baseline has this name.
     #[error(
         "there is neither a baseline nor a file `{name}`; {}; `timermeter probe --baseline {name}` makes one", known(.names)
     )]
     Neither {
         /// The word.
         name: String,
-        /// The baselines that there are.
+        /// The names of all baselines.
         names: Vec<String>,
     },
 }
@@ -196,19 +197,18 @@ fn known(names: &[String]) -> String {
     }
 }
 
-/// Whether a word may be the name of a baseline. What has a dot or a slash in it is a path, always.
+/// Whether a word is a valid name of a baseline. A word with a dot or a slash is always a path.
 #[must_use]
 pub fn is_name(word: &str) -> bool {
-    (1..=LONGEST).contains(&word.len())
+    (1..=MAX_NAME_CHARS).contains(&word.len())
         && word.starts_with(|c: char| c.is_ascii_alphanumeric())
         && word
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }
 
-/// Where what is kept for this user lies: `$TIMERMETER_HOME`, or below the folder where the system
-/// has programs keep data: `$XDG_DATA_HOME`, `%LOCALAPPDATA%`, `~/.local/share`. `None` where no
-/// variable names any.
+/// The folder for data of this user: `$TIMERMETER_HOME`, or a folder in the data folder of the
+/// system: `$XDG_DATA_HOME`, `%LOCALAPPDATA%`, `~/.local/share`. `None` if no variable is set.
 #[must_use]
 pub fn home() -> Option<PathBuf> {
     let folder = |name: &str| {
@@ -220,7 +220,7 @@ pub fn home() -> Option<PathBuf> {
         let data = ["XDG_DATA_HOME", "LOCALAPPDATA"]
             .into_iter()
             .find_map(|name| {
-                // As its specification has it, what is relative is passed over.
+                // The XDG specification requires that relative paths are ignored.
                 folder(name).filter(|folder| folder.is_absolute())
             });
         Some(
@@ -232,19 +232,19 @@ pub fn home() -> Option<PathBuf> {
 }
 
 impl Baselines {
-    /// Those of this user, in their [`home`]. `None` where no variable names any.
+    /// The baselines of this user, in the user's [`home`]. `None` if no variable names a home.
     #[must_use]
     pub fn of_user() -> Option<Self> {
         home().map(|home| Self(home.join("baselines")))
     }
 
-    /// Where the one of that name lies.
+    /// The path of the baseline with this name.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(format!("{name}.json"))
     }
 
-    /// All that there are, sorted.
+    /// The names of all baselines, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let files = fs::read_dir(&self.0)
@@ -261,11 +261,11 @@ impl Baselines {
         names
     }
 
-    /// Makes sure that one of that name can be written, whole or not at all, and over an older one
-    /// of the name.
+    /// Checks that a baseline with this name can be written. Writing is atomic and replaces an
+    /// older baseline.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When the baseline cannot be written.
     pub fn prepare(&self, name: &str) -> Result<WholeFile, OutputError> {
         let file = self.file(name);
         fs::create_dir_all(&self.0)
@@ -273,11 +273,11 @@ impl Baselines {
         WholeFile::prepare(&file)
     }
 
-    /// The file that `word` stands for: a path, unless it [may be a name](is_name) and there is no
-    /// such file.
+    /// The file that `word` identifies: the path itself, or the baseline if `word` [is a valid
+    /// name](is_name) and no file has this path.
     ///
     /// # Errors
-    /// When there are both, or neither.
+    /// When both a file and a baseline have this name, or neither has.
     pub fn resolve(this: Option<&Self>, word: &Path) -> Result<PathBuf, Unresolved> {
         let Some(name) = word.to_str().filter(|name| is_name(name)) else {
             return Ok(word.to_owned());
@@ -392,7 +392,7 @@ mod tests {
             unknown.contains("baselines: after, before") && unknown.contains("--baseline befor"),
             "{unknown}"
         );
-        // Tests run in the folder of the package, which has a folder of templates.
+        // Tests run in the folder of the package, which contains a folder `templates`.
         assert_eq!(resolve("templates"), Ok("templates".into()));
         kept.prepare("templates").unwrap().commit(b"3").unwrap();
         let both = resolve("templates").unwrap_err().to_string();

@@ -1,5 +1,5 @@
-//! Many reports at once, from files and folders. What cannot be read is reported with its file and
-//! place; the rest goes on.
+//! Reads many reports from files and folders. A file that cannot be read is listed with the reason,
+//! and reading continues.
 
 use std::fs::{self, DirEntry};
 use std::io;
@@ -10,35 +10,36 @@ use super::read::{ReadError, parse, text_of};
 use crate::model::Report;
 use crate::parallel;
 
-/// Parts that files are read in, for any number of CPUs, and files of a part.
+/// The number of parts into which the files are divided, and the largest number of files in a part.
 const PARTS: usize = 256;
 const MOST_IN_PART: usize = 32;
 
-/// What was read, and what was not.
+/// The reports that were read, and the errors of the other files.
 #[derive(Debug, Default)]
 pub struct Collection<T> {
-    /// What was kept of each report, in the order of the paths, those of a folder sorted by name.
+    /// The retained content of each report, in the order of the paths; files of a folder are sorted
+    /// by name.
     pub reports: Vec<Kept<T>>,
-    /// Why the other files could not be read, in the same order.
+    /// The errors of files that could not be read, in the same order.
     pub refused: Vec<ReadError>,
 }
 
-/// What was kept of a report.
+/// The retained content of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept<T> {
-    /// Its file.
+    /// The path of the report.
     pub path: PathBuf,
-    /// What was kept.
+    /// The retained content.
     pub content: T,
 }
 
 impl<T: Send> Collection<T> {
     /// Reads the reports at `paths`: files, and folders with all `.json` files in and below them.
-    /// `keep` sees each report once and says what stays of it, so that ten thousand need not be
-    /// held whole; it is called by several threads.
+    /// `keep` is called once for each report, from several threads, and returns the content to
+    /// retain, so that ten thousand reports need not fit in memory.
     ///
     /// # Errors
-    /// None of its own: what is wrong with a path stands in [`refused`](Self::refused).
+    /// Never; [`refused`](Self::refused) lists the errors.
     pub fn read<P: AsRef<Path> + Sync>(
         paths: &[P],
         keep: impl Fn(&Path, Report) -> T + Sync,
@@ -54,7 +55,7 @@ impl<T: Send> Collection<T> {
     ) -> Self {
         let files: Vec<Result<PathBuf, ReadError>> =
             paths.iter().flat_map(|path| files(path.as_ref())).collect();
-        // Some files share a buffer: one for each would be asked of the system anew.
+        // The files of a part share a buffer, because allocating one for each file is slow.
         let some: Vec<_> = files
             .chunks(files.len().div_ceil(PARTS).clamp(1, MOST_IN_PART))
             .collect();
@@ -82,8 +83,8 @@ impl<T: Send> Collection<T> {
 }
 
 impl Collection<Report> {
-    /// As [`read`](Self::read), and keeps the reports whole: so they may not be longer than `most`
-    /// bytes together. `None` where they are.
+    /// Reads reports as [`read`](Self::read) does and retains them completely. `None` if the files
+    /// are longer than `most` bytes in total.
     pub fn read_whole<P: AsRef<Path> + Sync>(paths: &[P], most: u64) -> Option<Self> {
         let bytes = AtomicU64::new(0);
         let collection = Collection::read_texts(paths, |path, text| {
@@ -111,15 +112,14 @@ impl Collection<Report> {
     }
 }
 
-/// The files that `path` stands for: itself, or where it is a folder all `.json` files in and below
-/// it.
+/// The files at `path`: the file itself, or all `.json` files in and below a folder.
 #[must_use]
 pub fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
     if !path.is_dir() {
-        // Whatever it is, reading it will tell.
+        // If the path is not a readable file, reading it reports the error.
         return vec![Ok(path.to_owned())];
     }
-    let mut found = gathered(path);
+    let mut found = collect_files(path);
     if found.is_empty() {
         found.push(Err(ReadError::NoReports {
             path: path.to_owned(),
@@ -128,9 +128,9 @@ pub fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
     found
 }
 
-/// All `.json` files in and below `folder`, sorted. Hidden ones are left out, and links to folders
-/// are not followed: they may lead in circles.
-fn gathered(folder: &Path) -> Vec<Result<PathBuf, ReadError>> {
+/// All `.json` files in and below `folder`, sorted. Hidden files are skipped, and links to folders
+/// are not followed because they may form cycles.
+fn collect_files(folder: &Path) -> Vec<Result<PathBuf, ReadError>> {
     let listed = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<DirEntry>>>);
     let mut entries = match listed {
         Ok(entries) => entries,
@@ -146,7 +146,7 @@ fn gathered(folder: &Path) -> Vec<Result<PathBuf, ReadError>> {
     let of = |entry: &DirEntry| {
         let path = entry.path();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            return gathered(&path);
+            return collect_files(&path);
         }
         let named = path
             .extension()

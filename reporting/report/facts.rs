@@ -1,4 +1,4 @@
-//! Everything that is known of one row, as names with values.
+//! Lists all facts about one row as names with values.
 
 use super::Fact;
 use super::sections::Detail;
@@ -6,7 +6,8 @@ use crate::fields::{Room, Row, of_kind};
 use crate::model::{Distribution, Question, Verdicts};
 use crate::text::numbers::{significant, time};
 
-/// What is known of a row: all of it, or what tables show by default and questions it failed.
+/// The facts about a row: all facts, or only the default columns and the trust questions that
+/// failed.
 #[must_use]
 pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     let in_full = detail == Detail::Full;
@@ -60,7 +61,7 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     facts
 }
 
-/// Evidence that is more than a sentence.
+/// Evidence that needs more than one sentence.
 fn evidence(verdicts: &Verdicts) -> [Fact; 2] {
     let offsets = verdicts.thread_safe.offsets.iter().map(|offset| {
         let [ns, within] = [(offset.ns, 3), (offset.uncertainty_ns, 2)]
@@ -81,9 +82,9 @@ fn evidence(verdicts: &Verdicts) -> [Fact; 2] {
     ]
 }
 
-/// The costs of single reads with their shares, the most frequent of many.
+/// Lists the costs of single reads with their shares; merges costs if there are too many.
 fn costs_in_words(distribution: &Distribution) -> String {
-    /// More costs than this are not listed one by one.
+    /// The largest number of costs that are listed individually.
     const LISTED: usize = 6;
     let modes = &distribution.modes;
     if modes.is_empty() {

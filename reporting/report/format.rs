@@ -1,4 +1,4 @@
-//! Writes a report in any of its formats, and its rows for files with all columns.
+//! Renders a report in each of its formats, and its rows for files with all columns.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use crate::fields::{Field, Kind, columns, rows};
 use crate::model::Report;
 use crate::table::{CsvWriter, Format, Style, Value};
 
-/// The report in one of [`Format::REPORT`] but HTML; `style` matters to the table only.
+/// Renders a report in one of [`Format::REPORT`] except HTML; only the table uses `style`.
 ///
 /// # Panics
-/// When a report has no such format.
+/// When reports do not support the format.
 #[must_use]
 pub fn render(report: &Report, format: Format, style: Style) -> String {
     let mut text = Vec::new();
@@ -33,7 +33,7 @@ pub fn render(report: &Report, format: Format, style: Style) -> String {
     String::from_utf8(text).expect("only text was written")
 }
 
-/// The rows of a kind of a report, those without figures too, in these columns.
+/// The cells of all rows of one kind in the given columns, including rows without results.
 #[must_use]
 pub fn cells(
     path: Option<&Path>,

@@ -1,21 +1,22 @@
-//! The report as JSON (schema `timermeter.report.v2`).
+//! Renders a report as JSON (schema `timermeter.report.v2`).
 
 use crate::model::{Distribution, Granularity, Report};
 
-/// The document, indented, with a newline at its end. Figures that are not finite become null.
+/// The document, indented, with a final newline. Numbers that are not finite become null.
 #[must_use]
 pub fn render(report: &Report) -> String {
     serde_json::to_string_pretty(&finite(report.clone())).expect("all keys are strings") + "\n"
 }
 
-/// The document as it is kept: one line, nearly a third smaller than the indented one.
+/// The document on one line for archives, which is about a third smaller than the indented
+/// document.
 #[must_use]
 pub fn dense(report: &Report) -> String {
     serde_json::to_string(&finite(report.clone())).expect("all keys are strings") + "\n"
 }
 
-/// JSON has no NaN and no infinity: what may be null is written so. What always has numbers is none
-/// without them.
+/// Replaces NaN and infinity, which JSON does not support: optional numbers become null, and an
+/// object whose required numbers are not finite is removed.
 fn finite(mut report: Report) -> Report {
     for row in &mut report.timers {
         row.resolution = row

@@ -1,10 +1,10 @@
-//! The machine in names with values, in a line and as a heading.
+//! Describes the machine as names with values, as one line and as a heading.
 
 use super::Fact;
 use crate::model::{Cpu, Frequency, Limits, Platform, ProvenanceKind, Report, Tickless, value_of};
 use crate::text::numbers::rate;
 
-/// All that is known of the machine.
+/// All facts about the machine.
 #[must_use]
 pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
     let Platform {
@@ -114,7 +114,7 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
     facts.into_iter().filter_map(known).collect()
 }
 
-/// What has to be known before any figure is read: a core that something else used.
+/// The warning that another program used the core, which the reader has to see before the results.
 #[must_use]
 pub fn caution(report: &Report) -> Option<Fact> {
     let warning = report
@@ -124,7 +124,7 @@ pub fn caution(report: &Report) -> Option<Fact> {
     Some(("caution", warning.message()))
 }
 
-/// Who the machine is, and how it was measured.
+/// The facts about the machine and about the measurement.
 #[must_use]
 pub fn facts_of(report: &Report) -> Vec<Fact> {
     let node = report.node.iter().map(|node| ("node", node.clone()));
@@ -180,7 +180,7 @@ pub fn facts_of(report: &Report) -> Vec<Fact> {
     facts
 }
 
-/// The parts that are known; none where none is.
+/// Joins the parts that are known; `None` if no part is known.
 fn joined(parts: impl IntoIterator<Item = Option<String>>, between: &str) -> Option<String> {
     let known: Vec<String> = parts.into_iter().flatten().collect();
     (!known.is_empty()).then(|| known.join(between))
@@ -330,7 +330,7 @@ fn cpu_name(platform: &Platform) -> String {
         .unwrap_or_else(|| platform.cpu.architecture.clone())
 }
 
-/// The machine in a line, the most important first.
+/// Describes the machine in one line, the most important property first.
 #[must_use]
 pub fn in_a_line(report: &Report) -> String {
     let (platform, frequency) = (&report.platform, &report.frequency);
@@ -346,7 +346,7 @@ pub fn in_a_line(report: &Report) -> String {
     joined(parts, " · ").unwrap_or_default()
 }
 
-/// The machine, as a heading.
+/// Describes the machine for a heading.
 #[must_use]
 pub fn name(report: &Report) -> String {
     let platform = &report.platform;

@@ -1,5 +1,5 @@
-//! The report on its way in and out: read and checked, and written in its formats. What it is stands
-//! in [`model`](crate::model).
+//! Reads and checks reports, and writes them in all formats. [`model`](crate::model) defines the
+//! report.
 
 mod archive;
 mod collection;
@@ -29,12 +29,12 @@ pub use schema::schema;
 pub use sections::{Detail, Section, document, tables_without_notes};
 pub use slug::slug;
 
-/// A name with a value.
+/// A name and a value.
 pub type Fact = (&'static str, String);
 
 #[cfg(feature = "schema")]
 mod schema {
-    //! The JSON Schema of the report, generated from its types; `docs/report.v2.schema.json` is a
+    //! Generates the JSON Schema of the report from its types; `docs/report.v2.schema.json` is a
     //! copy of it.
 
     use schemars::generate::SchemaSettings;
@@ -42,8 +42,8 @@ mod schema {
 
     use crate::model::{Report, SCHEMA};
 
-    /// The schema (JSON Schema draft 2020-12). Every key is required: what was not determined is
-    /// null, not absent.
+    /// The schema (JSON Schema draft 2020-12). Every key is required: a value that was not
+    /// determined is null, not absent.
     #[must_use]
     pub fn schema() -> Value {
         let generator = SchemaSettings::draft2020_12()

@@ -1,24 +1,24 @@
-//! The numbered notes below a table: the findings of a report, each code and advice once.
+//! Collects the findings of a report as numbered notes below a table; findings with equal code and
+//! advice share a note.
 
 use crate::document::FindingText;
 use crate::fields::{Row, all_rows};
 use crate::model::{Finding, Report};
 use crate::text::in_short;
 
-/// All notes of a report; the number of a note is its place, from 1.
+/// All notes of a report; notes are numbered from 1 in this order.
 pub(super) struct Notes(Vec<Note>);
 
-/// One code and one advice, however many timers they concern.
+/// Findings with the same code and advice.
 struct Note {
     finding: FindingText,
-    /// The causes, each with the names of the timers that have it.
+    /// The distinct messages, each with the names of its timers.
     causes: Vec<(String, Vec<String>)>,
     concerns_run: bool,
 }
 
 impl Notes {
-    /// Those of the whole run first, then those of the rows in the order in which the rows are
-    /// shown.
+    /// Collects the notes of the run, then the notes of its rows in display order.
     pub fn gather(report: &Report) -> Self {
         let mut notes = Self(Vec::new());
         for warning in &report.warnings {
@@ -32,7 +32,7 @@ impl Notes {
         notes
     }
 
-    /// None of them.
+    /// An empty list of notes.
     pub fn none() -> Self {
         Self(Vec::new())
     }
@@ -69,7 +69,7 @@ impl Notes {
         })
     }
 
-    /// The numbers of the notes that concern a row, as in `1,3`.
+    /// The numbers of the notes about a row, as in `1,3`.
     pub fn marks(&self, row: Row) -> String {
         let numbers = row
             .warnings()
@@ -82,7 +82,8 @@ impl Notes {
         numbers.join(",")
     }
 
-    /// The notes as findings: with all their causes and advice, or with the timers only.
+    /// The notes as findings: with all messages and advice if `in_full`, else with the names of the
+    /// timers only.
     pub fn findings(&self, in_full: bool) -> Vec<FindingText> {
         let finding = |(at, note): (usize, &Note)| FindingText {
             severity: note.finding.severity,
@@ -99,7 +100,7 @@ impl Notes {
 }
 
 impl Note {
-    /// The names of the timers that it concerns, the first of many.
+    /// The timers of the note, shortened if there are many.
     fn concerns(&self) -> String {
         if self.concerns_run {
             return "the whole run".to_owned();
@@ -115,7 +116,7 @@ impl Note {
         in_short(&names)
     }
 
-    /// The first two causes. They mostly differ in their figures only.
+    /// The first two messages. Messages of a note mostly differ in their numbers only.
     fn message(&self) -> String {
         let prefixed = |(message, names): &(String, Vec<String>)| match names.as_slice() {
             [] => message.clone(),

@@ -1,8 +1,8 @@
-//! The report as metrics: OpenMetrics 1.0, kept to what the older text format 0.0.4 says in the
-//! same way, so that a scraper, the textfile collector of node_exporter and
-//! `promtool check metrics` take the same file. All are gauges, in base units.
+//! Renders a report as OpenMetrics 1.0. Only features that the older text format 0.0.4 shares are
+//! used, so that a scraper, the textfile collector of node_exporter and `promtool check metrics`
+//! accept the same file. All metrics are gauges in base units.
 //!
-//! [The format](https://prometheus.io/docs/specs/om/open_metrics_spec/).
+//! Format: <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
 
 use std::fmt::Write;
 use std::time::UNIX_EPOCH;
@@ -13,17 +13,18 @@ use crate::fields::{Field, Kind, Row, fields, of_kind, rows};
 use crate::model::{Interval, Outcome, Report, Verdicts};
 use crate::text::{clipped, plain};
 
-/// Characters of a label at most: only those of a hostile agent are longer.
-const LONGEST: usize = 100;
+/// The longest label in characters; only labels from a hostile agent are longer.
+const MAX_LABEL_CHARS: usize = 100;
 
-/// Units that names may end in.
+/// The units with which metric names may end.
 const UNITS: [&str; 3] = ["seconds", "ratio", "hertz"];
 
-/// The document. What was not determined is left out.
+/// The document. Values that were not determined are omitted.
 #[must_use]
 pub fn render(report: &Report) -> String {
     let mut metrics = Metrics::default();
-    // Files of all kinds may lie in one folder, and no two samples may have the same labels.
+    // Files with rows of several kinds may share a folder, and no two samples may have the same
+    // labels.
     let main = Kind::main(report);
     let kind = format!("{main:?}").to_lowercase();
     let run = labels(&[("report", &kind)]);
@@ -34,7 +35,8 @@ pub fn render(report: &Report) -> String {
     metrics.text()
 }
 
-/// Gauges by name. A sample whose labels exist already is left out: one would spoil the document.
+/// Gauges by name. A sample with the labels of an existing sample is dropped, because duplicates
+/// make the document invalid.
 #[derive(Debug, Default)]
 pub struct Metrics(IndexMap<String, Family>);
 
@@ -45,7 +47,7 @@ struct Family {
 }
 
 impl Metrics {
-    /// Adds a sample; nothing where `value` is none or no number. `labels` are written already.
+    /// Adds a sample, unless `value` is `None` or not finite. `labels` must already be formatted.
     pub fn gauge(&mut self, name: &str, help: &str, labels: &str, value: Option<f64>) {
         let Some(value) = value.filter(|value| value.is_finite()) else {
             return;
@@ -57,7 +59,7 @@ impl Metrics {
         family.samples.entry(labels.into()).or_insert(value);
     }
 
-    /// A field in its base unit, and the ends of its interval.
+    /// Adds a field in its base unit, and the ends of its interval.
     fn add(&mut self, prefix: &str, field: &Field, labels: &str, figure: Option<Interval>) {
         let figure = figure.filter(|figure| figure.value.is_finite());
         let (Some(metric), Some(figure)) = (field.metric, figure) else {
@@ -81,7 +83,7 @@ impl Metrics {
         }
     }
 
-    /// The document.
+    /// The text of the document.
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
@@ -104,11 +106,11 @@ impl Metrics {
     }
 }
 
-/// Labels as they are written, harmless and of bounded length.
+/// Formats labels with escaped values of bounded length.
 #[must_use]
 pub fn labels(labels: &[(&str, &str)]) -> String {
     let written = labels.iter().map(|(name, value)| {
-        let value = clipped(&plain(value), LONGEST)
+        let value = clipped(&plain(value), MAX_LABEL_CHARS)
             .replace('\\', "\\\\")
             .replace('"', "\\\"");
         format!("{name}=\"{value}\"")

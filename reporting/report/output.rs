@@ -1,6 +1,6 @@
-//! A file that will hold a report or another result. It is prepared before anything is measured, so
-//! that a run of minutes does not end at a folder that is not there; it is written whole or not at
-//! all.
+//! Prepares and writes output files. A file is prepared before the measurement starts, so that a
+//! missing folder is reported before a run of several minutes. A file is written completely or not
+//! at all.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::scratch::ScratchFile;
 
-/// Why a file cannot be written, with what to do about it.
+/// The reason why a file cannot be written, with the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write '{}': {problem}; {remedy}", .path.display())]
 pub struct OutputError {
@@ -30,7 +30,8 @@ impl OutputError {
         Self::new(path, "it is a folder", "name a file in it")
     }
 
-    /// Of something in a folder that does not exist, or in which nothing can be made, as in `/proc`.
+    /// The error for a file in a folder that does not exist, or in which no file can be created, as
+    /// in `/proc`.
     pub(super) fn in_folder(path: &Path, folder: &Path) -> Self {
         let name = folder.display();
         if folder.is_dir() {
@@ -45,7 +46,7 @@ impl OutputError {
         }
     }
 
-    /// By what the system said of `place`, which has to be writable.
+    /// The error for the system error `source`. `place` is the path that must be writable.
     pub(super) fn explain(path: &Path, place: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::NotFound if place.is_dir() => Self::in_folder(path, place),
@@ -66,7 +67,7 @@ fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// A file that will be written; dropped without [`commit`](Self::commit) it leaves nothing behind.
+/// An output file. Dropping it without [`commit`](Self::commit) leaves no file behind.
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,
@@ -75,25 +76,25 @@ pub struct WholeFile {
 
 #[derive(Debug)]
 enum Target {
-    /// Written beside the file, then renamed over it.
+    /// A regular file: written to a temporary file in the same folder, then renamed.
     Whole { file: ScratchFile, place: PathBuf },
-    /// A device, a pipe or a descriptor: it cannot be replaced, so it is written to.
+    /// A device, a pipe or a descriptor: it cannot be replaced, so it is written directly.
     Straight,
     /// Standard output.
     Standard,
 }
 
-/// Whether a path stands for standard output.
+/// Whether `path` denotes standard output.
 #[must_use]
 pub fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
 }
 
 impl WholeFile {
-    /// Makes sure that `path` can be written.
+    /// Checks that `path` can be written.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When `path` cannot be written.
     pub fn prepare(path: &Path) -> Result<Self, OutputError> {
         let target = prepare(path)?;
         Ok(Self {
@@ -102,17 +103,17 @@ impl WholeFile {
         })
     }
 
-    /// Writes `bytes`: all of them under the path, or nothing.
+    /// Writes `bytes` completely, or not at all.
     ///
     /// # Errors
-    /// When the disk is full, or the folder changed since.
+    /// When the disk is full, or the folder changed since [`prepare`](Self::prepare).
     pub fn commit(mut self, bytes: &[u8]) -> Result<(), OutputError> {
         let written = self.write_all(bytes);
         written.map_err(|source| self.explain(source))?;
         self.finish()
     }
 
-    /// Why it cannot be written, by what the system said.
+    /// Converts a system error to an error with the path and a remedy.
     #[must_use]
     pub fn explain(&self, source: io::Error) -> OutputError {
         let place = if let Target::Whole { place, .. } = &self.target {
@@ -123,10 +124,10 @@ impl WholeFile {
         OutputError::explain(&self.path, place, source)
     }
 
-    /// Has all that was written be there.
+    /// Makes everything that was written visible at the path.
     ///
     /// # Errors
-    /// When the disk is full, or the folder changed since.
+    /// When the disk is full, or the folder changed since [`prepare`](Self::prepare).
     pub fn finish(self) -> Result<(), OutputError> {
         let Target::Whole { mut file, place } = self.target else {
             return Ok(());
@@ -139,8 +140,8 @@ impl WholeFile {
     }
 }
 
-/// What is written is there once the file is [finished](WholeFile::finish); at once where it cannot
-/// be replaced.
+/// Data appears at the path when the file is [finished](WholeFile::finish), or immediately if the
+/// path is a device, a pipe or a descriptor.
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
@@ -177,7 +178,7 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
         Err(error) => return Err(explained(error)),
     };
     let Some(place) = follow_links(path).map_err(explained)? else {
-        // What is not there cannot be written to, and nothing is made there.
+        // A missing device or descriptor cannot be created.
         return known
             .map(|_| Target::Straight)
             .ok_or_else(|| OutputError::in_folder(path, parent(path)));
@@ -193,8 +194,7 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
         return Err(OutputError::in_folder(path, folder));
     }
     if known.is_some() {
-        // Renaming over a file asks only its folder; a file that is read-only is meant to stay as
-        // it is.
+        // A rename needs permission for the folder only; the check keeps read-only files unchanged.
         OpenOptions::new()
             .append(true)
             .open(&place)
@@ -217,9 +217,9 @@ fn ends_in_slash(path: &Path) -> bool {
         .is_some_and(|last| std::path::is_separator(char::from(*last)))
 }
 
-/// Where `path` leads, so that a link stays a link. `None` when it leads through a descriptor of
-/// this process (`/dev/stdout`, `/proc/self/fd/1`): what others hold open must not be replaced
-/// under them.
+/// Resolves links in `path`, so that writing keeps the link. `None` if `path` leads through a
+/// descriptor of this process (`/dev/stdout`, `/proc/self/fd/1`), because other processes may hold
+/// the file open.
 fn follow_links(path: &Path) -> io::Result<Option<PathBuf>> {
     const MOST: usize = 40;
     let mut place = path.to_owned();

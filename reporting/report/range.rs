@@ -1,12 +1,12 @@
-//! Refuses reports that cannot be: with figures out of range, rows that occur twice, or more values
-//! than memory is spent on.
+//! Rejects invalid reports: values out of range, duplicate rows, or too many values to load into
+//! memory.
 
 use std::collections::HashSet;
 
 use crate::fields::{Kind, fields, of_kind, rows};
 use crate::model::Report;
 
-/// The first thing in a report that cannot be, in words.
+/// Describes the first invalid value or duplicate row of a report.
 #[must_use]
 pub fn impossible(report: &Report) -> Option<String> {
     let of_report = fields()
@@ -40,13 +40,14 @@ fn impossible_row(report: &Report, kind: Kind) -> Option<String> {
     })
 }
 
-/// Timers of the largest report: twice what one agent may have.
+/// The largest number of timers in a report: twice the limit for one agent.
 pub const MOST_TIMERS: usize = 2 * crate::limits::MOST_TIMERS;
-/// Values of the largest report: nearly as many as the longest one has that is written here, with
-/// nine bytes each.
+/// The largest number of values in a report: close to the number in the longest report that this
+/// program writes, with nine bytes for each value.
 pub const MOST_VALUES: usize = 1 << 20;
 
-/// What of a text is more than any report has; its rows would take a hundred times its memory.
+/// Describes a limit that the text exceeds; the rows of such a text would take a hundred times its
+/// size in memory.
 pub(super) fn excess(text: &str) -> Option<String> {
     if text.bytes().filter(|&byte| byte == b',').count() >= MOST_VALUES {
         return Some(format!(

@@ -1,23 +1,24 @@
 //! Ranks the rows of a report: clocks by Quality, sleep primitives by lateness and CPU time.
 //!
-//! Clocks whose intervals of Quality overlap with that of the best among them share a rank, because
-//! the figures leave open which is better. A sleep primitive is on the front where no other is both
-//! less late and cheaper.
+//! Clocks whose interval of Quality overlaps the interval of the best clock of their group share
+//! its rank, because the results do not show which clock is better. A sleep primitive is
+//! Pareto-optimal if no other sleep primitive is better in both lateness and CPU time.
 
 use crate::fields::{Kind, Row, rows};
 use crate::model::{Interval, Lateness, Report, Status, TimerRow, USUAL_WAIT_NS, beats, value_of};
 use crate::text::numbers::NOTHING;
 
-/// A rank for people.
+/// Formats a rank for people.
 #[must_use]
 pub fn written_rank(rank: Option<usize>) -> String {
     rank.map_or_else(|| NOTHING.to_owned(), |rank| rank.to_string())
 }
 
-/// The rank of each row, from 1: that of the leader of its group where the intervals of both
-/// overlap, else its own place by Quality, which leads the next group (1, 1, 1, 4). What has no
-/// interval shares its rank with equals only; a Quality of 0, which is a verdict, with others of 0.
-/// Rows that are not `ok` or have no Quality have no rank.
+/// The rank of each row, from 1. A row whose interval overlaps the interval of the leader of its
+/// group has the rank of the leader; otherwise it leads the next group, and its rank is its
+/// position by Quality (1, 1, 1, 4). A row without an interval shares its rank only with equal
+/// rows. A Quality of 0 is a verdict, and shares its rank only with other Qualities of 0. Rows that
+/// are not `ok` or have no Quality have no rank.
 #[must_use]
 pub fn ranks(rows: &[&TimerRow]) -> Vec<Option<usize>> {
     let quality = |at: &usize| {
@@ -43,7 +44,7 @@ pub fn ranks(rows: &[&TimerRow]) -> Vec<Option<usize>> {
     ranks
 }
 
-/// Whether two Qualities leave open which is better.
+/// Whether two Qualities overlap, so that neither is known to be better.
 fn overlap(one: Interval, other: Interval) -> bool {
     let ends = one.ends().zip(other.ends());
     (one.value > 0.0) == (other.value > 0.0)
@@ -51,22 +52,23 @@ fn overlap(one: Interval, other: Interval) -> bool {
             || ends.is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1))
 }
 
-/// A quantile of lateness.
+/// Reads a quantile of lateness.
 type Quantile = fn(&Lateness) -> Option<Interval>;
 
 const QUANTILES: [Quantile; 3] = [|late| late.p99_ns, |late| late.p90_ns, |late| late.p50_ns];
 
-/// The sleep primitives of a report at the length that most have in common.
+/// The sleep primitives of a report at one length, ranked by lateness.
 pub(super) struct RankedWaits<'a> {
-    /// The length, in nanoseconds.
+    /// The length in nanoseconds.
     pub request_ns: u64,
-    /// Those on the front first, then the others, each by lateness; and whether they are on it.
+    /// Pareto-optimal rows first, then the others, each sorted by lateness; the flag marks
+    /// Pareto-optimal rows.
     pub rows: Vec<(Row<'a>, bool)>,
 }
 
 impl<'a> RankedWaits<'a> {
-    /// Of all rows that have figures, at the usual length or the one nearest to it. `None` where
-    /// there are none.
+    /// Ranks all rows with results, at the usual length or the length nearest to it. `None` if
+    /// there are no such rows.
     pub fn rank(report: &'a Report) -> Option<Self> {
         let measured = usual_waits(report);
         let request_ns = measured.iter().find_map(Row::request_ns)?;
@@ -74,16 +76,16 @@ impl<'a> RankedWaits<'a> {
             let late = measured.iter().filter_map(|row| quantile(row.lateness()?));
             late.count()
         };
-        // The rarest quantile that most have.
+        // The highest quantile that most rows have.
         let [.., median] = QUANTILES;
         let quantile = QUANTILES
             .into_iter()
             .find(|quantile| 2 * known(quantile) > known(&median));
         let quantile = quantile.unwrap_or(median);
         let late = |row: &Row| value_of(row.lateness().and_then(quantile));
-        // Too early is as far off as too late.
+        // Returning early is as inaccurate as returning late.
         let cost = |row: &Row| Some([late(row)?.abs(), row.lateness()?.cpu_ns?.value]);
-        // Those next to a busy thread do not compete with those that run alone.
+        // Waits next to a busy thread do not compete with waits on an idle CPU.
         let place = |row: &Row| row.conditions().map(|asked| (asked.load, asked.cpu));
         let is_on_front = |row: &Row| {
             let rivals = measured.iter().filter(|other| place(other) == place(row));
@@ -101,7 +103,7 @@ impl<'a> RankedWaits<'a> {
     }
 }
 
-/// The sleep primitives that have figures, at the usual length or the one nearest to it.
+/// The sleep primitives with results, at the usual length or the length nearest to it.
 fn usual_waits(report: &Report) -> Vec<Row<'_>> {
     let all: Vec<Row> = rows(report, Kind::Waits)
         .into_iter()
@@ -123,8 +125,8 @@ fn usual_waits(report: &Report) -> Vec<Row<'_>> {
         .collect()
 }
 
-/// How late each sleep primitive was, at the median and in nanoseconds, at the usual length or the
-/// one nearest to it: by its name.
+/// The name of each sleep primitive with its median lateness in nanoseconds, at the usual length or
+/// the length nearest to it.
 #[must_use]
 pub fn usual_lateness(report: &Report) -> Vec<(String, f64)> {
     let late = |row: Row| {
@@ -158,7 +160,7 @@ mod tests {
         let far = timer(0.46, Some(0.0001));
         let rows = [near.as_slice(), &[far]].concat();
         assert_eq!(ranks_of(&rows), [Some(1), Some(1), Some(1), Some(4)]);
-        // The second overlaps with the first, the third with the second only: it leads.
+        // The second overlaps the first; the third overlaps only the second, so it leads a group.
         let chain = [0.50, 0.49, 0.48].map(|quality| timer(quality, Some(0.006)));
         assert_eq!(ranks_of(&chain), [Some(1), Some(1), Some(3)]);
     }

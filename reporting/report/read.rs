@@ -1,4 +1,4 @@
-//! Reads a report that was written as JSON, and says why where a file is none.
+//! Reads a report from JSON, and explains why a file is not a report.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::input::LONGEST_REPORT;
 use crate::model::{Report, SCHEMA};
 use crate::text::{clean_strings, clipped, json_error};
 
-/// Why a report could not be read.
+/// The reason why a report could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be read.
@@ -19,40 +19,40 @@ pub enum ReadError {
     File {
         /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The folder holds no file that could be a report.
+    /// The folder contains no file that could be a report.
     #[error("there is no report in the folder '{}': no file in or below it ends in .json", .path.display())]
     NoReports {
         /// The folder.
         path: PathBuf,
     },
-    /// The text is no report.
+    /// The text is not a report.
     #[error("'{name}' is not a report: {problem}")]
     Invalid {
-        /// Where the text came from.
+        /// The source of the text.
         name: String,
-        /// What is wrong, with its place and what to do.
+        /// The problem, with its position in the text and the remedy.
         problem: String,
     },
 }
 
-/// Reads the report in the file `path`, all of it.
+/// Reads the report in the file `path`.
 ///
 /// # Errors
-/// When the file cannot be read or does not hold a report of this version.
+/// When the file cannot be read or is not a report of this version.
 pub fn read(path: &Path) -> Result<Report, ReadError> {
     let name = path.display().to_string();
     parse(text_of(path, &mut Vec::new())?, &name)
 }
 
-/// Reads a report from `text`; `name` says in errors where it came from.
+/// Parses a report from `text`; errors name the source of the text as `name`.
 ///
 /// # Errors
-/// When it is not a report of this version.
+/// When `text` is not a report of this version.
 pub fn parse(text: &str, name: &str) -> Result<Report, ReadError> {
-    // Some programs put a mark before UTF-8.
+    // Some programs write a byte order mark before UTF-8.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     checked(text).map_err(|problem| ReadError::Invalid {
         name: name.to_owned(),
@@ -73,8 +73,8 @@ fn checked(text: &str) -> Result<Report, String> {
     };
     let report = match Report::from_json(&clean_strings(text)) {
         Ok(report) if report.schema == SCHEMA => report,
-        // The version first: a document of another version fails to fit in ways that explain
-        // nothing.
+        // Checks the version first, because parse errors of a document of another version are
+        // misleading.
         other => {
             return Err(match (schema_of(text).map_err(broken)?.as_deref(), other) {
                 (None, _) => format!("it is JSON without a \"schema\" that says {SCHEMA}"),
@@ -92,7 +92,7 @@ fn checked(text: &str) -> Result<Report, String> {
     }
 }
 
-/// The schema that a JSON document names, whatever it is; nothing else of it is kept.
+/// The schema that a JSON document names. The rest of the document is skipped.
 fn schema_of(text: &str) -> serde_json::Result<Option<String>> {
     #[derive(Deserialize)]
     struct Document<'a> {
@@ -103,21 +103,21 @@ fn schema_of(text: &str) -> serde_json::Result<Option<String>> {
         Ok(Document { schema }) => {
             Ok(schema.and_then(|schema| serde_json::from_str(schema.get()).ok()))
         }
-        // It is JSON, and no document.
+        // Valid JSON, but not an object with a schema.
         Err(error) if error.is_data() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// The text of a file, in a buffer that can be used again.
+/// Reads the text of a file into a reusable buffer.
 pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a str, ReadError> {
     let failed = |source| ReadError::File {
         path: path.to_owned(),
         source,
     };
     crate::input::read(path, LONGEST_REPORT, buffer).map_err(failed)?;
-    // A mark shows UTF-16, and so does a zero next to the first character, which has one byte in
-    // every report.
+    // UTF-16 is recognised by its byte order mark, or by a zero byte next to the first character,
+    // which is ASCII in every report.
     if matches!(
         buffer.as_slice(),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]
@@ -138,7 +138,7 @@ pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a st
 pub(super) mod tests {
     use super::{ReadError, parse, read};
 
-    /// A report with all that one has to hold.
+    /// The smallest valid report.
     pub(in crate::report) const SMALL: &str = r#"{"schema":"timermeter.report.v2","tool":{"name":"timermeter","version":"0.1.0"},
         "created":"2026-11-20T12:00:00Z",
         "platform":{"cpu":{"architecture":"x86_64"},"os":{"family":"linux"},"kernel":{},"clocksource":{"available":[]}},

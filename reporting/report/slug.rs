@@ -1,13 +1,14 @@
-//! A name for a machine that people can read and file systems take: its CPU and the generation of
-//! that, its hypervisor, its OS.
+//! Builds a readable name for a machine that is valid in file systems, from its CPU and CPU
+//! generation, its hypervisor and its OS.
 
 use crate::model::Platform;
 
-const LONGEST: usize = 80;
-/// What brand strings hold that tells nothing.
+const MAX_SLUG_CHARS: usize = 80;
+/// Words of brand strings that carry no information.
 const NOISE: &[&str] = &["cpu", "processor", "r", "tm", "gnu", "linux"];
 
-/// As in `amd-epyc-9r14-zen-4-kvm-debian-12`: lower case, digits and hyphens, never empty.
+/// The name in lower case, digits and hyphens, never empty, as in
+/// `amd-epyc-9r14-zen-4-kvm-debian-12`.
 #[must_use]
 pub fn slug(platform: &Platform) -> String {
     let cpu = platform
@@ -24,7 +25,7 @@ pub fn slug(platform: &Platform) -> String {
         ),
         words(&platform.cpu.generation().unwrap_or_default(), ""),
         words(platform.hypervisor.as_deref().unwrap_or_default(), ""),
-        // Of which the CPU above is none.
+        // The architecture, if an emulator runs the machine.
         words(
             platform
                 .emulator()
@@ -34,7 +35,7 @@ pub fn slug(platform: &Platform) -> String {
         words(os, &platform.os.family),
     ];
     let joined = parts.into_iter().flatten().collect::<Vec<_>>().join("-");
-    let mut slug: String = joined.chars().take(LONGEST).collect();
+    let mut slug: String = joined.chars().take(MAX_SLUG_CHARS).collect();
     slug.truncate(slug.trim_end_matches('-').len());
     if slug.is_empty() {
         "unknown".into()
@@ -43,9 +44,8 @@ pub fn slug(platform: &Platform) -> String {
     }
 }
 
-/// The words of `text` that tell something, or those of `otherwise` where none does. What stands in
-/// parentheses is a remark, as in `(R)` and `(bookworm)`, and a count of cores (`96-Core`) is none
-/// of its name.
+/// The informative words of `text`, or of `otherwise` if `text` has none. Remarks in parentheses,
+/// as in `(R)` and `(bookworm)`, and core counts (`96-Core`) are not part of the name.
 fn words(text: &str, otherwise: &str) -> Vec<String> {
     let meaningful = |text: &str| -> Vec<String> {
         text.to_lowercase()

@@ -1,5 +1,5 @@
-//! Writes tables for programs: CSV (RFC 4180) with all digits, empty where nothing was determined,
-//! and JSON, an array of objects, one a row.
+//! Writes tables for programs: CSV (RFC 4180) with all digits and empty undetermined values, and
+//! JSON as an array with one object for each row.
 
 use std::io::{self, Write};
 
@@ -21,15 +21,15 @@ pub(super) fn write_csv(table: &Table<'_>, output: &mut dyn Write) -> io::Result
     csv.finish()
 }
 
-/// Writes CSV row by row, without a byte order mark: unknown cells empty, truths as `true` and
-/// `false`.
+/// Writes CSV row by row, without a byte order mark: undetermined values empty, booleans as `true`
+/// and `false`.
 pub struct CsvWriter<W: Write> {
     writer: ::csv::Writer<W>,
     cell: Vec<u8>,
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Writes to `output`.
+    /// Creates a writer.
     pub fn new(output: W) -> Self {
         Self {
             writer: ::csv::Writer::from_writer(output),
@@ -40,22 +40,22 @@ impl<W: Write> CsvWriter<W> {
     /// Writes the names of the columns.
     ///
     /// # Errors
-    /// When the output fails.
+    /// When the output cannot be written.
     pub fn header(&mut self, keys: impl Iterator<Item = impl AsRef<[u8]>>) -> io::Result<()> {
         self.writer.write_record(keys).map_err(csv_error)
     }
 
-    /// Writes a line.
+    /// Writes a row.
     ///
     /// # Errors
-    /// When the output fails.
+    /// When the output cannot be written.
     pub fn row<'a>(&mut self, cells: impl IntoIterator<Item = &'a Value>) -> io::Result<()> {
         let text = &mut self.cell;
         for cell in cells {
             text.clear();
             match cell {
                 Value::Truth(truth) => write!(text, "{truth}")?,
-                // With a point or an exponent, by which readers detect a column of figures.
+                // The point or exponent lets readers recognise a column of floating-point numbers.
                 Value::Figure(figure) => write!(text, "{figure:?}")?,
                 Value::Text(found) => text.extend_from_slice(escape_csv(found).as_bytes()),
                 plain => write!(text, "{plain}")?,
@@ -65,17 +65,17 @@ impl<W: Write> CsvWriter<W> {
         self.writer.write_record(None::<&[u8]>).map_err(csv_error)
     }
 
-    /// Writes what is buffered.
+    /// Writes buffered data.
     ///
     /// # Errors
-    /// When the output fails.
+    /// When the output cannot be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.writer.flush()
     }
 }
 
-/// The error of the output itself, whose kind the crate's own conversion loses: a closed pipe is no
-/// failure.
+/// Extracts the error of the output. The conversion of the `csv` crate loses its kind, which
+/// callers need to recognise a closed pipe.
 fn csv_error(error: ::csv::Error) -> io::Error {
     match error.into_kind() {
         ::csv::ErrorKind::Io(error) => error,
@@ -83,8 +83,8 @@ fn csv_error(error: ::csv::Error) -> io::Error {
     }
 }
 
-/// Text as a cell of a spreadsheet: what would start a formula is led by an apostrophe (OWASP, "CSV
-/// Injection").
+/// Escapes text for spreadsheets: text that would start a formula gets a leading apostrophe (OWASP,
+/// "CSV Injection").
 pub(super) fn escape_csv(text: &str) -> String {
     let text = plain(text);
     if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
@@ -121,7 +121,7 @@ impl Serialize for JsonRow<'_> {
     }
 }
 
-/// What was not determined is null, a bound `{"at_most": …}`.
+/// Serialises undetermined values as null, and bounds as `{"at_most": …}`.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -1,10 +1,10 @@
-//! The formats that anything is printed in, and the endings of files that stand for them.
+//! Defines the output formats and the file name extensions that select them.
 
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-/// The formats of all commands; which of them a command has follows from what it prints.
+/// The formats of all commands; each command supports some of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Text for people
@@ -27,24 +27,24 @@ pub enum Format {
     Parquet,
 }
 
-/// The ending of a file name does not determine its format.
+/// The extension of a file name does not select a supported format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{}' does not determine its format: end it in {}", .path.display(), .endings.join(", "))]
 pub struct UnknownEnding {
     /// The path.
     pub path: PathBuf,
-    /// The endings that do.
+    /// The supported extensions.
     pub endings: Vec<&'static str>,
 }
 
 impl Format {
-    /// Those of events that are printed as they happen.
+    /// The formats of events that are printed as they happen.
     pub const EVENTS: &[Self] = &[Self::Table, Self::Json];
-    /// Those of answers.
+    /// The formats of short results.
     pub const ANSWER: &[Self] = &[Self::Table, Self::Json, Self::Markdown];
-    /// Those of measurements.
+    /// The formats of measurements.
     pub const MEASUREMENTS: &[Self] = &[Self::Table, Self::Json, Self::Markdown, Self::Csv];
-    /// Those of one report.
+    /// The formats of a report.
     pub const REPORT: &[Self] = &[
         Self::Table,
         Self::Json,
@@ -53,7 +53,7 @@ impl Format {
         Self::Html,
         Self::OpenMetrics,
     ];
-    /// Those of a table of reports.
+    /// The formats of a table of reports.
     pub const TABULATION: &[Self] = &[
         Self::Table,
         Self::Markdown,
@@ -64,7 +64,7 @@ impl Format {
         Self::Parquet,
     ];
 
-    /// The ending of files in this format.
+    /// The file name extension of this format.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -79,10 +79,10 @@ impl Format {
         }
     }
 
-    /// The format among `formats` that the ending of `path` stands for.
+    /// The format among `formats` that the extension of `path` selects.
     ///
     /// # Errors
-    /// When it stands for none of them.
+    /// When the extension selects none of `formats`.
     pub fn from_path(path: &Path, formats: &[Self]) -> Result<Self, UnknownEnding> {
         let ending = path
             .extension()

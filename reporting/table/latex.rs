@@ -1,13 +1,13 @@
-//! A booktabs table for `\input`, as wide as it gets: how large its letters are, and where it
-//! stands, is up to the document.
+//! Writes a booktabs table for `\input`. The including document sets the font size and the
+//! position.
 
 use std::io::{self, Write};
 
 use super::{Table, rewritten};
 use crate::text::clipped;
 
-/// Longer texts are cut; the other formats hold them whole.
-const LONGEST: usize = 100;
+/// The longest text of a cell, in characters; longer texts are truncated, unlike in other formats.
+const MAX_CELL_CHARS: usize = 100;
 
 pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     writeln!(
@@ -15,7 +15,7 @@ pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()
         "% \\usepackage{{booktabs}} and {{textcomp}}, T1 fonts, UTF-8"
     )?;
     for (at, name) in source.groups.iter().enumerate() {
-        let name = escape(&clipped(name, 2 * LONGEST));
+        let name = escape(&clipped(name, 2 * MAX_CELL_CHARS));
         writeln!(output, "\\noindent [{}] {name}\\par", at + 1)?;
     }
     let columns = source.columns.iter();
@@ -30,7 +30,8 @@ pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()
     writeln!(output, "\\midrule")?;
     for row in &source.rows {
         let cells = source.cells(row);
-        let cells = cells.map(|(column, cell)| escape(&clipped(&column.scaled(cell), LONGEST)));
+        let cells =
+            cells.map(|(column, cell)| escape(&clipped(&column.scaled(cell), MAX_CELL_CHARS)));
         write_line(cells, output)?;
     }
     writeln!(output, "\\bottomrule\n\\end{{tabular}}")
@@ -40,8 +41,8 @@ fn write_line(cells: impl Iterator<Item = String>, output: &mut dyn Write) -> io
     writeln!(output, "{} \\\\", cells.collect::<Vec<_>>().join(" & "))
 }
 
-/// Text for LaTeX. pdfLaTeX stops at characters its fonts lack, so what lies beyond Latin-1 is
-/// written by its number.
+/// Escapes text for LaTeX. pdfLaTeX fails at characters missing from its fonts, so characters
+/// beyond Latin-1 are written as numbers.
 pub(super) fn escape(text: &str) -> String {
     rewritten(text, |c, out| match c {
         '\\' => out.push_str("\\textbackslash{}"),
@@ -55,7 +56,7 @@ pub(super) fn escape(text: &str) -> String {
         '\'' => out.push_str("\\textquotesingle{}"),
         '`' => out.push_str("\\textasciigrave{}"),
         '[' | ']' => out.extend(['{', c, '}']),
-        // Two or three of them would join to a dash.
+        // Two or three hyphens would form a dash.
         '-' if out.ends_with('-') => out.push_str("{}-"),
         'µ' | 'μ' => out.push_str("\\textmu{}"),
         '≤' => out.push_str("$\\le$"),

@@ -1,4 +1,4 @@
-//! Writes a table as an HTML page without scripts and network, and as GitHub's Markdown.
+//! Writes a table as an HTML page without scripts or network access, and as GitHub Markdown.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ th, td { padding: .2em .7em; text-align: left; border-bottom: 1px solid #8884 }
 <body>
 <div>
 ";
-/// A page. Cells of figures have the class `n`.
+/// Writes an HTML page. Number cells have the class `n`.
 pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     output.write_all(BEFORE.as_bytes())?;
     output.write_all(b"<table>\n<thead>\n")?;
@@ -51,7 +51,7 @@ pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Resul
     output.write_all(b"</tbody>\n</table>\n</div>\n</body>\n</html>\n")
 }
 
-/// Text for HTML, between tags and in quoted attributes.
+/// Escapes text for HTML, between tags and in quoted attributes.
 #[must_use]
 pub fn escape_html(text: &str) -> String {
     rewritten(text, |c, out| match c {
@@ -94,7 +94,7 @@ fn line_of_cells(output: &mut dyn Write, cells: impl Iterator<Item = String>) ->
     writeln!(output, "| {} |", cells.collect::<Vec<_>>().join(" | "))
 }
 
-/// Text that Markdown and the HTML in it leave alone, in a cell of a table too.
+/// Escapes text for Markdown and the HTML within it, including table cells.
 #[must_use]
 pub fn escape_markdown(text: &str) -> String {
     rewritten(text, |c, out| match c {

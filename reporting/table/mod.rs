@@ -1,6 +1,7 @@
-//! Tables: columns and cells once. Each format makes text from elsewhere safe for itself, and its
-//! `escape` is the one place that does. All of that is one line of printable text first
-//! ([`plain`]): no newline, no control character, nothing that reorders text.
+//! Defines tables of columns and cells, independent of the format. The `escape` function of each
+//! format is the only place that makes untrusted text safe for it. All untrusted text first becomes
+//! one printable line ([`plain`]), without newlines, control characters or characters that reorder
+//! text.
 
 mod data;
 mod format;
@@ -21,57 +22,57 @@ pub use markup::{escape_html, escape_markdown};
 pub use text::Style;
 pub use value::{Type, Value};
 
-/// How the figures of a column are written for people.
+/// The notation of the numbers of a column for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
-    /// With four significant digits.
+    /// Four significant digits.
     Significant,
-    /// With a fixed number of decimals.
+    /// A fixed number of decimals.
     Fixed(usize),
-    /// Nanoseconds, in the unit that fits.
+    /// Nanoseconds, printed with a suitable unit.
     Time,
-    /// A number of things, as in `11.17M`.
+    /// A count, as in `11.17M`.
     Count,
     /// A share, in percent with two decimals.
     Percent,
-    /// Hertz, in the unit that fits.
+    /// Hertz, printed with a suitable unit.
     Rate,
 }
 
-/// A column: what it is called, and how its cells are written.
+/// A column: its heading, and the notation of its cells.
 #[derive(Clone, Debug)]
 pub struct TableColumn {
-    /// What people call it, with its unit.
+    /// The heading for people, with the unit.
     pub heading: &'static str,
-    /// What it is called where scripts read it.
+    /// The name for programs.
     pub key: &'static str,
-    /// How its figures are written for people; with all digits for scripts.
+    /// The notation of numbers for people; programs get all digits.
     pub notation: Notation,
-    /// Whether its cells are aligned right.
+    /// Whether cells are right-aligned.
     pub right: bool,
-    /// Characters of its longest text for people; none where the program wrote it and it stays as
-    /// it is.
+    /// The longest text for people, in characters; `None` if the program itself wrote the text,
+    /// which is then not changed.
     pub longest: Option<usize>,
-    /// Whether its cells may take several lines where a terminal is narrow.
+    /// Whether cells fold to several lines on a narrow terminal.
     pub folds: bool,
-    /// How soon a narrow terminal leaves it out: the largest first, never where it is 0.
+    /// The priority for omission on a narrow terminal: the largest is omitted first, 0 never.
     pub spare: u8,
-    /// Which of the groups of the table it belongs to.
+    /// The index of the column group.
     pub group: Option<usize>,
 }
 
-/// Columns and rows.
+/// A table.
 #[derive(Clone, Debug)]
 pub struct Table<'a> {
-    /// Its columns.
+    /// The columns.
     pub columns: Vec<TableColumn>,
-    /// Names of runs of columns; mostly there are none.
+    /// The names of the column groups; most tables have none.
     pub groups: Vec<&'a str>,
-    /// A cell for each column; where some are missing at the end, nothing stands there.
+    /// The cells of each row; missing cells at the end are empty.
     pub rows: Vec<Cow<'a, [Value]>>,
 }
 
-/// With a fixed number of decimals; what rounds to zero has no sign.
+/// Formats a number with fixed decimals; a number that rounds to zero has no sign.
 fn fixed(figure: f64, decimals: usize) -> String {
     let text = format!("{figure:.decimals$}");
     match text.strip_prefix('-') {
@@ -83,7 +84,7 @@ fn fixed(figure: f64, decimals: usize) -> String {
 }
 
 impl TableColumn {
-    /// A column of text.
+    /// A left-aligned column of text.
     #[must_use]
     pub fn left(heading: &'static str) -> Self {
         Self {
@@ -98,7 +99,7 @@ impl TableColumn {
         }
     }
 
-    /// A column of figures.
+    /// A right-aligned column of numbers.
     #[must_use]
     pub fn right(heading: &'static str, notation: Notation) -> Self {
         Self {
@@ -108,7 +109,7 @@ impl TableColumn {
         }
     }
 
-    /// A column of what the program wrote itself, aligned right.
+    /// A right-aligned column of text that the program wrote.
     #[must_use]
     pub fn written(heading: &'static str) -> Self {
         Self {
@@ -118,7 +119,7 @@ impl TableColumn {
         }
     }
 
-    /// A cell of this column for people. Text is as it was found.
+    /// Formats a cell for people. Text is not sanitised.
     #[must_use]
     pub fn format_cell(&self, cell: &Value) -> String {
         match cell {
@@ -129,8 +130,7 @@ impl TableColumn {
         }
     }
 
-    /// The same in documents, where a time stands in the unit that fits, and not all of a column in
-    /// nanoseconds.
+    /// Formats a cell for documents, in which each time has a suitable unit.
     fn scaled(&self, cell: &Value) -> String {
         match (self.in_nanoseconds(), cell) {
             (Some(_), Value::Figure(ns)) => time(Some(*ns)),
@@ -139,12 +139,12 @@ impl TableColumn {
         }
     }
 
-    /// Its heading where each cell of a document has its own unit.
+    /// The heading for documents, in which each cell has its own unit.
     fn scaled_heading(&self) -> &'static str {
         self.in_nanoseconds().unwrap_or(self.heading)
     }
 
-    /// Its heading without the unit, where that is nanoseconds.
+    /// The heading without the unit, if the unit is nanoseconds.
     fn in_nanoseconds(&self) -> Option<&'static str> {
         self.heading
             .strip_suffix(" (ns)")
@@ -164,7 +164,7 @@ impl TableColumn {
 }
 
 impl<'a> Table<'a> {
-    /// A table without rows.
+    /// Creates a table without rows.
     #[must_use]
     pub fn new(columns: Vec<TableColumn>) -> Self {
         Self {
@@ -186,10 +186,10 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Writes the table, for people as if there were no terminal.
+    /// Writes the table; text for people is written as if there were no terminal.
     ///
     /// # Errors
-    /// When the output cannot be written, or a table has no such format.
+    /// When the output cannot be written, or tables do not support the format.
     pub fn write(&self, format: Format, output: &mut dyn Write) -> io::Result<()> {
         match format {
             Format::Table => text::write(self, output),
@@ -202,7 +202,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The same as text.
+    /// Renders the table as text.
     #[must_use]
     pub fn render(&self, format: Format) -> String {
         let mut text = Vec::new();
@@ -211,7 +211,7 @@ impl<'a> Table<'a> {
         String::from_utf8(text).expect("only text was written")
     }
 
-    /// A heading with the name of the group of its column.
+    /// The heading with the name of the column group.
     fn full_heading(&self, column: &TableColumn, heading: &str) -> String {
         let group = column.group.and_then(|group| self.groups.get(group));
         group.map_or(heading.to_owned(), |group| format!("{group}, {heading}"))
@@ -225,7 +225,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The text as one printable line, each character as `write` puts it.
+/// Converts text to one printable line and passes each character to `write` for escaping.
 fn rewritten(text: &str, write: impl Fn(char, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {

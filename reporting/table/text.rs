@@ -1,6 +1,6 @@
-//! For people: drawn by comfy-table, folded where a terminal is narrow. Groups of columns are
-//! numbered, as their names are longer than figures. More rows than anybody reads are written one
-//! after the other, as they come, and kept nowhere.
+//! Writes tables for people with comfy-table, folded on narrow terminals. Column groups are
+//! numbered, because their names are longer than the numbers below. Very long tables are written
+//! row by row without layout.
 
 use std::io::{self, Write};
 
@@ -10,37 +10,38 @@ use comfy_table::{CellAlignment, Table as Drawing};
 use super::{Table, TableColumn, Value};
 use crate::text::{clipped, columns, fold_name, hang, wrap};
 
-/// More rows than this are written without layout.
-const BULK: usize = 5_000;
-/// Blanks between columns, where there is room for them.
-const GAP: usize = 2;
-/// A column that is folded is no narrower, as nothing could be read in it: the table then exceeds
-/// the terminal.
-const NARROWEST: usize = 10;
-/// Columns that are shown however narrow the terminal is.
-const FEWEST: usize = 3;
-/// Columns of a terminal, where there is none.
+/// The largest number of rows with layout.
+const MAX_LAID_OUT_ROWS: usize = 5_000;
+/// The number of blanks between columns if there is room.
+const COLUMN_GAP: usize = 2;
+/// The smallest width of a folded column, in columns of the terminal. If the table does not fit
+/// even so, it exceeds the terminal.
+const MIN_FOLDED_WIDTH: usize = 10;
+/// The smallest number of columns that are shown on any terminal.
+const MIN_SHOWN_COLUMNS: usize = 3;
+/// The width of the text without a terminal, in columns.
 const NO_TERMINAL: u16 = 120;
-/// The longest name of a group.
-const LONGEST: usize = 200;
+/// The longest name of a column group, in characters.
+const MAX_GROUP_NAME: usize = 200;
 
-/// How text is to look.
+/// The style of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Columns of the terminal; null where there is none (the text then folds at 120).
+    /// The width of the terminal in columns; `None` without a terminal (text then folds at 120
+    /// columns).
     pub width: Option<u16>,
     /// Whether escape sequences may be used.
     pub colour: bool,
 }
 
 impl Style {
-    /// Columns that text may take.
+    /// The width of text, in columns.
     #[must_use]
     pub fn columns(self) -> usize {
         usize::from(self.width.unwrap_or(NO_TERMINAL)).max(40)
     }
 
-    /// `text` between the escape sequences of `codes` (ECMA-48, SGR), where there is colour.
+    /// `text` between the escape sequences for `codes` (ECMA-48, SGR) if the output has colour.
     #[must_use]
     pub fn paint(self, codes: &str, text: &str) -> String {
         if self.colour && !codes.is_empty() {
@@ -51,20 +52,20 @@ impl Style {
     }
 }
 
-/// The cells of a row for people; the headings are one.
+/// The cells of a row, or the headings, as text for people.
 type Cells = Vec<String>;
 
-/// As wide as it is, with a narrow gap.
+/// Writes the table at its full width with a narrow gap.
 pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     for (at, name) in table.groups.iter().enumerate() {
-        writeln!(output, "# [{}]  {}", at + 1, clipped(name, LONGEST))?;
+        writeln!(output, "# [{}]  {}", at + 1, clipped(name, MAX_GROUP_NAME))?;
     }
     if !table.groups.is_empty() {
         writeln!(output)?;
     }
     match table.laid_out() {
         Some(rows) => {
-            let drawing = drawn(&rows, &table.columns, GAP);
+            let drawing = drawn(&rows, &table.columns, COLUMN_GAP);
             drawing
                 .lines()
                 .try_for_each(|line| writeln!(output, "{}", line.trim_end()))
@@ -73,7 +74,7 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
     }
 }
 
-/// A row a line, two blanks between its cells.
+/// Writes one row a line, with two blanks between cells.
 fn write_in_bulk(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "{}", head(table).join("  "))?;
     let mut rows = table.rows.iter();
@@ -81,8 +82,8 @@ fn write_in_bulk(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
 }
 
 impl Table<'_> {
-    /// The table for a terminal: as wide as that, its headings bold. `codes` says how each row is
-    /// painted.
+    /// The table for a terminal, with bold headings, no wider than the terminal if possible.
+    /// `codes` returns the escape codes of each row.
     #[must_use]
     pub fn on_terminal(&self, style: Style, codes: &dyn Fn(usize) -> &'static str) -> String {
         let room = style.width.map_or(usize::MAX, |_| style.columns());
@@ -99,7 +100,7 @@ impl Table<'_> {
         {
             fewer.remove_column(spare);
         }
-        while fewer.columns.len() > FEWEST && fewer.narrowest() > room {
+        while fewer.columns.len() > MIN_SHOWN_COLUMNS && fewer.narrowest() > room {
             fewer.remove_column(fewer.columns.len() - 1);
         }
         let text = fewer.set(style, room, codes);
@@ -122,7 +123,8 @@ impl Table<'_> {
         text + &note
     }
 
-    /// What it takes with a blank between columns once those that fold are as narrow as they get.
+    /// The width in columns, with all folding columns at their smallest width and a gap of one
+    /// blank.
     fn narrowest(&self) -> usize {
         let Some(rows) = self.laid_out() else {
             return 0;
@@ -137,11 +139,15 @@ impl Table<'_> {
             return self.render(super::Format::Table);
         };
         let mut widths = widths(&rows, self.columns.len());
-        let gap = if total(&widths, GAP) <= room { GAP } else { 1 };
+        let gap = if total(&widths, COLUMN_GAP) <= room {
+            COLUMN_GAP
+        } else {
+            1
+        };
         if gap == 1 {
             narrow(&mut widths, &self.columns, room);
             for (cell, &width) in rows.iter_mut().flat_map(|row| row.iter_mut().zip(&widths)) {
-                *cell = folded(cell, width);
+                *cell = fold_cell(cell, width);
             }
         }
         let drawing = drawn(&rows, &self.columns, gap);
@@ -164,20 +170,22 @@ impl Table<'_> {
     /// Whether all columns fit the terminal side by side.
     #[must_use]
     pub fn fits(&self, style: Style) -> bool {
-        self.laid_out()
-            .is_some_and(|rows| total(&widths(&rows, self.columns.len()), GAP) <= style.columns())
+        self.laid_out().is_some_and(|rows| {
+            total(&widths(&rows, self.columns.len()), COLUMN_GAP) <= style.columns()
+        })
     }
 
-    /// Headings and cells, where there are no more than are laid out.
+    /// The headings and cells; `None` if there are too many rows for layout.
     fn laid_out(&self) -> Option<Vec<Cells>> {
-        if self.rows.len() > BULK {
+        if self.rows.len() > MAX_LAID_OUT_ROWS {
             return None;
         }
         let rows: Vec<Cells> = std::iter::once(head(self))
             .chain(self.rows.iter().map(|row| cells(self, row)))
             .collect();
-        // Nothing that is wider can be drawn.
-        (total(&widths(&rows, self.columns.len()), GAP) <= usize::from(u16::MAX)).then_some(rows)
+        // Wider tables cannot be drawn.
+        (total(&widths(&rows, self.columns.len()), COLUMN_GAP) <= usize::from(u16::MAX))
+            .then_some(rows)
     }
 }
 
@@ -189,7 +197,7 @@ fn head(table: &Table<'_>) -> Cells {
     heads.collect()
 }
 
-/// No cell breaks a line, as text loses its control characters.
+/// The cells of a row. No cell contains a line break, because control characters are removed.
 fn cells(table: &Table<'_>, row: &[Value]) -> Cells {
     let shown = table
         .cells(row)
@@ -214,7 +222,7 @@ fn drawn(rows: &[Cells], columns: &[TableColumn], gap: usize) -> Drawing {
     drawing
 }
 
-/// What the widest cell of each column takes.
+/// The largest width of the cells of each column.
 fn widths(rows: &[Cells], count: usize) -> Vec<usize> {
     (0..count)
         .map(|at| rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0))
@@ -225,7 +233,7 @@ fn total(widths: &[usize], gap: usize) -> usize {
     widths.iter().sum::<usize>() + gap * widths.len().saturating_sub(1)
 }
 
-/// What columns that fold have too much is taken from the widest of them.
+/// Reduces the widths of folding columns, the widest first, until the table fits.
 fn narrow(widths: &mut [usize], columns: &[TableColumn], room: usize) {
     let mut folding: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].folds).collect();
     folding.sort_by_key(|&at| widths[at]);
@@ -233,13 +241,13 @@ fn narrow(widths: &mut [usize], columns: &[TableColumn], room: usize) {
     let mut left = room.saturating_sub(fixed);
     for (done, &at) in folding.iter().enumerate() {
         let share = left / (folding.len() - done);
-        widths[at] = widths[at].min(share.max(NARROWEST));
+        widths[at] = widths[at].min(share.max(MIN_FOLDED_WIDTH));
         left = left.saturating_sub(widths[at]);
     }
 }
 
-/// A cell in lines of `width`, broken at blanks, and within a name where there is none.
-fn folded(cell: &str, width: usize) -> String {
+/// Folds a cell to lines of `width` columns at blanks, or within a name that has no blanks.
+fn fold_cell(cell: &str, width: usize) -> String {
     if columns(cell) <= width {
         return cell.to_owned();
     }

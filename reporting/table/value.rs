@@ -1,52 +1,52 @@
-//! What stands in the cells of tables and in the columns of files.
+//! Defines the values of table cells and file columns.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// What a column of a file holds.
+/// The type of a file column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Text (UTF-8).
     Text,
-    /// A figure (64-bit floating point).
+    /// A floating-point number (64-bit).
     Figure,
-    /// A whole number (64-bit, signed).
+    /// An integer (64-bit, signed).
     Count,
-    /// Yes or no.
+    /// A boolean.
     Truth,
-    /// A moment: microseconds since 1970, UTC.
+    /// A point in time: microseconds since 1970, UTC.
     Time,
-    /// A day.
+    /// A date.
     Day,
 }
 
-/// What stands in a cell.
+/// The value of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Not determined.
+    /// The value was not determined.
     Nothing,
-    /// A figure, in the unit of its column.
+    /// A number in the unit of the column.
     Figure(f64),
-    /// A bound, in the unit of its column.
+    /// An upper bound in the unit of the column.
     AtMost(f64),
-    /// A whole number.
+    /// An integer.
     Count(i64),
-    /// Yes or no.
+    /// A boolean.
     Truth(bool),
-    /// Microseconds since 1970, UTC.
+    /// A point in time: microseconds since 1970, UTC.
     Time(i64),
-    /// Days since 1970.
+    /// A date: days since 1970.
     Day(i32),
-    /// A word of this program.
+    /// A word that the program defines.
     Word(&'static str),
-    /// Text as it was found: each format makes it safe for itself.
+    /// Untrusted text; each format sanitises it.
     Text(Arc<str>),
 }
 
 impl Value {
-    /// A figure, or a bound of it.
+    /// A number, or an upper bound if `at_most`.
     #[must_use]
     pub fn bounded(figure: Option<f64>, at_most: bool) -> Self {
         match figure.into() {
@@ -55,7 +55,7 @@ impl Value {
         }
     }
 
-    /// Its number, where it is one, a bound included.
+    /// The number or bound; `None` for values of other types.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match *self {
@@ -65,7 +65,7 @@ impl Value {
         }
     }
 
-    /// Its text; empty where it is none.
+    /// The text; empty for values of other types.
     #[must_use]
     pub fn as_text(&self) -> &str {
         match self {
@@ -75,11 +75,11 @@ impl Value {
         }
     }
 
-    /// As a column of that type holds it: there a bound stands as its figure, beside a column that
-    /// tells it is one.
+    /// Converts the value for a column of this type. A bound becomes its number, because another
+    /// column states that it is a bound.
     #[must_use]
     pub fn of_type(self, kind: Type) -> Self {
-        /// Above it a figure is no exact number any more.
+        /// The largest number up to which all integers are exact (2^53).
         const LARGEST: f64 = 9_007_199_254_740_992.0;
         match self {
             Self::Figure(figure) if kind == Type::Count && figure.abs() <= LARGEST => {
@@ -91,7 +91,8 @@ impl Value {
         }
     }
 
-    /// Smaller first; what was not determined comes last either way.
+    /// Orders values: smaller first, or larger first if `largest_first`. Undetermined values come
+    /// last in both orders.
     #[must_use]
     pub fn order(&self, other: &Self, largest_first: bool) -> Ordering {
         let class = |value: &Self| match value {
@@ -118,7 +119,7 @@ impl Value {
     }
 }
 
-/// With all digits, as scripts read it; nothing where nothing was determined.
+/// Formats the value with all digits for programs; undetermined values are empty.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DAY: i64 = 86_400;
@@ -144,7 +145,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A figure; one that is none was not determined.
+/// A number that is not finite becomes [`Value::Nothing`].
 impl From<f64> for Value {
     fn from(figure: f64) -> Self {
         if figure.is_finite() {
@@ -167,7 +168,7 @@ impl From<i64> for Value {
     }
 }
 
-/// One that no signed number holds was not determined.
+/// A number that does not fit into `i64` becomes [`Value::Nothing`].
 impl From<u64> for Value {
     fn from(count: u64) -> Self {
         i64::try_from(count).map_or(Self::Nothing, Self::Count)
@@ -204,14 +205,14 @@ impl From<Arc<str>> for Value {
     }
 }
 
-/// What there is none of was not determined.
+/// `None` becomes [`Value::Nothing`].
 impl<T: Into<Self>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Nothing, Into::into)
     }
 }
 
-/// Text; where there is none, nothing was determined.
+/// `None` becomes [`Value::Nothing`].
 impl From<&Option<String>> for Value {
     fn from(text: &Option<String>) -> Self {
         text.as_deref().map_or(Self::Nothing, Self::from)

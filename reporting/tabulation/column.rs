@@ -1,4 +1,4 @@
-//! The columns that a table of reports can have, by the names that people choose them by.
+//! Defines the columns that users can select for a table of reports, by name.
 
 use std::sync::LazyLock;
 
@@ -7,24 +7,24 @@ use clap::builder::PossibleValue;
 
 use crate::fields::{Field, Kind, Room, default_columns, fields};
 
-/// A column, by its name.
+/// The name of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnName(&'static str);
 
 impl ColumnName {
-    /// The timer, by which rows are told apart.
+    /// The timer, which distinguishes the rows of a report.
     pub const TIMER: Self = Self("timer");
-    /// The machine.
+    /// The name of the machine.
     pub const PLATFORM: Self = Self("platform");
     /// The file of the report.
     pub const FILE: Self = Self("file");
-    /// Formula (1), by which clocks are sorted.
+    /// Quality, formula (1), the default sort key of clocks.
     pub const QUALITY: Self = Self("quality");
-    /// Median lateness, by which timers that wait are.
+    /// Median lateness, the default sort key of timers that wait.
     pub const LATENESS: Self = Self("late-p50");
 
-    /// What is shown of rows of a kind by default: of one report or of many, on a narrow terminal
-    /// or not.
+    /// The default columns of one kind of rows, for `many` reports or one, and for a `narrow` or a
+    /// wide terminal.
     #[must_use]
     pub fn by_default(kind: Kind, many: bool, narrow: bool) -> Vec<Self> {
         let most = match (narrow, many) {
@@ -32,14 +32,15 @@ impl ColumnName {
             (true, false) => Room::OneReport,
             (true, true) => Room::Always,
         };
-        // Most reports do not have these.
+        // Most reports have no values for these columns.
         default_columns(kind, most)
             .filter(|field| !["adds", "quality_printed"].contains(&field.key))
             .map(|field| Self(field.column))
             .collect()
     }
 
-    /// What it shows of rows of a kind; of another kind, where this one lacks it.
+    /// The field that the column shows for rows of this kind; for another kind if this kind has no
+    /// such field.
     pub(super) fn field(self, kind: Kind) -> &'static Field {
         let all = || fields().iter().filter(|field| field.column == self.0);
         all()
@@ -48,7 +49,7 @@ impl ColumnName {
             .expect("columns are made of fields")
     }
 
-    /// Whether rows of that kind have it.
+    /// Whether rows of this kind have the column.
     #[must_use]
     pub fn is_of(self, kind: Kind) -> bool {
         self.field(kind).is_of(kind)

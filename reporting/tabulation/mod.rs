@@ -1,4 +1,5 @@
-//! Tables of one or many reports: a row a timer, the platforms one below the other or side by side.
+//! Builds tables from one or many reports: a row for each timer, and platforms stacked or side by
+//! side.
 
 mod column;
 pub mod whole;
@@ -20,7 +21,7 @@ use crate::table::{Format, Style, Table, TableColumn as Heading, Value};
 
 pub use column::ColumnName;
 
-/// How the platforms stand to each other.
+/// The arrangement of several platforms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Layout {
     /// One below the other: a row a timer and report
@@ -30,34 +31,34 @@ pub enum Layout {
     SideBySide,
 }
 
-/// What is to be shown.
+/// The rows and columns that a table shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableChoice {
-    /// What the rows are of.
+    /// The kind of rows.
     pub kind: Kind,
-    /// The columns, in this order.
+    /// The columns in display order.
     pub columns: Vec<ColumnName>,
-    /// How platforms stand to each other.
+    /// The arrangement of several platforms.
     pub layout: Layout,
-    /// The column to sort by, and whether the other way round; else as the reports have them.
+    /// The sort column, and whether to reverse the order; `None` keeps the order of the reports.
     pub sort: Option<(ColumnName, bool)>,
-    /// Whether timers without figures have rows too.
+    /// Whether timers without results have rows.
     pub all: bool,
-    /// How many rows of each report are shown, or of all where they are sorted; all of them where
-    /// it is not said.
+    /// The largest number of rows: in total if the table is sorted, otherwise for each report;
+    /// `None` for no limit.
     pub top: Option<usize>,
 }
 
-/// All rows of all reports, reduced to the cells that are to be shown.
+/// The rows of all reports, with the selected cells only.
 #[derive(Debug)]
 pub struct Tabulation {
     choice: TableChoice,
-    /// Names of the reports.
+    /// The names of the reports.
     names: Vec<Arc<str>>,
     lines: Vec<TableLine>,
-    /// Rows of the other kinds that were to be had.
+    /// The number of rows of other kinds in the reports.
     pub others: Vec<(Kind, usize)>,
-    /// Why other files could not be read.
+    /// The errors of files that could not be read.
     pub refused: Vec<ReadError>,
 }
 
@@ -68,16 +69,16 @@ struct TableLine {
     key: Value,
 }
 
-/// A report as it was kept: the name of its platform, and its lines.
+/// The retained content of a report: the name of its platform, and its rows.
 struct Sheet {
     slug: String,
-    /// For each choice.
+    /// The rows for each choice.
     lines: Vec<Vec<TableLine>>,
 }
 
 impl Tabulation {
-    /// Reads the reports at `paths`, files and folders, and shows what the first of the choices
-    /// finds rows for. There has to be one.
+    /// Reads the reports at `paths`, files and folders, and builds the table for the first choice
+    /// that has any rows. `choices` must not be empty.
     #[must_use]
     pub fn first_of(paths: &[PathBuf], mut choices: Vec<TableChoice>) -> Self {
         let mut collection = Collection::read(paths, |path, report: Report| {
@@ -131,20 +132,19 @@ impl Tabulation {
         }
     }
 
-    /// How many reports there are.
+    /// The number of reports.
     #[must_use]
     pub fn reports(&self) -> usize {
         self.names.len()
     }
 
-    /// What its rows are of, and how many there are.
+    /// The kind of the rows, and their number.
     #[must_use]
     pub fn rows(&self) -> (Kind, usize) {
         (self.choice.kind, self.lines.len())
     }
 
-    /// The table one below the other, as wide as the terminal where that is possible: names of
-    /// timers and platforms fold.
+    /// The stacked table for a terminal. Names of timers and platforms fold to fit the width.
     fn on_terminal(&self, style: Style) -> String {
         let mut table = self.stacked();
         for (heading, column) in table.columns.iter_mut().zip(&self.choice.columns) {
@@ -222,7 +222,7 @@ impl Render for Tabulation {
     fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
         let is_stacked = self.choice.layout == Layout::Stacked;
         if format == Format::Csv {
-            // A byte order mark, without which spreadsheets take UTF-8 for something else.
+            // A byte order mark, without which spreadsheets do not recognise UTF-8.
             output.write_all("\u{feff}".as_bytes())?;
         }
         if format == Format::Table && is_stacked && style.width.is_some() {
@@ -238,7 +238,7 @@ impl Render for Tabulation {
 }
 
 impl TableLine {
-    /// Fills in what is known only when all reports were read.
+    /// Adds the name of the report, which is known only after all reports were read.
     fn complete(mut self, report: usize, name: &Arc<str>, choice: &TableChoice) -> Self {
         self.report = report;
         for (cell, column) in self.cells.iter_mut().zip(&choice.columns) {
@@ -253,11 +253,11 @@ impl TableLine {
     }
 }
 
-/// What is known of a column once the report is.
+/// The content of a column for one report.
 enum KnownColumn {
     Value(Value),
     Of(&'static Field),
-    /// The name of the timer where rows of a length and conditions have one line each.
+    /// The name of the row, including length and conditions if each length has its own row.
     Line,
 }
 
@@ -273,7 +273,7 @@ impl KnownColumn {
 
 fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
     let file = Value::from(path.display().to_string());
-    // What is the same for all timers is made once.
+    // Values that all rows of a report share are computed once.
     let prepared = |column: ColumnName| match column.field(choice.kind) {
         _ if column == ColumnName::FILE => KnownColumn::Value(file.clone()),
         field if field.is_of_report() => {
@@ -302,7 +302,8 @@ fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
     shown.flat_map(Row::by_length).map(line).collect()
 }
 
-/// A name for each report that no other one has: its platform, where need be with its file.
+/// A unique name for each report: the platform, with the file if several reports share the
+/// platform.
 fn names(collection: &Collection<Sheet>) -> Vec<Arc<str>> {
     let reports = &collection.reports;
     let mut slugs: HashMap<&str, u32> = HashMap::new();

@@ -1,5 +1,5 @@
-//! All columns of all rows of many reports, for engines of SQL: read and written some reports at a
-//! time, so that any number of them fits the memory.
+//! Writes all columns of many reports, for SQL engines. Reports are read and written in parts, so
+//! that any number of reports fits in memory.
 
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -13,32 +13,32 @@ use crate::parallel;
 use crate::report::{Collection, ReadError, WholeFile, cells, files};
 use crate::table::{CsvWriter, Value};
 
-/// Reports of a part: one part is read while the one before is written.
+/// The number of reports in a part; one part is read while the previous part is written.
 const PART: usize = 128;
 
-/// What was written, and what could not be read.
+/// The number of written rows, and the errors of files that could not be read.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// How many reports.
+    /// The number of reports.
     pub reports: usize,
-    /// How many rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Why other files could not be read.
+    /// The errors of files that could not be read.
     pub refused: Vec<ReadError>,
 }
 
-/// Writes the rows of a kind of the reports at `paths`, files and folders.
+/// Writes all rows of one kind from the reports at `paths`, files and folders.
 pub type WriteTable = fn(&[PathBuf], Kind, &mut WholeFile) -> io::Result<Written>;
 
-/// Writes Parquet, where this build can.
+/// Writes Parquet; `None` in builds without the feature `parquet`.
 #[cfg(feature = "parquet")]
 pub const PARQUET: Option<WriteTable> = Some(parquet::write);
-/// This build cannot.
+/// `None`, because this build does not include the feature `parquet`.
 #[cfg(not(feature = "parquet"))]
 pub const PARQUET: Option<WriteTable> = None;
 
-/// Writes CSV without a byte order mark: a header of keys, what was not determined as nothing,
-/// truths as `true` and `false`.
+/// Writes CSV without a byte order mark: a header of keys, undetermined values empty, booleans as
+/// `true` and `false`.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -55,7 +55,7 @@ pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Res
     Ok(written)
 }
 
-/// Reads the reports at `paths` and hands over the rows of some at a time.
+/// Reads the reports at `paths` and passes their rows to `write` in parts.
 fn each_part(
     paths: &[PathBuf],
     kind: Kind,

@@ -1,4 +1,4 @@
-//! Reads JSON from elsewhere with clean strings, and explains what is wrong with it.
+//! Reads JSON from untrusted sources with sanitised strings, and explains syntax errors.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
@@ -9,46 +9,47 @@ use serde_json::value::RawValue;
 
 use super::{LONGEST_TEXT, clipped};
 
-/// Bytes of the longest string in a document from elsewhere: more than a report has.
+/// The longest string that is read from an untrusted document, in bytes; longer than any report.
 const LONGEST_STRING: u64 = 16 << 20;
 
-/// Characters of what is told of a text that is no document.
+/// The longest part of an invalid document that a message quotes, in characters.
 const LONGEST_MESSAGE: usize = 300;
 
-/// What bytes hold.
+/// Parses JSON from bytes.
 ///
 /// # Errors
-/// When they are no such document.
+/// When the bytes are not valid JSON of this type.
 pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {
     serde_json::from_str(str::from_utf8(bytes).map_err(Error::custom)?)
 }
 
-/// A document from elsewhere, as [`CleanStrings`] reads it.
+/// Sanitises a document as [`CleanStrings`] does.
 #[must_use]
 pub fn clean_strings(document: &str) -> String {
-    // Only a broken string is cut, and at a quotation mark.
+    // Only an invalid string is truncated, at a quotation mark.
     io::read_to_string(CleanStrings::new(document.as_bytes())).unwrap_or_default()
 }
 
-/// A value whose strings come from elsewhere, as [`CleanStrings`] reads it.
+/// Sanitises the strings of a value as [`CleanStrings`] does.
 pub fn cleaned<T: Serialize + DeserializeOwned>(value: T) -> T {
     serde_json::to_string(&value)
         .and_then(|text| serde_json::from_str(&clean_strings(&text)))
         .unwrap_or(value)
 }
 
-/// Reads JSON from elsewhere, in which each string becomes one line of printable text of at most
-/// [`LONGEST_TEXT`] characters, so that outputs can print it as it is. All else stays.
+/// Reads JSON and sanitises its strings: each string becomes one line of printable text of at most
+/// [`LONGEST_TEXT`] characters, so that outputs can print it unchanged. Everything else stays the
+/// same.
 pub struct CleanStrings<R> {
     input: R,
     ready: Vec<u8>,
-    /// Bytes of `ready` that were read.
+    /// The number of bytes of `ready` that were returned.
     taken: usize,
     in_string: bool,
 }
 
 impl<R: BufRead> CleanStrings<R> {
-    /// A reader of that document.
+    /// Wraps a reader of a JSON document.
     pub fn new(input: R) -> Self {
         Self {
             input,
@@ -58,7 +59,7 @@ impl<R: BufRead> CleanStrings<R> {
         }
     }
 
-    /// Reads up to the beginning of a string, or to its end.
+    /// Reads up to the next start or end of a string.
     fn fill(&mut self) -> io::Result<()> {
         self.ready.clear();
         self.taken = 0;
@@ -87,7 +88,7 @@ impl<R: BufRead> CleanStrings<R> {
                 break;
             }
         }
-        // What is no string is left to the reader of the document, who says so.
+        // Invalid strings are passed on, so that the JSON parser reports the error.
         if let Ok(text) = from_bytes::<Cow<str>>(&self.ready) {
             let clean = clipped(&text, LONGEST_TEXT);
             if clean != text {
@@ -110,10 +111,9 @@ impl<R: BufRead> Read for CleanStrings<R> {
     }
 }
 
-/// A field of a document that is read from a stream, by way of its text.
-///
+/// Deserialises a field of a streamed document from its text.
 /// # Errors
-/// When it is no such field.
+/// When the field does not have this type.
 pub fn by_text<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -121,8 +121,8 @@ pub fn by_text<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     serde_json::from_str(text.get()).map_err(|error| D::Error::custom(json_error(&error)))
 }
 
-/// What is wrong with a text that is no such document, without the place, which is told apart. It
-/// quotes the text, which may hold anything.
+/// Describes a JSON error without its position. The message may quote the document, so it is
+/// sanitised.
 #[must_use]
 pub fn json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();

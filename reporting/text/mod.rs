@@ -1,5 +1,5 @@
-//! How text is written, for all that write some: numbers with a unit that fits, text from elsewhere
-//! made harmless, text folded to a width, and characters that a format would take for its own.
+//! Formats text for all outputs: numbers with a suitable unit, sanitised untrusted text, text
+//! folded to a width, and escaped special characters.
 
 pub mod json;
 pub use estimators::numbers;

@@ -1,18 +1,18 @@
-//! Text from elsewhere (labels, reasons of agents, names the firmware gives itself) made safe for a
-//! terminal, text folded to a width, and lists that are too long.
+//! Sanitises untrusted text (labels, reasons from agents, names from firmware) for terminals, folds
+//! text to a width, and shortens long lists.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The most characters of a text that comes from elsewhere. The longest that this program writes
-/// itself has about 300.
+/// The longest untrusted text, in characters. The longest text of this program itself has about
+/// 300.
 pub const LONGEST_TEXT: usize = 600;
 
-/// One line of printable text: escape sequences are dropped whole, control characters become
-/// spaces, and characters that reorder or hide text (bidirectional controls, zero-width characters)
-/// are dropped. Runs of blanks become one.
+/// Converts text to one printable line: escape sequences are removed completely, control characters
+/// become spaces, and characters that reorder or hide text (bidirectional controls, zero-width
+/// characters) are removed. Runs of blanks become one blank.
 #[must_use]
 pub fn plain(text: &str) -> String {
-    // Most of it is: tables of many reports hold millions of cells.
+    // The fast path for most texts: tables of many reports hold millions of cells.
     if is_plain(text) {
         return text.to_owned();
     }
@@ -35,7 +35,8 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// Whether it is one line of ASCII already. Nothing else is looked at closely.
+/// Whether the text is already one line of printable ASCII; other printable text returns `false`
+/// too.
 fn is_plain(text: &str) -> bool {
     let blank_before = |bytes: &[u8], at: usize| at == 0 || bytes[at - 1] == b' ';
     let bytes = text.as_bytes();
@@ -47,7 +48,7 @@ fn is_plain(text: &str) -> bool {
     bytes.iter().enumerate().all(sound) && bytes.last() != Some(&b' ')
 }
 
-/// As [`plain`], and at most `limit` characters long.
+/// Sanitises text as [`plain`] does and truncates it to `limit` characters.
 #[must_use]
 pub fn clipped(text: &str, limit: usize) -> String {
     let text = plain(text);
@@ -59,8 +60,8 @@ pub fn clipped(text: &str, limit: usize) -> String {
     short
 }
 
-/// A message in which no word is longer than a path that people write, and which is no longer than
-/// a screen: what is longer than that loses its middle.
+/// Shortens a message: words longer than a usual path, and messages longer than a screen, lose
+/// their middle.
 #[must_use]
 pub fn shortened(message: &str) -> String {
     const WORD: usize = 200;
@@ -84,8 +85,8 @@ fn without_middle(text: &str, most: usize) -> String {
 
 type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-/// ECMA-48: what follows ESC. `[` opens a control sequence, `]` `P` `X` `^` `_` open a string that
-/// BEL or ST ends.
+/// Skips an escape sequence after ESC (ECMA-48). `[` opens a control sequence; `]` `P` `X` `^` `_`
+/// open a string that BEL or ST ends.
 fn skip_escape(rest: &mut Rest) {
     match rest.next_if(|c| !c.is_control()) {
         Some('[') => skip_csi(rest),
@@ -106,7 +107,7 @@ fn skip_escape(rest: &mut Rest) {
     }
 }
 
-/// ECMA-48: a control sequence ends at the first byte in `@`…`~`.
+/// Skips a control sequence (ECMA-48), which ends at the first byte in `@`…`~`.
 fn skip_csi(rest: &mut Rest) {
     while rest.next_if(|c| matches!(c, ' '..='?')).is_some() {}
     rest.next_if(|c| matches!(c, '@'..='~'));
@@ -119,18 +120,18 @@ fn reorders_or_hides(c: char) -> bool {
         | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// What stays in the line of its figure.
+/// Units that stay on the line of their number.
 const UNITS: [&str; 8] = ["%", "ns", "µs", "ms", "s", "min", "GHz", "ppm"];
 
-/// Columns that a line takes at a terminal: characters of East Asia take two, those that modify
-/// others none.
+/// The width of a text on a terminal, in columns: East Asian wide characters take two columns,
+/// combining characters none.
 #[must_use]
 pub fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// Folds `text` at blanks to lines of at most `width` columns; a longer word keeps its line, and a
-/// unit that of its figure.
+/// Folds `text` at blanks to lines of at most `width` columns. A longer word is not broken, and a
+/// unit stays on the line of its number.
 #[must_use]
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -155,17 +156,17 @@ fn is_mark(c: char) -> bool {
     ",.;:)".contains(c)
 }
 
-/// On narrower terminals words are broken that are longer than a line.
-const PHONE: usize = 60;
-/// Beside a heading text is folded to no fewer characters than these; where there is no room for
-/// them, it stands below.
-const NEXT_TO: usize = 26;
+/// The widest terminal on which words longer than a line are broken, in columns.
+const MAX_BREAKING_WIDTH: usize = 60;
+/// The smallest width for text next to a heading, in columns; with less room, the text moves below
+/// the heading.
+const MIN_HANGING_WIDTH: usize = 26;
 
-/// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after
-/// `next`; below `first` where it is so long that next to it nothing could be read.
+/// Appends `text` to `out`, folded to `width` columns. The first line follows `first`, and later
+/// lines follow `next`. The text starts below `first` if there is too little room next to it.
 pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
     let margin = columns(next).max(columns(first));
-    if width < margin + NEXT_TO && margin > 8 {
+    if width < margin + MIN_HANGING_WIDTH && margin > 8 {
         let comment = if first.starts_with("# ") { "# " } else { "" };
         let head = first[comment.len()..].trim();
         let indent = format!("{comment}    ");
@@ -177,9 +178,9 @@ pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize)
         return hang(out, &mark, &format!("{indent}  "), text, width);
     }
     let room = width.saturating_sub(margin).max(20);
-    // Where hardly anything fits, calls do not, either.
+    // On very narrow terminals, calls are broken too.
     let lines = wrap(text, room).into_iter().map(|line| {
-        if width < PHONE {
+        if width < MAX_BREAKING_WIDTH {
             fold_name(&line, room)
         } else {
             line
@@ -193,8 +194,8 @@ pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize)
     }
 }
 
-/// Breaks a name that has no blanks after `-` `:` `.` `_` `/` so that no part takes more than
-/// `width` columns.
+/// Breaks a name without blanks after `-` `:` `.` `_` `/`, so that no part is wider than `width`
+/// columns.
 #[must_use]
 pub fn fold_name(name: &str, width: usize) -> String {
     let takes = |line: &[char]| line.iter().map(|c| c.width().unwrap_or(0)).sum::<usize>();
@@ -217,14 +218,13 @@ pub fn fold_name(name: &str, width: usize) -> String {
     out
 }
 
-/// A count of something: "1 node", "2 nodes".
+/// Formats a count with a singular or plural noun: "1 node", "2 nodes".
 #[must_use]
 pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Names in which those that differ in a number at their end, each by one more, are given by the
-/// first and the last: `ptp0 … ptp3`.
+/// Merges names that end in consecutive numbers into ranges: `ptp0 … ptp3`.
 #[must_use]
 pub fn runs_of(names: &[String]) -> Vec<String> {
     let parts = |name: &str| {
@@ -242,7 +242,7 @@ pub fn runs_of(names: &[String]) -> Vec<String> {
     names.chunk_by(follows).flat_map(ends).collect()
 }
 
-/// All of a few timers, of many how many there are and the first two.
+/// Lists all names if there are few, otherwise their number and the first two.
 #[must_use]
 pub fn in_short<S: AsRef<str>>(ids: &[S]) -> String {
     match ids {
@@ -258,8 +258,7 @@ pub fn in_short<S: AsRef<str>>(ids: &[S]) -> String {
     }
 }
 
-/// What was found, without what comes of it: a sentence up to the first colon or semicolon that is
-/// not in brackets.
+/// The part of a sentence before the first colon or semicolon that is not in brackets.
 #[must_use]
 pub fn first_part(sentence: &str) -> &str {
     let mut depth = 0_i32;

@@ -1,5 +1,5 @@
-//! How a site is moved to its place. The site lists its files, so that the next one replaces these
-//! and leaves alone what others put there.
+//! Moves a site to its destination. A site contains a list of its files, so that a new version
+//! replaces these files and keeps files that users added.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -11,14 +11,14 @@ use flate2::Crc;
 use super::{SiteError, parent};
 use crate::scratch::ScratchFolder;
 
-/// The list of files of a site; a folder without it is not replaced.
+/// The name of the list of files; a folder without this list is not replaced.
 const MARK: &str = ".timermeter-site";
-/// Before the list.
+/// The heading of the list.
 const HEAD: &str =
     "Made by `timermeter publish`, which replaces what is listed here, and keeps the rest.";
 
-/// Refuses a place that holds something else, or lies inside the reports or around them: the reports
-/// must outlive the site that is replaced, and a site must not be read as reports.
+/// Rejects a destination that contains other files, or that is inside the folder of reports or
+/// contains it: replacing the site must not delete reports, and pages must not be read as reports.
 pub(super) fn check(folder: &Path, place: &Path) -> Result<(), SiteError> {
     let is_site = match fs::read_dir(place) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,
@@ -46,8 +46,8 @@ pub(super) fn check(folder: &Path, place: &Path) -> Result<(), SiteError> {
     Ok(())
 }
 
-/// Moves a site to `place`, file by file where there is a site already, its index last. Refuses
-/// before anything is moved where that would lose a file of others.
+/// Moves a site to `place`. If `place` contains a site, files are moved one by one, the index last.
+/// Fails before moving anything if a file of the user would be lost.
 pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<(), SiteError> {
     let failed = || SiteError::write(place);
     let files = walk(made.path()).map_err(failed())?;
@@ -76,7 +76,7 @@ pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<(), SiteError> {
         for name in gone {
             let path = place.join(name);
             fs::remove_file(&path)?;
-            // Those that hold something else stay.
+            // Folders that contain other files are kept.
             let folders = path.ancestors().skip(1);
             let mut folders = folders.take_while(|folder| *folder != place);
             while folders
@@ -89,8 +89,8 @@ pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<(), SiteError> {
     .map_err(failed())
 }
 
-/// Refuses where a page was changed since it was made, or something else stands where a file of the
-/// new site is to be.
+/// Fails if a page was modified after it was published, or if a file of the new site would replace
+/// a file that the old site does not list.
 fn refuse_losses(
     place: &Path,
     old: &BTreeMap<&str, FileSum>,
@@ -128,7 +128,7 @@ fn refuse_losses(
     }
 }
 
-/// What identifies the content of a file.
+/// The size and hash of a file, which identify its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileSum {
     check: u32,
@@ -156,7 +156,7 @@ impl FileSum {
 fn write_list(site: &Path, files: &[PathBuf]) -> io::Result<()> {
     let mut text = format!("{HEAD}\n");
     for path in files {
-        // All names of a site are its own, and are plain.
+        // The names of pages are valid UTF-8 because the site creates them.
         let Some(name) = path.to_str() else { continue };
         let FileSum { check, bytes } = FileSum::of_file(&site.join(path))?;
         text += &format!("{check:08x} {bytes} {name}\n");
@@ -164,7 +164,7 @@ fn write_list(site: &Path, files: &[PathBuf]) -> io::Result<()> {
     fs::write(site.join(MARK), text)
 }
 
-/// The files of a list. It may have been changed by hand, so that what leaves the site is ignored.
+/// Parses a list of files. A user may have edited the list, so paths outside the site are ignored.
 fn listed(text: &str) -> BTreeMap<&str, FileSum> {
     let entry = |line| {
         let mut parts = str::splitn(line, 3, ' ');
@@ -180,7 +180,7 @@ fn listed(text: &str) -> BTreeMap<&str, FileSum> {
     lines.skip(1).filter_map(entry).collect()
 }
 
-/// All files below `folder`, sorted.
+/// All files in and below `folder`, sorted.
 fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![PathBuf::new()]);
     while let Some(below) = folders.pop() {

@@ -1,4 +1,4 @@
-//! The page of a report, and where it lies.
+//! Writes the page of a report and chooses its address.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::page::view::{self, ReportView};
 use crate::page::{ALONE, Entry, Figures, Page, Sentence};
 use crate::report::machine::name;
 
-/// Writes the page of a report, and its data next to it. Returns its address below the site.
+/// Writes the page of a report and its data. Returns the address relative to the site.
 pub(super) fn write(
     path: &Path,
     report: &Report,
@@ -41,7 +41,7 @@ pub(super) fn write(
         }],
         ..Page::new(format!("Timers of {}", name(report)), view::about(report))
     };
-    // Not the site itself: where that is gone, a signal asked to stop.
+    // The root of the site is not created: if it is missing, a signal handler removed it.
     let mut folder = site.to_owned();
     let below = Path::new(&href)
         .parent()
@@ -61,8 +61,8 @@ pub(super) fn write(
     Ok(href)
 }
 
-/// The path of a report as parts of an address that need no escaping anywhere. What had to be
-/// changed is distinguished by a number that follows from the name.
+/// Converts the path of a report to address parts that need no escaping. A part that has to be
+/// changed is made unique by a hash of its original name.
 fn address(path: &Path) -> Vec<String> {
     let path = path.with_extension("");
     let part = |part: &OsStr| {

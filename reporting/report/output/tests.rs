@@ -182,7 +182,7 @@ mod unix {
         fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap();
         fs::set_permissions(&kept, fs::Permissions::from_mode(0o444)).unwrap();
         if fs::write(locked.join("probe"), "").is_ok() {
-            return; // The superuser may write anywhere.
+            return; // The superuser can write everywhere.
         }
         for path in [locked.join("r.json"), kept] {
             let error = prepare(&path).unwrap_err();

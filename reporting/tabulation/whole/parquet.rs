@@ -1,4 +1,4 @@
-//! The table as Parquet (Snappy): a row group for each part, so that no more than one is in memory.
+//! Writes the table as Parquet (Snappy), with one row group for each part to limit memory use.
 
 use std::fmt::Write as _;
 use std::io;
@@ -18,7 +18,7 @@ use crate::model::Tool;
 use crate::report::WholeFile;
 use crate::table::{Type, Value};
 
-/// Writes the rows of a kind of the reports at `paths`.
+/// Writes all rows of one kind from the reports at `paths`.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -38,7 +38,8 @@ pub(super) fn write(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::
     let schema = parse_message_type(&(schema + "}"))?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
-        // Row groups are small: statistics of pages would be as large as what they spare.
+        // Row groups are small, so page statistics would be as large as the data that they let
+        // readers skip.
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_created_by(format!("timermeter {}", Tool::this().version))
@@ -71,7 +72,7 @@ macro_rules! of {
     };
 }
 
-/// Writes a column; a value that is none of its type was not determined.
+/// Writes a column. A value of another type than the column is written as undetermined.
 fn write_column<'a>(
     column: &mut SerializedColumnWriter,
     kind: Type,
