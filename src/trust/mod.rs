@@ -25,7 +25,7 @@ pub struct Case<'a> {
     pub profile: &'a Profile,
     /// The cost of leaving user mode on this machine, and the clock source in use.
     pub yardsticks: &'a Yardsticks,
-    /// The same clock through the system call, if it was measured.
+    /// The variant of the timer that is read through the system call, if it was measured.
     pub syscall_variant: Option<SyscallVariant<'a>>,
 }
 

@@ -34,12 +34,12 @@ pub struct Yardsticks {
     pub vdso: Option<bool>,
 }
 
-/// The same clock through the system call.
+/// The variant of a clock that is read through the system call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SyscallVariant<'a> {
-    /// Its id.
+    /// The id of the variant.
     pub id: &'a str,
-    /// Its cost, in nanoseconds.
+    /// The cost of the variant, in nanoseconds.
     pub cost_ns: f64,
 }
 
@@ -56,7 +56,7 @@ const NO_SYSCALL_SHARE: f64 = 0.5;
 /// entering the guest is most of the cost. *Judgement*.
 const TRAP_SHARE: f64 = 0.5;
 
-/// The same share for cycle counters, for which there is no other indication.
+/// The share for cycle counters instead of `TRAP_SHARE`: there is no other indication of a trap.
 /// *Judgement*.
 const COUNTER_TRAP_SHARE: f64 = 0.8;
 

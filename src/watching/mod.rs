@@ -39,11 +39,13 @@ pub struct Look {
     pub realtime: Option<i64>,
     /// The CPU counter, in ticks.
     pub counter: Option<u64>,
-    /// Time from the first read to the last: the error of offsets between two of the clocks.
+    /// Time from the first read to the last, in nanoseconds: the error of offsets between two of
+    /// the clocks.
     pub took: i64,
     /// Whether the process was continued (SIGCONT) since the last sample.
     pub continued: bool,
-    /// Total time for which this thread was ready to run but had no CPU, since its start.
+    /// Total time for which this thread was ready to run but had no CPU, since its start, in
+    /// nanoseconds.
     pub waited: Option<u64>,
     /// The correction that the kernel applies to the rate of its clocks, in ppm.
     pub trim_ppm: Option<f64>,
@@ -137,13 +139,13 @@ pub enum Cause {
 pub struct Event {
     /// The kind of the event.
     pub kind: EventKind,
-    /// Its cause.
+    /// The cause of the event.
     pub cause: Cause,
     /// The time of day after the event, in seconds since 1970.
     pub at_s: f64,
     /// Seconds since the watch began, on the clock that continues during a suspend.
     pub since_s: f64,
-    /// Its size: seconds of time, or parts per million of rate.
+    /// The size of the event: seconds of time, or parts per million of rate.
     pub size: Option<Interval>,
     /// The unit of `size`: `s` or `ppm`.
     pub unit: String,

@@ -58,8 +58,8 @@ impl MachineRates {
         }
     }
 
-    /// Returns whether the machine had its usual number of interrupts in a pause; `None` if that is
-    /// unknown, for example for a short pause.
+    /// Returns whether the machine had its usual number of interrupts in a pause. `None` if the
+    /// rate is unknown or the pause is too short.
     fn had_interrupts(&self, now: i64, machine: &Machine, late: i64) -> Option<bool> {
         let (then, before) = self.at?;
         let usual = self.interrupts_per_ns?;

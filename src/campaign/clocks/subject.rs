@@ -11,7 +11,7 @@ use crate::trace::Stored;
 
 /// A timer of the campaign and its outcome.
 pub struct Subject {
-    /// Index of its host.
+    /// Index of the host of the timer.
     pub host: usize,
     /// The timer.
     pub timer: HostedTimer,

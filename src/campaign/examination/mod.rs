@@ -50,7 +50,7 @@ pub(super) struct Session {
 
 /// A timer of a session: the known values that shape the questions, and the record for the answers.
 pub(super) struct Examined<'a> {
-    /// Its id.
+    /// The id of the timer.
     pub id: &'a str,
     /// The cost of a read, in nanoseconds.
     pub cost_ns: f64,

@@ -31,7 +31,7 @@ pub type Waited = Result<(Vec<Intervals>, Option<Moved>), Fault>;
 /// A timer with long steps.
 #[derive(Clone)]
 pub struct Slow {
-    /// Its host.
+    /// The host of the timer.
     pub host: Host,
     /// The timer.
     pub timer: HostedTimer,

@@ -30,7 +30,7 @@ pub struct Broken {
     pub subject: usize,
     /// The requested length, in nanoseconds.
     pub request_ns: u64,
-    /// Its lateness, in nanoseconds.
+    /// The lateness of the wait, in nanoseconds.
     pub late_ns: f64,
 }
 

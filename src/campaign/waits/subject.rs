@@ -60,7 +60,7 @@ impl Conditions {
 
 /// A sleep primitive or periodic timer under one set of conditions, and its outcome.
 pub struct Subject<T> {
-    /// Index of its host.
+    /// Index of the host of the timer.
     pub host: usize,
     /// The timer.
     pub waiter: HostedWaiter,
@@ -70,7 +70,7 @@ pub struct Subject<T> {
     pub outcome: Result<T, String>,
     /// The reason why it was not measured any further; earlier observations are kept.
     pub lost: Option<String>,
-    /// Whether at least one of its processes succeeded.
+    /// Whether at least one process of the subject succeeded.
     pub(super) has_run: bool,
 }
 

@@ -120,7 +120,8 @@ impl Watch {
         &self.frequencies
     }
 
-    /// Returns the time that the hypervisor has taken from the CPU so far, in clock ticks.
+    /// Returns the time that the hypervisor has taken from the CPU so far, in ticks of USER_HZ (10
+    /// ms).
     fn steal_ticks(&self) -> Option<u64> {
         self.counts.stolen(self.cpu?)
     }
