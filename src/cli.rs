@@ -1,4 +1,4 @@
-//! The command line: every command and flag, nothing about what they do.
+//! Defines the command line. The commands themselves are in `commands`.
 
 mod analyse;
 mod check;

@@ -104,9 +104,9 @@ impl<'p> Pattern<'p> {
 #[must_use]
 pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
     /// Largest number of similar ids that are returned.
-    const MOST: usize = 3;
+    const MAX_NEAREST: usize = 3;
     /// Smallest similarity of two words that count as similar.
-    const SIMILAR: f64 = 0.8;
+    const MIN_SIMILARITY: f64 = 0.8;
     let text = text.to_lowercase();
     let likeness = |id: &str| {
         let bare = id.split_once(':').map_or(id, |(_, bare)| bare);
@@ -118,13 +118,13 @@ pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
     let mut similar: Vec<(f64, &str)> = ids
         .iter()
         .map(|&id| (likeness(id), id))
-        .filter(|&(likeness, _)| likeness >= SIMILAR)
+        .filter(|&(likeness, _)| likeness >= MIN_SIMILARITY)
         .collect();
     similar.sort_by(|a, b| b.0.total_cmp(&a.0));
     similar.dedup_by_key(|(_, id)| *id);
     similar
         .into_iter()
-        .take(MOST)
+        .take(MAX_NEAREST)
         .map(|(_, id)| id.to_owned())
         .collect()
 }

@@ -25,7 +25,7 @@ fn refused(words: &[&str]) -> String {
 }
 
 #[test]
-fn the_definition_is_sound() {
+fn command_definition_is_valid() {
     Cli::command().debug_assert();
 }
 
@@ -145,7 +145,7 @@ fn usage_errors_name_their_remedy() {
 }
 
 #[test]
-fn help_tells_the_exit_status() {
+fn help_lists_exit_status() {
     for words in [
         &["--help"][..],
         &["probe", "-h"],
@@ -169,7 +169,7 @@ fn help_tells_the_exit_status() {
 }
 
 #[test]
-fn the_other_commands() {
+fn parses_other_commands() {
     assert!(matches!(
         parse(&["list", "x*", "--format", "json", "--agent", "a"]),
         Ok(Command::List(_))

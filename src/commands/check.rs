@@ -20,7 +20,7 @@ use crate::watching::{kept, tally};
 
 /// Largest size of a watch journal that is read, in bytes. A journal of years fits, unless events
 /// occur each second.
-const LONGEST_WATCH: u64 = 64 << 20;
+const MAX_WATCH_BYTES: u64 = 64 << 20;
 
 #[derive(Serialize)]
 struct Checked {
@@ -61,7 +61,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         document = document.paragraph(sentence);
     }
     let document = document
-        .findings(selected(&checked.findings, args.verbose))
+        .findings(selected_findings(&checked.findings, args.verbose))
         .paragraph(summary(&checked.findings));
     emit(&document, outputs, output)?;
     Ok(checked.fit)
@@ -70,7 +70,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 /// The finding from the last saved watch; `None` if no watch was saved.
 fn watch_finding() -> Option<Finding> {
     let mut bytes = Vec::new();
-    input::read(&super::watch::place()?, LONGEST_WATCH, &mut bytes).ok()?;
+    input::read(&super::watch::place()?, MAX_WATCH_BYTES, &mut bytes).ok()?;
     let kept = kept::read(&String::from_utf8_lossy(&bytes));
     let duration = |end: kept::End| {
         humantime::format_duration(Duration::from_secs(end.watched_s.max(0.0) as u64)).to_string()
@@ -101,7 +101,7 @@ fn clock_sentence(findings: &[Finding]) -> Option<String> {
 }
 
 /// The findings to print. With `whole`, all of them; otherwise problems and notes only.
-fn selected(findings: &[Finding], whole: bool) -> impl Iterator<Item = FindingText> {
+fn selected_findings(findings: &[Finding], whole: bool) -> impl Iterator<Item = FindingText> {
     let shown = findings
         .iter()
         .filter(move |finding| whole || finding.severity <= Severity::Note);

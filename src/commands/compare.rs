@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::first_look::again;
-use super::{CommandError, emit, prepare, tell_refused};
+use super::first_look::probe_again;
+use super::{CommandError, emit, prepare, report_unreadable};
 use crate::cli::CompareArgs;
 use crate::comparison::{
     Comparison, Condition, Decision, PlatformChange, platform_changes, unlike_cpu,
@@ -96,7 +96,7 @@ fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
     let mut open = Vec::new();
     let mut read = |paths: &[PathBuf]| -> Result<Vec<Run>, CommandError> {
         let collection = Collection::read(paths, |_, report: Report| report);
-        let is_complete = tell_refused(&collection.refused, collection.reports.len())
+        let is_complete = report_unreadable(&collection.refused, collection.reports.len())
             .map_err(|error| CommandError::Undecided(error.to_string()))?;
         if !is_complete {
             open.push("not all reports could be read".to_owned());
@@ -108,7 +108,7 @@ fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
     let new = match new.as_slice() {
         [] => vec![Run {
             path: PathBuf::from("this machine now"),
-            content: again(&old[0].content)?,
+            content: probe_again(&old[0].content)?,
         }],
         new => read(new)?,
     };

@@ -23,7 +23,7 @@ use crate::rate::counter::findings;
 use crate::table::{Notation, Table, TableColumn};
 
 /// Number of fresh processes that try each recipe.
-/// *Judgement*: the worst of them is what one start in twenty meets.
+/// *Judgement*: the worst of 20 processes stands for one start in twenty.
 const PROCESSES: usize = 20;
 /// Time limit of a process that tries a recipe.
 const RECIPE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -47,13 +47,13 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         ))
     })?;
     let platform = platform::identify(choose_cpu(args.cpu)?);
-    let rows = rows(&ids)?;
+    let rows = probe_counter(&ids)?;
     let found = findings(&observe(&mut here, &CounterPlan::USUAL));
     let age_s = found
         .rate
         .map(|rate| here.counter() as f64 * rate.ns_per_tick * 1e-9);
     let facts = platform::counter(&platform::Root::system(), age_s);
-    let recipes = recipes(&mut here)?;
+    let recipes = try_recipes(&mut here)?;
     drop(here);
     let case = Case {
         ids,
@@ -88,7 +88,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 }
 
 /// Measures the counter, and the clock to read instead, with a quick probe.
-fn rows(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
+fn probe_counter(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
     let wanted: Vec<String> = ids
         .iter()
         .copied()
@@ -101,7 +101,7 @@ fn rows(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
 
 /// Tries each recipe in fresh processes, in turn. The true rate is measured from before the first
 /// process until after the last.
-fn recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
+fn try_recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
     let mut outcomes: Vec<Vec<RecipeOutcome>> = vec![Vec::new(); Recipe::ALL.len()];
     let mut looks = vec![here.look_at_clock(CLOCK_SAMPLES)];
     for _ in 0..PROCESSES {

@@ -69,7 +69,7 @@ pub fn first_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandEr
 ///
 /// # Errors
 /// The errors of `probe`, and if the report has timers that cannot be measured again.
-pub fn again(report: &Report) -> Result<Report, CommandError> {
+pub fn probe_again(report: &Report) -> Result<Report, CommandError> {
     if report.provenance.kind == ProvenanceKind::Published {
         return Err(failed(
             "a report of published figures cannot be probed again: name the new report",

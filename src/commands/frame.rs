@@ -103,7 +103,7 @@ pub fn choose_cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
     let Some(cpu) = asked else {
         return Ok(platform::quietest_cpu(&allowed));
     };
-    super::usable(cpu).map(|()| Some(cpu))
+    super::check_cpu(cpu).map(|()| Some(cpu))
 }
 
 /// Costs of calls into the kernel and the hypervisor, with which read costs are compared to find

@@ -110,7 +110,7 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
         (Ok(clocks), waiters) => {
             let of_waiters = waiters.as_ref().map(listed_waiters).unwrap_or_default();
             (
-                [listed(&clocks), of_waiters].concat(),
+                [list_clocks(&clocks), of_waiters].concat(),
                 clocks.failed_by_name(),
             )
         }
@@ -124,7 +124,7 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
     Ok(!lost)
 }
 
-fn listed(clocks: &Selection<HostedTimer>) -> Vec<Listed> {
+fn list_clocks(clocks: &Selection<HostedTimer>) -> Vec<Listed> {
     let hosted = clocks.usable.iter().map(|(host, timer)| {
         let timer = clocks.names[*host].timer(timer.clone());
         Listed::usable(timer, TimerKind::Clock)

@@ -36,7 +36,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     if args.operations.is_empty() && !is_command {
         return list(args, output).map(|()| true);
     }
-    check(args)?;
+    check_arguments(args)?;
     let entries: Vec<Entry> = args
         .operations
         .iter()
@@ -53,8 +53,8 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         (true, None) => None,
         _ => choose_cpu(args.cpu)?,
     };
-    let (report, clock) = clock(args)?;
-    countable(&clock.id, clock.facts.counts, is_command).map_err(CommandError::Failed)?;
+    let (report, clock) = choose_clock(args)?;
+    check_counted_time(&clock.id, clock.facts.counts, is_command).map_err(CommandError::Failed)?;
     let measurements = if is_command {
         vec![command::measure(args, &clock)?]
     } else {
@@ -71,7 +71,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 }
 
 /// Rejects arguments that exclude each other.
-fn check(args: &MeasureArgs) -> Result<(), CommandError> {
+fn check_arguments(args: &MeasureArgs) -> Result<(), CommandError> {
     let refused = |why: String| Err(CommandError::Usage(why));
     let is_command = !args.command.is_empty();
     Requirement::new(Nanos(1.0), args.error, args.confidence).map_err(CommandError::Usage)?;
@@ -100,7 +100,7 @@ fn check(args: &MeasureArgs) -> Result<(), CommandError> {
     };
     if let Some(entry) = timers::find(name) {
         let counts = Facts::from_declared(&entry.info.properties).counts;
-        return countable(name, counts, is_command).map_err(CommandError::Usage);
+        return check_counted_time(name, counts, is_command).map_err(CommandError::Usage);
     }
     let ids: Vec<&str> = timers::catalogue()
         .iter()
@@ -116,7 +116,7 @@ fn check(args: &MeasureArgs) -> Result<(), CommandError> {
 }
 
 /// Rejects clocks whose readings are not times, and clocks that do not count the time of a command.
-fn countable(id: &str, counts: Option<Counted>, is_command: bool) -> Result<(), String> {
+fn check_counted_time(id: &str, counts: Option<Counted>, is_command: bool) -> Result<(), String> {
     match counts {
         Some(Counted::ProcessCpu | Counted::ThreadCpu) if is_command => Err(format!(
             "--clock {id} counts CPU time of this process: it does not see what another process spends"
@@ -128,7 +128,7 @@ fn countable(id: &str, counts: Option<Counted>, is_command: bool) -> Result<(), 
 
 /// The clock to measure with, and the report it is taken from: the named clock, or else the one
 /// that `pick` picks.
-fn clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
+fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
     let report = match (&args.from, &args.clock) {
         (Some(path), _) => read(path).map_err(failed)?,
         (None, Some(id)) => first_look(std::slice::from_ref(id), &HostArgs::default())?,

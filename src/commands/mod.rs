@@ -157,7 +157,7 @@ pub fn terminal_style() -> Style {
 
 /// Checks that this process can run on a CPU. A separate thread tries, so that this one is not
 /// bound to the CPU.
-fn usable(cpu: u32) -> Result<(), CommandError> {
+fn check_cpu(cpu: u32) -> Result<(), CommandError> {
     let tried = std::thread::Builder::new()
         .spawn(move || timers::pin_to(cpu))
         .map(|thread| thread.join());
@@ -234,7 +234,7 @@ fn view(report: &Report, detail: Detail) -> PrintedReport<'_> {
 ///
 /// # Errors
 /// When no file could be read.
-fn tell_refused(refused: &[ReadError], read: usize) -> Result<bool, CommandError> {
+fn report_unreadable(refused: &[ReadError], read: usize) -> Result<bool, CommandError> {
     match refused {
         [only] if read == 0 => return Err(failed(only)),
         refused => refused.iter().for_each(|error| tell(error)),

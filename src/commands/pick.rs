@@ -20,7 +20,7 @@ use crate::report::read;
 use crate::text::numbers::time;
 
 /// Number of timers listed besides the picked one, unless all are requested.
-const RUNNERS_UP: usize = 3;
+const LISTED_OTHERS: usize = 3;
 
 /// Runs the command. Returns `true` if a clock, or a timer to wait with, suffices.
 ///
@@ -142,7 +142,7 @@ fn answer<R: Serialize, F: Serialize>(
         document = document.code(code);
     }
     let count = choice.others.len();
-    let most = if args.all { count } else { RUNNERS_UP };
+    let most = if args.all { count } else { LISTED_OTHERS };
     if count > 0 {
         let all = if most < count {
             " (all of them: --all)"

@@ -21,7 +21,7 @@ const TIMEOUT_SECONDS: u64 = 30;
 
 /// Largest number of processes per timer when a precision is requested.
 /// *Judgement*.
-const MOST_PROCESSES: u32 = 200;
+const MAX_PROCESSES: u32 = 200;
 
 /// Runs the command. Returns `true` if all timers that were requested by name could be measured.
 ///
@@ -42,7 +42,6 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 /// When the arguments are invalid, which is reported before anything is measured, or when the
 /// machine causes an error.
 pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError> {
-    // A campaign keeps three small threads per timer.
     let cpu = choose_cpu(args.cpu)?;
     let settings = Settings {
         plan: plan(args),
@@ -68,8 +67,8 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     let during = measure(&population.hosts, &mut subjects, &settings, args.run.quiet)?;
     read_side_by_side(&population.names, &mut subjects, &settings.plan);
     let by_name_failed = population.failed_by_name();
-    let described = described(&settings, &population.hosts);
-    let observed = observed(&population.names, subjects);
+    let described = describe_settings(&settings, &population.hosts);
+    let observed = take_observations(&population.names, subjects);
     let missing = population.missing.into_iter().map(MissingTimer::row);
     let recording = frame.end(during, described, observed, missing.collect());
     Ok((recording, by_name_failed))
@@ -95,7 +94,7 @@ fn plan(args: &ProbeArgs) -> Plan {
             plan.contexts
         },
         most_processes: if asked {
-            MOST_PROCESSES.max(plan.most_processes)
+            MAX_PROCESSES.max(plan.most_processes)
         } else {
             plan.most_processes
         },
@@ -103,7 +102,7 @@ fn plan(args: &ProbeArgs) -> Plan {
     }
 }
 
-fn described(settings: &Settings, hosts: &[Host]) -> model::Settings {
+fn describe_settings(settings: &Settings, hosts: &[Host]) -> model::Settings {
     let at_first = |host: &Host| settings.plan.at_first(host.takes_ids);
     model::Settings {
         profile: settings.plan.name.into(),
@@ -158,7 +157,7 @@ fn read_side_by_side(names: &[HostName], subjects: &mut [Subject], plan: &Plan) 
     }
 }
 
-fn observed(names: &[HostName], subjects: Vec<Subject>) -> Vec<Observation> {
+fn take_observations(names: &[HostName], subjects: Vec<Subject>) -> Vec<Observation> {
     let observed = |subject: Subject| Observation {
         timer: names[subject.host].timer(subject.timer),
         outcome: subject.outcome,

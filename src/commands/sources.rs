@@ -69,7 +69,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
             ))
         })?;
     let sources = if args.yes {
-        measured(&root, &current, &offered.available)?
+        measure_sources(&root, &current, &offered.available)?
     } else {
         let names = offered.available.iter();
         names.map(|name| unmeasured(name, None)).collect()
@@ -97,12 +97,12 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 }
 
 /// Restores the clock source when it is dropped.
-struct SetBack<'a> {
+struct SourceGuard<'a> {
     root: &'a Root,
     to: &'a str,
 }
 
-impl Drop for SetBack<'_> {
+impl Drop for SourceGuard<'_> {
     fn drop(&mut self) {
         match set(self.root, self.to) {
             Ok(()) => children::let_settings_go(),
@@ -136,7 +136,7 @@ fn set(root: &Root, to: &str) -> io::Result<()> {
     }
 }
 
-fn measured(
+fn measure_sources(
     root: &Root,
     current: &str,
     all: &[String],
@@ -147,7 +147,7 @@ fn measured(
             "nothing was changed: '{CURRENT}': {error}; run it as root, on the machine itself, where containers may not"
         )));
     }
-    let set_back = SetBack { root, to: current };
+    let set_back = SourceGuard { root, to: current };
     // The guard process restores the source if this process is killed.
     children::keep_setting(&place, current).map_err(|error| {
         failed(format!(
@@ -160,7 +160,7 @@ fn measured(
             return Err(CommandError::Interrupted);
         }
         let row = match set(root, name) {
-            Ok(()) => row(root, name),
+            Ok(()) => measure_clock(root, name),
             Err(error) => Err(failed(format!("the kernel does not accept it: {error}"))),
         };
         found.push(match row {
@@ -174,7 +174,7 @@ fn measured(
 }
 
 /// Measures the clock while the kernel uses the named source.
-fn row(root: &Root, name: &str) -> Result<TimerRow, CommandError> {
+fn measure_clock(root: &Root, name: &str) -> Result<TimerRow, CommandError> {
     let report = first_look(&TIMERS.map(str::to_owned), &HostArgs::default())?;
     let now = root.name(CURRENT).unwrap_or_default();
     if now != name {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{CommandError, emit, failed, prepare, tell, tell_refused, terminal_style};
+use super::{CommandError, emit, failed, prepare, report_unreadable, tell, terminal_style};
 use crate::cli::{Columns, Output, TableArgs};
 use crate::report::{WholeFile, is_standard};
 use crate::table::Format;
@@ -31,7 +31,7 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let for_people = outputs.format == Format::Table && style.width.is_some();
     let narrow = for_people && style.columns() < MIN_WIDE_COLUMNS;
     let tabulation = Tabulation::first_of(&args.reports, args.choices(narrow));
-    let complete = tell_refused(&tabulation.refused, tabulation.reports())?;
+    let complete = report_unreadable(&tabulation.refused, tabulation.reports())?;
     emit(&tabulation, outputs, output)?;
     if let (kind, 0) = tabulation.rows() {
         tell(&format!(
@@ -94,7 +94,7 @@ fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
                 ErrorKind::BrokenPipe => CommandError::Closed,
                 _ => failed(file.explain(error)),
             })?;
-        complete = tell_refused(&written.refused, written.reports)?;
+        complete = report_unreadable(&written.refused, written.reports)?;
         file.finish().map_err(failed)?;
         if written.rows == 0 {
             let kind = kind.in_words();

@@ -12,7 +12,7 @@ use crate::measure::worker::{Outcome, Request, answer};
 /// Time allowed beyond the limit for starting the process and finishing the current samples.
 const GRACE: Duration = Duration::from_secs(10);
 /// Largest answer that is read, in bytes.
-const LONGEST_ANSWER: u64 = 64 << 20;
+const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
 /// Measures one operation in a fresh process. The process is ended if it takes much longer than its
 /// limit.
@@ -45,7 +45,7 @@ pub fn run(request: &Request) -> Result<Outcome, CommandError> {
     let read = move || {
         let mut answer = String::new();
         let read = output
-            .take(LONGEST_ANSWER)
+            .take(MAX_ANSWER_BYTES)
             .read_to_string(&mut answer)
             .map(|_| answer);
         // The receiver is gone if the limit has passed; then the answer is dropped.

@@ -52,7 +52,7 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
     settings.plan = args.plan.unwrap_or(settings.plan);
     settings.span = args.span.map(Duration::from_secs_f64);
     settings.break_ns = args.break_at.map(|at| at.0 as u64);
-    // What was named is measured, and no longer waits beside it.
+    // Only the named lengths are measured, without additional long waits.
     if !args.durations.is_empty() {
         settings.plan.long_rounds = 0;
     }

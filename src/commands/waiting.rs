@@ -71,7 +71,7 @@ impl<T> Campaign<T> {
             .iter()
             .filter(|_| !args.run.quiet)
             .for_each(|line| tell(line));
-        let conditions = combined(args, &cpus);
+        let conditions = combine_conditions(args, &cpus);
         let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
             conditions
                 .iter()
@@ -141,7 +141,7 @@ impl<T> Campaign<T> {
         let asked = subjects.into_iter().map(|subject| WaitObservation {
             timer: self.timer(&subject),
             means: subject.waiter.means,
-            conditions: reported(&subject.conditions),
+            conditions: report_conditions(&subject.conditions),
             period_ns,
             outcome: subject
                 .outcome
@@ -212,7 +212,7 @@ fn cpus(asked: Option<Cpus>) -> Result<Vec<Option<u32>>, CommandError> {
 
 /// All combinations of slack, policy, load and CPU; combinations that a report would not
 /// distinguish occur once.
-fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
+fn combine_conditions(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
     let slacks: Vec<Option<u64>> = match args.slack.as_slice() {
         [] => vec![None],
         asked => asked.iter().map(|slack| slack.0).collect(),
@@ -241,13 +241,13 @@ fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
         }
     }
     let mut seen = HashSet::new();
-    all.retain(|conditions| seen.insert(reported(conditions)));
+    all.retain(|conditions| seen.insert(report_conditions(conditions)));
     all
 }
 
 /// The conditions as the report describes them; values that were not requested are read from the
 /// system.
-fn reported(conditions: &Conditions) -> WaitConditions {
+fn report_conditions(conditions: &Conditions) -> WaitConditions {
     let policy = conditions.policy.or_else(scheduling::policy);
     let real_time = matches!(policy, Some(Policy::Fifo(_) | Policy::RoundRobin(_)));
     let slack = conditions

@@ -20,8 +20,8 @@ pub(super) use journal::place;
 
 /// Seconds between two samples of the state of the machine, which cost more than samples of the
 /// clocks.
-/// *Judgement*: a look at the RTC may take a millisecond.
-const MACHINE_S: f64 = 2.0;
+/// *Judgement*: reading the RTC may take a millisecond.
+const MACHINE_PERIOD_S: f64 = 2.0;
 
 const SECOND: f64 = 1e9;
 
@@ -86,7 +86,7 @@ fn watch(
     let mut judge = Judge::new((args.pause * SECOND) as i64);
     let mut events = 0;
     let period = (args.period * SECOND) as i64;
-    let machine_every = (MACHINE_S * SECOND) as i64;
+    let machine_every = (MACHINE_PERIOD_S * SECOND) as i64;
     let began = clocks.monotonic();
     let (mut planned, mut machine_at) = (began, began);
     // The duration counts only the time that the machine is awake.
@@ -114,6 +114,6 @@ fn date() -> String {
 
 /// The error for an event that cannot be written. It ends the watch, because later events would not
 /// be reported either.
-fn cannot(what: &str, why: &dyn std::fmt::Display) -> CommandError {
+fn write_error(what: &str, why: &dyn std::fmt::Display) -> CommandError {
     failed(format!("{what}: {why}"))
 }

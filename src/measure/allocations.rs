@@ -20,11 +20,14 @@ pub struct PerCall {
 /// few calls and then many more. Allocations outside the calls occur in both counts, so they cancel
 /// out in the difference.
 pub fn per_call(timed: &mut dyn Timed) -> PerCall {
-    const FEW: u64 = 3;
-    const MORE: u64 = 100;
+    const FEW_CALLS: u64 = 3;
+    const MANY_CALLS: u64 = 100;
     count(timed, 1);
-    let (few, many) = (count(timed, FEW), count(timed, FEW + MORE));
-    let share = |many: u64, few: u64| (many as f64 - few as f64) / MORE as f64;
+    let (few, many) = (
+        count(timed, FEW_CALLS),
+        count(timed, FEW_CALLS + MANY_CALLS),
+    );
+    let share = |many: u64, few: u64| (many as f64 - few as f64) / MANY_CALLS as f64;
     PerCall {
         instances: share(many.instances, few.instances),
         bytes: share(many.bytes, few.bytes),

@@ -80,8 +80,8 @@ fn adaptive(trial: &mut Trial) -> Result<Measured, TrialError> {
 /// than 2 %, one step and one call. Only three runs are repeated; later runs count whatever their
 /// length is, and the deviation shows the difference.
 fn throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
-    const ATTEMPTS: u32 = 3;
-    const MISS: f64 = 0.02;
+    const MAX_REPEATS: u32 = 3;
+    const MAX_MISS: f64 = 0.02;
     let span_ns = trial.goal.span.as_nanos() as f64;
     if trial.timed.needs_set_up() {
         return Err(TrialError(
@@ -99,7 +99,7 @@ fn throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
     }
     let (calls, one_ns) = trial.calibrate((span_ns / 4.0).max(step_ns))?;
     let mut calls = (span_ns / one_ns).max(calls as f64).max(1.0) as u64;
-    let near_ns = MISS * span_ns + step_ns + one_ns;
+    let near_ns = MAX_MISS * span_ns + step_ns + one_ns;
     let mut missed = 0;
     let samples = trial.collect(|trial| {
         let mut sample = trial.take(calls);
@@ -112,7 +112,7 @@ fn throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
             }
             // After three misses, runs count with their actual length; otherwise the loop might not
             // end.
-            if missed <= ATTEMPTS {
+            if missed <= MAX_REPEATS {
                 sample.disturbed = Some(format!("the run took {}", time(Some(run_ns))));
             }
         }
@@ -128,7 +128,7 @@ fn discrete(trial: &mut Trial) -> Result<Measured, TrialError> {
     /// Groups that take longer, in nanoseconds, contain interruptions in any case, so they are not
     /// rejected.
     /// *Judgement*: some ticks of the scheduler.
-    const LONG_GROUP_NS: f64 = 1e7;
+    const MAX_QUIET_GROUP_NS: f64 = 1e7;
     let mut random = StdRng::seed_from_u64(trial.goal.seed);
     let one_ns = estimate_call_ns(trial, &mut random)?;
     let groups = u64::from(trial.goal.samples.max(2));
@@ -142,7 +142,7 @@ fn discrete(trial: &mut Trial) -> Result<Measured, TrialError> {
         return Err(TrialError::clock_did_not_move());
     };
     let [each, floor_each] = [samples, floor_samples].map(|count| count.div_ceil(groups));
-    let watched = trial.goal.watched && plan.campaign_ns / groups as f64 <= LONG_GROUP_NS;
+    let watched = trial.goal.watched && plan.campaign_ns / groups as f64 <= MAX_QUIET_GROUP_NS;
     let mut group = |trial: &mut Trial| {
         let mut mean_of = |count: u64, calls: u64| {
             trial.timed.warm_up(calls);
@@ -217,16 +217,16 @@ fn single(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
 }
 
 /// Estimates the duration of a call in nanoseconds. The number of single calls doubles until they
-/// add up to `STEPS` steps of the clock.
+/// add up to `MIN_STEPS` steps of the clock.
 fn estimate_call_ns(trial: &mut Trial, random: &mut StdRng) -> Result<f64, TrialError> {
     /// Total length of the calls, in steps of the clock, at which the estimate is rarely off by a
     /// third.
-    const STEPS: f64 = 32.0;
+    const MIN_STEPS: f64 = 32.0;
     let mut calls = 4_u32;
     loop {
         let singles = (0..calls).map(|_| single(trial, random, 1) - trial.floor_ns);
         let total: f64 = singles.sum();
-        if total >= STEPS * trial.clock.step_ns {
+        if total >= MIN_STEPS * trial.clock.step_ns {
             return Ok(total / f64::from(calls));
         }
         if trial.is_over() || calls > 1 << 24 {
@@ -239,14 +239,14 @@ fn estimate_call_ns(trial: &mut Trial, random: &mut StdRng) -> Result<f64, Trial
 /// Measures batches of varied length; each sample is weighted by its number of calls (micro trials
 /// of Caliper).
 fn micro(trial: &mut Trial) -> Result<Measured, TrialError> {
-    const VARIED: f64 = 0.2;
+    const LENGTH_DEVIATION: f64 = 0.2;
     // The shortest batches, half as long as the target, must still be long enough for the clock.
     let target_ns = 2.0 * trial.shortest_ns();
     let (_, mut one_ns) = trial.calibrate(target_ns)?;
     let mut random = StdRng::seed_from_u64(trial.goal.seed);
     let mut fewest = u64::MAX;
     let samples = trial.collect(|trial| {
-        let varied = (1.0 + VARIED * gaussian(&mut random)).clamp(0.5, 2.0);
+        let varied = (1.0 + LENGTH_DEVIATION * gaussian(&mut random)).clamp(0.5, 2.0);
         let calls = (varied * target_ns / one_ns).ceil().max(1.0) as u64;
         let mut sample = trial.take(calls);
         if sample.disturbed.is_none() && sample.ns_per_call > 0.0 {

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_disturbed_does_not_count() {
+    fn disturbed_samples_do_not_count() {
         let lost = Sample {
             disturbed: Some("interrupted".into()),
             ..sample(1, 1e9)

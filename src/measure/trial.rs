@@ -80,12 +80,12 @@ impl<'a> Trial<'a> {
         clock: &'a ClockFigures,
         goal: &Goal,
     ) -> Result<Self, TrialError> {
-        const FLOORS: usize = 501;
+        const FLOOR_SAMPLES: usize = 501;
         let variation = clock
             .cost_variation_ns(goal.confidence)
             .unwrap_or(clock.step_ns.max(clock.cost_ns));
         let (floor_ns, floor_error_ns) = if clock.step_ns <= clock.cost_ns {
-            let floors: Vec<f64> = (0..FLOORS).map(|_| timed.window(0)).collect();
+            let floors: Vec<f64> = (0..FLOOR_SAMPLES).map(|_| timed.window(0)).collect();
             (mean_but(&floors, 0.02).unwrap_or(clock.cost_ns), variation)
         } else {
             (clock.cost_ns, clock.cost_error_ns + variation + FENCE_NS)
@@ -187,8 +187,9 @@ impl<'a> Trial<'a> {
     }
 
     /// Doubles the number of calls until a window is at least `target_ns` nanoseconds long. Returns
-    /// the number of calls, and the approximate duration of one in nanoseconds. The shorter of two
-    /// windows counts, because caches are cold in the first one and either may be interrupted.
+    /// the number of calls, and the approximate duration of a call in nanoseconds. The shorter of
+    /// two windows counts, because caches are cold in the first window and interruptions may
+    /// lengthen either window.
     pub(super) fn calibrate(&mut self, target_ns: f64) -> Result<(u64, f64), TrialError> {
         /// Windows of at least this length, in nanoseconds, are not repeated: they are longer than
         /// interruptions.

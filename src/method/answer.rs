@@ -108,7 +108,7 @@ impl ClockAnswer {
             clock_source: clocks.platform.clocksource.current.clone(),
             path: verdicts.and_then(|verdicts| verdicts.read_path.path),
             vdso: clocks.platform.clocksource.vdso,
-            alone_from_ns: clock.as_ref().and_then(alone_from),
+            alone_from_ns: clock.as_ref().and_then(min_single_ns),
             calls_of_10_ns: clock.as_ref().and_then(calls_of_10_ns),
             to_time: clock.zip(to_time).map(AnswerClock::from_row),
             cheapest: cheapest.map(AnswerClock::from_row),
@@ -124,7 +124,7 @@ impl ClockAnswer {
     pub fn lines(&self, linux: bool, waited: bool) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         if let Some(source) = &self.clock_source {
-            lines.push(("clock source", format!("{}{}", source, self.judged())));
+            lines.push(("clock source", format!("{}{}", source, self.path_remark())));
         }
         if let Some(clock) = &self.to_time {
             let mut text = clock.in_words();
@@ -155,7 +155,7 @@ impl ClockAnswer {
     }
 
     /// A remark on the path by which the portable clock is read, to follow the clock source.
-    fn judged(&self) -> &'static str {
+    fn path_remark(&self) -> &'static str {
         match self.path {
             Some(Path::UserMode) => ", read without a system call: good",
             Some(Path::SystemCall) => ", and every read is a system call → timermeter check",
@@ -170,7 +170,7 @@ impl ClockAnswer {
         if let Some(from) = self.alone_from_ns {
             text += &format!(
                 "; from {} on an operation can be timed alone to 1 %",
-                short(from)
+                two_digits(from)
             );
             if let Some(calls) = self.calls_of_10_ns {
                 text += &format!(", shorter ones in batches (10 ns: {calls} calls)");
@@ -182,7 +182,7 @@ impl ClockAnswer {
     fn sleeps(&self) -> Option<String> {
         let (first, others) = self.waits.split_first()?;
         let slack = self.slack_ns.map_or_else(String::new, |ns| {
-            format!(" (timer slack {})", short(ns as f64))
+            format!(" (timer slack {})", two_digits(ns as f64))
         });
         let mut text = format!("{} takes {}{slack}", first.id, time(Some(first.takes_ns)));
         for other in others {
@@ -244,7 +244,7 @@ fn requirement(duration_ns: f64) -> Option<Requirement> {
 
 /// The duration in nanoseconds from which a single call keeps the error. Except for the drift, all
 /// parts of the error have the same length for any duration.
-fn alone_from(clock: &ClockFigures) -> Option<f64> {
+fn min_single_ns(clock: &ClockFigures) -> Option<f64> {
     const LONG_NS: f64 = 1e10;
     let plan = single(clock, &requirement(LONG_NS)?).ok()?;
     Some(LONG_NS * (plan.error - DRIFT) / (ERROR - DRIFT))
@@ -259,7 +259,7 @@ fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
 }
 
 /// A time with two significant digits.
-fn short(ns: f64) -> String {
+fn two_digits(ns: f64) -> String {
     let digits = 10_f64.powf(ns.log10().floor() - 1.0);
     short_time((ns / digits).round() * digits)
 }

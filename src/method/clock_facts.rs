@@ -57,12 +57,12 @@ impl Facts {
     /// Derives the facts from the row of a clock in a report of this machine.
     #[must_use]
     pub fn from_row(row: &TimerRow, platform: &Platform) -> Self {
-        let declared = declared(row);
+        let declared = declared_properties(row);
         let mut facts = Self::from_declared(&declared);
         // Users of a runtime cannot put a fence before a read, so none is required of its timers.
         facts.ordered |= declared.needs_fence.is_none() && row.runtime != "native";
         if let Some(verdicts) = &row.verdicts {
-            facts.correct(verdicts);
+            facts.apply_verdicts(verdicts);
         }
         // Only invariant counters have a constant rate and agree between CPUs.
         let invariant = platform.invariant_counter().value;
@@ -74,9 +74,9 @@ impl Facts {
     }
 
     /// Replaces declared properties by those found by experiment.
-    fn correct(&mut self, verdicts: &Verdicts) {
+    fn apply_verdicts(&mut self, verdicts: &Verdicts) {
         if let Some(counted) = verdicts.counts.found.or(verdicts.counts.claimed) {
-            *self = self.counting(counted);
+            *self = self.with_counted(counted);
         }
         if let Some(path) = verdicts.read_path.path {
             // A trap to the hypervisor affects the core like a system call.
@@ -91,7 +91,7 @@ impl Facts {
 
     /// These facts for a clock that counts `counted`. If that differs from the declared quantity,
     /// the declared properties that depend on it are replaced.
-    fn counting(self, counted: Counted) -> Self {
+    fn with_counted(self, counted: Counted) -> Self {
         let counts = Some(counted);
         match counted {
             _ if counts == self.counts => self,
@@ -116,7 +116,7 @@ impl Facts {
 
 /// The declared properties of the timer of this row. If the report lacks them, those of the native
 /// timer with the same id are used; for timers of agents they are then unknown.
-fn declared(row: &TimerRow) -> Properties {
+fn declared_properties(row: &TimerRow) -> Properties {
     let own = || timers::find(&row.id).filter(|_| row.runtime == "native");
     row.properties
         .clone()
@@ -134,7 +134,7 @@ pub(super) fn unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) ->
             requirement.counts.in_words()
         ));
     }
-    let counter = declared(row).family == Some(Family::CpuCounter);
+    let counter = declared_properties(row).family == Some(Family::CpuCounter);
     for &need in &requirement.needs {
         let lack = match facts.meets(need) {
             Some(true) => continue,

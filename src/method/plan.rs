@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::clock_figures::{Budget, ClockFigures, DRIFT};
 use super::requirement::Requirement;
-use edges::{Spread, sampled, spacing};
+use edges::{Spread, plan_samples, spacing};
 
 mod edges;
 
@@ -197,7 +197,7 @@ fn remaining_error(requirement: &Requirement, systematic_ns: f64) -> Result<f64,
     }
     Err(Shortfall::because(if requirement.error > DRIFT {
         format!(
-            "{PIPELINE} {} of one, and no mean makes that less",
+            "{PIPELINE_CAUSE} {} of one, and no mean makes that less",
             percent(systematic)
         )
     } else {
@@ -209,7 +209,7 @@ fn remaining_error(requirement: &Requirement, systematic_ns: f64) -> Result<f64,
 }
 
 /// Names [`ClockFigures::pipeline_ns`] in messages; a share follows.
-const PIPELINE: &str = "what the reads do to the core takes";
+const PIPELINE_CAUSE: &str = "what the reads do to the core takes";
 
 fn variation(clock: &ClockFigures, requirement: &Requirement) -> Result<f64, Shortfall> {
     clock
@@ -313,7 +313,7 @@ pub fn within(
             let one = spacing(clock, requirement.duration_ns) + spread.ratio * spacing(clock, 0.0);
             let samples = (campaign_ns / one).floor();
             let edges = samples * (spread.gap_ns / clock.step_ns).min(1.0);
-            let plan = sampled(clock, &any_error, samples.max(1.0), &spread).ok()?;
+            let plan = plan_samples(clock, &any_error, samples.max(1.0), &spread).ok()?;
             (samples >= FEWEST_SAMPLES && edges >= FEWEST_SAMPLES && plan.error < 1.0)
                 .then_some(plan)
         }

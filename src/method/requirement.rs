@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn rejects_invalid_requirements() {
         let requirement = |ns, error, confidence| Requirement::new(Nanos(ns), error, confidence);
         assert!(requirement(250.0, 0.01, 0.95).is_ok());
         let refused = |found: Result<Requirement, String>, word: &str| {

@@ -194,7 +194,9 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
     let figures = row.figures.as_ref()?;
     let mut lengths = figures.lateness.iter();
     let late = lengths.find(|late| late.request_ns == length_ns)?;
-    let share = asked.within_ns.map_or(1.0, |bound| within(late, bound));
+    let share = asked
+        .within_ns
+        .map_or(1.0, |bound| share_within(late, bound));
     let steps = figures.granularities().filter_map(Granularity::step);
     let coarsest = steps.map(|step| step.value).reduce(f64::max);
     let too_coarse = coarsest
@@ -213,7 +215,7 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
         cpu_ns,
         overhead: cpu_ns.map(|cpu| (cpu / asked.every_ns).max(0.0)),
         share,
-        share_at_least: at_least(share, late.waits),
+        share_at_least: lower_limit(share, late.waits),
         means: row.means,
         too_coarse: too_coarse.is_some(),
         leads: false,
@@ -286,7 +288,7 @@ impl WaitRecord {
             return self.leads;
         }
         let affordable = |most: f64| self.overhead.is_none_or(|overhead| overhead <= most);
-        let at_most = 1.0 - at_least(1.0 - self.share, self.waits);
+        let at_most = 1.0 - lower_limit(1.0 - self.share, self.waits);
         !self.too_coarse && at_most >= asked.share && asked.overhead.is_none_or(affordable)
     }
 
@@ -395,7 +397,7 @@ fn notes(means: Means, late: &Lateness, asked: &Punctuality) -> Vec<String> {
 
 /// Share of waits that were off by at most `within_ns` nanoseconds. A bin of the histogram counts
 /// only if all of it is within the bound.
-fn within(late: &Lateness, within_ns: f64) -> f64 {
+fn share_within(late: &Lateness, within_ns: f64) -> f64 {
     let ends_within = |bin: u32| 10_f64.powf(LatenessHistogram::end(bin)) <= within_ns;
     let inside: f64 = late
         .histogram
@@ -415,7 +417,7 @@ fn within(late: &Lateness, within_ns: f64) -> f64 {
 
 /// Lower confidence limit of a share, at 95 %: the lower end of the one-sided interval of Clopper
 /// and Pearson (Biometrika 26, 1934).
-fn at_least(share: f64, waits: u64) -> f64 {
+fn lower_limit(share: f64, waits: u64) -> f64 {
     /// Number of waits beyond which the limit does not change noticeably.
     const MAX_WAITS: u64 = 10_000_000;
     /// Halvings of an interval of shares, to a precision of 1e-9. The search for quantiles in the

@@ -24,7 +24,7 @@ fn numbers_with_units_are_accepted() {
 }
 
 #[test]
-fn refusals_name_the_problem() {
+fn errors_name_the_problem() {
     for (text, problem) in [
         ("", "is no number"),
         (" ", "is no number"),

@@ -32,7 +32,7 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, 
 fn measure_promising(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice, CommandError> {
     /// Total length of the waits per timer in nanoseconds if the least late timer is wanted.
     /// `WAITS` limits their number; a 90th percentile needs 50 waits.
-    const EACH_NS: f64 = 5e8;
+    const TIMER_NS: f64 = 5e8;
     const WAITS: (f64, f64) = (6.0, 100.0);
     let every_ns = asked.every_ns;
     let (waits, glanced) = match asked.within_ns {
@@ -41,7 +41,7 @@ fn measure_promising(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice,
             WaitPlan::GLANCE,
         ),
         None => (
-            (EACH_NS / every_ns).clamp(WAITS.0, WAITS.1),
+            (TIMER_NS / every_ns).clamp(WAITS.0, WAITS.1),
             // A median needs eight waits.
             WaitPlan::GLANCE.exactly(8),
         ),
@@ -107,8 +107,8 @@ fn measure_waits(
 
 /// Rejects waits that would take too long to measure with all timers.
 fn check_duration(seconds: f64, every_ns: f64) -> Result<(), CommandError> {
-    const MOST_SECONDS: f64 = 15.0;
-    if seconds <= MOST_SECONDS {
+    const MAX_SECONDS: f64 = 15.0;
+    if seconds <= MAX_SECONDS {
         return Ok(());
     }
     Err(CommandError::Usage(format!(

@@ -14,14 +14,14 @@ use crate::watching::{Look, Machine};
 /// Largest number of samples taken in a row; the shortest one is used, because interruptions make a
 /// sample imprecise.
 /// *Judgement*.
-const TRIES: u32 = 3;
+const MAX_SAMPLES: u32 = 3;
 /// Largest duration of a sample, in nanoseconds, that is not repeated.
-/// *Judgement*: ten times what four reads take where none is a system call.
+/// *Judgement*: ten times the duration of four reads without a system call.
 const MAX_SAMPLE_NS: i64 = 5_000;
 /// Delay of a sample, in nanoseconds, from which the watch waits for a pending SIGCONT before it
-/// continues. *Judgement*: half a period, and some turns of a scheduler.
+/// continues. *Judgement*: half a period, and some time slices of a scheduler.
 const MIN_LATE_NS: i64 = 50_000_000;
-const GRACE: Duration = Duration::from_millis(20);
+const SIGNAL_DELAY: Duration = Duration::from_millis(20);
 
 /// The observed clocks.
 pub(super) struct Clocks {
@@ -98,7 +98,7 @@ impl Clocks {
     /// Samples all clocks, one right after the other. `planned` is the planned time in nanoseconds.
     pub(super) fn look(&self, planned: i64) -> Look {
         let mut best = self.once(planned);
-        for _ in 1..TRIES {
+        for _ in 1..MAX_SAMPLES {
             if best.took <= MAX_SAMPLE_NS {
                 break;
             }
@@ -110,7 +110,7 @@ impl Clocks {
         // After a stop, SIGCONT may be delivered to another thread, which a busy machine runs later
         // than this one.
         if best.monotonic - planned > MIN_LATE_NS {
-            thread::sleep(GRACE);
+            thread::sleep(SIGNAL_DELAY);
         }
         best.continued = signals::continued();
         best.waited = self.run_queue.ns();

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::{CommandError, cannot};
+use super::{CommandError, write_error};
 use crate::cli::WatchArgs;
 use crate::report::home;
 use crate::table::Format;
@@ -35,7 +35,7 @@ impl<'a> Journal<'a> {
     pub(super) fn open(args: &WatchArgs, output: &'a mut dyn Write) -> Result<Self, CommandError> {
         let path = match &args.save {
             Some(None) => Some(place().ok_or_else(|| {
-                cannot(
+                write_error(
                     "nowhere to keep it",
                     &"set TIMERMETER_HOME or HOME, or name a file: --save=FILE",
                 )
@@ -49,7 +49,7 @@ impl<'a> Journal<'a> {
             let file = folder
                 .map_or(Ok(()), fs::create_dir_all)
                 .and_then(|()| OpenOptions::new().create(true).append(true).open(&path));
-            file.map_err(|error| cannot(&format!("'{}'", path.display()), &error))
+            file.map_err(|error| write_error(&format!("'{}'", path.display()), &error))
                 .map(|file| (path, file))
         };
         Ok(Self {
@@ -65,14 +65,14 @@ impl<'a> Journal<'a> {
     /// # Errors
     /// When the event cannot be written.
     pub(super) fn write(&mut self, line: Line) -> Result<(), CommandError> {
-        let text =
-            kept::line(&line).map_err(|error| cannot("this cannot be written as JSON", &error))?;
+        let text = kept::line(&line)
+            .map_err(|error| write_error("this cannot be written as JSON", &error))?;
         let text = text + "\n";
         if let Some((path, file)) = &mut self.kept {
             // Each line is a single write, so that lines appended by other processes are not mixed
             // with it.
             file.write_all(text.as_bytes())
-                .map_err(|error| cannot(&format!("'{}'", path.display()), &error))?;
+                .map_err(|error| write_error(&format!("'{}'", path.display()), &error))?;
         }
         let text = match self.format {
             Format::Json => text,

@@ -63,7 +63,7 @@ fn facts_that_decide() {
 }
 
 #[test]
-fn what_nobody_declared_is_unknown() {
+fn undeclared_facts_are_unknown() {
     let platform = Platform::default();
     let facts = Facts::from_row(&row("native", None), &platform);
     assert_eq!(facts, Facts::default());
@@ -91,17 +91,20 @@ fn what_nobody_declared_is_unknown() {
 #[test]
 fn found_facts_overrule_declared() {
     let declared = native("monotonic");
-    assert_eq!(declared.counting(Counted::Wall), declared);
+    assert_eq!(declared.with_counted(Counted::Wall), declared);
     assert_eq!(
-        declared.counting(Counted::ThreadCpu).counts,
+        declared.with_counted(Counted::ThreadCpu).counts,
         Some(Counted::ThreadCpu)
     );
-    assert_eq!(declared.counting(Counted::ThreadCpu).threads, Some(false));
     assert_eq!(
-        declared.counting(Counted::SomethingElse).counts,
+        declared.with_counted(Counted::ThreadCpu).threads,
+        Some(false)
+    );
+    assert_eq!(
+        declared.with_counted(Counted::SomethingElse).counts,
         Some(Counted::SomethingElse)
     );
-    let unknown = Facts::default().counting(Counted::Wall);
+    let unknown = Facts::default().with_counted(Counted::Wall);
     assert_eq!(
         (unknown.counts, unknown.monotonic),
         (Some(Counted::Wall), None)

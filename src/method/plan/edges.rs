@@ -21,14 +21,14 @@ pub fn edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Result<
     let z = normal_quantile(requirement.confidence);
     let room =
         remaining_error(requirement, clock.pipeline_ns(true)).map_err(|shortfall| Shortfall {
-            nearest: least(clock, requirement),
+            nearest: nearest_plan(clock, requirement),
             ..shortfall
         })?;
     let needed = (z / (requirement.shortest_ns() * room)).powi(2)
         * (spread.call + spread.floor / spread.ratio);
     // The normal approximation needs this many intervals that cross an edge.
     let edges = FEWEST_SAMPLES / (spread.gap_ns / clock.step_ns).min(1.0);
-    sampled(
+    plan_samples(
         clock,
         requirement,
         needed.max(edges).max(FEWEST_SAMPLES).ceil(),
@@ -37,7 +37,7 @@ pub fn edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Result<
 }
 
 /// The nearest possible plan if no number of calls reaches the required error.
-fn least(clock: &ClockFigures, requirement: &Requirement) -> Option<Plan> {
+fn nearest_plan(clock: &ClockFigures, requirement: &Requirement) -> Option<Plan> {
     let error = 1.2 * (DRIFT + clock.pipeline_ns(true) / requirement.shortest_ns());
     if error >= 1.0 {
         return None;
@@ -114,7 +114,7 @@ pub(super) fn spacing(clock: &ClockFigures, call_ns: f64) -> f64 {
 }
 
 /// Plans this number of samples, with the number of empty intervals that belongs to it.
-pub(super) fn sampled(
+pub(super) fn plan_samples(
     clock: &ClockFigures,
     requirement: &Requirement,
     samples: f64,

@@ -57,7 +57,7 @@ fn budgets_add_up_to_error() {
 }
 
 #[test]
-fn edges_follow_the_binomial_law() {
+fn edge_counts_are_binomial() {
     // 0.009 ms under a clock of 1 ms: nine calls in a thousand cross an edge. An error of 4.84 % (5
     // % less drift and pipeline) at 95 % needs about 1 640 × 0.991 edges, hence a bit more than 180
     // 000 calls.
@@ -72,7 +72,7 @@ fn edges_follow_the_binomial_law() {
 }
 
 #[test]
-fn who_cannot_repeat_takes_no_batch() {
+fn rate_excludes_batches() {
     let coarse = clock("monotonic-coarse", 4e6, 4.0);
     let requirement = Requirement {
         rate_hz: Some(1e4),

@@ -39,17 +39,17 @@ fn punctuality(within_ns: f64, share: f64, overhead: Option<f64>) -> Punctuality
 fn partial_bin_does_not_count() {
     let late = late(&[(10_000.0, 90), (49_000.0, 5), (60_000.0, 5)]);
     assert!(
-        (within(&late, 50_000.0) - 0.9).abs() < 1e-9,
+        (share_within(&late, 50_000.0) - 0.9).abs() < 1e-9,
         "the bin of 49 us goes on to 50.1 us"
     );
-    assert!((within(&late, 52_000.0) - 0.95).abs() < 1e-9);
+    assert!((share_within(&late, 52_000.0) - 0.95).abs() < 1e-9);
 }
 
 #[test]
 fn few_waits_prove_little() {
-    assert!(at_least(1.0, 100) < 0.98 && at_least(1.0, 1_000) > 0.997);
-    assert!(at_least(0.99, 10_000) < 0.99);
-    assert_eq!(at_least(1.0, 0), 0.0);
+    assert!(lower_limit(1.0, 100) < 0.98 && lower_limit(1.0, 1_000) > 0.997);
+    assert!(lower_limit(0.99, 10_000) < 0.99);
+    assert_eq!(lower_limit(1.0, 0), 0.0);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn few_waits_ask_for_more() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn rejects_invalid_punctuality() {
     assert!(punctuality(5e4, 0.99, Some(0.02)).checked().is_ok());
     for (within, share, overhead) in [
         (1e6, 0.9, None),
@@ -99,7 +99,7 @@ fn proof_works_for_any_count() {
         let mut before = 0.0;
         for missed in [1.0, 0.5, 1e-2, 1e-4, 1e-6, 0.0] {
             let share = 1.0 - missed;
-            let least = at_least(share, waits);
+            let least = lower_limit(share, waits);
             assert!(
                 (before..=1.0).contains(&least) && least <= share,
                 "{share} of {waits}: {least}"
@@ -108,6 +108,6 @@ fn proof_works_for_any_count() {
         }
     }
     // If no wait missed the bound, the limit is the n-th root of 5 %.
-    assert!((at_least(1.0, 100) - 0.05_f64.powf(0.01)).abs() < 1e-8);
-    assert!((at_least(1.0, 10_000_000) - 0.05_f64.powf(1e-7)).abs() < 1e-8);
+    assert!((lower_limit(1.0, 100) - 0.05_f64.powf(0.01)).abs() < 1e-8);
+    assert!((lower_limit(1.0, 10_000_000) - 0.05_f64.powf(1e-7)).abs() < 1e-8);
 }
