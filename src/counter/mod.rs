@@ -194,7 +194,7 @@ fn summary(counter: &Counter, case: &Case) -> Vec<String> {
         answer(counter),
         seen(counter, case),
         trusted(counter),
-        gained(counter, case),
+        describe_gain(counter, case),
         how(counter),
     ]
 }
@@ -265,7 +265,7 @@ fn trusted(counter: &Counter) -> String {
 }
 
 /// Compares the counter with its alternative, the first row that is not the counter.
-fn gained(counter: &Counter, case: &Case) -> String {
+fn describe_gain(counter: &Counter, case: &Case) -> String {
     let of = |id: &str| counter.gains.iter().find(|gain| gain.id == id);
     let clock = counter.gains.iter().find(|gain| gain.id == "monotonic");
     let said = |gain: &Gain| {

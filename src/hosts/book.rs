@@ -177,14 +177,14 @@ impl Book {
             let block = block.join("\n") + "\n";
             each.iter()
                 .enumerate()
-                .for_each(|(at, (id, code))| expanded += &filled(&block, at, id, code));
+                .for_each(|(at, (id, code))| expanded += &fill_block(&block, at, id, code));
         }
         expanded
     }
 }
 
 /// Fills a block of a source in for one timer. `«n»` is its number, `«id»` its id.
-fn filled(block: &str, number: usize, id: &str, code: &Code) -> String {
+fn fill_block(block: &str, number: usize, id: &str, code: &Code) -> String {
     let coded = code.iter().fold(block.to_owned(), |text, (name, code)| {
         text.replace(&format!("«{name}»"), code)
     });

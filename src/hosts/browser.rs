@@ -28,14 +28,14 @@ const LONGEST_REQUEST: u64 = 1 << 20;
 /// Maximum length of a message from a page, in bytes.
 const LONGEST_MESSAGE: u64 = 256 << 20;
 /// Maximum time for the start of a browser, enough for a busy machine.
-const START: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Interval between two checks of a browser that is silent.
-const SLICE: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// Maximum time that a page waits for a question before it repeats the request, because browsers
 /// abort requests after minutes.
 const LONGEST_POLL: Duration = Duration::from_secs(30);
 /// Maximum length of a browser's error output in a message, in characters.
-const COMPLAINT: usize = 200;
+const MAX_COMPLAINT: usize = 200;
 
 /// Flags that disable downloads and first-run questions, and give timers the behaviour of a visible
 /// page.
@@ -76,18 +76,18 @@ const ISOLATION: &str =
 /// A kind of browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum BrowserKind {
-    /// Chromium and what is made of it.
+    /// Chromium and browsers based on it.
     Chromium,
     /// Firefox.
     Firefox,
 }
 
-/// Where in a browser clocks are read.
+/// The context in a browser in which clocks are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Page {
     /// A page.
     Plain,
-    /// A page that is isolated from those of other origins.
+    /// A page that is isolated from pages of other origins.
     Isolated,
     /// A worker of a page that is not isolated.
     Worker,
@@ -159,7 +159,7 @@ pub fn serve(
         let is_introduction = matches!(from_bytes(&line), Ok(Question::Hello { .. }));
         let _ = questions.send(line);
         let mut answer = loop {
-            match answers.recv_timeout(SLICE) {
+            match answers.recv_timeout(CHECK_INTERVAL) {
                 Ok(answer) if answer.is_empty() => {}
                 Ok(answer) => break answer,
                 Err(_) if browser.has_exited() => return Err(last_error_output(profile.path())),
@@ -207,7 +207,7 @@ fn start(
             let start = |flag: Option<&str>| {
                 let mut command = command(&wanted.program, profile)?;
                 command.args(CHROMIUM_FLAGS).args(flag).arg(&data).arg(url);
-                started(command, profile, answers)
+                wait_for_page(command, profile, answers)
             };
             match start(None) {
                 Ok(browser) => Ok((browser, version)),
@@ -235,7 +235,7 @@ fn start(
             // from the default.
             let changed = settings.map(|(name, value)| format!(", {name}={value}"));
             let version = version + &changed.collect::<String>();
-            started(command, profile, answers).map(|browser| (browser, version))
+            wait_for_page(command, profile, answers).map(|browser| (browser, version))
         }
     }
 }
@@ -262,19 +262,19 @@ fn command(program: &Path, profile: &Path) -> Result<Command, String> {
     Ok(command)
 }
 
-fn started(
+fn wait_for_page(
     command: Command,
     profile: &Path,
     answers: &Receiver<Vec<u8>>,
 ) -> Result<Running, String> {
     let running = children::start(command, None).map_err(|error| error.to_string())?;
-    let deadline = Deadline::after(START);
-    while answers.recv_timeout(SLICE).is_err() {
+    let deadline = Deadline::after(START_TIMEOUT);
+    while answers.recv_timeout(CHECK_INTERVAL).is_err() {
         if running.has_exited() {
             return Err(last_error_output(profile));
         }
         if deadline.remaining().is_none() {
-            let seconds = START.as_secs();
+            let seconds = START_TIMEOUT.as_secs();
             return Err(format!("its page was not there within {seconds} s"));
         }
     }
@@ -292,7 +292,7 @@ fn last_error_output(profile: &Path) -> String {
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.trim_ascii().is_empty());
     let last = lines.next_back().unwrap_or(b"it reported nothing");
-    format!("the browser went away: {}", printable(last, COMPLAINT))
+    format!("the browser went away: {}", printable(last, MAX_COMPLAINT))
 }
 
 /// The files of the page, and the channels for questions and answers.

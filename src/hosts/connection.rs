@@ -26,18 +26,18 @@ const WARM_UP: u32 = 10;
 /// Questions about clocks whose loops are warmed up.
 const MEASURED: [Op; 4] = [Op::Intervals, Op::Batches, Op::Readings, Op::Comparisons];
 /// Interval between two checks of an agent that is silent.
-const SLICE: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// Time by which a process may end later than its output.
-const DYING: Duration = Duration::from_millis(500);
+const EXIT_GRACE: Duration = Duration::from_millis(500);
 /// Maximum length of a quoted answer, in characters.
-const EXCERPT: usize = 80;
+const MAX_EXCERPT: usize = 80;
 /// Maximum length of the answer to an invalid line, in bytes.
-const NO_REQUEST: u64 = 64 << 10;
+const MAX_REFUSAL: u64 = 64 << 10;
 /// Maximum length of an agent's error message, in characters.
-const EXPLANATION: usize = 300;
+const MAX_EXPLANATION: usize = 300;
 /// Maximum number of quotation marks in an introduction, which bounds its lists before they are
 /// parsed.
-const MOST_QUOTES: usize = 64 * MOST_TIMERS;
+const MAX_QUOTES: usize = 64 * MOST_TIMERS;
 
 /// A running agent that has introduced itself. Dropping the value ends the process.
 pub struct Connection {
@@ -107,7 +107,7 @@ impl Connection {
         let line = self.exchange(&question)?;
         let quotes = line.iter().filter(|&&byte| byte == b'"').count();
         let why = match str::from_utf8(&line).map(clean_strings) {
-            Ok(_) if quotes > MOST_QUOTES => {
+            Ok(_) if quotes > MAX_QUOTES => {
                 format!("more than {MOST_TIMERS} timers are not taken")
             }
             Ok(text) => match from_bytes::<Hello>(text.as_bytes()) {
@@ -240,7 +240,7 @@ impl Connection {
             Ok(reply) => reply,
             Err(error) => return Err(self.malformed(question, &error.to_string(), &line)),
         };
-        let shown = |text: &String| printable(text.as_bytes(), EXPLANATION);
+        let shown = |text: &String| printable(text.as_bytes(), MAX_EXPLANATION);
         self.events = reply.disturbed.iter().map(shown).collect();
         self.events
             .extend(self.log.as_mut().map(Log::events).unwrap_or_default());
@@ -255,8 +255,8 @@ impl Connection {
     }
 
     fn malformed(&mut self, question: &Question, why: &str, line: &[u8]) -> Fault {
-        let why = printable(why.as_bytes(), EXPLANATION);
-        let (op, excerpt) = (question.op().name(), printable(line, EXCERPT));
+        let why = printable(why.as_bytes(), MAX_EXPLANATION);
+        let (op, excerpt) = (question.op().name(), printable(line, MAX_EXCERPT));
         let expected = question.expected();
         self.lose(format!(
             "malformed reply to `{op}`: {why}; expected {expected}, got `{excerpt}`"
@@ -268,12 +268,12 @@ impl Connection {
     /// # Errors
     /// [`Fault::Lost`] when the agent does anything else.
     pub fn provoke(&mut self, line: &str) -> Answer<()> {
-        let answer = self.send("no request", line.into(), NO_REQUEST)?;
+        let answer = self.send("no request", line.into(), MAX_REFUSAL)?;
         let reply = from_bytes::<Reply>(&answer).ok();
         match reply.and_then(|reply| reply.error) {
             Some(why) if !why.trim().is_empty() => Ok(()),
             _ => {
-                let excerpt = printable(&answer, EXCERPT);
+                let excerpt = printable(&answer, MAX_EXCERPT);
                 Err(self.lose(format!(
                     "is expected to answer {{\"error\":\"why, in one line\"}}, not `{excerpt}`"
                 )))
@@ -323,7 +323,7 @@ impl Connection {
         }
         if let Some(output) = self.process.pending() {
             let excerpt = match output {
-                Output::Line(line) => printable(&line, EXCERPT),
+                Output::Line(line) => printable(&line, MAX_EXCERPT),
                 Output::Endless => "…".into(),
             };
             return Err(self.lose(format!(
@@ -348,7 +348,7 @@ impl Connection {
                     "did not answer `{op}` in time ({seconds} s for all its answers) and was ended"
                 )));
             };
-            let output = match self.process.next(left.min(SLICE)) {
+            let output = match self.process.next(left.min(CHECK_INTERVAL)) {
                 // A process that the agent left behind may hold the agent's output open.
                 Err(RecvTimeoutError::Timeout) if self.process.has_exited() => {
                     self.process.pending()
@@ -365,14 +365,14 @@ impl Connection {
                         "answered `{op}` with more than {most} KiB, which no answer to that question needs"
                     )))
                 }
-                None => Err(self.gone(op, deadline)),
+                None => Err(self.describe_end(op, deadline)),
             };
         }
     }
 
     /// The reason why the output has ended.
-    fn gone(&mut self, op: &str, deadline: Deadline) -> Fault {
-        let dying = Deadline::after(deadline.remaining().unwrap_or_default().min(DYING));
+    fn describe_end(&mut self, op: &str, deadline: Deadline) -> Fault {
+        let dying = Deadline::after(deadline.remaining().unwrap_or_default().min(EXIT_GRACE));
         while !self.process.has_exited() && dying.remaining().is_some() {
             thread::sleep(Duration::from_millis(2));
         }

@@ -20,9 +20,9 @@ use super::children::{self, Placement, Running, StartError};
 use super::lines::{self, Line};
 
 /// Maximum length of a line before the first question, in bytes.
-const UNASKED: u64 = 64 << 10;
+const MAX_EARLY_LINE: u64 = 64 << 10;
 /// Maximum number of characters kept of a line of standard error.
-const LONGEST_WORDS: usize = 300;
+const MAX_ERROR_LINE: usize = 300;
 /// Maximum time in which an agent has to exit once its input is closed.
 const SHUTDOWN_TIME: Duration = Duration::from_millis(100);
 /// Maximum time by which its standard error may end later than the process.
@@ -105,7 +105,7 @@ impl Process {
         let (words_are_open, words_end) = mpsc::channel::<()>();
         let words = Arc::new(Mutex::new(String::new()));
         let kept = Arc::clone(&words);
-        let longest = Arc::new(AtomicU64::new(UNASKED));
+        let longest = Arc::new(AtomicU64::new(MAX_EARLY_LINE));
         let allowed = Arc::clone(&longest);
         // From this line on, dropping `process` ends the child.
         let process = Self {
@@ -254,9 +254,9 @@ fn listen(output: &mut dyn BufRead, longest: &dyn Fn() -> u64, lines: &SyncSende
 
 fn keep_last_error_output(errors: &mut dyn BufRead, kept: &Mutex<String>) {
     while let Ok(Line::Whole(line) | Line::TooLong(line) | Line::Unfinished(line)) =
-        lines::read(errors, 4 * LONGEST_WORDS as u64)
+        lines::read(errors, 4 * MAX_ERROR_LINE as u64)
     {
-        let words = lines::printable(&line, LONGEST_WORDS);
+        let words = lines::printable(&line, MAX_ERROR_LINE);
         if !words.is_empty() {
             *kept.lock().unwrap_or_else(PoisonError::into_inner) = words;
         }

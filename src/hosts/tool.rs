@@ -15,14 +15,14 @@ use crate::hosts::children;
 use crate::hosts::lines::printable;
 
 /// Maximum run time, longer than any compiler takes on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_RUN_TIME: Duration = Duration::from_secs(60);
 /// Maximum length of an error message from a program, in characters.
-const COMPLAINT: usize = 200;
+const MAX_COMPLAINT: usize = 200;
 /// Maximum length of a program's output, in bytes.
-const MOST_SAID: u64 = 1 << 20;
+const MAX_OUTPUT: u64 = 1 << 20;
 /// Maximum wait for the output of a program that has ended. The wait is only needed if a process
 /// that the program left behind, and that cannot be ended, holds the pipe open.
-const GRACE: Duration = Duration::from_secs(2);
+const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 
 /// Returns the path of the first of these programs that is found in `PATH`.
 #[must_use]
@@ -37,7 +37,7 @@ pub fn find(names: &[&str]) -> Option<PathBuf> {
 
 /// Runs a program and returns its standard output, or its error message in one line.
 pub(super) fn run<S: AsRef<OsStr>>(program: &Path, args: &[S]) -> Result<String, String> {
-    run_within(PATIENCE, program, args)
+    run_within(MAX_RUN_TIME, program, args)
 }
 
 /// Like [`run`], but ends the program after `patience`.
@@ -70,7 +70,7 @@ pub fn run_within<S: AsRef<OsStr>>(
         return Err(format!("it did not end within {} s", patience.as_secs()));
     }
     let said = |pipe: Receiver<Vec<u8>>| {
-        pipe.recv_timeout(GRACE)
+        pipe.recv_timeout(OUTPUT_GRACE)
             .map_err(|_| "something that it started holds its output open")
     };
     let (said, complained) = (said(stdout)?, said(stderr)?);
@@ -87,7 +87,7 @@ pub fn run_within<S: AsRef<OsStr>>(
         .lines()
         .find(|line| !line.trim().is_empty())
         .unwrap_or("it failed without a word");
-    Err(printable(line.as_bytes(), COMPLAINT))
+    Err(printable(line.as_bytes(), MAX_COMPLAINT))
 }
 
 /// Reads a pipe to its end, in a separate thread.
@@ -96,7 +96,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> Result<Receiver<Vec<u8>>,
     let read = move || {
         let mut bytes = Vec::new();
         // A read error ends the output early; output beyond the limit is not read.
-        let _ = pipe.map(|pipe| pipe.take(MOST_SAID).read_to_end(&mut bytes));
+        let _ = pipe.map(|pipe| pipe.take(MAX_OUTPUT).read_to_end(&mut bytes));
         let _ = sender.send(bytes);
     };
     let started = thread::Builder::new().spawn(read);

@@ -140,12 +140,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::platform::made_up;
+    use crate::platform::test_root;
 
     #[test]
     fn what_is_counted() {
         let stat = "cpu  900 10 50 417596 471 20 10 12 7 0\ncpu0 1 0 1 1 1 0 0 12 7 0\nintr 4711 1 2\nctxt 5\n";
-        let (_folder, root) = made_up(&[
+        let (_folder, root) = test_root(&[
             ("proc/stat", stat),
             ("proc/thread-self/schedstat", "500 77 9\n"),
             ("sys/class/rtc/rtc0/since_epoch", "1790000000\n"),
@@ -161,7 +161,7 @@ mod tests {
             (RunQueueDelay::of_this_thread(&root).ns(), rtc_s(&root)),
             (Some(77), Some(1_790_000_000))
         );
-        let (_folder, root) = made_up(&[
+        let (_folder, root) = test_root(&[
             ("proc/stat", "cpu 1\nintr x\n"),
             ("proc/thread-self/schedstat", "0 0 0\n"),
         ]);

@@ -13,11 +13,11 @@ use super::root::count_of;
 use crate::model::{CpuQuota, Limits, MemoryLimit, TimeNamespace};
 
 /// The usual mount point of control groups, used if the mounts are not reported.
-const USUAL: &str = "/sys/fs/cgroup";
+const DEFAULT_MOUNT: &str = "/sys/fs/cgroup";
 /// Maximum size of the list of mounts, in bytes: hosts of many containers have many mounts.
-const MOUNTS: u64 = 1 << 20;
+const MAX_MOUNTS_BYTES: u64 = 1 << 20;
 /// Maximum number of nested groups that are examined.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// A limit of at least this many bytes is no limit: version 1 writes the largest number of whole
 /// pages.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
@@ -28,7 +28,7 @@ pub fn limits(root: &Root) -> Limits {
     let seen = SeenGroups {
         groups: root.content("/proc/self/cgroup").unwrap_or_default(),
         mounts: root
-            .beginning("/proc/self/mountinfo", MOUNTS)
+            .beginning("/proc/self/mountinfo", MAX_MOUNTS_BYTES)
             .unwrap_or_default(),
         root,
     };
@@ -118,7 +118,7 @@ impl SeenGroups<'_> {
             })
             .map(|mount| (1, mount))
             .or_else(|| Some((2, mounts().find(|mount| mount.kind == "cgroup2")?)))
-            .or_else(|| self.usual(controller))?;
+            .or_else(|| self.find_default_mount(controller))?;
         let own = self.own_group(version, controller).unwrap_or("/");
         // The path of a group outside the mount starts with `/..`.
         let inside = own
@@ -135,7 +135,7 @@ impl SeenGroups<'_> {
                 .concat()
                 .join("/")
         };
-        let deepest = steps.len().min(DEEPEST);
+        let deepest = steps.len().min(MAX_DEPTH);
         Some(Hierarchy {
             version,
             folders: (0..=deepest).rev().map(folder).collect(),
@@ -144,16 +144,19 @@ impl SeenGroups<'_> {
 
     /// Looks at the usual mount points if `/proc` is missing; the group of the process is then
     /// unknown.
-    fn usual(&self, controller: &str) -> Option<(u32, Mount)> {
+    fn find_default_mount(&self, controller: &str) -> Option<(u32, Mount)> {
         let mount = |point| Mount {
             root: "/".into(),
             point,
             kind: String::new(),
             options: String::new(),
         };
-        let first = format!("{USUAL}/{controller}");
-        if self.root.has(&format!("{USUAL}/cgroup.controllers")) {
-            Some((2, mount(USUAL.to_owned())))
+        let first = format!("{DEFAULT_MOUNT}/{controller}");
+        if self
+            .root
+            .has(&format!("{DEFAULT_MOUNT}/cgroup.controllers"))
+        {
+            Some((2, mount(DEFAULT_MOUNT.to_owned())))
         } else if self.root.has(&format!("{first}/cgroup.procs")) {
             Some((1, mount(first)))
         } else {

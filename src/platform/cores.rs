@@ -20,7 +20,7 @@
 
 use timers::os::{CoreClass, MachineFacts};
 
-use super::root::{count_of, cpus_in, field, written};
+use super::root::{count_of, cpus_in, field, format_list};
 use super::{Root, cpu_arm};
 use crate::model::CoreKind;
 
@@ -38,7 +38,7 @@ pub struct Core {
 }
 
 /// Returns the core of `cpu`.
-pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &MachineFacts) -> Core {
+pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, facts: &MachineFacts) -> Core {
     // The second name is the older name of the same file.
     let list = cpu.and_then(|cpu| {
         ["core_cpus_list", "thread_siblings_list"]
@@ -46,7 +46,7 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &MachineF
             .find_map(|name| root.content(&format!("{CPUS}/cpu{cpu}/topology/{name}")))
             .filter(|list| count_of(list).is_some_and(|threads| threads > 0))
     });
-    let list = list.or_else(|| told.core.as_deref().map(written));
+    let list = list.or_else(|| facts.core.as_deref().map(format_list));
     let threads = list
         .as_deref()
         .and_then(count_of)
@@ -119,7 +119,7 @@ fn switch(text: &str) -> Option<bool> {
 
 /// Devices that count events of one kind of core on x86, the most capable kind first, and Intel's
 /// name of the kind.
-const OF_X86: [(&str, &str); 3] = [
+const X86_KINDS: [(&str, &str); 3] = [
     ("cpu_core", "P-core"),
     ("cpu_atom", "E-core"),
     ("cpu_lowpower", "low-power E-core"),
@@ -130,11 +130,11 @@ const OF_X86: [(&str, &str); 3] = [
 pub(super) fn kinds(
     root: &Root,
     online: Option<&str>,
-    told: &MachineFacts,
+    facts: &MachineFacts,
 ) -> Option<Vec<CoreKind>> {
     of_x86(root)
         .or_else(|| by_core(root, &online.and_then(cpus_in)?))
-        .or_else(|| Some(told.kinds.as_ref()?.iter().map(as_told).collect()))
+        .or_else(|| Some(facts.kinds.as_ref()?.iter().map(as_told).collect()))
 }
 
 /// The kind of core to which `cpu` belongs.
@@ -149,8 +149,8 @@ pub(super) fn kind_of(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
 
 /// The CPUs among `allowed` that belong to the most capable kind; all of `allowed` if no kinds are
 /// known.
-pub(super) fn most_capable(root: &Root, allowed: &[u32], told: &MachineFacts) -> Vec<u32> {
-    let kinds = kinds(root, Some(&written(allowed)), told).unwrap_or_default();
+pub(super) fn most_capable(root: &Root, allowed: &[u32], facts: &MachineFacts) -> Vec<u32> {
+    let kinds = kinds(root, Some(&format_list(allowed)), facts).unwrap_or_default();
     let of = |kind: &CoreKind| -> Vec<u32> {
         let cpus = kind.list.as_deref().and_then(cpus_in).unwrap_or_default();
         allowed
@@ -167,7 +167,7 @@ pub(super) fn most_capable(root: &Root, allowed: &[u32], told: &MachineFacts) ->
 }
 
 fn of_x86(root: &Root) -> Option<Vec<CoreKind>> {
-    let kinds: Vec<CoreKind> = OF_X86
+    let kinds: Vec<CoreKind> = X86_KINDS
         .iter()
         .filter_map(|&(device, name)| {
             let list = root.content(&format!("/sys/devices/{device}/cpus"))?;
@@ -219,7 +219,7 @@ fn by_core(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
                     (None, capacity) => format!("capacity {}", capacity.unwrap_or_default()),
                 },
                 cpus: cpus.len() as u32,
-                list: Some(written(cpus)),
+                list: Some(format_list(cpus)),
                 capacity: *capacity,
             })
             .collect(),
@@ -238,7 +238,7 @@ fn as_told(kind: &CoreClass) -> CoreKind {
     CoreKind {
         name: kind.name.clone(),
         cpus: kind.cpus.len() as u32,
-        list: Some(written(&kind.cpus)),
+        list: Some(format_list(&kind.cpus)),
         capacity: None,
     }
 }
@@ -246,11 +246,11 @@ fn as_told(kind: &CoreClass) -> CoreKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::made_up;
+    use crate::platform::test_root;
 
     #[test]
     fn threads_of_a_core() {
-        let (_folder, root) = made_up(&[
+        let (_folder, root) = test_root(&[
             (
                 "sys/devices/system/cpu/cpu3/topology/thread_siblings_list",
                 "3,35\n",
@@ -278,7 +278,7 @@ mod tests {
                 list: None
             }
         );
-        let (_folder, nothing) = made_up(&[]);
+        let (_folder, nothing) = test_root(&[]);
         assert_eq!(
             core(&nothing, Some(3), "", &MachineFacts::default()),
             Core::default()
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn isolated_cpus() {
         let isolated_in = |text| {
-            let (_folder, root) = made_up(&[("sys/devices/system/cpu/isolated", text)]);
+            let (_folder, root) = test_root(&[("sys/devices/system/cpu/isolated", text)]);
             isolated(&root)
         };
         assert_eq!(isolated_in("\n").as_deref(), Some(""));
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn turbo_by_any_driver() {
         let turbo_in = |path, text| {
-            let (_folder, root) = made_up(&[(path, text)]);
+            let (_folder, root) = test_root(&[(path, text)]);
             turbo(&root, Some(1))
         };
         assert_eq!(
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn cores_for_performance_and_for_efficiency() {
-        let (_folder, root) = made_up(&[
+        let (_folder, root) = test_root(&[
             ("sys/devices/cpu_core/cpus", "0-7\n"),
             ("sys/devices/cpu_atom/cpus", "8-15\n"),
             // Favoured cores have a higher capacity than other cores of their kind, which does not
@@ -403,7 +403,7 @@ mod tests {
             .iter()
             .map(|(path, text)| (path.as_str(), *text))
             .collect();
-        let (_folder, root) = made_up(&files);
+        let (_folder, root) = test_root(&files);
         let found = kinds(&root, Some("0-3"), &MachineFacts::default()).expect("they are told");
         assert_eq!(
             names(&found),
@@ -423,13 +423,13 @@ mod tests {
 
     #[test]
     fn capacities_alone_and_nothing_at_all() {
-        let (_folder, root) = made_up(&[
+        let (_folder, root) = test_root(&[
             ("sys/devices/system/cpu/cpu0/cpu_capacity", "1024\n"),
             ("sys/devices/system/cpu/cpu1/cpu_capacity", "1024\n"),
         ]);
         let found = kinds(&root, Some("0-1"), &MachineFacts::default()).expect("they are told");
         assert_eq!(names(&found), [("capacity 1024", "0-1")]);
-        let (_folder, nothing) = made_up(&[]);
+        let (_folder, nothing) = test_root(&[]);
         assert_eq!(kinds(&nothing, Some("0-1"), &MachineFacts::default()), None);
         assert_eq!(kinds(&nothing, None, &MachineFacts::default()), None);
         assert_eq!(
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn what_a_system_tells_by_a_call() {
-        let told = MachineFacts {
+        let facts = MachineFacts {
             kinds: Some(vec![
                 CoreClass {
                     name: "Performance".into(),
@@ -453,13 +453,13 @@ mod tests {
             ]),
             ..MachineFacts::default()
         };
-        let (_folder, nothing) = made_up(&[]);
-        let found = kinds(&nothing, None, &told).expect("they are told");
+        let (_folder, nothing) = test_root(&[]);
+        let found = kinds(&nothing, None, &facts).expect("they are told");
         assert_eq!(
             names(&found),
             [("Performance", "0-3"), ("Efficiency", "4-5")]
         );
         assert_eq!(found[0].cpus, 4);
-        assert_eq!(most_capable(&nothing, &[3, 4], &told), [3]);
+        assert_eq!(most_capable(&nothing, &[3, 4], &facts), [3]);
     }
 }

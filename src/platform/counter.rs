@@ -41,7 +41,7 @@ fn logged(text: &str) -> KernelLog {
     let lines = text.lines().map(|line| (line, line.to_lowercase()));
     let (mut distrust, mut rate_hz) = (Vec::new(), None);
     for (line, lower) in lines.filter(|(_, lower)| line_names_counter(lower)) {
-        if gives_up(&lower) {
+        if reports_unstable(&lower) {
             distrust.push(message(line).to_owned());
         }
         rate_hz = timers::raw::logged_rate(line).or(rate_hz);
@@ -55,7 +55,7 @@ fn logged(text: &str) -> KernelLog {
 
 /// Whether a log line, in lower case, reports that the kernel stopped using the counter (Linux,
 /// `kernel/time/clocksource.c`, `arch/x86/kernel/tsc.c` and `tsc_sync.c`).
-fn gives_up(lower: &str) -> bool {
+fn reports_unstable(lower: &str) -> bool {
     lower.contains("unstable") || lower.contains("tsc warp") || lower.contains("turning off tsc")
 }
 

@@ -2,7 +2,7 @@
 
 use timers::os::MachineFacts;
 
-use super::root::{count_of, field, written};
+use super::root::{count_of, field, format_list};
 use super::{Root, cores, cpu_arm};
 use crate::model::Cpu;
 
@@ -13,22 +13,22 @@ const FIRST_RECORD: u64 = 1 << 13;
 /// Identifies the processor for the report; `cpu` selects the CPU whose core and governor are
 /// reported, by default the first allowed CPU.
 #[must_use]
-pub fn identify(root: &Root, cpu: Option<u32>, told: &MachineFacts) -> Cpu {
+pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
     let cpuinfo = info(root);
     let allowed_list = allowed_list(root);
     let online_list = root
         .content("/sys/devices/system/cpu/online")
         .filter(|list| count_of(list).is_some());
-    let first_allowed = allowed_list.as_deref().and_then(first_of);
+    let first_allowed = allowed_list.as_deref().and_then(first_cpu);
     let cpu = cpu.or(first_allowed);
-    let core = cores::core(root, cpu, &cpuinfo, told);
-    let core_kinds = cores::kinds(root, online_list.as_deref(), told);
+    let core = cores::core(root, cpu, &cpuinfo, facts);
+    let core_kinds = cores::kinds(root, online_list.as_deref(), facts);
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
         microcode: root
             .name("/sys/devices/system/cpu/cpu0/microcode/version")
             .or_else(|| field(&cpuinfo, "microcode").map(str::to_owned)),
-        online: online_list.as_deref().and_then(count_of).or(told.online),
+        online: online_list.as_deref().and_then(count_of).or(facts.online),
         online_list,
         allowed: allowed_list.as_deref().and_then(count_of),
         allowed_list,
@@ -46,7 +46,7 @@ pub fn identify(root: &Root, cpu: Option<u32>, told: &MachineFacts) -> Cpu {
         governor: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_governor")),
         frequency_driver: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_driver")),
         turbo: cores::turbo(root, cpu),
-        power_plan: told.power_plan.clone(),
+        power_plan: facts.power_plan.clone(),
         ..declared(root, cpu, &cpuinfo)
     }
 }
@@ -75,7 +75,7 @@ fn allowed_list(root: &Root) -> Option<String> {
         timers::allowed_cpus()
             .ok()
             .filter(|cpus| !cpus.is_empty())
-            .map(|cpus| written(&cpus))
+            .map(|cpus| format_list(&cpus))
     })
 }
 
@@ -84,7 +84,7 @@ fn flags(cpuinfo: &str) -> Option<impl Iterator<Item = &str>> {
     field(cpuinfo, "flags").map(str::split_whitespace)
 }
 
-fn first_of(list: &str) -> Option<u32> {
+fn first_cpu(list: &str) -> Option<u32> {
     super::root::parse_list(list)?
         .first()
         .map(|range| *range.start())
@@ -99,7 +99,7 @@ fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let number = |name| field(cpuinfo, name).and_then(|number| number.parse().ok());
     let shown_family: Option<u32> = number("cpu family");
     let shown = |name| shown_family.and_then(|_| number(name));
-    let first_of = |names: [&str; 3]| {
+    let first_field = |names: [&str; 3]| {
         names
             .iter()
             .find_map(|name| field(cpuinfo, name))
@@ -109,11 +109,11 @@ fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
         vendor: asked
             .vendor
             .or(arm.vendor)
-            .or_else(|| first_of(["vendor_id", "mvendorid", "machine"])),
+            .or_else(|| first_field(["vendor_id", "mvendorid", "machine"])),
         model: asked
             .model
             .or(arm.model)
-            .or_else(|| first_of(["model name", "cpu", "uarch"]))
+            .or_else(|| first_field(["model name", "cpu", "uarch"]))
             .or_else(|| cpu_arm::board(root))
             // RISC-V: the instruction set, because the model is unknown.
             .or_else(|| field(cpuinfo, "isa").map(str::to_owned)),

@@ -139,7 +139,7 @@ fn hexadecimal(text: &str) -> Option<u32> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::made_up;
+    use super::super::test_root;
     use super::*;
 
     fn record(implementer: &str, part: &str) -> String {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn parse(cpuinfo: &str) -> Cpu {
-        core(&made_up(&[]).1, None, cpuinfo)
+        core(&test_root(&[]).1, None, cpuinfo)
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn cores_of_several_kinds() {
-        let (_folder, root) = made_up(&[
+        let (_folder, root) = test_root(&[
             (
                 "sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
                 "0x00000000410fd034\n",

@@ -7,13 +7,13 @@ use crate::model::Os;
 
 /// Identifies the operating system.
 #[must_use]
-pub fn os(root: &Root, told: &MachineFacts) -> Os {
+pub fn os(root: &Root, facts: &MachineFacts) -> Os {
     let name = ["/etc/os-release", "/usr/lib/os-release"]
         .into_iter()
         .find_map(|path| root.content(path).and_then(|text| pretty_name(&text)));
     Os {
         family: std::env::consts::OS.to_owned(),
-        name: name.or_else(|| told.os_name.clone()),
+        name: name.or_else(|| facts.os_name.clone()),
     }
 }
 

@@ -15,7 +15,7 @@ use super::{Root, cpu, cpu_arm};
 /// else by the kernel; `None` on bare metal. An emulator of the operating system comes first, as in
 /// `Wine 8.0 on KVM`.
 #[must_use]
-pub fn hypervisor(root: &Root, told: &MachineFacts) -> Option<String> {
+pub fn hypervisor(root: &Root, facts: &MachineFacts) -> Option<String> {
     if let Some(emulator) = timers::os::emulator() {
         return Some(emulator);
     }
@@ -23,9 +23,9 @@ pub fn hypervisor(root: &Root, told: &MachineFacts) -> Option<String> {
         Some(asked) => asked.name,
         None => root
             .content("/sys/hypervisor/type")
-            .or_else(|| told_by_firmware(root)),
+            .or_else(|| identify_by_firmware(root)),
     };
-    match (&told.emulator, beneath) {
+    match (&facts.emulator, beneath) {
         (Some(emulator), Some(beneath)) => Some(format!("{emulator} on {beneath}")),
         (emulator, beneath) => emulator.clone().or(beneath),
     }
@@ -34,9 +34,9 @@ pub fn hypervisor(root: &Root, told: &MachineFacts) -> Option<String> {
 const DEVICETREE: &str = "/sys/firmware/devicetree/base";
 /// Devicetree nodes through which QEMU passes its options to the firmware, on its machines `virt`
 /// for Arm and for RISC-V.
-const BY_QEMU: [&str; 2] = ["fw-cfg@9020000", "fw-cfg@10100000"];
+const QEMU_NODES: [&str; 2] = ["fw-cfg@9020000", "fw-cfg@10100000"];
 /// Names of hypervisors in the devicetree.
-const IN_DEVICETREE: [(&str, &str); 5] = [
+const DEVICETREE_NAMES: [(&str, &str); 5] = [
     ("qemu", "QEMU"),
     ("linux,kvm", "KVM"),
     ("xen,xen", "Xen"),
@@ -46,7 +46,7 @@ const IN_DEVICETREE: [(&str, &str); 5] = [
 ];
 /// Prefixes of the vendor names of virtual machines in the DMI tables, as in systemd-detect-virt.
 /// Amazon's bare-metal machines have Amazon's name too.
-const IN_DMI: [(&str, &str); 10] = [
+const DMI_VENDORS: [(&str, &str); 10] = [
     ("QEMU", "QEMU"),
     ("KVM", "KVM"),
     ("Amazon EC2", "Amazon EC2"),
@@ -59,9 +59,9 @@ const IN_DMI: [(&str, &str); 10] = [
     ("BHYVE", "bhyve"),
 ];
 
-fn told_by_firmware(root: &Root) -> Option<String> {
+fn identify_by_firmware(root: &Root) -> Option<String> {
     let name = by_devicetree(root).or_else(|| by_dmi(root))?;
-    Some(if name == "QEMU" && is_made_up(root) {
+    Some(if name == "QEMU" && is_emulated(root) {
         "QEMU (TCG)".into()
     } else {
         name.into()
@@ -69,7 +69,7 @@ fn told_by_firmware(root: &Root) -> Option<String> {
 }
 
 fn by_devicetree(root: &Root) -> Option<&'static str> {
-    if BY_QEMU
+    if QEMU_NODES
         .iter()
         .any(|node| root.has(&format!("{DEVICETREE}/{node}")))
     {
@@ -80,7 +80,7 @@ fn by_devicetree(root: &Root) -> Option<&'static str> {
         .iter()
         .filter_map(|file| root.content(&format!("{DEVICETREE}/{file}")))
         .collect();
-    let known = IN_DEVICETREE
+    let known = DEVICETREE_NAMES
         .iter()
         .find(|(mark, _)| words.iter().any(|text| text.contains(mark)));
     known.map(|(_, name)| *name)
@@ -126,7 +126,7 @@ pub fn product(root: &Root) -> Option<String> {
 fn by_dmi(root: &Root) -> Option<&'static str> {
     let [vendor, product] = dmi(root);
     let named = |text: &str| {
-        IN_DMI
+        DMI_VENDORS
             .iter()
             .find(|(mark, _)| text.starts_with(mark))
             .map(|(_, name)| *name)
@@ -141,7 +141,7 @@ fn by_dmi(root: &Root) -> Option<&'static str> {
 }
 
 /// Whether the processor is emulated: its implementer (Arm) or vendor (RISC-V) is 0.
-fn is_made_up(root: &Root) -> bool {
+fn is_emulated(root: &Root) -> bool {
     let cpuinfo = cpu::info(root);
     cpu_arm::implementer(root, &cpuinfo) == Some(0) || field(&cpuinfo, "mvendorid") == Some("0x0")
 }
@@ -173,12 +173,12 @@ fn known(available: &[String], offered: Option<Vec<&str>>) -> Option<Vec<String>
 
 #[cfg(test)]
 mod tests {
-    use super::super::made_up;
+    use super::super::test_root;
     use super::*;
 
     /// The hypervisor of a machine with these files, identified by its firmware.
-    fn told(files: &[(&str, &str)]) -> Option<String> {
-        told_by_firmware(&made_up(files).1)
+    fn identified(files: &[(&str, &str)]) -> Option<String> {
+        identify_by_firmware(&test_root(files).1)
     }
 
     #[test]
@@ -195,36 +195,36 @@ mod tests {
         }
         let [emulated, real] = [arm("0x00"), arm("0x41")];
         assert_eq!(
-            told(&[&qemu[..], &[processor(&emulated)]].concat()).as_deref(),
+            identified(&[&qemu[..], &[processor(&emulated)]].concat()).as_deref(),
             Some("QEMU (TCG)")
         );
         assert_eq!(
-            told(&[&qemu[..], &[processor(&real)]].concat()).as_deref(),
+            identified(&[&qemu[..], &[processor(&real)]].concat()).as_deref(),
             Some("QEMU")
         );
         assert_eq!(
-            told(&[virt, processor(&real)]).as_deref(),
+            identified(&[virt, processor(&real)]).as_deref(),
             Some("a hypervisor")
         );
         let riscv = [
             (COMPATIBLE, "riscv-virtio\0qemu"),
             processor("processor : 0\nmvendorid : 0x0\n"),
         ];
-        assert_eq!(told(&riscv).as_deref(), Some("QEMU (TCG)"));
+        assert_eq!(identified(&riscv).as_deref(), Some("QEMU (TCG)"));
         assert_eq!(
-            told(&[
+            identified(&[
                 (COMPATIBLE, "raspberrypi,5-model-b\0brcm,bcm2712\0"),
                 processor(&real)
             ]),
             None
         );
-        assert_eq!(told(&[]), None);
+        assert_eq!(identified(&[]), None);
     }
 
     #[test]
     fn what_dmi_tells_of_virtual_machines() {
         let machine = |vendor, product| {
-            told(&[
+            identified(&[
                 ("sys/class/dmi/id/sys_vendor", vendor),
                 ("sys/class/dmi/id/product_name", product),
             ])
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn the_product_is_told_where_its_maker_says_it() {
         let product = |files: &[(&str, &str)]| {
-            let (_folder, root) = made_up(files);
+            let (_folder, root) = test_root(files);
             product(&root)
         };
         let (vendor, name) = (

@@ -46,16 +46,16 @@ pub fn kernel(root: &Root) -> Kernel {
 
 /// Identifies the clock source of the kernel.
 #[must_use]
-pub fn clocksource(root: &Root, told: &MachineFacts) -> ClockSource {
+pub fn clocksource(root: &Root, facts: &MachineFacts) -> ClockSource {
     let read = |name| root.name(&format!("{CLOCKSOURCE}/{name}"));
     let available = read("available_clocksource").unwrap_or_default();
     ClockSource {
-        current: read("current_clocksource").or_else(|| told.clock_source.clone()),
+        current: read("current_clocksource").or_else(|| facts.clock_source.clone()),
         available: available.split_whitespace().map(str::to_owned).collect(),
-        vdso: told.vdso,
+        vdso: facts.vdso,
         parameters: root
             .content("/proc/cmdline")
-            .or_else(|| told.start_options.clone())
+            .or_else(|| facts.start_options.clone())
             .map(|line| clock_parameters(&line)),
     }
 }
@@ -171,7 +171,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::platform::made_up;
+    use crate::platform::test_root;
 
     const CONFIGURATION: &str = "# CONFIG_HZ_PERIODIC is not set\nCONFIG_NO_HZ_IDLE=y\n# CONFIG_NO_HZ_FULL is not set\n\
                                  CONFIG_HZ_300=y\nCONFIG_HZ=300\n";
@@ -186,19 +186,22 @@ mod tests {
 
     #[test]
     fn what_windows_was_started_with() {
-        let (_folder, root) = made_up(&[]);
-        let told = MachineFacts {
+        let (_folder, root) = test_root(&[]);
+        let facts = MachineFacts {
             start_options: Some(" NOEXECUTE=OPTIN  USEPLATFORMCLOCK FVEBOOT=1".into()),
             ..MachineFacts::default()
         };
-        let parameters = |told| clocksource(&root, told).parameters;
-        assert_eq!(parameters(&told), Some(vec!["USEPLATFORMCLOCK".to_owned()]));
+        let parameters = |facts| clocksource(&root, facts).parameters;
+        assert_eq!(
+            parameters(&facts),
+            Some(vec!["USEPLATFORMCLOCK".to_owned()])
+        );
         assert_eq!(parameters(&MachineFacts::default()), None);
     }
 
     #[test]
     fn tick_of_a_configuration() {
-        let (_folder, root) = made_up(&[]);
+        let (_folder, root) = test_root(&[]);
         std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
         std::fs::write(
             root.file("/proc/config.gz").expect("a root"),
@@ -217,7 +220,8 @@ mod tests {
         );
         let release = found.release.expect("this kernel has a release");
         let path = format!("boot/config-{release}");
-        let (_folder, root) = made_up(&[(path.as_str(), "CONFIG_HZ_PERIODIC=y\nCONFIG_HZ=1000\n")]);
+        let (_folder, root) =
+            test_root(&[(path.as_str(), "CONFIG_HZ_PERIODIC=y\nCONFIG_HZ=1000\n")]);
         let found = kernel(&root);
         assert_eq!(
             (found.tick_hz, found.tickless),
@@ -234,7 +238,7 @@ mod tests {
             b"\x1f\x8b rubbish",
             b"",
         ] {
-            let (_folder, root) = made_up(&[]);
+            let (_folder, root) = test_root(&[]);
             std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
             std::fs::write(root.file("/proc/config.gz").expect("a root"), broken)
                 .expect("it can be written");
@@ -245,7 +249,7 @@ mod tests {
     #[test]
     fn a_configuration_that_unpacks_without_end_is_cut() {
         let bomb = packed(&"\0".repeat(64 << 20));
-        let (_folder, root) = made_up(&[]);
+        let (_folder, root) = test_root(&[]);
         std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
         std::fs::write(root.file("/proc/config.gz").expect("a root"), bomb)
             .expect("it can be written");

@@ -45,13 +45,13 @@ pub fn clock_source(root: &Root) -> ClockSource {
 /// and they are always those of this machine.
 #[must_use]
 pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
-    let told = root.told(cpu);
-    let clocksource = kernel::clocksource(root, &told);
+    let facts = root.machine_facts(cpu);
+    let clocksource = kernel::clocksource(root, &facts);
     let found = Platform {
-        cpu: cpu::identify(root, cpu, &told),
-        os: distribution::os(root, &told),
+        cpu: cpu::identify(root, cpu, &facts),
+        os: distribution::os(root, &facts),
         kernel: kernel::kernel(root),
-        hypervisor: hypervisor::hypervisor(root, &told),
+        hypervisor: hypervisor::hypervisor(root, &facts),
         hypervisor_clocks: hypervisor::clocks(&clocksource.available),
         product: hypervisor::product(root),
         clocksource,
@@ -71,7 +71,7 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
 
 /// Creates a folder with these files, and a [`Root`] that reads the folder.
 #[cfg(test)]
-fn made_up(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+fn test_root(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
     let folder = tempfile::tempdir().expect("a folder");
     let root = Root::at(folder.path());
     for (path, text) in files {

@@ -26,7 +26,7 @@ pub struct CpuTime {
 #[must_use]
 pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
     let root = Root::system();
-    let allowed = &cores::most_capable(&root, allowed, &root.told(None));
+    let allowed = &cores::most_capable(&root, allowed, &root.machine_facts(None));
     if allowed.len() < 2 {
         return allowed.first().copied();
     }
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    fn looks(times: &[(u64, u64)]) -> Vec<CpuTime> {
+    fn samples(times: &[(u64, u64)]) -> Vec<CpuTime> {
         (0..)
             .zip(times)
             .map(|(cpu, &(idle, total))| CpuTime { cpu, idle, total })
@@ -128,16 +128,16 @@ mod tests {
 
     #[test]
     fn a_busy_cpu_is_avoided() {
-        let before = looks(&[(0, 0), (0, 0), (0, 0)]);
-        let after = looks(&[(6, 6), (3, 6), (0, 6)]);
+        let before = samples(&[(0, 0), (0, 0), (0, 0)]);
+        let after = samples(&[(6, 6), (3, 6), (0, 6)]);
         assert_eq!(quietest(&[0, 1, 2], &before, &after), Some(0));
         assert_eq!(quietest(&[1, 2], &before, &after), Some(1));
     }
 
     #[test]
     fn equals_go_to_the_highest_number() {
-        let before = looks(&[(10, 20), (10, 20), (10, 20)]);
-        let after = looks(&[(16, 26), (15, 25), (10, 26)]);
+        let before = samples(&[(10, 20), (10, 20), (10, 20)]);
+        let after = samples(&[(16, 26), (15, 25), (10, 26)]);
         assert_eq!(quietest(&[0, 1, 2], &before, &after), Some(1));
         assert_eq!(quietest(&[1, 0], &before, &after), Some(1));
     }
@@ -147,9 +147,9 @@ mod tests {
         assert_eq!(quietest(&[0, 2, 5], &[], &[]), Some(5));
         assert_eq!(quietest(&[], &[], &[]), None);
         // CPU 1 has no counts between the two samples.
-        let before = looks(&[(0, 0), (9, 9)]);
+        let before = samples(&[(0, 0), (9, 9)]);
         assert_eq!(
-            quietest(&[0, 1], &before, &looks(&[(1, 6), (9, 9)])),
+            quietest(&[0, 1], &before, &samples(&[(1, 6), (9, 9)])),
             Some(0)
         );
     }
@@ -172,7 +172,7 @@ mod tests {
         fn the_choice_is_allowed(allowed in prop::collection::vec(0_u32..6, 0..6),
                                  first in prop::collection::vec(any::<(u64, u64)>(), 0..6),
                                  second in prop::collection::vec(any::<(u64, u64)>(), 0..6)) {
-            let choice = quietest(&allowed, &looks(&first), &looks(&second));
+            let choice = quietest(&allowed, &samples(&first), &samples(&second));
             prop_assert_eq!(choice.is_none(), allowed.is_empty());
             prop_assert!(choice.is_none_or(|cpu| allowed.contains(&cpu)));
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use timers::os::MachineFacts;
 
 /// Maximum size in bytes of a file that is expected to be short.
-const SHORT: u64 = 1 << 16;
+const MAX_SMALL_FILE: u64 = 1 << 16;
 
 /// Maximum length in bytes of the name of a governor, a clock source or the like; a longer name is
 /// rejected.
@@ -35,7 +35,7 @@ impl Root {
 
     /// The facts that this system reports by system calls; empty if a folder replaces the root.
     #[must_use]
-    pub fn told(&self, cpu: Option<u32>) -> MachineFacts {
+    pub fn machine_facts(&self, cpu: Option<u32>) -> MachineFacts {
         if *self == Self::system() {
             timers::os::machine::facts(cpu)
         } else {
@@ -63,8 +63,8 @@ impl Root {
     /// Reads a small file of the kernel, trimmed; `None` if it is empty or unreadable. A longer
     /// file is rejected, because its first part alone might be misread.
     pub(super) fn content(&self, path: &str) -> Option<String> {
-        self.beginning(path, SHORT + 1)
-            .filter(|text| text.len() as u64 <= SHORT)
+        self.beginning(path, MAX_SMALL_FILE + 1)
+            .filter(|text| text.len() as u64 <= MAX_SMALL_FILE)
     }
 
     /// Reads a file that holds a name: one line of text.
@@ -87,8 +87,8 @@ impl Root {
     /// Reads a file of one line that may be empty, such as the list of isolated CPUs. `None` if the
     /// file has no line.
     pub(super) fn line(&self, path: &str) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.bytes(path, SHORT + 1)?).into_owned();
-        if text.len() as u64 > SHORT {
+        let text = String::from_utf8_lossy(&self.bytes(path, MAX_SMALL_FILE + 1)?).into_owned();
+        if text.len() as u64 > MAX_SMALL_FILE {
             return None;
         }
         text.split_once('\n')
@@ -157,7 +157,7 @@ pub fn cpus_in(list: &str) -> Option<Vec<u32>> {
 
 /// Formats CPUs in ascending order as a list.
 #[must_use]
-pub fn written(cpus: &[u32]) -> String {
+pub fn format_list(cpus: &[u32]) -> String {
     let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
     for &cpu in cpus {
         match ranges.last_mut() {
@@ -253,7 +253,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read(cpus in prop::collection::btree_set(0_u32..5_000, 1..40)) {
             let cpus: Vec<u32> = cpus.into_iter().collect();
-            let read = parse_list(&written(&cpus)).expect("it is a list");
+            let read = parse_list(&format_list(&cpus)).expect("it is a list");
             prop_assert_eq!(read.into_iter().flatten().collect::<Vec<_>>(), cpus);
         }
     }

@@ -56,7 +56,7 @@ fn idle_states(root: &Root, cpu: u32) -> Option<Vec<IdleState>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::made_up;
+    use crate::platform::test_root;
 
     #[test]
     fn idle_states_are_those_of_the_cpu_and_whole_ones_only() {
@@ -64,7 +64,7 @@ mod tests {
         let [name, latency, off] =
             ["name", "latency", "disable"].map(|name| format!("{folder}/state0/{name}"));
         let cut = format!("{folder}/state1/name");
-        let (_folder, root) = made_up(&[
+        let (_folder, root) = test_root(&[
             (&name, "C1\n"),
             (&latency, "2\n"),
             (&off, "1\n"),

@@ -11,7 +11,7 @@ use crate::cli::{AgentSpec, HostArgs};
 use crate::commands::CommandError;
 use crate::hosts::children;
 use crate::hosts::process::make_room_for_files;
-use crate::hosts::runtimes::{NotThere, Ready, prepare, takes_settings};
+use crate::hosts::runtimes::{Ready, RuntimeMissing, prepare, takes_settings};
 use crate::model::Status;
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
@@ -75,7 +75,7 @@ impl Offers {
             ))
         })?;
         let (place, of_browsers) = (folder.path(), &of_browsers);
-        let prepared: Vec<Result<Vec<Ready>, NotThere>> = std::thread::scope(|scope| {
+        let prepared: Vec<Result<Vec<Ready>, RuntimeMissing>> = std::thread::scope(|scope| {
             let start = |&(runtime, _)| scope.spawn(move || prepare(runtime, place, of_browsers));
             let threads: Vec<_> = wanted.iter().map(start).collect();
             let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {

@@ -35,7 +35,7 @@ pub struct Ready {
 /// The reason why a runtime cannot be used, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}; {remedy}")]
-pub struct NotThere {
+pub struct RuntimeMissing {
     /// The reason.
     pub reason: String,
     /// The remedy.
@@ -52,7 +52,7 @@ pub fn prepare(
     runtime: &Runtime,
     folder: &Path,
     settings: &[String],
-) -> Result<Vec<Ready>, NotThere> {
+) -> Result<Vec<Ready>, RuntimeMissing> {
     let (mut all, mut absent) = (Vec::new(), None);
     for (at, host) in runtime.hosts.iter().enumerate() {
         let folder = folder.join(runtime.name).join(at.to_string());
@@ -62,7 +62,7 @@ pub fn prepare(
         }
     }
     match absent {
-        Some(reason) if all.is_empty() => Err(NotThere {
+        Some(reason) if all.is_empty() => Err(RuntimeMissing {
             reason,
             remedy: runtime.remedy.into(),
         }),

@@ -1,13 +1,13 @@
 use proptest::prelude::*;
 
-use super::super::made_up;
+use super::super::test_root;
 use super::*;
 
 const V2_MOUNT: &str =
     "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
 
 fn found(files: &[(&str, &str)]) -> Limits {
-    let (_folder, root) = made_up(files);
+    let (_folder, root) = test_root(files);
     limits(&root)
 }
 
@@ -199,7 +199,7 @@ proptest! {
     #[test]
     fn never_panics(mounts in any::<String>(), groups in any::<String>(), file in any::<String>()) {
         for mounts in [mounts.clone(), format!("{V2_MOUNT}{mounts}"), format!("1 2 3 {mounts} - cgroup {mounts}")] {
-            let (_folder, root) = made_up(&[
+            let (_folder, root) = test_root(&[
                 ("proc/self/mountinfo", mounts.as_str()),
                 ("proc/self/cgroup", &format!("0::{groups}")),
                 ("sys/fs/cgroup/cpu.max", &file),

@@ -14,7 +14,7 @@ use crate::model::Hertz;
 /// Number of chains of additions from which the frequency is computed.
 const CHAINS: u32 = 60;
 /// Number of chains of multiplications, for the ratio of a multiplication to an addition.
-const WITNESSES: u32 = 15;
+const MULTIPLICATION_CHAINS: u32 = 15;
 /// Target time of a chain, in nanoseconds: long compared with the step of the clock (up to 1 µs)
 /// and its reads, short compared with the kernel's tick, which interrupts the chain.
 const CHAIN_NS: f64 = 100_000.0;
@@ -85,7 +85,7 @@ fn measure() -> Option<Chains> {
     // A multiplication takes about three times as long as an addition, so a third as many take the
     // same time.
     let fewer = (count / 3).next_multiple_of(SHORTEST);
-    let multiplications = time_multiplications(fewer, WITNESSES).ok()?;
+    let multiplications = time_multiplications(fewer, MULTIPLICATION_CHAINS).ok()?;
     let chains = from_chains(count - SHORTEST, empty, &additions)?;
     let multiplication_ns = (median(&multiplications)? - empty) / (fewer - SHORTEST) as f64;
     let ratio = multiplication_ns * chains.hertz.0 * 1e-9;

@@ -20,7 +20,7 @@ pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
     let asked = timers::arch::identity().base_hz;
     asked
         .map(|hertz| (Hertz(hertz), "CPUID leaf 0x16".into()))
-        .or_else(|| Some((in_brand(&cpu::brand()?)?, "brand string".into())))
+        .or_else(|| Some((brand_frequency(&cpu::brand()?)?, "brand string".into())))
         .or_else(|| {
             timers::os::machine::facts(None)
                 .nominal
@@ -56,7 +56,7 @@ pub fn parse_frequency(text: &str) -> Option<Hertz> {
 }
 
 /// The last frequency in a brand string, such as `… CPU @ 2.60GHz` or `… 3.2 GHz`.
-fn in_brand(brand: &str) -> Option<Hertz> {
+fn brand_frequency(brand: &str) -> Option<Hertz> {
     let lower = brand.to_ascii_lowercase();
     lower.rmatch_indices("hz").find_map(|(at, unit)| {
         let end = at + unit.len();
@@ -67,7 +67,7 @@ fn in_brand(brand: &str) -> Option<Hertz> {
 }
 
 /// Number of comparisons of the time stamp counter with a clock, of which the tightest is used.
-const LOOKS: u32 = 9;
+const COMPARISONS: u32 = 9;
 
 /// Measures the rate of the time stamp counter against a clock of the kernel (one of
 /// [`timers::RATE_SOURCES`]); holds their readings at the beginning of a run.
@@ -84,7 +84,7 @@ impl TscWatch {
     pub fn begin(reference: &'static str) -> Option<Self> {
         let ns_per_tick = (timers::find(reference)?.ns_per_tick)()?;
         let mut counter = (timers::find("rdtsc-lfence")?.open)().ok()?;
-        let begun = look(counter.as_mut(), reference)?;
+        let begun = compare_with(counter.as_mut(), reference)?;
         Some(Self {
             counter,
             reference,
@@ -98,7 +98,7 @@ impl TscWatch {
     /// `monotonic` itself may be slewed by up to 500 ppm (adjtimex(2)).
     #[must_use]
     pub fn end(mut self) -> Option<Hertz> {
-        let ended = look(self.counter.as_mut(), self.reference)?;
+        let ended = compare_with(self.counter.as_mut(), self.reference)?;
         let moved = |at: usize| ended[at].wrapping_sub(self.begun[at]);
         let reference = (moved(0) as f64 + moved(2) as f64) / 2.0;
         rate(moved(1), reference * self.ns_per_tick).map(Hertz)
@@ -107,9 +107,9 @@ impl TscWatch {
 
 /// Readings of the clock, the counter and the clock again, from the comparison with the shortest
 /// time between the clock's readings.
-fn look(counter: &mut dyn Subject, reference: &str) -> Option<[i64; 3]> {
-    let looks = counter.comparisons(reference, 0, LOOKS).ok()?;
-    looks
+fn compare_with(counter: &mut dyn Subject, reference: &str) -> Option<[i64; 3]> {
+    let comparisons = counter.comparisons(reference, 0, COMPARISONS).ok()?;
+    comparisons
         .into_iter()
         .min_by_key(|[before, _, after]| after.wrapping_sub(*before))
 }
@@ -144,7 +144,7 @@ mod tests {
             ("1.2.3GHz", None),
             ("", None),
         ] {
-            assert_eq!(in_brand(brand), hertz.map(Hertz), "{brand:?}");
+            assert_eq!(brand_frequency(brand), hertz.map(Hertz), "{brand:?}");
         }
     }
 
@@ -176,7 +176,7 @@ mod tests {
         #[test]
         fn parsers_never_panic(text in any::<String>(), near in "[0-9.gGmM hHzZ@µ]{0,20}") {
             for text in [text, near] {
-                let _ = in_brand(&text);
+                let _ = brand_frequency(&text);
                 prop_assert!(parse_frequency(&text).is_none_or(|hertz| hertz.0 > 0.0));
             }
         }

@@ -14,11 +14,11 @@ use crate::model::{Finding, Frequency, Hertz, Interval, Unit};
 
 /// Relative difference between the effective frequencies before and after a measurement above which
 /// the report warns. *Judgement*.
-const STEADY: f64 = 0.01;
+const MAX_CHANGE: f64 = 0.01;
 /// Relative range of the frequencies during a measurement above which the report warns: times at
 /// one frequency then rely on the assumption that they scale with the frequency of the core.
 /// *Judgement*.
-const WANDERING: f64 = 0.03;
+const MAX_RANGE: f64 = 0.03;
 
 /// The frequency that converts time to cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -151,7 +151,7 @@ fn changed(parts: &Parts) -> Option<Finding> {
         value, low, high, ..
     }) = parts.during
     {
-        return ((high - low) / value > WANDERING).then(|| {
+        return ((high - low) / value > MAX_RANGE).then(|| {
             FREQUENCY_CHANGED.with([
                 ("low", hertz(low)),
                 ("high", hertz(high)),
@@ -161,7 +161,7 @@ fn changed(parts: &Parts) -> Option<Finding> {
     }
     let (before, after) = (parts.before?.hertz.0, parts.after?.hertz.0);
     let change = (after - before) / before;
-    (change.abs() > STEADY).then(|| {
+    (change.abs() > MAX_CHANGE).then(|| {
         FREQUENCY_CHANGED.with([
             ("before", hertz(before)),
             ("after", hertz(after)),
