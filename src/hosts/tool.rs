@@ -40,7 +40,7 @@ pub(super) fn run<S: AsRef<OsStr>>(program: &Path, args: &[S]) -> Result<String,
     run_within(MAX_RUN_TIME, program, args)
 }
 
-/// Like [`run`], but ends the program after `patience`.
+/// Like `run`, but ends the program after `patience`.
 ///
 /// # Errors
 /// One line that states why the program could not be started, that it took too long, or its error

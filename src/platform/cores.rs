@@ -366,7 +366,8 @@ mod tests {
             ("sys/devices/system/cpu/cpu0/cpu_capacity", "1009\n"),
             ("sys/devices/system/cpu/cpu4/cpu_capacity", "1024\n"),
         ]);
-        let found = kinds(&root, Some("0-15"), &MachineFacts::default()).expect("they are told");
+        let found =
+            kinds(&root, Some("0-15"), &MachineFacts::default()).expect("the kinds are known");
         assert_eq!(names(&found), [("P-core", "0-7"), ("E-core", "8-15")]);
         assert_eq!(
             kind_of(&found, 9).map(|kind| kind.name.as_str()),
@@ -404,7 +405,8 @@ mod tests {
             .map(|(path, text)| (path.as_str(), *text))
             .collect();
         let (_folder, root) = test_root(&files);
-        let found = kinds(&root, Some("0-3"), &MachineFacts::default()).expect("they are told");
+        let found =
+            kinds(&root, Some("0-3"), &MachineFacts::default()).expect("the kinds are known");
         assert_eq!(
             names(&found),
             [
@@ -427,7 +429,8 @@ mod tests {
             ("sys/devices/system/cpu/cpu0/cpu_capacity", "1024\n"),
             ("sys/devices/system/cpu/cpu1/cpu_capacity", "1024\n"),
         ]);
-        let found = kinds(&root, Some("0-1"), &MachineFacts::default()).expect("they are told");
+        let found =
+            kinds(&root, Some("0-1"), &MachineFacts::default()).expect("the kinds are known");
         assert_eq!(names(&found), [("capacity 1024", "0-1")]);
         let (_folder, nothing) = test_root(&[]);
         assert_eq!(kinds(&nothing, Some("0-1"), &MachineFacts::default()), None);
@@ -454,7 +457,7 @@ mod tests {
             ..MachineFacts::default()
         };
         let (_folder, nothing) = test_root(&[]);
-        let found = kinds(&nothing, None, &facts).expect("they are told");
+        let found = kinds(&nothing, None, &facts).expect("the kinds are known");
         assert_eq!(
             names(&found),
             [("Performance", "0-3"), ("Efficiency", "4-5")]
