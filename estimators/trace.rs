@@ -1,5 +1,5 @@
-//! Raw observations: integers, saved as they were read. All analysis begins here and needs nothing
-//! else.
+//! Raw observations of a timer: integers as they were read. Every analysis starts from a trace and
+//! needs nothing else.
 
 mod evidence;
 mod stored;
@@ -16,44 +16,45 @@ pub use stored::{PackedRun, Stored};
 
 use crate::model::{Context, Family};
 
-/// Everything that was observed of one timer.
+/// All observations of one timer.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Trace<R = Run> {
-    /// Nanoseconds in a tick of the timer, declared or found from its rate; unknown for a counter
-    /// that stands still.
+    /// Nanoseconds in a tick of the timer, declared or measured; unknown for a counter that stands
+    /// still.
     pub ns_per_tick: Option<f64>,
-    /// What a tick that was not declared is known to, as a share; half of its 95 % interval.
+    /// Relative uncertainty of a measured tick; half the width of its 95 % interval.
     #[serde(default)]
     #[serde(rename = "ns_per_tick_doubt")]
     pub ns_per_tick_uncertainty: f64,
     /// Whether `ns_per_tick` was declared by the timer.
     pub declared: bool,
-    /// The timer that timed the invocations.
+    /// The timer that measured the invocations.
     pub reference: Reference,
-    /// The frequency of the core that all costs are reported at, in hertz: the median of what was
-    /// seen during the campaign.
+    /// The core frequency to which all costs are scaled, in hertz: the median over the campaign.
     pub core_hz: Option<f64>,
-    /// One entry a fresh process that could measure undisturbed.
+    /// One entry for each fresh process that measured without disturbance.
     pub runs: Vec<R>,
-    /// Processes that could not.
+    /// The number of processes that were disturbed.
     #[serde(rename = "spoilt")]
     pub discarded: u32,
-    /// What these observed: no figure is drawn from it, but a later version may judge it again.
+    /// Observations of disturbed processes: no result is computed from them, but a later version
+    /// may analyse them again.
     #[serde(default)]
     pub set_aside: Vec<R>,
-    /// Processes among the runs that were disturbed throughout: they count where undisturbed ones
-    /// are too few.
+    /// The number of processes among the runs that were disturbed throughout; they count if there
+    /// are too few undisturbed processes.
     #[serde(default, skip_serializing_if = "none")]
     pub shared: u32,
-    /// Windows that were dropped and taken again, by what disturbed them.
+    /// The number of windows that were dropped and repeated, by disturbance.
     pub dropped: BTreeMap<String, u32>,
-    /// How long code around a read takes without one and with one: a list a process that was asked.
+    /// The duration of code around a read, without and with a read: a list for each process that
+    /// measured it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adds: Vec<Vec<InContext>>,
     /// Long observations of a timer whose steps are too long for the other runs.
     pub slow: Vec<Intervals>,
-    /// What tells whether it can be trusted.
+    /// Evidence for the verdicts on the timer.
     pub evidence: Evidence,
 }
 
@@ -61,9 +62,10 @@ fn none(count: &u32) -> bool {
     *count == 0
 }
 
-/// Refuses a count that would take a host longer than any campaign lasts; sums of the rest fit.
+/// Rejects a count that would take a host longer than any campaign; sums of accepted counts do not
+/// overflow.
 fn plausible<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    /// Some minutes of the fastest host.
+    /// Some minutes of the fastest host, in calls.
     const MOST: u64 = 1_000_000_000_000;
     let count = u64::deserialize(deserializer)?;
     if count > MOST {
@@ -74,7 +76,7 @@ fn plausible<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error
 }
 
 impl<R> Trace<R> {
-    /// What disturbed windows and how often, the most frequent first.
+    /// Lists the disturbances of windows with their counts, the most frequent first.
     pub fn disturbances(&self) -> String {
         let mut reasons: Vec<(&String, &u32)> = self.dropped.iter().collect();
         reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
@@ -84,47 +86,46 @@ impl<R> Trace<R> {
     }
 }
 
-/// What is known of the reference.
+/// Properties of the reference.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Reference {
-    /// Its id.
+    /// The id of the reference.
     pub id: String,
-    /// What it reads.
+    /// The family of clocks that the reference belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<Family>,
-    /// Nanoseconds in one of its ticks.
+    /// Nanoseconds in a tick of the reference.
     pub ns_per_tick: f64,
-    /// Whether it was seen to move as the kernel's clock does while nothing is asked, as a clock
-    /// does and the time of a simulated world does not.
+    /// Whether the reference advances with the kernel's clock between requests, as a clock does and
+    /// simulated time does not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_time: bool,
-    /// Its resolution, in its ticks; a single tick where it could not be determined.
+    /// Resolution of the reference, in its ticks; one tick if unknown.
     pub step: f64,
-    /// Where it could not be determined: what it is at most, in ticks.
+    /// Upper limit of an unknown resolution, in ticks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_at_most: Option<f64>,
     /// Nanoseconds in a unit of work.
     pub ns_per_work: f64,
-    /// The rate of a raw counter is true to within this share of it; zero where the unit is
-    /// declared.
+    /// Relative uncertainty of the rate of a raw counter; zero if the unit is declared.
     #[serde(default)]
     #[serde(rename = "rate_doubt")]
     pub rate_uncertainty: f64,
-    /// How far a raw counter strayed from the clock of the kernel during the campaign, in
-    /// nanoseconds, beyond all uncertainty.
+    /// The largest deviation of a raw counter from the clock of the kernel during the campaign, in
+    /// nanoseconds, in excess of all uncertainties.
     #[serde(default)]
     pub strayed_ns: f64,
 }
 
 impl Reference {
-    /// The longest that its step may be, in nanoseconds: what a reading of it is uncertain by.
+    /// Uncertainty of a reading: the longest possible step of the reference, in nanoseconds.
     pub fn uncertainty_ns(&self) -> f64 {
         self.step_at_most.unwrap_or(self.step) * self.ns_per_tick
     }
 
-    /// What lies between two of its readings, in nanoseconds. The subtraction wraps, as counters
-    /// may.
+    /// The interval between two readings of the reference, in nanoseconds. The subtraction wraps,
+    /// because counters may wrap.
     pub fn ns(&self, from: i64, to: i64) -> f64 {
         to.wrapping_sub(from) as f64 * self.ns_per_tick
     }
@@ -136,8 +137,8 @@ impl Reference {
 pub struct Intervals {
     /// Units of work.
     pub work: u64,
-    /// Second reading minus first. Most amounts are tried once, in hundreds of thousands: kept in
-    /// place, not on the heap.
+    /// Second reading minus first. Most amounts of work occur once, in hundreds of thousands of
+    /// groups, so single values are stored inline, not on the heap.
     pub deltas: SmallVec<[i64; 2]>,
 }
 
@@ -150,22 +151,22 @@ pub struct Batches {
     pub calls: u64,
     /// Second reading of the reference minus first.
     pub deltas: Vec<i64>,
-    /// The frequency of the core meanwhile, in hertz.
+    /// The core frequency during the batches, in hertz.
     pub core_hz: Option<f64>,
-    /// Whether the core was shared or changed its frequency meanwhile, and no better window could
-    /// be had.
+    /// Whether the core was shared or changed its frequency during the batches, and no undisturbed
+    /// window was found.
     #[serde(rename = "restless")]
     pub unstable: bool,
 }
 
-/// Rows of pieces of work, without reads and with a read in the middle of each piece.
+/// Sequences of pieces of work, without reads and with a read in the middle of each piece.
 #[apply(recorded)]
 pub struct InContext {
-    /// What work.
+    /// The kind of work.
     pub context: Context,
-    /// Pieces in a row.
+    /// Pieces in a sequence.
     pub turns: u32,
-    /// How long a row takes without reads and with them, in ticks of the reference.
+    /// Durations of a sequence without reads and with reads, in ticks of the reference.
     pub pairs: Vec<[i64; 2]>,
 }
 
@@ -173,18 +174,18 @@ pub struct InContext {
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Readings {
-    /// In its ticks.
+    /// Readings in ticks of the timer.
     pub values: Vec<i64>,
-    /// The frequency of the core meanwhile, in hertz.
+    /// The core frequency during the readings, in hertz.
     pub core_hz: Option<f64>,
-    /// Whether the core was shared or changed its frequency meanwhile, and no better window could
-    /// be had.
+    /// Whether the core was shared or changed its frequency during the readings, and no undisturbed
+    /// window was found.
     #[serde(rename = "restless")]
     pub unstable: bool,
 }
 
 impl Run {
-    /// Whether its costs were measured on a core of its own, at one frequency.
+    /// Whether costs were measured on a dedicated core at one frequency.
     pub fn is_calm(&self) -> bool {
         !(self.bracket.unstable
             || self.singles.unstable
@@ -192,7 +193,7 @@ impl Run {
             || self.readings.unstable)
     }
 
-    /// With what was seen of the core while all of it was measured.
+    /// Sets the core frequency and the disturbance of all windows of the run.
     pub fn seen(mut self, core_hz: Option<f64>, unstable: bool) -> Self {
         let Self {
             bracket,
@@ -211,7 +212,7 @@ impl Run {
     }
 }
 
-/// What one process observed.
+/// The observations of one process.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Run {
@@ -219,33 +220,33 @@ pub struct Run {
     pub intervals: Vec<Intervals>,
     /// Successive readings.
     pub readings: Readings,
-    /// The bracket itself: no calls.
+    /// Batches without calls: the bracket itself.
     pub bracket: Batches,
     /// Single calls.
     pub singles: Batches,
-    /// Many calls.
+    /// Batches of many calls.
     pub batches: Batches,
-    /// Few calls, many times: enough to tell how skewed one is.
+    /// Batches of few calls, in large number: for the skewness of the cost of a call.
     pub few: Batches,
-    /// Some calls: enough to tell how much one varies, and soon over.
+    /// Batches of some calls: for the variance of the cost of a call.
     pub some: Batches,
-    /// As many calls of a timer that reads nothing; empty where the host has none.
+    /// Batches of as many calls of an empty timer; empty if the host has none.
     pub floor: Batches,
-    /// Windows that were kept although something disturbed them, as it did at each repetition.
+    /// The number of windows that were kept although they were disturbed in every repetition.
     #[serde(default)]
     pub disturbed: u32,
-    /// Windows that were dropped and taken again: no figure is drawn from them either.
+    /// Windows that were dropped and repeated; no result is computed from them.
     #[serde(default)]
     pub dropped: Vec<DroppedWindow>,
 }
 
-/// A window that something disturbed.
+/// A window that was disturbed.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct DroppedWindow {
-    /// Calls in a batch; null where successive readings were taken.
+    /// Calls in a batch; null for successive readings.
     pub calls: Option<u64>,
-    /// What was answered: lengths of batches in ticks of the reference, or readings in ticks of the
+    /// The response: lengths of batches in ticks of the reference, or readings in ticks of the
     /// timer.
     pub values: Vec<i64>,
 }
@@ -254,77 +255,77 @@ pub struct DroppedWindow {
 #[apply(recorded)]
 #[derive(Copy, Default)]
 pub struct Wait {
-    /// What was asked for, in nanoseconds.
+    /// The requested length, in nanoseconds.
     pub request_ns: u64,
-    /// The reference before the call.
+    /// The reading of the reference before the call.
     pub before: i64,
-    /// The reference after the call.
+    /// The reading of the reference after the call.
     pub after: i64,
-    /// CPU time of the waiting thread, in nanoseconds, what reading it costs included.
+    /// CPU time of the waiting thread, in nanoseconds, including the cost of reading it.
     pub cpu_ns: Option<i64>,
-    /// How long the thread was ready to run and had no CPU, in nanoseconds.
+    /// Time in which the thread was ready to run but had no CPU, in nanoseconds.
     pub run_delay_ns: Option<i64>,
 }
 
 impl Wait {
-    /// How long it took, in nanoseconds. The subtraction wraps, as counters may.
+    /// The duration of the wait, in nanoseconds. The subtraction wraps, because counters may wrap.
     pub fn took_ns(&self, ns_per_tick: f64) -> f64 {
         self.after.wrapping_sub(self.before) as f64 * ns_per_tick
     }
 
-    /// How much longer than asked for it took, in nanoseconds.
+    /// The lateness: duration minus requested length, in nanoseconds.
     pub fn late_ns(&self, ns_per_tick: f64) -> f64 {
         self.took_ns(ns_per_tick) - self.request_ns as f64
     }
 }
 
-/// What one fresh process observed of a timer that waits.
+/// Observations of one fresh process of a sleep primitive.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct WaitRun {
-    /// The loop around a wait with nothing in it; empty where the host has no such timer.
+    /// The loop around a wait with nothing in it; empty if the host has no such timer.
     pub empty: Vec<Wait>,
-    /// Waits of chosen lengths, 0 and 1 ns among them, in the order in which they were made.
+    /// Waits of chosen lengths, including 0 and 1 ns, in the order of execution.
     pub lengths: Vec<Wait>,
     /// Waits of random lengths, a list for each scale of lengths.
     pub scans: Vec<Vec<Wait>>,
-    /// Long waits, made while other timers waited too.
+    /// Long waits, made while other sleep primitives waited too.
     pub long: Vec<Wait>,
-    /// Pairs of arming and cancelling, in ticks of the reference.
+    /// Durations of pairs of arming and cancelling, in ticks of the reference.
     pub arms: Vec<i64>,
 }
 
-/// What was observed of a timer that waits.
+/// All observations of a sleep primitive.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct WaitTrace {
-    /// The clock that timed the waits.
+    /// The clock that measured the waits.
     pub reference: Reference,
-    /// Whether the thread blocks, at least at first: only then is run-queue delay part of lateness.
+    /// Whether the thread blocks, at least at first; only then is run-queue delay part of lateness.
     pub blocks: bool,
-    /// One entry a fresh process.
+    /// One entry for each fresh process.
     pub runs: Vec<WaitRun>,
 }
 
-/// What one fresh process observed of a periodic timer.
+/// Observations of one fresh process of a periodic timer.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct PeriodRun {
-    /// The reference at each wake-up, in its ticks, and how many expirations the timer says that it
-    /// stands for.
+    /// The reading of the reference at each wake-up, in its ticks, and the number of expirations
+    /// that the timer reports.
     pub wakeups: Vec<(i64, u64)>,
-    /// The wake-ups, counted from 0, after which a stall of 3.5 periods was injected.
+    /// The indices of wake-ups, from 0, after which a stall of 3.5 periods was injected.
     pub stalls: Vec<u32>,
 }
 
-/// What was observed of a periodic timer.
+/// All observations of a periodic timer.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct PeriodTrace {
-    /// The clock that timed the wake-ups.
+    /// The clock that measured the wake-ups.
     pub reference: Reference,
-    /// The period that was asked for, in nanoseconds.
+    /// The requested period, in nanoseconds.
     pub period_ns: u64,
-    /// One entry a fresh process.
+    /// One entry for each fresh process.
     pub runs: Vec<PeriodRun>,
 }

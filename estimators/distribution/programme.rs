@@ -1,49 +1,47 @@
 //! Maximises linear functions over all distributions on a grid that agree with observed means.
 //!
 //! Each observation is the mean of a function over the distribution, with a standard error. The
-//! misfit of a distribution is the largest difference from an observation in standard errors.
-//! The least misfit is found first; then a linear function is maximised among distributions that
-//! fit nearly as well, by the primal simplex method on a full table (G. B. Dantzig, *Linear Programming and
-//! Extensions*, Princeton 1963), from wherever the last search ended.
+//! misfit of a distribution is the largest difference from an observation in standard errors. The
+//! least misfit is found first. Then a linear function is maximised among distributions that fit
+//! nearly as well, by the primal simplex method on a full table (G. B. Dantzig, *Linear Programming
+//! and Extensions*, Princeton 1963), starting from the result of the last search.
 
 /// An observed mean of a function over the distribution.
 #[derive(Clone, Debug)]
 pub struct Observed {
     /// The function at each point of the grid.
     pub function: Vec<f64>,
-    /// Its mean.
+    /// The observed mean of the function.
     pub mean: f64,
-    /// The standard error of that.
+    /// The standard error of the mean.
     pub error: f64,
 }
 
-/// Smaller numbers count as zero: coefficients are of the order of 1 to 1000.
+/// Absolute values below this count as zero: coefficients are of the order of 1 to 1000.
 /// *Numerical*.
 const NOTHING: f64 = 1e-9;
-/// No misfit is larger.
-/// *Numerical*.
+/// Upper limit of the misfit before a limit is set, in standard errors. *Numerical*.
 const MOST_MISFIT: f64 = 1e9;
-/// Steps after which the first column that gains enters instead of the best one, because the best one
-/// may cycle (R. G. Bland, Mathematics of Operations Research 2,
-/// 1977). *Numerical*.
+/// Pivots after which the first improving column enters the basis instead of the best one, because
+/// the best one may cycle (R. G. Bland, Mathematics of Operations Research 2, 1977). *Numerical*.
 const HASTY: usize = 400;
-/// Steps after which it ends, wherever it is.
-/// *Numerical*.
+/// The largest number of pivots of a search. *Numerical*.
 const STEPS: usize = 2_000;
 
-/// The distributions: a table of the simplex method. Columns are shares of the points, the misfit,
-/// what each observation leaves on either side, and what the misfit leaves; the last holds values.
+/// The simplex table of the admissible distributions. The columns hold the shares of the points,
+/// the misfit, two slack variables for each observation, and the slack variable of the misfit
+/// limit; the last column holds the values.
 #[derive(Clone, Debug)]
 pub struct Programme {
     points: usize,
     width: usize,
     rows: Vec<Vec<f64>>,
-    /// The column whose value each row holds.
+    /// The basis: the column whose value each row holds.
     basis: Vec<usize>,
 }
 
 impl Programme {
-    /// Of distributions over a number of points. `None` without points.
+    /// Creates the table for distributions over `points` points. `None` without points.
     pub fn new(points: usize, observed: &[Observed]) -> Option<Self> {
         let (count, misfit) = (2 * observed.len(), points);
         let width = points + count + 3;
@@ -79,7 +77,7 @@ impl Programme {
         })
     }
 
-    /// From all in one point, however badly that fits, to the least misfit.
+    /// Starts from a distribution with all mass in one point, then minimises the misfit.
     fn begin(&mut self) {
         let misfit = self.points;
         self.pivot(0, self.points / 2);
@@ -98,7 +96,8 @@ impl Programme {
         self.value(self.points)
     }
 
-    /// Admits all distributions whose misfit is at most this; it is at least the least misfit.
+    /// Admits all distributions whose misfit is at most `misfit`, in standard errors. A value below
+    /// the least misfit admits only distributions with the least misfit.
     pub fn allow(&mut self, misfit: f64) {
         let last = self.width - 2;
         let limit = self.basis.iter().position(|column| *column == last);
@@ -108,9 +107,9 @@ impl Programme {
         }
     }
 
-    /// The largest possible mean of a function. Where nearly all is known, pivots consist of rounding
-    /// errors and the table may hold anything; so the result is kept between the least and the
-    /// largest value of the function.
+    /// Returns the largest possible mean of a function. If the observations leave almost no
+    /// freedom, rounding errors dominate the pivots; therefore the result is limited to the range
+    /// of the function.
     pub fn most(&mut self, of: impl Fn(usize) -> f64) -> f64 {
         let mut function: Vec<f64> = (0..self.points).map(&of).collect();
         let ends = function.iter().fold(
@@ -139,7 +138,7 @@ impl Programme {
         row.map_or(0.0, |row| self.rows[row][self.width - 1])
     }
 
-    /// Moves from corner to corner as long as the function of all columns grows.
+    /// Pivots until the objective function no longer increases.
     fn maximise(&mut self, mut gains: Vec<f64>) {
         gains.push(0.0);
         for (row, column) in self.rows.iter().zip(&self.basis) {
@@ -168,7 +167,7 @@ impl Programme {
         }
     }
 
-    /// The row whose value is used up first where a column grows.
+    /// Ratio test: returns the row whose value reaches zero first when a column enters.
     fn leaving(&self, entering: usize) -> Option<usize> {
         let mut first: Option<(f64, usize)> = None;
         for (at, row) in self
@@ -202,7 +201,7 @@ impl Programme {
     }
 }
 
-/// Subtracts a multiple of one row from another.
+/// Subtracts `times` times `row` from another row.
 fn subtract(from: &mut [f64], row: &[f64], times: f64) {
     if times != 0.0 {
         from.iter_mut()
@@ -218,8 +217,8 @@ mod tests {
 
     use super::*;
 
-    /// The most that a function may be, by all mixtures of two points in small parts: enough where
-    /// one mean is observed.
+    /// The largest mean of a function by exhaustive search over mixtures of two points in steps of
+    /// 0.1 %; sufficient for a single observed mean.
     fn by_force(observed: &Observed, misfit: f64, of: &[f64]) -> f64 {
         let mut most = f64::NEG_INFINITY;
         for (first, second) in
@@ -284,8 +283,7 @@ mod tests {
         assert!(Programme::new(0, &[]).is_none());
     }
 
-    /// Three moments of a distribution bound its share up to a point: those of a fair coin leave
-    /// nothing open.
+    /// Three moments of a fair coin determine its share below a point.
     #[test]
     fn moments_determine_a_coin() {
         let grid: Vec<f64> = (-10..=10).map(|at| f64::from(at) / 5.0).collect();

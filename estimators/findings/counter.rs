@@ -1,5 +1,5 @@
-//! Findings about the counter of the processor, which a program might read past the kernel: what was
-//! observed of it, and what processor, kernel and hypervisor declare.
+//! Findings about the counter of the processor, which a program can read without the kernel: what
+//! was measured, and what the processor, the kernel and the hypervisor declare.
 
 use timers::clock_sources;
 
@@ -9,26 +9,26 @@ use crate::model::Severity::{Note, Ok, Problem, Unknown};
 use crate::model::{CounterFacts, Finding, KernelLog, Platform, Severity, Unit, Value};
 use crate::rate::counter::{CounterFindings, CpuOffset, SHOWS, Tested};
 
-/// What is judged.
+/// The input of the checks of the counter.
 #[derive(Clone, Copy, Debug)]
 pub struct CounterCase<'a> {
     /// The machine.
     pub platform: &'a Platform,
-    /// What it says of the counter.
+    /// What the machine declares about the counter.
     pub facts: &'a CounterFacts,
-    /// What was observed.
+    /// What was measured.
     pub found: &'a CounterFindings,
 }
 
-/// A counter that is older than the system by less than this starts with the machine, in seconds:
-/// firmware and loader take time. *Judgement*.
+/// The largest difference, in seconds, between the age of the counter and the uptime of the system
+/// if the counter starts with the machine: firmware and boot loader take time. *Judgement*.
 const BEFORE_THE_SYSTEM_S: f64 = 600.0;
-/// Of Arm from version 8.6 on, as of all hosts: a counter of that rate has it everywhere.
+/// The frequency of the Arm counter, in Hz, from version 8.6 on. All hosts share this frequency.
 /// *Definition*: Arm Architecture Reference Manual, D12.1.
 const OF_ALL_HOSTS_HZ: f64 = 1e9;
 
-/// A test of the observations: the code, the severity where a difference was found, the unit, and
-/// whether only a positive one counts.
+/// A statistical test of the measurements: the code, the severity if a difference was found, the
+/// unit, and whether only a positive difference counts.
 type Test = (
     &'static str,
     Severity,
@@ -47,7 +47,8 @@ const TESTS: [Test; 5] = [
     ("declared", Note, Unit::Ppm, false, |found| found.declared),
 ];
 
-/// All findings, the worst first. Of one severity the cause comes before what follows from it.
+/// Returns all findings, the most severe first. Among findings of equal severity, a cause precedes
+/// its effects.
 #[must_use]
 pub fn judge(case: &CounterCase) -> Vec<Finding> {
     let CounterCase {
@@ -96,7 +97,7 @@ pub fn judge(case: &CounterCase) -> Vec<Finding> {
     findings
 }
 
-/// Whether the kernel's own clock is that counter.
+/// Returns whether the clock of the kernel is derived from this counter.
 #[must_use]
 pub fn is_built_on(platform: &Platform) -> bool {
     let current = platform.clocksource.current.as_deref();
@@ -496,7 +497,8 @@ fn order(found: &CounterFindings) -> Judged {
     }
 }
 
-/// The value that was tested, with its uncertainty, or what would have shown.
+/// Returns the tested value with its uncertainty, or the smallest difference that the test would
+/// have detected.
 fn judged_test(tested: Tested, severity: Severity, unit: Unit, positive: bool) -> Judged {
     if tested.is_found() && (!positive || tested.value > 0.0) {
         let number = |value| number(value, unit);
@@ -654,13 +656,15 @@ fn log(facts: &CounterFacts) -> Judged {
     }
 }
 
-/// What a clock that is made of the counter cannot show of it.
+/// Reports which properties of the counter cannot be tested because the reference clock is derived
+/// from the counter.
 fn witness(platform: &Platform) -> Option<Judged> {
     let current = platform.clocksource.current.as_deref().unwrap_or_default();
     is_built_on(platform).then(|| found(Note, [("current", text(current))]))
 }
 
-/// Whether it stays as it is when a virtual machine is moved to another host: `Ok` where it does.
+/// Returns whether the counter keeps its frequency and value after a virtual machine moves to
+/// another host: `Ok` if it does.
 fn after_a_move(case: &CounterCase) -> Judged {
     let CounterCase {
         platform, facts, ..
@@ -678,7 +682,7 @@ fn after_a_move(case: &CounterCase) -> Judged {
     let promised = name.contains("KVM")
         && is_x86(platform)
         && platform.invariant_counter().value == Some(true);
-    // A counter that began with this machine is offset by the hypervisor.
+    // The hypervisor adds an offset to a counter that starts with the virtual machine.
     let ages = facts.age_s.zip(facts.uptime_s);
     let offset = ages.map(|(age, uptime)| age <= uptime + BEFORE_THE_SYSTEM_S);
     let (severity, reason) = match offset {

@@ -1,6 +1,7 @@
-//! Findings about a machine that is to be measured: what `check` judges of an identified platform.
+//! Findings about the machine before a measurement: the checks that `check` makes on an identified
+//! platform.
 //!
-//! The thresholds stand next to the judgements; docs/check.md has their reasons.
+//! Each threshold is defined next to its check; docs/check.md gives the reasons.
 
 use timers::clock_sources::{self, Reader, TIME_STAMP_COUNTER};
 
@@ -10,29 +11,30 @@ use crate::model::{
     ClockSource, CoreKind, Finding, Platform, Severity, Tickless, Unit, Value, Values,
 };
 
-/// The most that a daemon which keeps the time trims the frequency by, in parts per million
-/// (adjtimex(2)); more is a correction on its way. Beyond it the figures in nanoseconds are off by
-/// more than 0.05 %.
+/// The largest frequency correction, in parts per million, that a time daemon applies continuously
+/// (adjtimex(2)). A larger value means that a correction of the time is in progress; results in
+/// nanoseconds are then wrong by more than 0.05 %.
 const MOST_TRIM_PPM: f64 = 500.0;
-/// Stolen time above this share of what CPUs wanted is a problem: the 99th percentile then lies
-/// within it.
+/// The largest harmless share of CPU time stolen by the hypervisor. Above this share, stolen time
+/// affects the 99th percentile.
 const MOST_STOLEN: f64 = 0.01;
-/// On a machine of one CPU this many threads next to the measurement.
+/// The largest harmless load of a machine with one CPU, in threads besides the measurement.
 const LOAD_OF_ONE: f64 = 0.5;
-/// At this level and below, programs may count their own cycles
-/// (Documentation/admin-guide/sysctl/kernel.rst); Debian and Android have levels above.
+/// The highest `perf_event_paranoid` level at which unprivileged programs may count their own
+/// cycles (Documentation/admin-guide/sysctl/kernel.rst); Debian and Android define higher levels.
 const OPEN_TO_ALL: i32 = 2;
-/// The most timer slack that no wait shows, in nanoseconds.
+/// The largest timer slack that has no visible effect on a wait, in nanoseconds.
 const LITTLE_SLACK_NS: u64 = 1_000;
-/// A state that takes longer to leave than this, in microseconds, shows next to the lateness that
-/// the kernel itself makes.
+/// The longest exit latency of an idle state, in microseconds, that is small compared with the
+/// lateness that the kernel itself causes.
 const SLOW_EXIT_US: u64 = 20;
 
-/// A severity, and what the message is filled with.
+/// The severity of a finding and the values for its message.
 pub(super) type Judged = (Severity, Values);
 
-/// What is judged of every machine: the code, whether only Linux has it, and the judgement, which is
-/// `Unknown` where the machine does not report it.
+/// A check of every machine: the code of the finding, whether only Linux supports the check, and
+/// the function that performs it. The severity is `Unknown` if the machine does not report the
+/// value.
 type Check = (&'static str, bool, fn(&Platform) -> Judged);
 
 const CHECKS: [Check; 18] = [
@@ -56,7 +58,8 @@ const CHECKS: [Check; 18] = [
     ("idle-states", true, idle_states),
 ];
 
-/// All findings about a machine, the worst first; those of one severity in the order of the table.
+/// Returns all findings about a machine, the most severe first; findings of equal severity keep the
+/// order of the table.
 #[must_use]
 pub fn judge(platform: &Platform) -> Vec<Finding> {
     let (linux, x86) = (platform.os.family == "linux", is_x86(platform));
@@ -76,14 +79,14 @@ pub fn judge(platform: &Platform) -> Vec<Finding> {
     findings
 }
 
-/// Whether a machine with these findings is fit to be measured: none of them is a problem.
+/// Returns whether the machine is fit for a measurement: none of its findings is a problem.
 #[must_use]
 pub fn is_fit(findings: &[Finding]) -> bool {
     findings.iter().all(|finding| finding.severity != Problem)
 }
 
-/// What the last watch of the clocks observed: when it began, how long it lasted where it ended by
-/// itself, and how many events of each kind there were.
+/// Reports the last run of `watch`: when it began, how long it lasted if it ended by itself, and
+/// how many events of each kind it saw.
 #[must_use]
 pub fn watched(date: &str, lasted: Option<String>, events: Option<String>) -> Finding {
     let severity = if events.is_some() { Note } else { Ok };
@@ -97,7 +100,7 @@ pub fn watched(date: &str, lasted: Option<String>, events: Option<String>) -> Fi
     }
 }
 
-/// The kernel and CPUID contradict each other about the counter.
+/// Reports a contradiction between the kernel and CPUID about the counter.
 #[must_use]
 pub fn conflict(platform: &Platform) -> Option<Finding> {
     let invariant = platform.invariant_counter();
@@ -133,7 +136,7 @@ const WIDEN: &str = "start it with a wider CPU set (taskset, --cpuset-cpus of th
 const NO_SMT: &str = "keep the others idle, or switch simultaneous multithreading off (Linux, as root: `echo off > \
                       /sys/devices/system/cpu/smt/control`)";
 
-/// In the order of [`CHECKS`].
+/// The wordings of the findings, in the order of [`CHECKS`].
 pub(super) static MACHINE: &[Wording] = &[
     wording(
         "clock-source",
@@ -632,7 +635,7 @@ pub(super) fn found<const N: usize>(severity: Severity, given: [(&str, Value); N
     (severity, values(given))
 }
 
-/// Values that are there in some cases only.
+/// Combines values that are only available in some cases.
 pub(super) fn optional<const N: usize>(
     (severity, mut all): Judged,
     given: [(&str, Option<Value>); N],
@@ -692,7 +695,7 @@ fn clock_source(platform: &Platform) -> Judged {
     }
 }
 
-/// Who decided for a clock source that is slow.
+/// Returns who selected a slow clock source: the kernel or the administrator.
 fn cause(source: &ClockSource) -> Option<String> {
     let decides = |word: &&String| {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
@@ -757,7 +760,7 @@ fn tsc(platform: &Platform) -> Judged {
     let source = &platform.clocksource;
     let mut parameters = source.parameters.iter().flatten();
     let distrusted = parameters.any(|word| word == "tsc=unstable" || word == "notsc");
-    // The kernel takes a counter that it found unstable off the list, unless it is the only one.
+    // The kernel removes an unstable counter from the list, unless it is the only clock source.
     let refused = !source.available.is_empty() && !lists_tsc(source);
     match platform.invariant_counter().value {
         None => unknown(),
@@ -799,7 +802,7 @@ fn governor(platform: &Platform) -> Judged {
     optional(judged, [("driver", cpu.frequency_driver.clone().map(text))])
 }
 
-/// Windows alone has plans; others have nothing to say.
+/// Checks the power plan. `None` except on Windows, which alone has power plans.
 fn power_plan(platform: &Platform) -> Option<Finding> {
     let plan = platform.cpu.power_plan.as_deref()?;
     let fast = ["High performance", "Ultimate Performance"].contains(&plan);
@@ -882,7 +885,7 @@ fn load(platform: &Platform) -> Judged {
     let (Some(load), Some(cpus)) = (platform.load, cpus) else {
         return unknown();
     };
-    // One CPU has to be left for the measurement.
+    // One CPU must remain free for the measurement.
     let most = f64::from(cpus - 1).max(LOAD_OF_ONE);
     let severity = if load.one_minute > most { Problem } else { Ok };
     found(
@@ -898,7 +901,7 @@ fn quota(platform: &Platform) -> Judged {
     let Some(quota) = platform.limits.cpu else {
         return unknown();
     };
-    // As many threads as there are CPUs cannot use up more than that.
+    // Threads cannot use more CPU time than there are CPUs.
     let allowed = platform.cpu.allowed.map(f64::from);
     let Some(cpus) = quota
         .cpus

@@ -1,5 +1,5 @@
-//! What processes saw of single invocations, and what follows from it: cost and spread of each
-//! process, and over all of them.
+//! Estimates cost and spread for each process and over all processes from the distribution of
+//! single invocations.
 
 use crate::cost::singles::View;
 use crate::cost::{
@@ -12,7 +12,7 @@ use crate::resolution::Context;
 use crate::statistics::{Regimes, Z, median, midmean, over_processes, regimes};
 use crate::trace::{Run, Trace};
 
-/// A process, and what its single invocations may be taken for as the reference shows them.
+/// A process with the fitted distributions of its single invocations as measured by the reference.
 pub struct ShownProcess<'a> {
     pub run: &'a Run,
     fits: Option<Fits>,
@@ -31,18 +31,18 @@ impl<'a> ShownProcess<'a> {
     }
 }
 
-/// What processes saw of single invocations.
+/// The single invocations of all processes.
 pub struct Looks<'a> {
     pub trace: &'a Trace,
     pub view: View,
     pub runs: Vec<&'a Run>,
     pub fits: Vec<Fits>,
     pub agreed: Agreed,
-    /// As the reference shows them, and what that is taken for.
+    /// The fitted distributions of single invocations as measured by the reference.
     pub by_reference: Vec<Fits>,
     pub reference_kind: LawKind,
-    /// The share of single calls whose bracket was interrupted, and not they, with its standard
-    /// error.
+    /// The share of single calls whose bracket was interrupted although the call was not, with its
+    /// standard error.
     around: (f64, f64),
 }
 
@@ -84,10 +84,10 @@ impl<'a> Looks<'a> {
         self.fits.iter().map(|fits| fits.shape(kind)).collect()
     }
 
-    /// Cost and spread of each process. Singles leave the median open by a step of the reference,
-    /// as their phases may lock; within that batches place it, as far as they know it better, and
-    /// never beyond. What a call alone takes longer than one in a row, within the step, is then
-    /// still uncertain.
+    /// Returns cost and spread of each process. Single calls determine the median only to within
+    /// one step of the reference, because their phases may be locked. Within this step the mean of
+    /// batches determines the median, as far as it is more precise. The difference between the cost
+    /// of an isolated call and the amortised cost, within the step, then remains uncertain.
     pub fn placed(
         &self,
         kind: LawKind,
@@ -141,7 +141,7 @@ impl<'a> Looks<'a> {
         }
     }
 
-    /// Nanoseconds in a tick of the clock that shows the single invocations of a process.
+    /// Nanoseconds in a tick of the clock that measures the single invocations of a process.
     fn shown_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
         let hertz = if self.view.of_intervals {
             run.readings.core_hz
@@ -151,7 +151,7 @@ impl<'a> Looks<'a> {
         self.view.ns_per_tick * core_frequency.scale(hertz)
     }
 
-    /// Cost and spread, and what they may be instead.
+    /// Returns cost and spread, and the alternatives that the samples do not exclude.
     pub fn found(&self, resolution_ns: Option<f64>) -> FoundFigures {
         let kind = self.agreed.kind;
         let mut core_frequency = CoreFrequency(self.trace.core_hz);
@@ -197,8 +197,9 @@ impl<'a> Looks<'a> {
             self.spread_within(kind, core_frequency, reach)
                 .unwrap_or(here.1)
         };
-        // Where the timer shows its own invocations by whole units of time, it may move in finer
-        // steps that are rounded to them: then a single cost shows as two, a finer step apart.
+        // If the timer measures its own invocations in whole units of time, it may move in finer
+        // steps that are rounded to units. A single cost then shows as two costs, a finer step
+        // apart.
         if self.view.of_intervals && self.trace.declared && self.view.step.round() == 1.0 {
             let shift = ROUNDED_COST * self.view.step * self.view.ns_per_tick;
             instead.extend([-1.0, 1.0].map(|side| {
@@ -217,8 +218,8 @@ impl<'a> Looks<'a> {
         found
     }
 
-    /// How far from where the law has it the median may lie, and the share around it, whatever law
-    /// single calls follow.
+    /// The largest deviations of the median and of the share around it that the samples allow under
+    /// any distribution.
     fn open(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
         let ns = self.view.ns_per_tick;
         let open = Fits::open(&self.fits, resolution_ns? / ns)?;
@@ -248,13 +249,15 @@ impl<'a> Looks<'a> {
         }))
     }
 
-    /// Of the calls that were not interrupted, the share within `reach` ticks of the median.
+    /// The share of calls within `reach` ticks of the median, among the calls that were not
+    /// interrupted.
     fn share_within(&self, shape: &Shape, reach: f64) -> f64 {
         let (around, _) = self.around;
         (shape.share_within(reach) / (1.0 - around)).min(1.0)
     }
 
-    /// Of all processes, calm or not: intervals vary as the costs of all of them do.
+    /// Returns the context for the resolution. It uses all processes, disturbed or not, because
+    /// intervals vary like the costs of all processes.
     pub fn context(&self) -> Context {
         let Some(ns) = self.trace.ns_per_tick else {
             return Context::default();
@@ -283,17 +286,16 @@ impl<'a> Looks<'a> {
     }
 }
 
-/// Where no law tells what lies within a step of the clock that shows the calls, this many times
-/// what that leaves of the median is open at the ends of the reach: some four tenths of a step
-/// around a single cost, next to nothing in a smooth distribution. *Computed*: half a step at
+/// If no model determines the distribution within a step of the clock that measures the calls, the
+/// limits of the reach are uncertain by this many times the uncertainty of the median: about 0.4
+/// steps around a single cost, almost nothing in a smooth distribution. *Computed*: half a step at
 /// either end of a single cost.
 const OPEN_REACH: f64 = 2.0;
-/// No larger share of brackets is taken to be interrupted.
-/// *Default*: moves no figure.
+/// Upper limit of the share of interrupted brackets. *Default*: moves no figure.
 const MOST_AROUND: f64 = 0.1;
 
-/// The share of brackets that were interrupted, with its standard error: what interrupts by time
-/// strikes as often while the reference is read as while the timer is.
+/// The share of interrupted brackets, with its standard error. Interruptions at random times are
+/// equally frequent while the reference and while the timer is read.
 fn around(runs: &[&Run], step: f64) -> (f64, f64) {
     let counted = runs.iter().filter_map(|run| {
         let (deltas, all) = (&run.bracket.deltas, run.bracket.deltas.len() as f64);
@@ -304,15 +306,14 @@ fn around(runs: &[&Run], step: f64) -> (f64, f64) {
     (share, (share / f64::max(all, 1.0)).sqrt())
 }
 
-/// What rounding to whole units may move a median by, in units: 1.96 times the deviation of a
-/// median that lies anywhere between two costs a finer step apart, which is anything up to a unit.
-/// *Computed*.
+/// Error of a median due to rounding to whole units, in units: 1.96 standard deviations of a median
+/// that is uniformly distributed between two costs a finer step apart, for any finer step up to a
+/// unit. *Computed*.
 const ROUNDED_COST: f64 = 0.2;
-/// What rounding may add to the reach of the spread, or take away, in units.
-/// *Default*: moves no figure.
+/// Change of the reach of the spread due to rounding, in units. *Default*: moves no figure.
 const ROUNDED_REACH: f64 = 0.25;
 
-/// Of what may be instead, what lies farthest below and above in cost, and in spread.
+/// Returns the alternatives with the largest deviation below and above in cost, and in spread.
 fn farthest(others: Vec<(f64, f64)>, here: (f64, f64)) -> Vec<(f64, f64)> {
     let ends = |of: fn(&(f64, f64)) -> f64| {
         let by = |a: &&(f64, f64), b: &&(f64, f64)| of(a).total_cmp(&of(b));
@@ -325,30 +326,30 @@ fn farthest(others: Vec<(f64, f64)>, here: (f64, f64)) -> Vec<(f64, f64)> {
     ]
 }
 
-/// What phases that are not random shift singles by, in steps, as a standard deviation: that of a
-/// place anywhere within a step. *Computed*: 1/√12.
+/// Standard deviation of the shift of single invocations due to phases that are not random, in
+/// steps: that of a uniform distribution over a step. *Computed*: 1/√12.
 const PHASE: f64 = 0.289;
 
-/// Cost and spread of each process, the cost placed by singles and batches together.
+/// Cost and spread of each process, with the median from single calls and batches combined.
 pub struct Placed {
     pub each: Vec<Cost>,
     pub costs: Vec<f64>,
     pub spreads: Vec<f64>,
-    /// How far from there the singles alone have it, in nanoseconds.
+    /// The difference to the median from single calls alone, in nanoseconds.
     by_singles: f64,
-    /// Half the width of what the laws leave uncertain, in nanoseconds.
+    /// Half the width of the interval that the models leave uncertain, in nanoseconds.
     model: f64,
 }
 
 impl Placed {
-    /// Cost and spread over processes.
+    /// Returns cost and spread over all processes.
     fn pair(&self) -> Option<(f64, f64)> {
         let spread = midmean(&self.spreads).unwrap_or(f64::NAN);
         Some((midmean(&self.costs)?, spread))
     }
 }
 
-/// Cost and spread over processes.
+/// Cost and spread over all processes, with alternatives.
 pub struct FoundFigures {
     pub placed: Placed,
     pub instead: Vec<(f64, f64)>,

@@ -1,4 +1,4 @@
-//! The profile of a timer: all figures, from its trace.
+//! The profile of a timer: all its results, computed from its trace.
 
 pub mod plot_data;
 
@@ -17,49 +17,50 @@ use crate::resolution::{Resolution, resolve};
 use crate::statistics::{Regimes, mean, midmean, standard_deviation};
 use crate::trace::{Intervals, Run, Trace};
 
-/// What a trace says about its timer.
+/// The results for a timer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// The step, in ticks of the timer.
     pub resolution: Resolution,
     /// Nanoseconds in a tick.
     pub ns_per_tick: Option<f64>,
-    /// What that is known to, as a share.
+    /// Relative uncertainty of `ns_per_tick`.
     pub rate_uncertainty: f64,
-    /// What a call costs alone: the median of single invocations, in nanoseconds.
+    /// Cost of an isolated call: the median of single invocations, in nanoseconds.
     pub cost: Option<Interval>,
-    /// What a call costs in a row, in nanoseconds.
+    /// Amortised cost of a call, in nanoseconds.
     pub amortised: Option<f64>,
-    /// What a read adds to the code around it.
+    /// The time that a read adds to the code around it.
     pub adds: Option<Adds>,
-    /// Why there is no cost although calls were timed.
+    /// The reason why there is no cost although calls were timed.
     pub no_cost: Option<&'static str>,
-    /// Median of single invocations as the reference shows them, in nanoseconds.
+    /// Median of single invocations as measured by the reference, in nanoseconds.
     pub single_median: Option<f64>,
-    /// Their 99th percentile, in nanoseconds.
+    /// 99th percentile of single invocations as measured by the reference, in nanoseconds.
     pub p99: Option<f64>,
     /// Share of single invocations within ±1 resolution of the median, over processes.
     pub spread: Option<Interval>,
-    /// Processes that were left out because the core was shared or changed its frequency while they
-    /// measured.
+    /// Processes that were left out because the core was shared or changed its frequency during the
+    /// measurement.
     pub disturbed: u32,
-    /// Cost in nanoseconds and spread, one pair a process that counts.
+    /// Cost in nanoseconds and spread of each process that counts.
     pub processes: Vec<(f64, f64)>,
-    /// What cost and spread may be instead, as far as no number of processes tells.
+    /// Alternative costs and spreads, a systematic uncertainty that more processes do not reduce.
     pub instead: Vec<(f64, f64)>,
-    /// Both by other laws that explain what was seen as well, the farthest.
+    /// Cost and spread under the other models that explain the samples equally well; only the
+    /// extremes.
     pub laws: Vec<(f64, f64)>,
-    /// The shortest interval without work, in nanoseconds, where it contradicts the cost.
+    /// The shortest interval without work, in nanoseconds, if it contradicts the cost.
     pub contradicted: Option<f64>,
-    /// Two groups that the processes fell into.
+    /// The two groups that the processes form, if any.
     pub regimes: Option<Regimes>,
-    /// Whether its cost follows the frequency of the core.
+    /// Whether the cost follows the frequency of the core.
     pub following: Following,
-    /// What the distribution of single invocations is.
+    /// The distribution of single invocations.
     pub distribution: Option<Distribution>,
-    /// What single invocations were taken for.
+    /// The kind of model used for single invocations.
     pub kind: LawKind,
-    /// Steps backwards in successive readings.
+    /// Backward steps in successive readings.
     pub backward: Backward,
 }
 
@@ -72,7 +73,7 @@ impl Profile {
         }
     }
 
-    /// The step in nanoseconds, or what it can be at most.
+    /// The step in nanoseconds, or its upper limit.
     pub fn step_at_most_ns(&self) -> Option<f64> {
         Some(self.resolution.at_most()? * self.ns_per_tick?)
     }
@@ -112,7 +113,7 @@ pub fn profile(trace: &Trace) -> Profile {
     let contradicted = midmean(&found.placed.costs)
         .zip(ns_per_tick)
         .and_then(|(cost, ns)| by_intervals(&calm, step, ns, cost));
-    // Either may be true: what holds of both is all that is known.
+    // Either alternative may be true, so the result includes both.
     let spread = midmean(&found.placed.spreads).unwrap_or(f64::NAN);
     found.laws.extend(contradicted.map(|cost| (cost, spread)));
     let spread = found.spread();
@@ -152,7 +153,7 @@ pub fn profile(trace: &Trace) -> Profile {
     }
 }
 
-/// In which steps the timer moves: what is known of it without its other figures.
+/// Determines the resolution of the timer without its other results.
 pub fn resolution(trace: &Trace) -> Resolution {
     resolution_of(trace, &ShownProcess::all(trace))
 }
@@ -176,12 +177,13 @@ fn resolution_of(trace: &Trace, shown: &[ShownProcess]) -> Resolution {
     )
 }
 
-/// What the cost may be off by beyond what processes differ by, where all of them were disturbed
-/// throughout, as a share of it. *Seen*: `rdtsc` at 40 cycles instead of 45.8; both sides.
+/// Relative uncertainty of the cost besides the differences between processes, if all processes
+/// were disturbed throughout. *Seen*: `rdtsc` at 40 cycles instead of 45.8; both sides.
 const SHARED: f64 = 0.1;
 
-/// With intervals that reach over all processes, and on: what disturbed them all shows in none. No
-/// core of its own would have spread costs farther.
+/// Widens all intervals for disturbed processes: they include all processes and the shared error,
+/// because a common disturbance is not visible in any process. On a dedicated core, no process
+/// would have had a larger spread.
 fn on_a_shared_core(mut profile: Profile) -> Profile {
     let (Some(cost), Some(spread)) = (&mut profile.cost, &mut profile.spread) else {
         return profile;
@@ -198,9 +200,9 @@ fn on_a_shared_core(mut profile: Profile) -> Profile {
     profile
 }
 
-/// Cost in nanoseconds and spread as the only process of a trace has them, once it is known what
-/// single invocations are to be taken for and what the timer's resolution is: `step` in its ticks
-/// where the step is known. `None` where it was disturbed.
+/// Returns the cost in nanoseconds and the spread of the only process of a trace, given the model
+/// of single invocations and the resolution of the timer; `step` is in ticks of the timer, if
+/// known. `None` if the process was disturbed.
 pub fn one_more(
     trace: &Trace,
     kind: LawKind,
@@ -217,12 +219,12 @@ pub fn one_more(
     Some((*placed.costs.first()?, *placed.spreads.first()?))
 }
 
-/// Fewest processes that figures are taken from, where there are as many.
-/// *Default*: moves no figure; the fewest that show a scatter.
+/// The least number of processes that results are computed from, if there are as many. *Default*:
+/// moves no figure; the fewest that show a scatter.
 pub const FEWEST: usize = 3;
 
-/// The processes that had a core of their own while they measured; all of them where those are too
-/// few.
+/// Returns the processes that had a dedicated core during the measurement, or all processes if
+/// those are too few.
 fn calm(all: Vec<ShownProcess>) -> Vec<ShownProcess> {
     let count = all.iter().filter(|shown| shown.run.is_calm()).count();
     all.into_iter()
@@ -230,7 +232,7 @@ fn calm(all: Vec<ShownProcess>) -> Vec<ShownProcess> {
         .collect()
 }
 
-/// All intervals, those of long observations included.
+/// Returns all intervals, including long observations.
 fn groups(trace: &Trace) -> impl Iterator<Item = &Intervals> {
     let runs = trace.runs.iter();
     runs.flat_map(|run| &run.intervals).chain(&trace.slow)
@@ -244,18 +246,18 @@ fn backward(trace: &Trace) -> Backward {
     })
 }
 
-/// This many calls may lie between two reads of a host: it calls the work, which is none, and keeps
-/// what it read. Those of runtimes take up to 5 times a call. *Seen*.
+/// The largest number of calls between two reads of a host: the host calls the empty work and
+/// stores the reading. Runtimes need up to 5 times a call. *Seen*.
 const APART: f64 = 10.0;
-/// As many nanoseconds may do so beside calls that cost next to nothing.
+/// The largest time in nanoseconds between two reads of a host besides calls of almost no cost.
 /// *Judgement*.
 const AROUND_NS: f64 = 50.0;
 
-/// A cost that the intervals of the same clock contradict. Between two reads with nothing between
-/// them lies one call: the shortest such interval is at least as long as a call, but for a step.
-/// Returns the shortest interval without work, in nanoseconds, where calls of this cost, in
-/// nanoseconds, cannot be: one of both is no measurement. `step` is that of the clock, in its
-/// ticks; where it was not found, the smallest difference between two intervals bounds it.
+/// Tests the cost against the intervals of the same clock. Between two reads with nothing between
+/// them lies one call, so the shortest such interval is at least as long as a call minus one step.
+/// Returns the shortest interval without work, in nanoseconds, if it contradicts the cost, in
+/// nanoseconds; then one of the two values is wrong. `step` is the step of the clock, in ticks; if
+/// unknown, the smallest difference between two intervals is its upper limit.
 fn by_intervals(runs: &[&Run], step: Option<f64>, ns_per_tick: f64, cost: f64) -> Option<f64> {
     let groups = runs.iter().flat_map(|run| &run.intervals);
     let without_work = groups.filter(|group| group.work == 0);
@@ -273,13 +275,12 @@ fn by_intervals(runs: &[&Run], step: Option<f64>, ns_per_tick: f64, cost: f64) -
     (least > APART * cost.max(0.0) + AROUND_NS).then_some(shortest * ns_per_tick)
 }
 
-/// A cost with less weight than this is part of the tail.
-/// *Default*: moves no figure.
+/// A mode with a smaller share is part of the tail. *Default*: moves no figure.
 const LEAST_SHARE: f64 = 0.005;
 
-/// The distribution of single invocations over all processes, whose median costs are `costs`: one
-/// cost or several, a tail, and how much lies between processes. The authors of the metric wanted
-/// such a description beside the spread (ICPE 2011, section 6).
+/// Summarises the distribution of single invocations over all processes with median costs `costs`:
+/// the modes, the tail, and the deviation between processes. The authors of the metric suggest such
+/// a description in addition to the spread (ICPE 2011, section 6).
 pub fn distribution(shapes: &[Shape], view: &View, costs: &[f64]) -> Option<Distribution> {
     let mut each: Vec<Described> = shapes.iter().map(Shape::described).collect();
     let within = midmean(each.iter().map(|described| described.deviation))?;
@@ -287,7 +288,7 @@ pub fn distribution(shapes: &[Shape], view: &View, costs: &[f64]) -> Option<Dist
     for described in &mut each {
         described.modes.retain(|mode| mode.1 > LEAST_SHARE);
     }
-    // The costs that most processes have, each as far from the median cost as there.
+    // Use the modes of the majority of processes, each at its mean distance from the median.
     let mut counts: Vec<usize> = each.iter().map(|described| described.modes.len()).collect();
     counts.sort_unstable();
     let usual = counts[counts.len() / 2];
@@ -342,8 +343,8 @@ mod tests {
             shortest([&[404, 400, 9_000], &[10]], None, 1.0),
             Some(200.0)
         );
-        // Within a step of nothing; what else stands between two reads; an interruption; nothing
-        // seen without work.
+        // Cases: within a step of zero; other code between two reads; an interruption; no interval
+        // without work.
         for (deltas, step, cost) in [
             ([&[400][..], &[][..]], 400.0, 1.0),
             ([&[400], &[]], 1.0, 20.0),
@@ -353,11 +354,11 @@ mod tests {
         ] {
             assert_eq!(shortest(deltas, step.into(), cost), None, "{deltas:?}");
         }
-        // A step that is not found may be all of it.
+        // An unknown step may be as long as the whole interval.
         for deltas in [[&[400, 400][..], &[]], [&[400, 800], &[]]] {
             assert_eq!(shortest(deltas, None, 1.0), None, "{deltas:?}");
         }
-        // A trace may hold anything.
+        // A trace may contain any values.
         assert_eq!(shortest([&[i64::MIN, i64::MAX], &[]], None, 1.0), None);
     }
 }

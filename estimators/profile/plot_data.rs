@@ -1,9 +1,7 @@
-//! What the figures of a timer are drawn from: a trace, told in so few numbers that every report
-//! can hold them.
+//! Data for the plots of a timer: a summary of the trace, small enough for every report.
 //!
-//! Nothing here enters a figure of resolution, cost or spread. It is there to be looked at: whether
-//! the intervals climb in steps, whether they lie on a lattice, and which single costs the spread
-//! counts.
+//! The plots do not affect resolution, cost or spread. They show whether intervals grow in steps,
+//! whether they lie on a lattice, and which single costs the spread counts.
 
 use crate::cost::singles::View;
 use crate::model::{CostHistogram, Figures, IntervalHistogram, Staircase};
@@ -13,17 +11,17 @@ use crate::trace::{Run, Trace};
 
 use super::groups;
 
-/// Most bins of a histogram.
+/// The largest number of bins of a histogram.
 const BINS: usize = 96;
-/// As many steps are shown: more would be too narrow to be told apart.
+/// The largest number of steps in a plot; more steps would be too narrow to distinguish.
 const LEVELS: f64 = 12.0;
-/// Points of a staircase: stretches of work, and points in each.
+/// Points of a staircase: sections of work, and points in each section.
 const STRETCHES: usize = 20;
 const A_STRETCH: usize = 8;
-/// Fewer points show nothing.
+/// The least number of points of a plot.
 const FEWEST: usize = 8;
 
-/// The figures of a trace whose timer moves in steps of `step` ticks, where that is known.
+/// Returns the plots of a trace whose timer moves in steps of `step` ticks, if known.
 pub fn figures(trace: &Trace, step: Option<f64>) -> Figures {
     let step = step.filter(|step| step.is_finite() && *step > 0.0);
     Figures {
@@ -44,12 +42,12 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
         let short = all.iter().filter(|(_, delta)| *delta as f64 <= limit);
         short.copied().collect()
     };
-    // What only outliers reach with long work would leave most of the figure empty.
+    // Outliers with long work would leave most of the plot empty.
     let longest = |points: &[(u64, i64)]| {
         quantile(&sorted(points.iter().map(|point| point.0)), 0.995).copied()
     };
     let whole = longest(&all)?;
-    // Where the cost varies by more than some steps, so few levels show no climbing.
+    // If the cost varies by more than some steps, a plot of so few levels shows no steps.
     let climbs = |shown: &Vec<(u64, i64)>| {
         shown.len() >= 3 * STRETCHES && longest(shown).is_some_and(|longest| longest >= whole / 5)
     };
@@ -75,7 +73,7 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
     })
 }
 
-/// As many points of each stretch of work; `points` are sorted.
+/// Returns the same number of points from each section of work; `points` are sorted.
 fn evenly(points: &[(u64, i64)], longest: u64) -> Vec<(u64, i64)> {
     let stretch =
         |work: u64| (u128::from(work) * STRETCHES as u128 / (u128::from(longest) + 1)) as usize;
@@ -88,15 +86,15 @@ fn evenly(points: &[(u64, i64)], longest: u64) -> Vec<(u64, i64)> {
     kept
 }
 
-/// At most `count` of the points, evenly from the first to the last.
+/// Returns at most `count` points, evenly spaced from the first to the last.
 fn spread_over<T: Copy>(points: &[T], count: usize) -> impl Iterator<Item = T> {
     let kept = points.len().min(count);
     (0..kept).map(move |at| points[(2 * at + 1) * points.len() / (2 * kept)])
 }
 
 fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistogram> {
-    /// Groups with more intervals repeat the same work: they show one place of the lattice again
-    /// and again.
+    /// The least number of intervals in a group of repeated work, which shows only one position of
+    /// the lattice.
     const REPEATED: usize = 4;
     let all_lengths = |repeated: bool| {
         let groups = groups(trace);
@@ -115,14 +113,14 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
             let window = densest(&lengths, span);
             let (first, last) = (*window.first()?, *window.last()?);
             let bins = ((i128::from(last) - i128::from(first)) / i128::from(width) + 2) as usize;
-            // A level lies in the middle of its bin.
+            // A level lies in the centre of its bin.
             (first.saturating_sub(width / 2), width, bins.min(BINS))
         }
         None => {
             let at = |probability: f64| quantile(&lengths, probability).copied();
             let (least, mut most) = (at(0.005)?, at(0.98)?);
             if least == most {
-                // It stood still nearly always; what it did else is worth a look.
+                // The timer nearly always stood still; show its rare movements.
                 most = *lengths.last()?;
             }
             let span = (i128::from(most) - i128::from(least) + 1) as u128;
@@ -142,7 +140,7 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
     })
 }
 
-/// How many values lie in each bin, below all of them, and above.
+/// Returns the counts in each bin, below all bins, and above all bins.
 fn binned(values: &[i64], first: i64, width: i64, bins: usize) -> (Vec<u64>, u64, u64) {
     let (mut counts, mut below, mut above) = (vec![0; bins], 0, 0);
     for value in values {
@@ -171,7 +169,7 @@ fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
     let levels = sorted(trace.runs.iter().flat_map(samples));
     let at = |probability: f64| quantile(&levels, probability).copied();
     let (least, middle, high) = (at(0.002)?, at(0.5)?, at(0.95)?);
-    // The rare interruptions far out would press all others into one bin.
+    // Rare interruptions far in the tail would compress all other values into one bin.
     let most = at(0.99)?.min(middle.saturating_add(6 * (high - middle) + 4));
     let grouped = (most - least + 1).div_euclid(BINS as i64) + 1;
     let bins = ((most - least) / grouped + 1) as usize;
@@ -187,7 +185,7 @@ fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
     })
 }
 
-/// What two reads of the reference with nothing between them take, in its ticks.
+/// The duration of two reads of the reference with nothing between them, in its ticks.
 fn bracket(runs: &[Run]) -> Option<f64> {
     let of = |run: &Run| midmean(run.bracket.deltas.iter().map(|&delta| delta as f64));
     median(runs.iter().filter_map(of))
@@ -211,7 +209,7 @@ mod tests {
     use crate::trace::{Batches, Intervals, Reference, Run, Trace};
     use proptest::prelude::*;
 
-    /// A counter that moves by 25 ticks, read at a cost of 40 ticks, with 3 ticks a unit of work.
+    /// A counter with steps of 25 ticks, a read cost of 40 ticks, and 3 ticks per unit of work.
     fn trace() -> Trace {
         let interval = |work: u64, phase: i64| 25 * ((phase + 40 + 3 * work as i64) / 25);
         let random = (0..400_u64).map(|at| {
@@ -305,7 +303,7 @@ mod tests {
         let histogram = figures(&trace(), Some(25.0))
             .singles
             .expect("it was observed");
-        // 60 ticks with a bracket of 20, half a nanosecond each, in a bin of 2.5 ns around.
+        // 60 ticks with a bracket of 20 ticks of 0.5 ns, centred in a bin of 2.5 ns.
         assert_eq!((histogram.first_ns, histogram.width_ns), (18.75, 2.5));
         assert_eq!(
             (histogram.counts[0], histogram.above, histogram.own_readings),

@@ -1,5 +1,5 @@
-//! Rate: how long a tick and a unit of work are, and how much the rate of a clock differs from one
-//! window to the next, by the length of the windows (Allan deviation).
+//! Estimates the length of a tick and of a unit of work, and the stability of the rate of a clock
+//! (Allan deviation).
 
 pub mod counter;
 pub mod order;
@@ -8,30 +8,31 @@ use crate::model::Interval;
 use crate::statistics::{median, over_processes, quantile, sorted};
 use crate::trace::{Intervals, Trace};
 
-/// The rate of a counter, from how it and a clock moved between looks at both.
+/// The rate of a counter relative to a clock, from paired readings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// Nanoseconds in a tick.
     pub ns_per_tick: f64,
-    /// It is true to within this share.
+    /// Relative uncertainty of the rate.
     pub uncertainty: f64,
-    /// How far one look lay from where the others say that it should lie, in nanoseconds, at most;
-    /// beyond its own uncertainty and that of the rate.
+    /// The largest deviation of a paired reading from the fitted line, in nanoseconds, in excess of
+    /// the uncertainty of the reading and of the rate.
     pub strayed_ns: f64,
 }
 
-/// Of comparisons `[before, timer, after]` the one whose reads lie closest together, which says
-/// most.
+/// Returns the comparison `[before, timer, after]` with the shortest distance between its outer
+/// reads, which is the most precise one.
 pub fn tightest(comparisons: Vec<[i64; 3]>) -> Option<[i64; 3]> {
     comparisons
         .into_iter()
         .min_by_key(|[before, _, after]| after.wrapping_sub(*before))
 }
 
-/// The rate of a counter by looks `[counter, clock, counter]`, in ticks; `clock_ns` are nanoseconds
-/// in a tick of the clock. Each look knows the counter at the moment of the clock to within half of
-/// what lies between its two reads. The middle of the slopes between looks half the campaign apart
-/// counts: a single look that was interrupted says little and spoils nothing.
+/// Estimates the rate of a counter from paired readings `[counter, clock, counter]`, in ticks;
+/// `clock_ns` is the length of a tick of the clock in nanoseconds. Each paired reading gives the
+/// counter at the moment of the clock read to within half the distance of its outer reads. The
+/// result is the median of the slopes between readings half the campaign apart, because a single
+/// interrupted reading then has no effect.
 pub fn by_looks(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
     let (&[origin, start, _], half) = (looks.first()?, looks.len().div_ceil(2));
     let at = |&[before, clock, after]: &[i64; 3]| {
@@ -70,16 +71,17 @@ pub fn by_looks(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
     })
 }
 
-/// Nanoseconds in a tick of a timer, and what that is known to, as a share. One that declares no
-/// unit is held against the reference over the whole campaign: what a process finds within some
-/// milliseconds is off by a late look.
+/// Returns the length of a tick of a timer in nanoseconds, and its relative uncertainty. A timer
+/// that declares no unit is compared with the reference over the whole campaign, because the rate
+/// from a few milliseconds of one process is sensitive to a late reading.
 pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
-    /// Farther from what processes find the timer stood still between looks, or leapt. *Judgement*:
-    /// a late look is off by some thousand ppm, a counter that stops with its thread by half.
+    /// The largest relative difference from the rate that processes find. A larger difference means
+    /// that the timer stopped or jumped between paired readings. *Judgement*: a late look is off by
+    /// some thousand ppm, a counter that stops with its thread by half.
     const SAME: f64 = 0.02;
     let of_processes = trace.ns_per_tick?;
     let known = || {
-        // As ticks of the timer in a tick of the reference.
+        // Ticks of the timer in a tick of the reference.
         let rate = by_looks(&trace.evidence.sparse_comparisons, 1.0)?;
         let ns = trace.reference.ns_per_tick / rate.ns_per_tick;
         let steady = rate.strayed_ns == 0.0 && (ns / of_processes - 1.0).abs() < SAME;
@@ -89,8 +91,8 @@ pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
     Some(known.unwrap_or((of_processes, trace.ns_per_tick_uncertainty)))
 }
 
-/// Ticks in a unit of work: the slope between the group with the least and the one with the most
-/// work. `None` unless the intervals grow with the work.
+/// Ticks in a unit of work: the slope between the groups with the least and the most work. `None`
+/// unless the intervals grow with the work.
 pub fn ticks_per_work(groups: &[Intervals]) -> Option<f64> {
     let least = groups.iter().min_by_key(|group| group.work)?;
     let most = groups.iter().max_by_key(|group| group.work)?;
@@ -99,12 +101,11 @@ pub fn ticks_per_work(groups: &[Intervals]) -> Option<f64> {
     (grown > 0.0 && work > 0.0).then(|| grown / work)
 }
 
-/// The share of intervals with the same work that were not interrupted.
-/// *Default*: moves no figure.
+/// The share of intervals with the same work that were not interrupted. *Default*: moves no figure.
 const UNDISTURBED: f64 = 0.25;
 
-/// The lower quartile: long work is interrupted more often than not where a machine has much to do,
-/// and that only adds.
+/// Returns the lower quartile. On a busy machine most long intervals are interrupted, and an
+/// interruption only lengthens them.
 fn undisturbed(group: &Intervals) -> Option<f64> {
     quantile(
         &sorted(group.deltas.iter().map(|&delta| delta as f64)),
@@ -112,18 +113,18 @@ fn undisturbed(group: &Intervals) -> Option<f64> {
     )
 }
 
-/// Nanoseconds in a tick of a timer that moved by `timer` ticks while a clock of `clock_ns`
-/// nanoseconds a tick moved by `clock` ticks. `None` unless both moved forward.
+/// Nanoseconds in a tick of a timer that moved by `timer` ticks while a clock with `clock_ns`
+/// nanoseconds per tick moved by `clock` ticks. `None` unless both moved forward.
 pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
-    /// Nothing that can be read counts a thousand times a nanosecond: that was a leap.
-    /// *Default*: moves no figure.
+    /// The shortest possible tick in nanoseconds: no readable counter has 1000 ticks in a
+    /// nanosecond, so a smaller value is due to a jump. *Default*: moves no figure.
     const LEAST: f64 = 1e-3;
     let ns = clock as f64 * clock_ns / timer as f64;
     (timer > 0 && clock > 0 && ns >= LEAST).then_some(ns)
 }
 
-/// The length of a tick by what each process found it to be, and what it is known to, as a share:
-/// half of the 95 % interval.
+/// Returns the length of a tick in nanoseconds from the rates that the processes found, and its
+/// relative uncertainty: half the width of the 95 % interval.
 pub fn agreed(rates: &[f64]) -> Option<(f64, f64)> {
     let ns = median(rates)?;
     let interval = over_processes(rates).filter(Interval::is_bounded);
@@ -133,20 +134,19 @@ pub fn agreed(rates: &[f64]) -> Option<(f64, f64)> {
     ))
 }
 
-/// How much the lengths of windows that are held against each other may differ, as a share of them.
-/// *Default*: moves no figure.
+/// The largest relative difference between the lengths of two adjacent windows. *Default*: moves no
+/// figure.
 const EQUAL_LENGTH: f64 = 0.15;
 
-/// Fewest pairs of windows that tell a deviation.
-/// *Default*: moves no figure.
+/// The least number of pairs of windows for a deviation. *Default*: moves no figure.
 const FEWEST: u32 = 3;
 
-/// The overlapping Allan deviation over windows of about that length, and how long they are in the
-/// mean. `samples` are (time, phase) in ascending time. Two windows follow each other from each
-/// sample on, from sample to sample: nothing is interpolated, as that would smooth what is looked
-/// for. Where samples are equally spaced this is √(Σ (x[i+2n] − 2 x[i+n] + x[i])² / (2 (N − 2n))) /
-/// (n τ₀) (Riley, *Handbook of Frequency Stability Analysis*, NIST Special Publication 1065,
-/// section 5.2.4). `None` where too few windows follow each other.
+/// Returns the mean length of windows of about `window`, and the overlapping Allan deviation over
+/// them. `samples` are (time, phase) in ascending time. Two adjacent windows start at each sample
+/// and end at samples. Nothing is interpolated, because interpolation would smooth the noise that
+/// is measured. For equally spaced samples the result is √(Σ (x[i+2n] − 2 x[i+n] + x[i])² / (2 (N −
+/// 2n))) / (n τ₀) (Riley, *Handbook of Frequency Stability Analysis*, NIST Special Publication
+/// 1065, section 5.2.4). `None` if there are too few pairs of windows.
 pub fn allan_deviation(samples: &[(f64, f64)], window: f64) -> Option<(f64, f64)> {
     let nearest = |time: f64| {
         let after = samples.partition_point(|&(other, _)| other < time);
@@ -184,7 +184,7 @@ pub fn allan_deviation(samples: &[(f64, f64)], window: f64) -> Option<(f64, f64)
     (terms >= FEWEST).then(|| (lengths / (2.0 * count), (sum / (2.0 * count)).sqrt()))
 }
 
-/// The deviation at windows of 1, 2, 4, … usual distances between samples, each with its length.
+/// Returns the window length and the deviation for windows of 1, 2, 4, … median sample distances.
 pub fn allan_deviations(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let gaps: Vec<f64> = samples
         .windows(2)
@@ -212,8 +212,8 @@ mod tests {
     use super::*;
     use crate::trace::{Evidence, Reference};
 
-    /// Looks at a counter of 0.5 ns a tick, 0.7 s apart, the clock read somewhere between its two
-    /// reads.
+    /// Paired readings of a counter with ticks of 0.5 ns, 0.7 s apart; the clock is read at a
+    /// random time between the two reads of the counter.
     fn looks() -> Vec<[i64; 3]> {
         (0..9_i64)
             .map(|turn| {
@@ -270,7 +270,8 @@ mod tests {
         assert!(by_looks(&looks()[..2], 1.0).is_some());
     }
 
-    /// A counter of 0.5 ns a tick by a reference of 2 ns, whose processes found 0.5005 ns.
+    /// A counter with ticks of 0.5 ns and a reference with ticks of 2 ns; the processes found
+    /// 0.5005 ns.
     fn trace(sparse_comparisons: Vec<[i64; 3]>) -> Trace {
         let evidence = Evidence {
             sparse_comparisons,
@@ -310,7 +311,7 @@ mod tests {
             (ns / 0.5 - 1.0).abs() <= uncertainty && uncertainty < 1e-6,
             "{ns} {uncertainty}"
         );
-        // Nothing else than what it declares.
+        // The declared unit is used.
         let declared = Trace {
             declared: true,
             ..trace(compared())
@@ -350,8 +351,8 @@ mod tests {
 
     #[test]
     fn the_published_example() {
-        // Nine frequencies whose overlapping Allan deviation Riley gives as 91.22945 at one spacing
-        // and 85.95287 at two (NIST SP 1065, section 12.2, the suite of nine points).
+        // Riley gives the overlapping Allan deviation of these nine frequencies as 91.22945 for one
+        // spacing and 85.95287 for two (NIST SP 1065, section 12.2).
         let frequencies = [
             892.0, 809.0, 823.0, 798.0, 671.0, 644.0, 883.0, 903.0, 677.0,
         ];
@@ -370,8 +371,8 @@ mod tests {
 
     #[test]
     fn gaps_keep_the_allan_deviation() {
-        // A clock of steps of 4 whose phase is random, looked at once in 14, with gaps of 40 to 300
-        // for half of the time.
+        // A clock with steps of 4 and a random phase, read every 14, with gaps of 40 to 300 during
+        // half of the time.
         let (mut time, mut random) = (0.0, StdRng::seed_from_u64(1));
         let mut random = || random.random_range(0.0..1.0);
         let samples: Vec<(f64, f64)> = (0..4_000)
@@ -385,7 +386,7 @@ mod tests {
             })
             .collect();
         for (window, found) in allan_deviations(&samples).into_iter().take(5) {
-            // White noise of the phase: √3 σ / τ.
+            // White phase noise: √3 σ / τ.
             let expected = 3_f64.sqrt() * 4.0 / 12_f64.sqrt() / window;
             assert!(
                 (found / expected - 1.0).abs() < 0.15,

@@ -1,9 +1,9 @@
-//! Resolution: the step of the underlying counter as seen through the method (TimerMeter; ICPE
-//! 2011 section 2).
+//! Resolution: the step of the underlying counter as seen through the method (TimerMeter; ICPE 2011
+//! section 2).
 //!
-//! Growing work between two reads makes the interval jump from one multiple of the step to the
-//! next. Three rules look for the step; a rule that another contradicts gives no number, and
-//! neither does a clock that moves irregularly.
+//! With growing work between two reads, the interval jumps from one multiple of the step to the
+//! next. Three rules search for the step. If two rules contradict each other, or if a clock moves
+//! irregularly, no step is reported.
 
 mod jump;
 mod lattice;
@@ -20,19 +20,18 @@ use crate::resolution::jump::{Jump, by_amount};
 use crate::statistics::{Z, quantile, sorted};
 use crate::trace::Intervals;
 
-/// What is known besides the intervals.
+/// Information besides the intervals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context {
-    /// Standard deviation of single invocations, in ticks of the timer: how much of the variation
-    /// of intervals the cost explains.
+    /// Standard deviation of single invocations, in ticks of the timer: the part of the variation
+    /// of intervals that the cost explains.
     pub cost_deviation: f64,
-    /// How far the cheapest invocations lie below the median one, in ticks of the timer.
+    /// The distance from the cheapest invocations to the median, in ticks of the timer.
     pub cost_lower_width: f64,
-    /// How far apart the cheapest hundredth and the cheapest tenth of the invocations end, in ticks
-    /// of the timer.
+    /// The distance from the 1st to the 10th percentile of the invocations, in ticks of the timer.
     pub cost_edge: f64,
-    /// Step of the reference that saw all this, in ticks of the timer: shorter variation it does
-    /// not tell.
+    /// Step of the reference that measured these values, in ticks of the timer; it does not resolve
+    /// shorter variation.
     pub reference_step: f64,
     /// Median cost of an invocation, in ticks of the timer.
     pub cost: f64,
@@ -40,29 +39,29 @@ pub struct Context {
     pub work_unit: f64,
 }
 
-/// What the intervals say about the step, in ticks of the timer.
+/// The result about the step, in ticks of the timer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resolution {
-    /// The step.
+    /// The step is determined.
     Resolved {
-        /// Its length.
+        /// The length of the step.
         step: Interval,
         /// The rule that found it.
         rule: Rule,
     },
     /// The step could not be determined.
     AtMost {
-        /// It is no longer than this.
+        /// Upper limit of the step.
         bound: f64,
-        /// Why.
+        /// The reason.
         reason: Cow<'static, str>,
     },
-    /// The timer showed the same value throughout.
+    /// The timer returned the same value throughout.
     Unmoved,
 }
 
 impl Resolution {
-    /// The step, or what it is no longer than, in ticks; `None` where the timer never moved.
+    /// Returns the step or its upper limit, in ticks; `None` if the timer never moved.
     pub fn at_most(&self) -> Option<f64> {
         match self {
             Self::Resolved { step, .. } => Some(step.value),
@@ -72,7 +71,7 @@ impl Resolution {
     }
 }
 
-/// Which rule found the step.
+/// The rule that found the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// Intervals jump from zero to one step.
@@ -97,25 +96,25 @@ impl Rule {
     }
 }
 
-/// Steps that differ by no more than this share, or this many ticks, are one step: by so much two
-/// rules may differ, and processes, whose interval is wider then. *Default*: moves no figure; more
-/// than either rule is off.
+/// The largest relative difference, and the largest difference in ticks, between steps that count
+/// as equal. Two rules, or two processes, may differ by no more; the interval is then wider.
+/// *Default*: moves no figure; more than either rule is off.
 const SLIGHT: (f64, f64) = (0.02, 0.3);
 
-/// Intervals of one amount of work, fewer than which were taken with random work.
-/// *Definition*: by how plans ask.
+/// The least number of intervals with the same amount of work in a group of repeated work; smaller
+/// groups have random work. *Definition*: by how plans ask.
 const REPEATED: usize = 4;
 
-/// Of intervals with the same work a smaller share that differs was interrupted.
+/// The largest share of differing intervals with the same work that is attributed to interruptions.
 /// *Default*: moves no figure.
 const FEW: f64 = 0.02;
 
-/// Fewest steps from which a step longer than one tick is believed.
-/// *Default*: moves no figure.
+/// The least number of steps from which a step longer than one tick is accepted. *Default*: moves
+/// no figure.
 const FEWEST_STEPS: usize = 8;
 
-/// Finds the step from intervals with growing and random work, and from the differences of
-/// successive readings of each process (`tight`), which hold no work at all.
+/// Determines the step from intervals with growing and random work, and from the differences of
+/// successive readings of each process (`tight`), which contain no work.
 pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
     let forward: Vec<Intervals> = groups
         .iter()
@@ -142,12 +141,12 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
         bound: bound(&forward),
         reason: reason.into(),
     };
-    // Clocks that make readings unique never show zero, but one tick.
+    // Clocks that make readings unique never return equal values, but values one tick apart.
     let unique = !all.contains(&0);
     let lattice =
         lattice::find(&all).filter(|found| !follows_work(&forward, found.step, context.work_unit));
-    // Of the same work again and again many a first reading was made unique: its interval is a tick
-    // too short.
+    // With repeated work, many first readings were made unique; such an interval is one tick too
+    // short.
     let lattice = lattice.map(|found| match found.shows_unique_readings(&all) {
         true => found
             .resolved_from(tight)
@@ -173,7 +172,7 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
             at_most("it steps backwards, which hides its step")
         }
         (Jump::Step(step, count), None) => {
-            // With only zero and one step seen, other steps may still be hidden.
+            // If only zero and one step were observed, other steps may be hidden.
             if count < FEWEST_STEPS {
                 at_most("too few steps were seen")
             } else {
@@ -194,12 +193,13 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     }
 }
 
-/// Whether these are two steps.
+/// Returns whether these steps are different.
 fn differ(step: f64, other: f64) -> bool {
     (step - other).abs() > (SLIGHT.0 * other).max(SLIGHT.1)
 }
 
-/// One tick, unless it is a step up to the `longest` that is not excluded.
+/// Returns a step of one tick if all steps up to `longest` are excluded, otherwise the upper limit
+/// `longest`.
 fn unit(longest: f64) -> Resolution {
     let step = Interval {
         value: 1.0,
@@ -222,7 +222,8 @@ fn resolved(found: lattice::Lattice, rule: Rule) -> Resolution {
     Resolution::Resolved { step, rule }
 }
 
-/// The most of sorted intervals that lie within less than this many ticks of each other.
+/// Returns the largest number of sorted intervals that lie within less than `width` ticks of each
+/// other.
 pub fn densest(intervals: &[i64], width: i64) -> &[i64] {
     let (mut best, mut end) = (0..0, 0);
     for (start, first) in intervals.iter().enumerate() {
@@ -237,7 +238,7 @@ pub fn densest(intervals: &[i64], width: i64) -> &[i64] {
     &intervals[best]
 }
 
-/// Intervals with random work only, sorted: the same work again and again shows just one place of a
+/// Returns the intervals with random work, sorted. Repeated work shows only one position of a
 /// lattice.
 fn random(groups: &[Intervals]) -> Vec<i64> {
     let groups = groups.iter().filter(|group| group.deltas.len() < REPEATED);
@@ -246,13 +247,11 @@ fn random(groups: &[Intervals]) -> Vec<i64> {
     random
 }
 
-/// An upper bound: intervals with the least work that moved at all crossed at least one step.
+/// Returns an upper limit: the intervals with the least work that moved crossed at least one step.
 fn bound(groups: &[Intervals]) -> f64 {
-    /// This many of them tell it.
-    /// *Default*: moves no figure.
+    /// The least number of such intervals. *Default*: moves no figure.
     const ENOUGH: usize = 20;
-    /// Longer ones were interrupted.
-    /// *Default*: moves no figure.
+    /// Longer intervals than this quantile were interrupted. *Default*: moves no figure.
     const NEARLY_ALL: f64 = 0.95;
     let mut moved: Vec<f64> = Vec::new();
     for deltas in by_amount(groups).into_values() {
@@ -269,17 +268,16 @@ fn bound(groups: &[Intervals]) -> f64 {
     quantile(&sorted(&moved), NEARLY_ALL).unwrap_or(f64::INFINITY)
 }
 
-/// Whether a lattice is that of the work and not of the counter: its step is the length of a unit
-/// of work, and with the amount of work held fixed the intervals do not jump by it.
+/// Returns whether a lattice is due to the work and not to the counter: its step is the length of a
+/// unit of work, and intervals with a fixed amount of work do not jump by this step.
 fn follows_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
-    /// Units of work that may make up the step.
-    /// *Default*: moves no figure.
+    /// The largest number of units of work in the step. *Default*: moves no figure.
     const MOST_UNITS: f64 = 2.0;
-    /// How far the step may be off them, as a share.
-    /// *Default*: moves no figure.
+    /// The largest relative difference between the step and this number of units. *Default*: moves
+    /// no figure.
     const NEAR: f64 = 0.03;
-    /// How far a difference of two intervals may be off the step and still be one, as a share.
-    /// *Default*: moves no figure.
+    /// The largest relative difference between a step and a difference of two intervals that counts
+    /// as a step. *Default*: moves no figure.
     const A_STEP: f64 = 0.3;
     if work_unit <= 0.0 {
         return false;
@@ -299,18 +297,17 @@ fn follows_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
     pairs == 0 || (jumps as f64) < FEW * pairs as f64
 }
 
-/// Whether the timer moves nearly as finely as its ticks: it does not show zero where the read
-/// alone takes ticks, and it keeps up with the work, which a clock that merely makes its readings
-/// unique does not.
+/// Returns whether the timer moves nearly in every tick: it does not show zero if the read alone
+/// takes several ticks, and it grows with the work. A clock that merely makes its readings unique
+/// does not grow with the work.
 fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
-    /// A read that takes this many ticks cannot show zero if the timer moves in every tick or two.
-    /// *Default*: moves no figure.
+    /// The least cost of a read, in ticks, at which a timer that moves every tick or two cannot
+    /// show zero. *Default*: moves no figure.
     const LONG_COST: f64 = 6.0;
-    /// But a reading may be wrong now and then.
-    /// *Default*: moves no figure.
+    /// The largest share of wrong readings. *Default*: moves no figure.
     const SELDOM: f64 = 0.005;
-    /// The share of what work and reads take that it has to show. What work takes is known by
-    /// another timer, roughly. *Default*: moves no figure.
+    /// The least share of the duration of work and reads that the timer has to show. The duration
+    /// of the work is known roughly, from another timer. *Default*: moves no figure.
     const KEEPS_UP: f64 = 0.3;
     let deltas = || groups.iter().flat_map(|group| &group.deltas);
     let all = deltas().count() as f64;
@@ -324,18 +321,18 @@ fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
     !stood_still && ticks >= KEEPS_UP * (work * context.work_unit + all * context.cost)
 }
 
-/// Whether successive readings vary no more than truncation and the cost of the read explain,
-/// around the middle and towards the cheapest reads.
+/// Returns whether truncation and the cost of the read explain the variation of successive
+/// readings, around the median and towards the cheapest reads.
 fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
-    /// How many times what single invocations show may be seen: of the deviation, of the width from
-    /// the cheapest fiftieth to the middle, and of that from the cheapest hundredth to the cheapest
-    /// tenth. Two reads vary more than one (by √2, if nothing is shared). *Judgement*.
+    /// The largest ratios to the values of single invocations: for the standard deviation, the
+    /// distance from the 2nd percentile to the median, and the distance from the 1st to the 10th
+    /// percentile. Two reads vary more than one (by √2 if they are independent). *Judgement*.
     const TIMES: [f64; 3] = [1.5, 1.2, 1.3];
-    /// What truncation adds, in ticks, to a deviation at most, and to a width.
+    /// The largest contribution of truncation to a standard deviation and to a width, in ticks.
     /// *Default*: moves no figure.
     const TRUNCATION: [f64; 2] = [1.0, 2.0];
-    /// The part of a step of the reference that its view of the cost leaves open.
-    /// *Default*: moves no figure.
+    /// The uncertainty of the cost due to the step of the reference, in steps. *Default*: moves no
+    /// figure.
     const OPEN: f64 = 0.25;
     let typical = |figures: Vec<f64>| quantile(&sorted(&figures), 0.5);
     let deviation = typical(

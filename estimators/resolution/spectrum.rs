@@ -1,14 +1,16 @@
-//! Steps of a few ticks. Truncation to whole ticks fills the gaps between the multiples of such a
-//! step, so that no lattice shows; the spectrum of the intervals still does.
+//! Finds steps of a few ticks from the spectrum of intervals. Truncation to whole ticks fills the
+//! gaps between the multiples of such a step, so the intervals show no lattice; their spectrum
+//! still shows the step.
 //!
-//! A counter of step `p` (in ticks) shows `⌊np⌋`, and moves by `⌊mp⌋` or `⌈mp⌉` in `m` steps. So
-//! the mean of `exp(2πi·d/p)` over intervals `d` is real and positive, whatever their lengths are:
-//! `sinc²(1/p)` where `np` lies anywhere between two ticks, and `(sin(π/p) / (r·sin(π/rp)))²` where
-//! it lies at `r` places, as `rp` is whole. That is 1 for whole steps, all of whose intervals are
-//! multiples of them. Whole ticks cannot tell the frequency `f` from `1 − f`, but the two have
-//! different heights.
+//! A counter of step `p` (in ticks) returns `⌊np⌋` and moves by `⌊mp⌋` or `⌈mp⌉` in `m` steps. So
+//! the mean of `exp(2πi·d/p)` over intervals `d` is real and positive, whatever their lengths:
+//! `sinc²(1/p)` if `np` is uniformly distributed between two ticks, and `(sin(π/p) /
+//! (r·sin(π/rp)))²` if `np` takes `r` positions because `rp` is an integer. For integer steps the
+//! mean is 1, because all intervals are multiples of the step. Integer intervals do not distinguish
+//! the frequency `f` from `1 − f`, but the two lines have different heights.
 //!
-//! Intervals that grow in equal units of work have lines as well. Theirs are real by chance only.
+//! Intervals that grow in equal units of work also have spectral lines, which are real only by
+//! chance.
 
 use std::f64::consts::{PI, TAU};
 
@@ -17,77 +19,74 @@ use crate::resolution::lattice::Lattice;
 use crate::statistics::Z;
 use crate::statistics::phasors::{Complex, Sweep};
 
-/// Longest step that is looked for, in ticks: those from four on show a lattice as well.
-/// *Computed*.
+/// The longest step that is sought in the spectrum, in ticks: steps of four ticks or more also show
+/// a lattice. *Computed*.
 const LONGEST: f64 = 5.2;
 
-/// Shortest step that is told from one tick.
-/// *Computed*: of shorter ones sinc² is below 0.17, as of sidelobes of the work.
+/// The shortest step that can be distinguished from one tick, in ticks. *Computed*: of shorter ones
+/// sinc² is below 0.17, as of sidelobes of the work.
 const SHORTEST: f64 = 1.5;
 
-/// A line stands out by this many deviations of chance.
-/// *Chance*: two in a billion a frequency.
+/// The least height of a significant line, in standard deviations of chance. *Chance*: two in a
+/// billion a frequency.
 const STANDS_OUT: f64 = 4.5;
 
-/// Lines of more than this part of the tallest are as tall: those of a whole step.
-/// *Judgement*: whole steps have several of height 1.
+/// Lines higher than this share of the highest line count as equally high; an integer step has
+/// several such lines. *Judgement*: whole steps have several of height 1.
 const AS_TALL: f64 = 0.9;
 
-/// The share of intervals that may be anything.
-/// *Judgement*.
+/// The share of intervals that may have any length, because of interruptions. *Judgement*.
 const LOST: f64 = 0.05;
 
-/// Deviations of chance within which a line has to be of the right height and phase, so that its
-/// step is told, and beyond which a step is excluded. *Chance*: 0.03 % and 5 % of a plane.
+/// Standard deviations of chance: the largest deviation of a line from the expected height and
+/// phase at which a step is accepted, and the least at which a step is excluded. *Chance*: 0.03 %
+/// and 5 % of a plane.
 const WITHIN: (f64, f64) = (4.0, 2.45);
 
-/// What it may be off by besides, as intervals that grow in equal units do not hold all parts of a
-/// step alike. *Seen*.
+/// Additional error of a line, because intervals that grow in equal units do not sample all phases
+/// of a step equally. *Seen*.
 const UNEVEN: f64 = 0.04;
 
-/// Ticks that most intervals lie apart, so that they hold them about alike.
-/// *Judgement*.
+/// The least width of the distribution of intervals, in ticks, that samples the phases about
+/// equally. *Judgement*.
 const WIDE: f64 = 16.0;
 
 /// The spectrum of intervals.
 pub struct Spectrum {
-    /// Intervals, less the mean of all of them, and how often each is there.
+    /// Intervals minus their mean, with their counts.
     counted: Vec<(f64, f64)>,
     mean: f64,
     deviation: f64,
-    /// What chance adds to either part of it, as a standard deviation.
+    /// Standard deviation that chance adds to the real and to the imaginary part.
     noise: f64,
-    /// What lines may be off by besides.
+    /// Additional error of lines, see `UNEVEN`.
     uneven: f64,
-    /// Between two frequencies that are looked at, in turns a tick.
+    /// Distance between two sampled frequencies, in turns per tick.
     stride: f64,
-    /// At multiples of that up to half a turn.
+    /// Complex means at multiples of `stride`, up to half a turn per tick.
     lines: Vec<Complex>,
 }
 
-/// What it says.
+/// The result of the search for a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FoundLine {
-    /// The step.
+    /// The step is determined.
     Step(Lattice),
-    /// It may be this step, or another one, or none.
+    /// Ambiguous: there may be this step, in ticks, another step, or none.
     Unclear(f64),
-    /// None that stands out.
+    /// No significant line.
     Nothing,
 }
 
 impl Spectrum {
-    /// Of intervals with random work, which are sorted and not negative. `None` where they are too
-    /// few.
+    /// Computes the spectrum of intervals with random work, which are sorted and not negative.
+    /// `None` if there are too few intervals.
     pub fn from_intervals(intervals: &[i64]) -> Option<Self> {
-        /// Fewest intervals of a spectrum.
-        /// *Chance*: four deviations are a third.
+        /// The least number of intervals. *Chance*: four deviations are a third.
         const FEWEST: usize = 60;
-        /// Ticks that they lie apart, at least.
-        /// *Judgement*.
+        /// The least range of intervals, in ticks. *Judgement*.
         const LEAST: i64 = 3;
-        /// Of the turns that a line is wide.
-        /// *Numerical*.
+        /// Distance between frequencies, as a share of the width of a line. *Numerical*.
         const STRIDE: f64 = 0.25;
         let window = window(intervals);
         let (first, last) = (*window.first()?, *window.last()?);
@@ -121,14 +120,14 @@ impl Spectrum {
         })
     }
 
-    /// The step of the counter, if it stands out. `of_work` says whether a line of this frequency
-    /// and step may be that of the work.
+    /// Returns the step of the counter if its line is significant. `of_work` returns whether a line
+    /// of this frequency and step may be due to the work.
     pub fn step(&self, of_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
-        /// Steps that are apart by no more than this share are told as one, whose interval holds
-        /// both. *Judgement*: as `SLIGHT`.
+        /// Steps with a smaller relative difference are reported as one step, whose interval
+        /// includes both. *Judgement*: as `SLIGHT`.
         const SAME_STEP: f64 = 0.02;
-        /// Deviations of chance by which a line has to be nearer to what one step would show than
-        /// to what another one would. *Chance*.
+        /// Standard deviations of chance by which a line must be closer to the expectation for one
+        /// step than for another. *Chance*.
         const CLEARLY: f64 = 3.0;
         if self.is_narrow() {
             return FoundLine::Nothing;
@@ -141,7 +140,7 @@ impl Spectrum {
             {
                 continue;
             }
-            // Whole ticks do not tell the frequency from what it lacks of one turn.
+            // Integer intervals do not distinguish a frequency from 1 minus this frequency.
             let steps = [fit.frequency, 1.0 - fit.frequency]
                 .map(|turns| (1.0 / turns, fit.error / turns / turns));
             let off = |&(step, error): &(f64, f64)| self.off(fit.line, step, error);
@@ -168,7 +167,7 @@ impl Spectrum {
         FoundLine::Nothing
     }
 
-    /// The longest step that a line of more than this height, which no step explains, could be of.
+    /// Returns the longest step that could cause an unexplained line above this height.
     pub fn unexplained(&self, height: f64, of_work: impl Fn(f64) -> bool) -> Option<f64> {
         let mut peaks = self.peaks().into_iter();
         peaks
@@ -176,15 +175,15 @@ impl Spectrum {
             .map(|peak| 1.0 / peak)
     }
 
-    /// Whether most intervals lie within so few ticks that they do not hold all parts of a step.
+    /// Returns whether most intervals lie within so few ticks that they do not sample all phases of
+    /// a step.
     pub fn is_narrow(&self) -> bool {
         self.uneven > UNEVEN
     }
 
-    /// The step as all intervals tell it: a line through zero over the number of steps in each.
+    /// Refines the step by a regression through zero over the number of steps in each interval.
     fn refined(&self, (step, error): (f64, f64)) -> Lattice {
-        /// The part of a step that the longest interval has to be known to.
-        /// *Judgement*.
+        /// The largest uncertainty of the longest interval, in steps. *Judgement*.
         const COUNTED: f64 = 0.2;
         let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
         for (value, share) in &self.counted {
@@ -198,7 +197,7 @@ impl Spectrum {
             .counted
             .last()
             .map_or(0.0, |(value, _)| (value + self.mean) / step);
-        // Where their number may be miscounted the frequency says it.
+        // If the number of steps may be miscounted, the step from the frequency is used.
         if WITHIN.0 * error * longest > COUNTED * step {
             return Lattice { step, error };
         }
@@ -210,7 +209,8 @@ impl Spectrum {
         }
     }
 
-    /// The longest step that the intervals do not exclude; 1 where they exclude all others.
+    /// Returns the longest step in ticks that the intervals do not exclude; 1 if they exclude all
+    /// longer steps.
     pub fn longest(&self, of_work: impl Fn(f64, f64) -> bool) -> f64 {
         let grid = 1..self.lines.len();
         let frequency = |at: usize| at as f64 * self.stride;
@@ -221,7 +221,7 @@ impl Spectrum {
             let reach = WITHIN.1 * self.noise + self.uneven - UNEVEN;
             let least = (1.0 - LOST) * squared_sinc(1.0 / step) - reach;
             let around = || self.most_real(frequency(at), 0.5 * self.stride);
-            // Between two frequencies a line may be longer by a tenth.
+            // Between two sampled frequencies a line may be higher by a tenth.
             1.1 * self.lines[at].length() >= least
                 && self.off(around(), step, self.stride * step * step) <= reach
                 && !of_work(frequency(at), step)
@@ -229,15 +229,16 @@ impl Spectrum {
         found.map_or(1.0, |(_, step)| step)
     }
 
-    /// How far from such a line those of a counter lie that moves by this step, which is known to
-    /// `error`.
+    /// Returns the distance between this line and the lines expected for a counter with step
+    /// `step`, whose standard error is `error`.
     fn off(&self, line: Complex, step: f64, error: f64) -> f64 {
         let (lowest, highest) = heights(step, error);
         let beyond = line.real - line.real.clamp((1.0 - LOST) * lowest, highest);
         beyond.hypot(line.imaginary)
     }
 
-    /// Frequencies that stand out, the tallest first; of those that are as tall the lowest.
+    /// Returns frequencies with significant lines, the highest first; among lines of equal height
+    /// the lowest frequency.
     fn peaks(&self) -> Vec<f64> {
         let length = |at: usize| self.lines.get(at).map_or(0.0, |line| line.length());
         let first = (1.0 / LONGEST / self.stride) as usize;
@@ -261,10 +262,10 @@ impl Spectrum {
             .collect()
     }
 
-    /// The line around this frequency, as one of zero phase at intervals of zero, as far as chance
-    /// allows.
+    /// Returns the line near this frequency, with the phase corrected to zero at an interval of
+    /// zero, as far as chance allows.
     fn fit(&self, frequency: f64) -> Fit {
-        /// Standard errors within which the number of turns at the mean has to be known.
+        /// Standard errors within which the number of turns at the mean interval must be known.
         /// *Chance*.
         const KNOWN: f64 = 4.0;
         let mut top = frequency;
@@ -302,13 +303,11 @@ impl Spectrum {
         }
     }
 
-    /// The line where it is real and longest, no farther than `reach` from this frequency.
+    /// Returns the line with the largest real part within `reach` of this frequency.
     fn most_real(&self, frequency: f64, reach: f64) -> Complex {
-        /// Places in a turn at the mean.
-        /// *Numerical*.
+        /// Sampled frequencies per turn at the mean interval. *Numerical*.
         const PLACES: f64 = 16.0;
-        /// Places, at most.
-        /// *Numerical*.
+        /// The largest number of sampled frequencies. *Numerical*.
         const MOST: f64 = 96.0;
         let count = (PLACES * reach * self.mean).min(MOST).ceil() as i32;
         let places = (-count..=count)
@@ -331,17 +330,16 @@ impl Spectrum {
     }
 }
 
-/// A line, and what its frequency is known to.
+/// A line and the standard error of its frequency.
 struct Fit {
     frequency: f64,
     line: Complex,
     error: f64,
 }
 
-/// What heights the line of a counter of this step may have.
+/// The range of heights of the line of a counter with this step.
 fn heights(step: f64, error: f64) -> (f64, f64) {
-    /// Most places between ticks that make a difference.
-    /// *Numerical*.
+    /// The largest number of positions between ticks that changes the height. *Numerical*.
     const MOST: u32 = 6;
     let lowest = squared_sinc(1.0 / step);
     let whole = |places: &f64| {
@@ -359,16 +357,13 @@ fn squared_sinc(frequency: f64) -> f64 {
     (angle.sin() / angle).powi(2)
 }
 
-/// Intervals that lie closest together: enough of them within as few ticks as possible.
+/// Returns the densest part of the intervals: enough intervals within as few ticks as possible.
 fn window(intervals: &[i64]) -> &[i64] {
-    /// This many are enough.
-    /// *Numerical*.
+    /// A sufficient number of intervals. *Numerical*.
     const ENOUGH: usize = 2_000;
-    /// Ticks.
-    /// *Numerical*.
+    /// The narrowest window, in ticks. *Numerical*.
     const NARROWEST: i64 = 512;
-    /// Ticks.
-    /// *Numerical*.
+    /// The widest window, in ticks. *Numerical*.
     const WIDEST: i64 = 8_192;
     let mut width = NARROWEST;
     loop {

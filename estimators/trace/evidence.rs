@@ -1,57 +1,57 @@
-//! What was observed of a timer to find out whether it can be trusted, and of a counter that
-//! programs may read past the kernel: counts and extremes where the readings themselves would be
-//! too many to keep, integers as they were read elsewhere.
+//! Evidence for the verdicts on a timer, and for the findings about a counter that programs can
+//! read without the kernel. Counts and extremes if there are too many readings to store, otherwise
+//! integers as they were read.
 
 use std::collections::BTreeMap;
 
 use crate::model::Counted;
 
-/// Everything of that kind.
+/// All evidence about a timer.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Evidence {
-    /// What the timer claims.
+    /// The declared properties of the timer.
     pub claims: Claims,
-    /// Successive readings of one thread that was moved over the CPUs.
+    /// Successive readings of one thread that was moved between CPUs.
     pub order: Option<Order>,
-    /// Readings handed from thread to thread.
+    /// Readings passed from thread to thread.
     pub threads: Option<Threads>,
-    /// Comparisons with the reference, made once a round during the whole campaign.
+    /// Comparisons with the reference, one in each round of the campaign.
     #[serde(rename = "glances")]
     pub sparse_comparisons: Vec<[i64; 3]>,
-    /// What passed between the first and the last of those by the clock of the runner, in
-    /// nanoseconds: at least, and at most. None where it did not look, or where the reference is
-    /// not known to move as time passes.
+    /// The time between the first and the last sparse comparison by the clock of the runner, in
+    /// nanoseconds: least and greatest possible value. None if the runner did not measure it, or if
+    /// the reference is not known to follow real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_ns: Option<[u64; 2]>,
-    /// Those made after each process of two rounds.
+    /// Comparisons after each process of two rounds.
     #[serde(default)]
     #[serde(rename = "close_glances")]
     pub close_comparisons: Vec<[i64; 3]>,
-    /// Comparisons at the beginning and at the end of other fresh processes, of a clock whose rate
-    /// a process may find for itself.
+    /// Comparisons at the start and at the end of additional fresh processes, for a clock whose
+    /// rate may be determined per process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub process_comparisons: Vec<[[i64; 3]; 2]>,
-    /// Comparisons that follow each other, about a millisecond apart.
+    /// Consecutive comparisons, about a millisecond apart.
     pub series: Vec<[i64; 3]>,
-    /// Reads between successive edges of a clock that moves in steps far longer than a read: those
-    /// one step apart, in runs without a gap.
+    /// The number of reads between successive edges of a clock whose steps are far longer than a
+    /// read: edges one step apart, in runs without a gap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<Vec<u32>>,
-    /// How far it moved while the thread did this or that.
+    /// The advance of the timer during various activities of the thread.
     pub advances: Vec<Moved>,
-    /// Readings between two of the same clock in another way.
+    /// Readings of the timer between two readings of the same clock on another path.
     #[serde(default, rename = "beside", skip_serializing_if = "Vec::is_empty")]
     pub other_paths: Vec<OtherPath>,
-    /// Why a question was not answered, by question.
+    /// The reason why a question was not answered, by question.
     pub refusals: BTreeMap<String, String>,
 }
 
-/// What a timer claims about itself.
+/// The properties that a timer declares.
 #[apply(recorded)]
 #[derive(Copy, Default)]
 pub struct Claims {
-    /// What it counts.
+    /// The quantity that the timer counts.
     pub counts: Option<Counted>,
     /// The resolution that its platform declares, in nanoseconds.
     pub resolution_ns: Option<f64>,
@@ -61,51 +61,51 @@ pub struct Claims {
 #[apply(recorded)]
 #[derive(Copy, Default)]
 pub struct Order {
-    /// How many.
+    /// The number of readings.
     #[serde(deserialize_with = "super::plausible")]
     pub readings: u64,
-    /// Steps backwards.
+    /// The number of backward steps.
     #[serde(deserialize_with = "super::plausible")]
     pub backward: u64,
-    /// The largest of them, in ticks.
+    /// The largest backward step, in ticks.
     pub largest: u64,
-    /// How often the thread was moved to another CPU meanwhile.
+    /// How often the thread was moved to another CPU.
     pub moves: u32,
-    /// Among how many CPUs.
+    /// The number of CPUs among which the thread was moved.
     pub cpus: u32,
 }
 
-/// Readings handed from thread to thread.
+/// Readings passed from thread to thread.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Threads {
-    /// Rounds of pairs that met at the same time.
+    /// Rounds of pairs that ran at the same time.
     pub rounds: u32,
-    /// All pairs of CPUs there are.
+    /// The number of all possible pairs of CPUs.
     pub possible: u32,
-    /// Those that met.
+    /// The pairs that were tested.
     pub pairs: Vec<Pair>,
 }
 
-/// Two threads that took turns.
+/// Two threads that alternate.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Pair {
-    /// Their CPUs, where they were chosen.
+    /// The CPUs of the threads, if they were pinned.
     pub cpus: Option<[u32; 2]>,
     /// Handoffs, in both directions together.
     pub handoffs: u32,
-    /// Those in which the later reading was the smaller one.
+    /// Handoffs in which the later reading was smaller.
     pub backward: u32,
-    /// By how much at most, in ticks.
+    /// The largest backward step, in ticks.
     pub largest: u64,
-    /// The least that the second reading was ahead of the first, in ticks: from the first CPU to
-    /// the second, and back.
+    /// The least difference between the second and the first reading, in ticks: from the first CPU
+    /// to the second, and back.
     pub least: [Option<i64>; 2],
 }
 
 impl Pair {
-    /// Reduces handoffs; the first one goes from the first CPU to the second, the next one back.
+    /// Summarises handoffs; they alternate in direction, starting from the first CPU.
     pub fn from_handoffs(cpus: Option<[u32; 2]>, handoffs: &[[i64; 2]]) -> Self {
         let mut pair = Self {
             cpus,
@@ -125,30 +125,31 @@ impl Pair {
     }
 }
 
-/// Readings between two of the same clock in another way.
+/// Readings of a timer between two readings of the same clock on another path.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct OtherPath {
-    /// The id of the other way.
+    /// The id of the timer on the other path.
     pub within: String,
-    /// Nanoseconds in a unit of the reading: what it is cut off by at most.
+    /// Nanoseconds in a unit of the reading: upper limit of the truncation.
     pub unit_ns: i64,
-    /// By how much the clock may lag besides, by what it declares.
+    /// The additional declared lag of the clock, in nanoseconds.
     pub lag_ns: i64,
-    /// Whether another CPU was busy meanwhile.
+    /// Whether another CPU was busy at the same time.
     pub busy: bool,
-    /// How many readings.
+    /// The number of readings.
     pub readings: u32,
-    /// The most that one was ahead of the one after it, in nanoseconds; negative where none was.
+    /// The largest lead of a reading over the following one, in nanoseconds; negative if there is
+    /// none.
     pub ahead_ns: i64,
-    /// The most that one was behind the one before it.
+    /// The largest lag of a reading behind the preceding one, in nanoseconds.
     pub behind_ns: i64,
-    /// What lay between the one before and the one after it at least.
+    /// The least distance between the preceding and the following reading, in nanoseconds.
     pub narrowest_ns: i64,
 }
 
 impl OtherPath {
-    /// Reduces readings of the other way, this one, and the other way again, in nanoseconds.
+    /// Summarises triples of readings in nanoseconds: other path, this timer, other path.
     pub fn from_readings(
         within: &str,
         [unit_ns, lag_ns]: [i64; 2],
@@ -169,24 +170,24 @@ impl OtherPath {
     }
 }
 
-/// What the calling thread did while a timer was watched.
+/// The activity of the calling thread while a timer was observed.
 #[apply(recorded)]
 #[derive(Copy, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meanwhile {
-    /// It computed.
+    /// The thread computed.
     Spin,
-    /// It slept.
+    /// The thread slept.
     Sleep,
-    /// It slept while another thread of the process computed.
+    /// The thread slept while another thread of the process computed.
     OtherSpin,
 }
 
-/// How far a timer and its reference moved together.
+/// The advance of a timer and of its reference over the same time.
 #[apply(recorded)]
 #[derive(Copy)]
 pub struct Moved {
-    /// What the thread did.
+    /// The activity of the thread.
     pub meanwhile: Meanwhile,
     /// Ticks of the timer.
     pub timer: i64,
@@ -195,46 +196,46 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// Ticks of the timer, a tick of the reference.
+    /// Ticks of the timer per tick of the reference.
     pub fn rate(&self) -> f64 {
         self.timer as f64 / (self.reference as f64).max(1.0)
     }
 }
 
-/// Everything of that kind.
+/// All evidence about the counter of the processor.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct CounterEvidence {
-    /// Successive readings of one thread, that was moved from CPU to CPU.
+    /// Successive readings of one thread that was moved between CPUs.
     pub order: Order,
-    /// Readings handed from CPU to CPU.
+    /// Readings passed from CPU to CPU.
     pub handed: Vec<Handed>,
-    /// The same without fences, of the first round of pairs.
+    /// Readings without fences, from the first round of pairs.
     pub unfenced: Vec<Handed>,
-    /// Looks at the counter and a clock of the kernel, in the order in which they were made.
+    /// Paired readings of the counter and a clock of the kernel, in the order of execution.
     pub looks: Vec<CounterLook>,
-    /// Ticks a second as they are declared.
+    /// The declared frequency, in hertz.
     pub declared_hz: Option<f64>,
-    /// What a number of reads in a row took, and as many of the kernel's clock, in nanoseconds: the
-    /// least that was seen of each.
+    /// The least duration of a number of consecutive reads of the counter and of the kernel's
+    /// clock.
     pub reads: Option<Reads>,
-    /// Why a question was not answered.
+    /// The reasons why questions were not answered.
     pub refusals: Vec<String>,
 }
 
-/// Two CPUs that took turns.
+/// Two CPUs that alternate.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Handed {
     /// Counts and extremes.
     pub pair: Pair,
-    /// By how much the second reading is usually ahead of the first, in ticks: from the first CPU
+    /// The median difference between the second and the first reading, in ticks: from the first CPU
     /// to the second, and back.
     pub usual: [Option<i64>; 2],
 }
 
 impl Handed {
-    /// Reduces handoffs; the first one goes from the first CPU to the second, the next one back.
+    /// Summarises handoffs; they alternate in direction, starting from the first CPU.
     pub fn from_handoffs(cpus: [u32; 2], handoffs: &[[i64; 2]]) -> Self {
         let usual = [0, 1].map(|way| {
             let ahead = handoffs
@@ -253,27 +254,27 @@ impl Handed {
     }
 }
 
-/// A look from one CPU.
+/// A paired reading of the counter and a clock on one CPU.
 #[apply(recorded)]
 #[derive(Copy)]
 pub struct CounterLook {
     /// The CPU.
     pub cpu: u32,
-    /// Whether the thread slept before it, rather than computed.
+    /// Whether the thread slept before the reading; otherwise it computed.
     pub slept: bool,
-    /// Counter, clock, counter.
+    /// Readings of counter, clock, counter.
     pub values: [i64; 3],
 }
 
-/// What reads in a row took.
+/// Durations of consecutive reads.
 #[apply(recorded)]
 #[derive(Copy)]
 pub struct Reads {
-    /// How many.
+    /// The number of reads.
     pub count: u32,
-    /// Of the counter.
+    /// The duration of the reads of the counter, in nanoseconds.
     pub counter_ns: u64,
-    /// Of the kernel's clock.
+    /// The duration of the reads of the kernel's clock, in nanoseconds.
     pub clock_ns: u64,
 }
 

@@ -1,11 +1,12 @@
-//! Granularity. Requests may be rounded: lengths observed then lie on a lattice. And wake-ups may
-//! lie on a grid of absolute time. Over either, latenesses are spread evenly, which says how long
-//! the step is about; a lattice has to be found there.
+//! Estimates the granularity of waits. The length of a request may be rounded: observed lengths
+//! then lie on a lattice. Wake-ups may lie on a grid of absolute time. In both cases lateness is
+//! uniformly distributed over a step, which gives the approximate length of the step; the lattice
+//! or grid must then be found near this length.
 //!
 //! Lateness that grows with the length of a wait stretches the lattice of observed lengths, as on a
-//! loaded machine: from these alone a longer step and growing lateness look the same. Requests were
-//! not late: where one more step begins among them is a whole number of steps from where another
-//! one does.
+//! loaded machine. Observed lengths alone do not distinguish a longer step from growing lateness.
+//! The requests do: the distance between two requests at which the rounded length increases is a
+//! multiple of the true step.
 
 use std::iter;
 
@@ -18,56 +19,52 @@ use crate::model::{Granularity, Interval, Steps};
 use crate::statistics::{median, quantile, sorted};
 use crate::trace::{Reference, Wait, WaitRun};
 
-/// Requests of one scale end within this factor of each other.
-/// *Judgement*.
+/// The largest ratio of requests within one scale. *Judgement*.
 const A_SCALE: f64 = 2.0;
-/// Steps of longer waits, where they are others, are at least this many times as long.
-/// *Default*: moves no figure.
+/// The least ratio between different steps of neighbouring scales. *Default*: moves no figure.
 const GROWS: f64 = 1.5;
-/// Steps of two scales that are off by no more than this share are the same.
-/// *Default*: moves no figure.
+/// The largest relative difference between steps of two scales that count as equal. *Default*:
+/// moves no figure.
 const SAME_STEP: f64 = 0.01;
-/// Waits of one scale that tell a step.
-/// *Judgement*.
+/// The least number of waits of one scale for a step. *Judgement*.
 const FEWEST: usize = 16;
-/// Waits of one scale that tell a bound.
-/// *Default*: moves no figure.
+/// The least number of waits of one scale for an upper limit. *Default*: moves no figure.
 const FOR_BOUND: usize = 30;
-/// The share of the latest waits, which are left out: outliers hide a lattice.
+/// The share of waits with the largest lateness that is left out, because outliers hide a lattice.
 /// *Seen*.
 const LATEST: f64 = 0.15;
-/// How many times the distance from the 5th percentile of lateness to its median a step is at most.
-/// Evenly spread latenesses show 0.45 of it. *Computed*.
+/// The largest ratio between a step and the distance from the 5th percentile to the median of
+/// lateness. Uniformly distributed lateness has a distance of 0.45 steps. *Computed*.
 const BOUND: f64 = 4.0;
-/// Standard errors that are added to that distance for a bound: evenly spread, it is known to its
-/// share 1/√n. *Default*: moves no figure.
+/// Standard errors added to this distance for an upper limit; the relative standard error for
+/// uniformly distributed lateness is 1/√n. *Default*: moves no figure.
 const CHANCE: f64 = 2.0;
-/// And at least: noise and outliers make that distance longer.
+/// The least ratio between a step and this distance: noise and outliers increase the distance.
 /// *Computed*.
 const SHORTEST: f64 = 1.0;
-/// Steps of the reference that a step has to be longer than: the reference is a lattice as well.
-/// *Default*: moves no figure.
+/// The least length of a step, in steps of the reference, because the reference has a lattice of
+/// its own. *Default*: moves no figure.
 const OF_REFERENCE: f64 = 4.0;
-/// Concentration of phases up to which they are taken for any phases.
-/// *Judgement*.
+/// The largest concentration of phases that count as uniformly distributed. *Judgement*.
 const ANY_PHASE: f64 = 0.5;
-/// Where waits did not begin at any phase: how many times closer to its lattice the one kind has to
-/// lie than the other. *Default*: moves no figure.
+/// If waits did not begin at uniformly distributed phases: the ratio of the residuals of the two
+/// hypotheses (lattice of lengths, grid of time) at which the better one is chosen. *Default*:
+/// moves no figure.
 const CLOSER: f64 = 3.0;
-/// Waits that a grid is first looked for in, one by one; then in twice as many, as long as they
-/// agree. *Chance*.
+/// The initial number of wake-ups in which a grid is sought; the number doubles while they agree.
+/// *Chance*.
 const A_FEW: usize = 4;
-/// How many times half the interval of a step, over all steps of a chunk, a step has to be longer,
-/// for the number of each to be known. *Chance*.
+/// The least ratio between a step and half the interval of the step, multiplied by the number of
+/// steps in a chunk, at which the number of each step is known. *Chance*.
 const COUNTED: f64 = 3.0;
-/// A wait is shorter than it should be by this share of its length at most: so much the kernel
-/// slews a clock (adjtimex(2)). *Definition*.
+/// The largest relative error of a wait that is too short: the kernel slews a clock by no more
+/// (adjtimex(2)). *Definition*.
 const FAST: f64 = 500e-6;
-/// The share of intervals between wake-ups that are looked at: the longest are those between
-/// questions. *Judgement*.
+/// The share of intervals between wake-ups that is used; the longest intervals lie between scans.
+/// *Judgement*.
 const INTERVALS: f64 = 0.9;
 
-/// Granularity at each scale of lengths, from short to long ones.
+/// Returns the granularity at each scale of lengths, from short to long.
 pub fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
     let scans = runs
         .iter()
@@ -107,8 +104,9 @@ pub fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
     found
 }
 
-/// Steps of longer waits are longer, or the same. What contradicts the scale that is known best is
-/// of too few waits: part of its step, or chance.
+/// Removes contradictions: the step of a longer scale must be equal or longer. Scales that
+/// contradict the most precise scale have too few waits; their result is a fraction of the step, or
+/// chance.
 fn leave_out_contradictions(
     scales: &mut [Steps],
     kind: fn(&mut Steps) -> &mut Option<Granularity>,
@@ -147,23 +145,23 @@ fn leave_out_contradictions(
     }
 }
 
-/// Waits of one scale but the latest, a list for each scan, all in nanoseconds.
+/// The waits of one scale without the latest ones, a list for each scan, all in nanoseconds.
 struct Scale<'a> {
     reference: &'a Reference,
-    /// All of them, the latest too.
+    /// All waits, including the latest ones.
     scans: Vec<&'a [Wait]>,
     waits: usize,
-    /// From the 5th percentile of lateness to its median.
+    /// The distance from the 5th percentile to the median of lateness.
     width: f64,
     requests: Vec<f64>,
     observed: Vec<Vec<f64>>,
-    /// Wake-ups, since the first wait of the scan began.
+    /// Times of wake-ups since the start of the first wait of the scan.
     wakeups: Vec<Vec<f64>>,
-    /// From one wake-up to the next.
+    /// Intervals between consecutive wake-ups.
     intervals: Vec<f64>,
-    /// From the wake-up before to the beginning.
+    /// Intervals from the preceding wake-up to the start of a wait.
     pauses: Vec<f64>,
-    /// From the wake-up before to when it should have been over.
+    /// Intervals from the preceding wake-up to the requested end of a wait.
     due: Vec<f64>,
 }
 
@@ -225,7 +223,7 @@ impl<'a> Scale<'a> {
             };
         }
         let (mut rounding, mut grid) = (self.rounding(), self.grid(self.width));
-        // What is longer than one of the two hides it, where it is known, it can be taken off.
+        // The longer of the two steps hides the shorter one; a known step can be subtracted.
         let rest = rounding.map_or(self.width, |found| self.width_without(found.step));
         if grid.is_none() && rounding.is_some() {
             grid = self.grid(rest);
@@ -259,13 +257,13 @@ impl<'a> Scale<'a> {
         }
     }
 
-    /// The step of requests: that of the lengths that were observed, or less by what lateness may
-    /// have grown with length.
+    /// Returns the step of the rounding of requests: the step of the observed lengths, or a shorter
+    /// one if lateness grows with length.
     fn rounded(&self, found: Lattice, several: bool) -> Granularity {
         let Granularity::Step(seen) = self.step(found, several) else {
             return self.step(found, several);
         };
-        // The latest are those whose requests were just too long for a step less.
+        // The latest waits are those whose requests slightly exceed a multiple of the step.
         let each = |of: &dyn Fn(&Wait) -> f64| -> Vec<Vec<f64>> {
             self.scans
                 .iter()
@@ -291,14 +289,14 @@ impl<'a> Scale<'a> {
         Granularity::Step(Interval::with_ends(found.step, ends))
     }
 
-    /// The steps that spread latenesses so widely.
+    /// The range of steps that would cause this width of the distribution of lateness.
     fn candidates(&self, width: f64) -> std::ops::RangeInclusive<f64> {
         (SHORTEST * width)
             .max(OF_REFERENCE * self.reference.uncertainty_ns())
             .max(f64::MIN_POSITIVE)..=BOUND * width
     }
 
-    /// The lattice of lengths.
+    /// Returns the lattice of lengths.
     fn rounding(&self) -> Option<Lattice> {
         let step = largest(&self.observed, self.candidates(self.width), CONCENTRATED)?;
         let found =
@@ -306,16 +304,16 @@ impl<'a> Scale<'a> {
         any_phase(&self.requests, found.step).then_some(found)
     }
 
-    /// The grid of instants: first of intervals between wake-ups, then of more and more wake-ups
-    /// together.
+    /// Returns the grid of absolute time: first from intervals between wake-ups, then from
+    /// sequences of wake-ups of growing length.
     fn grid(&self, width: f64) -> Option<Lattice> {
         let candidates = self.candidates(width);
-        // Over longer ones more frequencies than are looked at would have to be.
+        // Longer sequences would require too many frequencies.
         let longest =
             quantile(&sorted(&self.intervals), INTERVALS)?.min(longest_span(*candidates.start()));
         let mut intervals = vec![self.intervals.clone()];
         intervals[0].retain(|interval| *interval <= longest);
-        // What an interval is off by is what two wake-ups are off by.
+        // The phase of an interval has the errors of two wake-ups.
         let step = largest(&intervals, candidates, CONCENTRATED * CONCENTRATED)?;
         let mut found = fitted(&intervals, step).map(|fit| Lattice {
             concentration: fit.concentration.sqrt(),
@@ -325,7 +323,7 @@ impl<'a> Scale<'a> {
         for size in iter::successors(Some(A_FEW), |size| (*size < most).then_some(2 * size)) {
             let chunks = self.wakeups.iter().flat_map(|wakeups| wakeups.chunks(size));
             let chunks: Vec<Vec<f64>> = chunks.map(<[f64]>::to_vec).collect();
-            // Over this many steps the number of each has to be known.
+            // The number of each step must be known over the whole chunk.
             if COUNTED * found.half * span(&chunks) > found.step.powi(2) {
                 break;
             }
@@ -338,22 +336,23 @@ impl<'a> Scale<'a> {
             .filter(|found| found.concentration >= CONCENTRATED && any_phase(&self.due, found.step))
     }
 
-    /// How widely latenesses are spread by what is not rounding to this step.
+    /// Returns the width of the distribution of lateness without the effect of rounding to this
+    /// step.
     fn width_without(&self, step: f64) -> f64 {
         let off = sorted(residuals(&self.observed, step));
         quantile(&off, 0.5).unwrap_or(0.0) - quantile(&off, 0.05).unwrap_or(0.0)
     }
 }
 
-/// Whether something came at any phase of a step: only then does it matter that something else did
-/// not.
+/// Returns whether the phases of values are uniformly distributed over a step. Only then is a
+/// concentration of the other phases significant.
 fn any_phase(values: &[f64], step: f64) -> bool {
     concentration(&[values.to_vec()], step) <= ANY_PHASE
 }
 
-/// The shortest and the longest step that explains which requests got which number of steps of
-/// about `step`; lists for each process. `None` where none does, or where fewer than two steps
-/// begin among them.
+/// Returns the shortest and the longest step that explain which requests were rounded to which
+/// multiple of about `step`; the lists are per process. `None` if no step does, or if fewer than
+/// two multiples begin within the requests.
 pub fn admissible(requests: &[Vec<f64>], observed: &[Vec<f64>], step: f64) -> Option<[f64; 2]> {
     let mut waits: Vec<(f64, i64)> = Vec::new();
     let mut first = None;
@@ -363,7 +362,8 @@ pub fn admissible(requests: &[Vec<f64>], observed: &[Vec<f64>], step: f64) -> Op
         let Some(over) = median(both().map(|(request, number)| request / step - number)) else {
             continue;
         };
-        // A process that is late by more than half a step has other numbers, all by as much.
+        // In a process that is late by more than half a step, all multiples are shifted by the same
+        // number.
         let shift = (over - *first.get_or_insert(over)).round();
         waits.extend(both().map(|(request, number)| (*request, (number + shift) as i64)));
     }
@@ -387,12 +387,13 @@ pub fn admissible(requests: &[Vec<f64>], observed: &[Vec<f64>], step: f64) -> Op
     (shortest <= longest).then_some([shortest.max(0.0), longest])
 }
 
-/// Between which requests, sorted, those end that get so many steps and those begin that get more:
-/// where the fewest lie on the wrong side. Where any do, some were late by a whole step, and the
-/// next one to the boundary may be as well.
+/// Returns the two neighbouring requests, in sorted order, between which the multiple `number` ends
+/// and the next one begins: the boundary with the fewest contradictions. If there are
+/// contradictions, some waits were late by a whole step; the request next to the boundary may be
+/// one of them.
 fn boundary(waits: &[(f64, i64)], number: i64) -> Option<[f64; 2]> {
     let more = |wait: &(f64, i64)| wait.1 > number;
-    // To begin with all lie above.
+    // At first all waits lie above the boundary.
     let all = waits.iter().filter(|wait| !more(wait)).count();
     let wrong: Vec<usize> = waits
         .iter()

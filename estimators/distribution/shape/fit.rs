@@ -1,62 +1,62 @@
-//! Fitting laws to the shares of samples by level, and to what batches know of how much a call
-//! varies.
+//! Fits model distributions to the shares of samples at each level and to the moments of the cost
+//! of a call that batches show.
 
 use super::law::Law;
 use crate::distribution::cells::{Cells, Cluster};
 use crate::distribution::moments::Moments;
 
-/// What the shares by level may be off by beyond chance: phases are never quite random, and no law
-/// is quite true. *Judgement*.
+/// Error of the modelled shares besides chance, because phases are not perfectly random and no
+/// model distribution is exact. *Judgement*.
 const MODEL_ERROR: f64 = 0.003;
-/// The least share of samples in the window for which what batches show applies to it.
-/// *Default*: moves no figure; batches hold all clusters.
+/// The least share of samples in the main cluster for which the moments from batches apply to this
+/// cluster. *Default*: moves no figure; batches hold all clusters.
 const ALONE: f64 = 0.98;
-/// A variance of calls below this, in squared steps, moves no figure.
-/// *Judgement*.
+/// Variances of the cost of a call below this, in squared steps, change no result. *Judgement*.
 const STEADY: f64 = 1e-3;
-/// A blur has to lower the misfit by this much: twice its parameters, as Akaike has it. It cannot
-/// be negative, so that chance alone would always find some. *Chance*.
+/// The least decrease of the misfit for which a model with blur is chosen: two for each of its two
+/// parameters (Akaike information criterion). A blur cannot be negative, so chance alone would
+/// always produce some. *Chance*.
 const EARNED: f64 = 4.0;
-/// A misfit that falls by less than this has fallen: what counts are some units.
-/// *Numerical*.
+/// Decreases of the misfit below this count as none, because only differences of several units
+/// matter. *Numerical*.
 const WORTH: f64 = 0.02;
-/// Rounds of the coordinate search.
-/// *Numerical*.
+/// The largest number of rounds of the coordinate search. *Numerical*.
 const ROUNDS: usize = 40;
-/// Strides that are shorter than this part of a step end it.
-/// *Numerical*: less than half of `MODEL`.
+/// The search ends when all strides are shorter than this, in steps. *Numerical*: less than half of
+/// `MODEL`.
 const FINEST: f64 = 2e-3;
-/// What batches tell of the variance is where a search begins, if it is known as well as this, in
-/// steps squared. *Numerical*.
+/// The largest standard error of the variance from batches, in squared steps, with which a search
+/// starts from this variance. *Numerical*.
 const WELL_KNOWN: f64 = 0.1;
-/// A smaller variance of levels, in steps squared, beyond what steps add, says nothing of the
-/// skewness. *Numerical*.
+/// The least variance of levels, in squared steps, in excess of the variance due to quantisation,
+/// that allows an estimate of the skewness. *Numerical*.
 pub const VARIES: f64 = 0.05;
-/// A law with a smaller variance, in steps squared, has no skewness that shows.
-/// *Judgement*.
+/// The skewness of a model distribution with a smaller variance, in squared steps, is not
+/// observable. *Judgement*.
 const NO_VARIANCE: f64 = 1e-4;
-/// The least share of samples in a second peak from which a search begins.
-/// *Default*: moves no figure.
+/// The least share of samples in a second peak from which a search begins. *Default*: moves no
+/// figure.
 const PEAK: f64 = 0.01;
-/// Where nothing tells the skewness: costs come on top of a floor, so they are skewed to the right,
-/// by this, and to within this. *Judgement*: between a normal law (0) and a tail (2).
+/// Prior mean and standard deviation of the skewness, used if the samples do not determine it.
+/// Costs have a lower limit, so their distribution is skewed to the right. *Judgement*: between a
+/// normal distribution (0) and an exponential one (2).
 const USUAL_SKEWNESS: (f64, f64) = (1.0, 0.7);
 
-/// The least deviation from which a search for two costs begins, in steps: two in one place could
-/// not move apart. *Numerical*.
+/// The least standard deviation from which a search for two costs begins, in steps: the search
+/// could not separate two equal costs. *Numerical*.
 const LEAST_APART: f64 = 0.05;
 
-/// A law, and how badly it fits: a sum of squared errors, each over its variance.
+/// A model distribution and its misfit: the sum of squared errors, each divided by its variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
     pub law: Law,
     pub misfit: f64,
 }
 
-/// Which parameters of a law a search moves.
+/// The initial stride of the search in each parameter; 0 keeps a parameter fixed.
 type Strides = [f64; 6];
 
-/// What a law is held against.
+/// The samples to which model distributions are fitted.
 pub struct Data<'a> {
     cluster: &'a Cluster,
     moments: Moments,
@@ -65,11 +65,12 @@ pub struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// `None` where samples are too scattered for laws. `moments` are those of a call, in steps.
+    /// `None` if the samples are too scattered for a model distribution. `moments` are the moments
+    /// of the cost of a call, in steps.
     pub fn new(cells: &'a Cells, moments: Moments) -> Option<Self> {
         let cluster = cells.main.as_ref()?;
         let samples = cells.samples() * cluster.mass();
-        // Batches hold what lies outside as well.
+        // Batches include calls outside the main cluster.
         let moments = if cluster.mass() >= ALONE {
             moments
         } else {
@@ -86,7 +87,8 @@ impl<'a> Data<'a> {
         })
     }
 
-    /// One cost that varies around one place.
+    /// Fits a single cost, constant or with a unimodal distribution, whichever explains the samples
+    /// better.
     pub fn one(&self) -> Fit {
         let (mean, variance, skewness) = self.seen();
         let known = self.moments.skewness.map(|(skewness, _)| skewness);
@@ -100,11 +102,12 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// A single cost that does not vary, where it explains all there is and nothing says that it
-    /// varies: no other law would say anything else.
+    /// Fits a single constant cost. `None` unless it explains all samples and the batches show no
+    /// variation; every other model would then give the same result.
     pub fn constant(&self) -> Option<Fit> {
         let [mean, second, _] = self.cluster.moments();
-        // Phases make at most two levels of it, and a quarter of a squared step.
+        // A constant cost shows at no more than two levels, with a variance of at most a quarter of
+        // a squared step.
         let (variance, error) = self.moments.variance;
         let steady = error.is_finite() && variance + 2.0 * error < STEADY && second < 0.26;
         steady
@@ -112,7 +115,7 @@ impl<'a> Data<'a> {
             .filter(|fit| fit.misfit < EARNED)
     }
 
-    /// The fit without the part of the misfit that rests on the usual skewness.
+    /// Returns the fit with the contribution of the prior skewness subtracted from the misfit.
     pub fn without_usual_skewness(&self, fit: Fit) -> Fit {
         let usual = if self.moments.skewness.is_none() {
             self.skewness_misfit(&fit.law)
@@ -125,7 +128,7 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Two costs that do not vary, and two that do.
+    /// Fits two constant costs, and two costs with blur.
     pub fn two(&self) -> [Fit; 2] {
         let (mean, variance, skewness) = self.seen();
         let skewness = self
@@ -140,7 +143,7 @@ impl<'a> Data<'a> {
             .flatten()
             .map(|start| self.search(start, [0.1, 0.1, 0.05, 0.0, 0.0, 0.0]));
         let sharp = best(sharp).unwrap_or_else(|| self.fit(by_moments));
-        // Half of the variation within each of them.
+        // Assign half of the variance to the blur of each cost.
         let half = Law::two(mean, (variance / 2.0).sqrt().max(LEAST_APART), skewness);
         let half = Law {
             normal: (variance / 2.0).sqrt(),
@@ -151,8 +154,9 @@ impl<'a> Data<'a> {
         [sharp, best(blurred).unwrap_or(sharp)]
     }
 
-    /// Mean, variance and skewness of what lies in the window, without what steps add on average;
-    /// the variance that batches tell where theirs is known better.
+    /// Returns mean, variance and skewness of the samples in the main cluster, corrected for the
+    /// mean variance due to quantisation. The variance from batches is used if it is known
+    /// precisely.
     fn seen(&self) -> (f64, f64, f64) {
         let [mean, second, third] = self.cluster.moments();
         let seen = (second - 1.0 / 6.0).max(0.0);
@@ -170,7 +174,7 @@ impl<'a> Data<'a> {
         (mean, variance.max(0.0), skewness)
     }
 
-    /// Two costs at the two highest levels that are apart, where there are such.
+    /// Returns two costs at the two highest separate peaks; `None` if there is only one peak.
     fn two_peaks(&self) -> Option<Law> {
         let shares = &self.cluster.shares;
         let peak = |number: &usize| {
@@ -213,8 +217,9 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Coordinate search from here with shrinking strides for the two places, the weight, the
-    /// normal blur, the tail, and the tail at the cost of the blur.
+    /// Coordinate search from `start` with shrinking strides. The parameters are the two locations,
+    /// the weight, the standard deviation of the normal blur, the mean of the tail, and the mean of
+    /// the tail at constant variance.
     fn search(&self, start: Law, mut strides: Strides) -> Fit {
         let mut best = self.fit(start);
         for _ in 0..ROUNDS {
@@ -252,8 +257,8 @@ impl<'a> Data<'a> {
             self.cluster.shares.iter().zip(&self.variances).enumerate()
         {
             let here = law.integral(self.cluster.first + number as f64 + 1.0);
-            // The mean of the cumulative distribution over this cell, less that over the one
-            // before.
+            // The mean of the cumulative distribution over this cell, minus its mean over the
+            // preceding cell.
             let expected = here - 2.0 * before[1] + before[0];
             sum += (expected - share).powi(2) / variance;
             before = [before[1], here];
@@ -275,7 +280,7 @@ impl<'a> Data<'a> {
     fn skewness_misfit(&self, law: &Law) -> f64 {
         let (skewness, uncertainty) = self.moments.skewness.unwrap_or(USUAL_SKEWNESS);
         let variance = law.variance();
-        // A variance that does not show has no skewness that could.
+        // If the variance is not observable, the skewness is not observable either.
         if variance > NO_VARIANCE {
             ((law.third() / variance.powf(1.5) - skewness) / uncertainty).powi(2)
         } else {
@@ -295,7 +300,8 @@ fn moved(mut law: Law, parameter: usize, delta: f64) -> Law {
         1 => law.place[1] += delta,
         2 => law.weight = (law.weight + delta).clamp(0.001, 0.999),
         3 => law.normal = (law.normal + delta).max(0.0),
-        // The mean stays where it is, and with the last the variance as well.
+        // Parameters 4 and 5 keep the mean of the distribution; parameter 5 also keeps the
+        // variance.
         5 => {
             let blur = law.normal.hypot(law.tail);
             let tail = (law.tail + delta).clamp(0.0, blur);

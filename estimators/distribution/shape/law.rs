@@ -1,27 +1,27 @@
-//! The laws that costs of single invocations are taken to follow, in steps of the clock that shows
-//! them: one or two costs, each blurred by a normal law and by an exponential tail.
+//! Model distributions of the cost of single invocations, in steps of the clock that measures them:
+//! a mixture of one or two costs, each convolved with a normal and an exponential distribution.
 
 use statrs::function::erf::erfc;
 
-/// One cost or two, with the same blur.
+/// A mixture of one or two costs with a common blur.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
-    /// Where the two costs begin: the mean of each lies a tail above.
+    /// Locations of the two costs. The mean of each component is its location plus `tail`.
     pub place: [f64; 2],
-    /// The share of the second.
+    /// The share of the second cost.
     pub weight: f64,
-    /// Standard deviation of the normal blur.
+    /// Standard deviation of the normal distribution.
     pub normal: f64,
-    /// Mean of the exponential tail.
+    /// Mean of the exponential distribution.
     pub tail: f64,
 }
 
-/// A blur shorter than this part of a step, or of the other blur, does not show: the closed form
-/// with it would cancel. *Numerical*.
+/// A blur shorter than this share of a step, or of the other blur, is ignored, because the closed
+/// form would suffer from cancellation. *Numerical*.
 const NO_BLUR: f64 = 0.02;
 
 impl Law {
-    /// A single cost that does not vary.
+    /// A single constant cost.
     pub fn constant(place: f64) -> Self {
         Self {
             place: [place; 2],
@@ -31,11 +31,11 @@ impl Law {
         }
     }
 
-    /// One cost of this mean, standard deviation and skewness, which is kept between 0 (normal) and
-    /// 2 (a tail).
+    /// A single cost with the given mean, standard deviation and skewness. The skewness is limited
+    /// to the range from 0 (normal) to 2 (exponential).
     pub fn one(mean: f64, deviation: f64, skewness: f64) -> Self {
-        // The third central moment of a normal law with an exponential tail is twice the cube of
-        // the tail.
+        // The third central moment of the sum of a normal and an exponential variable is twice the
+        // cube of the mean of the exponential one.
         let tail = deviation * (skewness.clamp(0.0, 2.0) / 2.0).cbrt();
         let normal = (deviation * deviation - tail * tail).max(0.0).sqrt();
         Self {
@@ -46,7 +46,7 @@ impl Law {
         }
     }
 
-    /// Two costs of this mean, standard deviation and skewness together.
+    /// Two constant costs whose mixture has the given mean, standard deviation and skewness.
     pub fn two(mean: f64, deviation: f64, skewness: f64) -> Self {
         // skewness = (1 − 2w) / √(w (1 − w)) for the weight w of the more expensive one.
         let weight = 0.5 - skewness / (2.0 * (4.0 + skewness * skewness).sqrt());
@@ -78,7 +78,7 @@ impl Law {
         weight * (1.0 - weight) * (1.0 - 2.0 * weight) * apart.powi(3) + 2.0 * self.tail.powi(3)
     }
 
-    /// The same elsewhere.
+    /// The same distribution, shifted by `by` steps.
     pub fn shifted(self, by: f64) -> Self {
         Self {
             place: self.place.map(|place| place + by),
@@ -86,12 +86,12 @@ impl Law {
         }
     }
 
-    /// The share of costs up to `level`.
+    /// The cumulative distribution function: the share of costs up to `level`.
     pub fn cumulative(&self, level: f64) -> f64 {
         self.of_both(|place| self.blurred(level - place).0)
     }
 
-    /// The integral of that share from far below to `level`.
+    /// The integral of the cumulative distribution function up to `level`.
     pub fn integral(&self, level: f64) -> f64 {
         self.of_both(|place| self.blurred(level - place).1)
     }
@@ -105,7 +105,8 @@ impl Law {
         }
     }
 
-    /// Cumulative share and its integral at `above` a single place.
+    /// The cumulative distribution function of one blurred cost, and its integral, at a distance of
+    /// `above` from the location.
     fn blurred(&self, above: f64) -> (f64, f64) {
         let least = NO_BLUR.max(NO_BLUR * (self.normal + self.tail));
         let (normal, tail) = (self.normal, self.tail);
@@ -126,8 +127,8 @@ impl Law {
         if tail < least {
             return (share, integral);
         }
-        // With an exponential tail the density is (share before − share after) over its mean: so
-        // both follow.
+        // With an exponential tail, the density is the difference of the cumulative distributions
+        // without and with the tail, divided by the mean of the tail; this gives both results.
         let later = if normal < least {
             if above < 0.0 {
                 0.0
@@ -137,7 +138,8 @@ impl Law {
         } else {
             let ratio = normal / tail;
             let shift = above / normal - ratio;
-            // Far below, the product of a huge and a tiny number; there it is all but nothing.
+            // Far below the location this is the product of a huge and a tiny number; the result is
+            // almost zero.
             let exponent = ratio * ratio / 2.0 - above / tail;
             let product = if shift < -7.0 {
                 0.0
@@ -150,9 +152,9 @@ impl Law {
     }
 }
 
-/// The standard normal law.
+/// The standard normal cumulative distribution function.
 fn standard(x: f64) -> f64 {
-    /// So far out nothing is left that a sum with one would show.
+    /// Beyond this many standard deviations, the remaining probability is lost in a sum with 1.
     /// *Computed*: erfc(8.3 / √2) / 2 is below 2⁻⁵³.
     const OUTSIDE: f64 = 8.3;
     if x.abs() > OUTSIDE {

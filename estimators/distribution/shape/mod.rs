@@ -1,13 +1,15 @@
-//! The distribution of single invocations, seen through a reference that moves in steps.
+//! Estimates the distribution of the cost of single invocations, measured with a reference clock
+//! that moves in steps.
 //!
-//! With steps of length `s` and a random phase, an invocation of length `x` shows as one of the two
-//! neighbouring multiples of `s`, the nearer one more often. Counted in steps, the share of samples
-//! at or below level `k` is then exactly the mean of the cumulative distribution `F` over the cell
-//! `[k, k + 1]`. So quantised samples tell cell means of `F`, without bias, however coarse the
-//! reference is. What `F` does inside a cell they do not tell; there a law is taken that explains
-//! all cells: one cost that varies, or two. Where neither does, `F` is interpolated between the
-//! middles of the cells. Which laws explain them too is told beside: what cannot be told belongs
-//! into the interval.
+//! With steps of length `s` and a random phase, an invocation of length `x` is measured as one of
+//! the two neighbouring multiples of `s`, more often as the nearer one. In units of steps, the
+//! share of samples at or below level `k` is exactly the mean of the cumulative distribution
+//! function `F` over the cell `[k, k + 1]`. So quantised samples give the means of `F` over cells
+//! without bias, however coarse the reference is. They do not give the values of `F` inside a cell.
+//! Inside cells, a model distribution that explains all cells is used: one cost with variation, or
+//! two costs. If neither explains the samples, `F` is interpolated between the centres of the
+//! cells. All other models that also explain the samples are reported, because the interval of the
+//! result must include what the samples do not determine.
 
 mod fit;
 mod law;
@@ -21,58 +23,58 @@ use crate::distribution::cells::{Cells, Cluster, core_moments};
 use crate::distribution::moments::Moments;
 use crate::statistics::{bisected, mean};
 
-/// What the distribution of single invocations is taken for.
+/// The model chosen for the distribution of single invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LawKind {
-    /// One cost that varies, or does not.
+    /// One cost, constant or with variation.
     One,
-    /// Two costs that do not vary.
+    /// Two constant costs.
     Two,
-    /// Two costs, each of which varies.
+    /// Two costs with variation.
     Blurred,
-    /// Neither: interpolated.
+    /// No model: the distribution is interpolated.
     Free,
 }
 
-/// The kinds that have a law, in the order of the fits.
+/// The kinds with a model distribution, in the order of the fits.
 const LAWS: [LawKind; KINDS] = [LawKind::One, LawKind::Two, LawKind::Blurred];
-/// How many of them there are.
+/// The number of kinds with a model distribution.
 const KINDS: usize = 3;
-/// Their parameters: place, normal blur, tail; two places and a weight; all of these.
-/// *Computed*: counted.
+/// The number of parameters of each kind: location, normal blur and tail; two locations and a
+/// weight; all five. *Computed*: counted.
 const PARAMETERS: [f64; KINDS] = [3.0, 3.0, 5.0];
-/// What a parameter costs where laws are asked whether they do as well: by so much more than chance
-/// it has to lower the misfit (Akaike). *Chance*.
+/// The decrease of the misfit that chance alone gives for each parameter (Akaike information
+/// criterion), used when models are compared. *Chance*.
 const CHANCE: f64 = 2.0;
-/// A law that is worse by less than this, parameters paid, explains the samples as well: twice the
-/// logarithm of 20. *Chance*.
+/// A model whose misfit, with the penalty for parameters, is worse by less than this explains the
+/// samples equally well: twice the logarithm of 20. *Chance*.
 const AS_GOOD: f64 = 6.0;
-/// Processes whose evidence against a law counts in full.
-/// *Judgement*: no law is quite true.
+/// The number of processes whose evidence against a model counts in full. *Judgement*: no model is
+/// exact.
 const MOST_EVIDENCE: f64 = 5.0;
-/// A variance in squared steps from which on interpolation is as good as a law.
-/// *Computed*: steps add a sixth, a twelfth of it.
+/// The variance, in squared steps, above which interpolation is as good as a model. *Computed*:
+/// steps add a sixth, a twelfth of it.
 pub const FINE: f64 = 2.0;
-/// Samples that a share is counted from; with fewer it is taken from the density.
-/// *Chance*: known to 13 %.
+/// The least number of samples from which a share is counted; with fewer samples the share is
+/// computed from the density. *Chance*: known to 13 %.
 const FEWEST_WITHIN: f64 = 60.0;
-/// What a parameter costs in every process where one law is chosen: half as much again. Two costs
-/// pay for one parameter more than they have. *Judgement*.
+/// The penalty for each parameter in each process when the model is chosen: 1.5 times the Akaike
+/// penalty. Two constant costs pay for one more parameter than they have. *Judgement*.
 const PRICE: f64 = 3.0;
-/// What two costs have to explain besides, over all processes.
+/// The additional decrease of the misfit, over all processes, that is required of two costs.
 /// *Default*: moves no figure; a factor of 150 in likelihood.
 const EVIDENCE: f64 = 10.0;
-/// A law explains the samples where its misfit is at most this many times what there is to be
-/// explained. *Default*: moves no figure.
+/// A model explains the samples if its misfit is at most this many times the expected misfit.
+/// *Default*: moves no figure.
 const MOST_MISFIT: f64 = 4.0;
-/// What the place of a law is off by, in steps, beyond chance.
-/// *Judgement*: no law is quite true.
+/// Standard error of the location of a model distribution, in steps, besides chance. *Judgement*:
+/// no model is exact.
 const MODEL: f64 = 0.005;
-/// What interpolation within a cell is off by, in steps, as a standard deviation: at most 0.09 for
-/// a single cost; more for two in one cell. *Computed*.
+/// Standard deviation of the error of interpolation within a cell, in steps: at most 0.09 for a
+/// single cost; larger for two costs in one cell. *Computed*.
 const INTERPOLATION: f64 = 0.1;
 
-/// What the samples of one process may be taken for.
+/// The models fitted to the samples of one process.
 #[derive(Clone, Debug)]
 pub struct Fits {
     step: f64,
@@ -81,18 +83,19 @@ pub struct Fits {
     laws: Option<[Fit; KINDS]>,
 }
 
-/// What the samples of all processes together are taken for.
+/// The model chosen for the samples of all processes together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agreed {
-    /// The kind that explains most for its parameters.
+    /// The kind with the best penalised misfit.
     pub kind: LawKind,
-    /// Others that explain as much.
+    /// Other kinds that explain the samples equally well.
     pub as_well: Vec<LawKind>,
 }
 
 impl Fits {
-    /// From samples in ticks of a timer that moves in steps of `step` ticks; `moments` are those of
-    /// an invocation, in steps, `fitted` what of them laws have to have. `None` without samples.
+    /// Fits all models to samples in ticks of a timer that moves in steps of `step` ticks.
+    /// `moments` are the moments of the cost of an invocation, in steps; `fitted` are the moments
+    /// that the models are fitted to. `None` without samples.
     pub fn from_samples(
         samples: &[i64],
         step: f64,
@@ -115,7 +118,7 @@ impl Fits {
         })
     }
 
-    /// What all processes agree on.
+    /// Chooses the model that explains the samples of all processes.
     pub fn agreed(all: &[Self]) -> Agreed {
         let laws: Option<Vec<&[Fit; KINDS]>> = all.iter().map(|fits| fits.laws.as_ref()).collect();
         let Some(laws) = laws.filter(|laws| !laws.is_empty()) else {
@@ -130,7 +133,7 @@ impl Fits {
         let score = |kind: LawKind, price: f64| {
             misfits[kind as usize] + price * processes * PARAMETERS[kind as usize]
         };
-        // Two costs only where they explain more than one does.
+        // Two costs are chosen only if they explain more than one cost does.
         let price = |kind: LawKind| {
             score(kind, PRICE)
                 + if kind == LawKind::One {
@@ -154,10 +157,10 @@ impl Fits {
             };
         }
         let others = LAWS.into_iter().filter(|kind| *kind != best);
-        // No law is quite true: what many processes hold against one is not evidence for another.
+        // No model is exact: a misfit in many processes is not evidence for another model.
         let as_good = AS_GOOD * (processes / MOST_EVIDENCE).max(1.0);
         let as_well = others.filter(|kind| score(*kind, CHANCE) < score(best, CHANCE) + as_good);
-        // Where it shows in many steps no law is needed.
+        // If the variation extends over many steps, no model is needed.
         let free = all.iter().all(|fits| {
             fits.cells
                 .main
@@ -170,8 +173,9 @@ impl Fits {
         }
     }
 
-    /// What is left open by what all processes show, whatever law it follows, `reach` in ticks.
-    /// `None` where calls vary by so many steps that they show themselves.
+    /// Returns the range of results that the samples of all processes allow under any distribution;
+    /// `reach` is in ticks. `None` if the cost varies over so many steps that the samples show the
+    /// distribution directly.
     pub fn open(all: &[Self], reach: f64) -> Option<Open> {
         let step = all.first()?.step;
         let shown: Vec<ShownCalls> = all.iter().filter_map(Self::shown_calls).collect();
@@ -195,7 +199,7 @@ impl Fits {
         })
     }
 
-    /// The distribution, if it is of this kind.
+    /// Returns the distribution under the given kind of model.
     pub fn shape(&self, kind: LawKind) -> Shape {
         let law = self
             .laws
@@ -225,31 +229,31 @@ impl Fits {
     }
 }
 
-/// The distribution of single invocations, in ticks of the timer that shows them.
+/// The distribution of single invocations, in ticks of the timer that measures them.
 #[derive(Clone, Debug)]
 pub struct Shape {
     step: f64,
     cells: Rc<Cells>,
     law: Option<Law>,
-    /// Laws of the clusters apart from the main one, by their place.
+    /// Model distributions of the clusters other than the main one, by their location.
     others: Vec<(usize, Law)>,
 }
 
-/// What a distribution is, in ticks.
+/// Summary of a distribution, in ticks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Described {
-    /// The costs there are, each with its share of all invocations, the least first. Empty where
-    /// they are no costs of which each varies around one place.
+    /// The location of each mode with its share of all invocations, in ascending order. Empty if
+    /// the distribution is interpolated.
     pub modes: Vec<(f64, f64)>,
-    /// Standard deviation around that of them that holds the median; of all but the rare ones where
-    /// there are none.
+    /// Standard deviation around the mode that holds the median. Without modes, the standard
+    /// deviation of all invocations except rare interruptions.
     pub deviation: f64,
-    /// The share of invocations far above all others.
+    /// The share of invocations far above all other invocations.
     pub rare: f64,
 }
 
 impl Shape {
-    /// How far the median lies above the mean of the cluster that holds it, in ticks.
+    /// The distance of the median from the mean of its cluster, in ticks.
     pub fn above_main(&self) -> Option<f64> {
         Some(self.median() - self.cells.main.as_ref()?.moments()[0] * self.step)
     }
@@ -259,16 +263,16 @@ impl Shape {
         self.quantile(0.5)
     }
 
-    /// The cost that this share of invocations does not exceed, in ticks.
+    /// The cost, in ticks, that the given share of invocations does not exceed.
     pub fn quantile(&self, probability: f64) -> f64 {
         let levels = &self.cells.levels;
-        // A sample lies within a step of its cost.
+        // A sample differs from its cost by less than one step.
         let all = (levels[0] - 1.0, levels[levels.len() - 1] + 1.0);
         let (_, high) = bisected(all, 64, |level| self.share_below(level) < probability);
         high * self.step
     }
 
-    /// The same by interpolation, whatever the law: for what lies far out.
+    /// The same quantile by interpolation, without a model: for quantiles far in the tail.
     pub fn interpolated_quantile(&self, probability: f64) -> f64 {
         Self {
             law: None,
@@ -277,17 +281,20 @@ impl Shape {
         .quantile(probability)
     }
 
-    /// The mean of all but the rare interruptions, in ticks. Quantisation does not move it.
+    /// The mean of all invocations except rare interruptions, in ticks. Quantisation does not bias
+    /// it.
     pub fn core_mean(&self) -> f64 {
         mean(self.cells.core()).unwrap_or(0.0) * self.step
     }
 
-    /// The variance of all but the rare interruptions, in ticks squared, quantisation included.
+    /// The variance of all invocations except rare interruptions, in squared ticks, including the
+    /// variance due to quantisation.
     pub fn core_variance(&self) -> f64 {
         core_moments(&self.cells)[0] * self.step * self.step
     }
 
-    /// The third central moment over the second, of all but the rare interruptions, in ticks.
+    /// The third central moment divided by the second, of all invocations except rare
+    /// interruptions, in ticks.
     pub fn skewness_length(&self) -> f64 {
         let [second, third] = core_moments(&self.cells);
         if second > 0.0 {
@@ -297,24 +304,24 @@ impl Shape {
         }
     }
 
-    /// The share of invocations that are rare interruptions, far above all others.
+    /// The share of invocations that are rare interruptions, far above all other invocations.
     pub fn rare(&self) -> f64 {
         1.0 - self.cells.core().len() as f64 / self.cells.samples()
     }
 
-    /// What the median may be off by, in ticks, as a standard deviation: no law is quite true, and
-    /// where none explains the samples it rests on interpolation.
+    /// Standard deviation of the model error of the median, in ticks: no model is exact, and
+    /// without a model the median is interpolated.
     pub fn model_uncertainty(&self) -> f64 {
         if self.law.is_some() {
             return MODEL * self.step;
         }
         let median = self.median() / self.step;
-        // The steeper the distribution, the more depends on where in the cell it rises.
+        // The steeper the distribution, the more the median depends on its shape inside the cell.
         let rise = self.cells.interpolated(median + 0.5) - self.cells.interpolated(median - 0.5);
         INTERPOLATION * self.step * (2.0 * rise).min(1.0)
     }
 
-    /// The share of invocations within `reach` ticks of the median, both ends included.
+    /// The share of invocations within `reach` ticks of the median, limits included.
     pub fn share_within(&self, reach: f64) -> f64 {
         let (median, reach) = (self.median() / self.step, reach / self.step);
         let slack = self.slack();
@@ -325,8 +332,9 @@ impl Shape {
         if self.law.is_some() || share * samples >= nearest {
             return share.clamp(1.0 / samples, 1.0);
         }
-        // Too few to count: the density around the median, from as far as its nearest samples lie
-        // (Loftsgaarden and Quesenberry, Ann. Math. Stat. 36, 1965), times the reach.
+        // Too few samples to count: multiply `reach` by the density around the median, estimated
+        // from the distance of the nearest samples (Loftsgaarden and Quesenberry, Ann. Math. Stat.
+        // 36, 1965).
         let around =
             |reach: f64| self.share_below(median + reach) - self.share_below(median - reach);
         let all = (
@@ -337,7 +345,7 @@ impl Shape {
         ((nearest - 1.0) / samples * reach / high).clamp(f64::EPSILON, 1.0)
     }
 
-    /// What it is, in ticks.
+    /// Returns the summary of the distribution, in ticks.
     pub fn described(&self) -> Described {
         let rare = self.rare();
         let (Some(law), Some(main)) = (self.law, &self.cells.main) else {
@@ -366,11 +374,10 @@ impl Shape {
         }
     }
 
-    /// How far a single cost may lie from its fitted place, in steps. A smooth distribution needs
-    /// none.
+    /// The largest distance of a single cost from its fitted location, in steps; 0 for a smooth
+    /// distribution.
     fn slack(&self) -> f64 {
-        /// What a fitted place is off by.
-        /// *Default*: moves no figure.
+        /// Error of a fitted location, in steps. *Default*: moves no figure.
         const PLACE: f64 = 0.03;
         self.law
             .filter(|law| law.tail + law.normal < PLACE)
@@ -386,7 +393,8 @@ impl Shape {
         }
     }
 
-    /// Within a cluster; the main one is told by its law, each other one as a single cost.
+    /// The cumulative distribution at `level` within a cluster. The main cluster follows `law`;
+    /// each other cluster is one cost.
     fn of_clusters(&self, law: &Law, level: f64) -> Option<f64> {
         let main = self.cells.main.as_ref()?;
         if main.window().contains(&level) {
