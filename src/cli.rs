@@ -50,22 +50,22 @@ pub struct Cli {
     /// When to colour what is printed
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub color: Colour,
-    /// Without a command.
+    /// The arguments of the short answer.
     #[command(flatten)]
     pub answer: AnswerArgs,
-    /// What to do.
+    /// The command; `None` for the short answer.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// What is done without a command.
+/// Arguments of the short answer, which is printed without a command.
 #[derive(Clone, Debug, Default, Args)]
 pub struct AnswerArgs {
     /// Without a command: the answer by this report (JSON) of clocks, of waits or of both, instead
     /// of measuring (repeatable)
     #[arg(long, value_name = "REPORT")]
     pub from: Vec<PathBuf>,
-    /// Where it is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -115,7 +115,7 @@ pub enum Colour {
     Never,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Print which clock to use here, in two seconds and a few lines: what is done without a command
@@ -316,7 +316,7 @@ pub enum Command {
 /// Arguments of `probe`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProbeArgs {
-    /// What all runs have.
+    /// The flags of all runs.
     #[command(flatten)]
     pub run: RunArgs,
     /// Measure all that a read adds to the code around it, as --thorough does: cold, and while all
@@ -344,13 +344,13 @@ pub struct ListArgs {
     /// Ids or globs of timers; all of them when none is given
     #[arg(value_name = "TIMER")]
     pub timers: Vec<String>,
-    /// Whose timers.
+    /// The hosts of the timers.
     #[command(flatten)]
     pub hosts: HostArgs,
     /// List those of other systems and processors, too; JSON always holds them
     #[arg(long)]
     pub all: bool,
-    /// Where it is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -358,7 +358,7 @@ pub struct ListArgs {
 /// Arguments of `platform`.
 #[derive(Clone, Debug, Args)]
 pub struct PlatformArgs {
-    /// Where it is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
 }

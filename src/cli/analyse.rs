@@ -12,10 +12,10 @@ pub struct AnalyseArgs {
     /// The trace
     #[arg(value_name = "FILE")]
     pub trace: PathBuf,
-    /// Where it is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// How much the table says.
+    /// The length of the notes below the table.
     #[command(flatten)]
     pub detail: DetailArgs,
     /// Keep the report in DIR/<platform>/<date>/ by what the trace tells, with a page to read; DIR

@@ -34,7 +34,7 @@ pub struct CheckArgs {
     /// Look below this folder for proc, sys and run (for tests)
     #[arg(long, hide = true, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Where it is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
 }

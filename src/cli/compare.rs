@@ -40,7 +40,7 @@ pub struct CompareArgs {
     /// Also show differences within noise
     #[arg(long)]
     pub all: bool,
-    /// Where it is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
 }

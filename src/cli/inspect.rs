@@ -23,13 +23,13 @@ pub struct InspectArgs {
     /// Write the figures to this folder as well, as SVG fit for a paper
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
-    /// Whose timers.
+    /// The hosts of the timers.
     #[command(flatten)]
     pub hosts: HostArgs,
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
-    /// Where it is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
 }

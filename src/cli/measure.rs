@@ -59,7 +59,7 @@ pub struct MeasureArgs {
     /// A command to measure instead, each run a sample
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
-    /// How and where the answer is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
 }

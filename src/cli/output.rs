@@ -8,7 +8,7 @@ use clap::{Args, Command, ValueEnum};
 use crate::report::is_standard;
 use crate::table::Format;
 
-/// How and where the answer is written.
+/// The output format and files.
 #[derive(Clone, Debug, Default, Args)]
 pub struct OutputArgs {
     /// Format on standard output

@@ -17,7 +17,7 @@ pub struct PickArgs {
     #[arg(value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, conflicts_with = "every",
           required_unless_present = "every")]
     pub operation: Option<Nanos>,
-    /// What a clock has to meet.
+    /// The requirements on the clock.
     #[command(flatten)]
     pub requirement: Requirement,
     /// Write the code in this language, for the clock of its standard library [default: c]
@@ -44,7 +44,7 @@ pub struct PickArgs {
     /// Measure the timers of another runtime, started by this command, where there is no report
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse, conflicts_with = "from")]
     pub agents: Vec<AgentSpec>,
-    /// Where it is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
 }

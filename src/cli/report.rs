@@ -12,10 +12,10 @@ pub struct ReportArgs {
     /// Reports, or folders of reports
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
-    /// Where it is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// How much the table says.
+    /// The length of the notes below the table.
     #[command(flatten)]
     pub detail: DetailArgs,
     /// Write the plot of all timers of one report, cost over step (`-`: standard output), and print

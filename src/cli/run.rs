@@ -9,7 +9,7 @@ use super::{HostArgs, OutputArgs, values};
 use crate::platform::frequency::CyclesFrom;
 use crate::report::Detail;
 
-/// What `probe`, `wait` and `period` have in common.
+/// The flags that `probe`, `wait` and `period` share.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
     /// Ids or globs of timers, as in 'monotonic*' or 'java:*'; all of them when none is given
@@ -21,7 +21,7 @@ pub struct RunArgs {
     /// Measure more: narrower intervals, rarer quantiles
     #[arg(long)]
     pub thorough: bool,
-    /// Whose timers.
+    /// The hosts of the timers.
     #[command(flatten)]
     pub hosts: HostArgs,
     /// Frequency that turns time into cycles: effective, nominal, or a figure as in 2.8GHz
@@ -32,10 +32,10 @@ pub struct RunArgs {
         allow_hyphen_values = true
     )]
     pub cycles: CyclesFrom,
-    /// Where the report is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// How much the table says.
+    /// The length of the notes below the table.
     #[command(flatten)]
     pub detail: DetailArgs,
     /// Name of this machine in the report, which identifies it in tables and comparisons
@@ -65,7 +65,7 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
-/// How much the table says.
+/// The length of the notes below the table.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct DetailArgs {
     /// Length of the notes and of the description of the machine below the table

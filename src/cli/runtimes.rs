@@ -9,7 +9,7 @@ use timers::agents::{RUNTIMES, Runtime, runtime};
 use super::{AgentSpec, OutputArgs, values};
 use crate::hosts::browser::{BrowserKind, Page};
 
-/// Other hosts whose timers are measured too.
+/// Flags that add hosts of timers.
 #[derive(Clone, Debug, Default, Args)]
 pub struct HostArgs {
     /// Measure the timers of another runtime too, started by this command; its ids are NAME:ID
@@ -108,7 +108,7 @@ pub struct AgentCheckArgs {
     /// Longest time of an answer, in seconds
     #[arg(long, value_name = "TIME", default_value_t = 10, value_parser = values::whole_seconds)]
     pub timeout: u64,
-    /// Where it is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -51,7 +51,7 @@ pub struct TableArgs {
     /// that the reports have]
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
-    /// Where it is written.
+    /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
     /// How several platforms stand to each other

@@ -29,10 +29,10 @@ pub struct WaitArgs {
     /// the kernel's trace (trace_marker) where that is permitted
     #[arg(long = "break", value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
     pub break_at: Option<Nanos>,
-    /// The plan, whatever the flags say.
+    /// A plan that overrides the flags; set by other commands.
     #[arg(skip)]
     pub plan: Option<WaitPlan>,
-    /// What both have.
+    /// The flags that `wait` and `period` share.
     #[command(flatten)]
     pub common: WaitingArgs,
 }
@@ -43,15 +43,15 @@ pub struct PeriodArgs {
     /// The period, from 1us to 60s
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::period, allow_hyphen_values = true)]
     pub every: u64,
-    /// What both have.
+    /// The flags that `wait` and `period` share.
     #[command(flatten)]
     pub common: WaitingArgs,
 }
 
-/// What `wait` and `period` have in common.
+/// The flags that `wait` and `period` share.
 #[derive(Clone, Debug, Default, Args)]
 pub struct WaitingArgs {
-    /// What all runs have.
+    /// The flags of all runs.
     #[command(flatten)]
     pub run: RunArgs,
     /// The kernel's timer slack of the thread that waits: default, or a time up to 4s as in 1ns

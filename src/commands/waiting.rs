@@ -94,8 +94,8 @@ impl<T> Campaign<T> {
         })
     }
 
-    /// Sets the time limit of a process to the expected duration of its answers, unless the user
-    /// specified one. `process_ns` is in nanoseconds.
+    /// Raises the time limit of a process to twice the expected duration of its answers,
+    /// `process_ns` nanoseconds, unless the user specified a limit.
     pub fn expect(&mut self, asked: Option<u64>, process_ns: f64) {
         if asked.is_none() {
             self.settings.timeout = self
