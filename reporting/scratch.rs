@@ -61,7 +61,7 @@ impl ScratchFile {
         self.0
             .as_mut()
             .map(NamedTempFile::as_file_mut)
-            .ok_or_else(gone)
+            .ok_or_else(already_persisted)
     }
 
     /// Atomically renames the file to `place` and replaces an existing file.
@@ -70,7 +70,7 @@ impl ScratchFile {
     /// When the rename fails; the temporary file is then removed.
     pub fn persist(mut self, place: &Path) -> io::Result<()> {
         let mut unfinished = unfinished();
-        let file = self.0.take().ok_or_else(gone)?;
+        let file = self.0.take().ok_or_else(already_persisted)?;
         forget(&mut unfinished, file.path());
         file.persist(place).map(drop).map_err(|error| error.error)
     }
@@ -129,7 +129,7 @@ impl ScratchFolder {
         put_in_place: impl FnOnce(&Path) -> io::Result<T>,
     ) -> io::Result<T> {
         let mut unfinished = unfinished();
-        let folder = self.folder.take().ok_or_else(gone)?;
+        let folder = self.folder.take().ok_or_else(already_persisted)?;
         let moved = put_in_place(folder.path());
         if moved.is_ok() && fs::symlink_metadata(folder.path()).is_ok() {
             // The folder stays registered, so that a signal handler can remove it.
@@ -240,7 +240,7 @@ fn forget(unfinished: &mut Vec<PathBuf>, path: &Path) {
     unfinished.retain(|other| other != path);
 }
 
-fn gone() -> io::Error {
+fn already_persisted() -> io::Error {
     io::Error::other("it is finished already")
 }
 

@@ -98,13 +98,13 @@ pub struct Compared {
 pub struct OneSided {
     /// The timer.
     pub timer: String,
-    /// How the two reports differ.
+    /// The difference between the two reports in this timer.
     pub fate: Fate,
     /// The reason that the report without results gives.
     pub reason: Option<String>,
 }
 
-/// How a timer with results in only one report differs between the reports.
+/// The difference between two reports in a timer that has results in only one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
@@ -197,7 +197,7 @@ impl Comparison {
         let history: Vec<&Report> = history.iter().filter(is_usable).copied().collect();
         let sides = [old, new, &history]
             .map(|side| -> Vec<Row> { side.iter().flat_map(|run| Row::all_of(run)).collect() });
-        let matched = rows::matched(sides.each_ref().map(Vec::as_slice));
+        let matched = rows::match_rows(sides.each_ref().map(Vec::as_slice));
         if matched.pairs.is_empty() {
             return Err(nothing(&sides[0], &sides[1]));
         }
@@ -215,10 +215,12 @@ impl Comparison {
                     .filter_map(|row| row.clock())
                     .collect::<Vec<&TimerRow>>()
             });
-            if trust::are_asked(&before, &after) {
+            if trust::both_answered(&before, &after) {
                 comparison.asked.push(name.clone());
             }
-            comparison.answers.extend(trust::changed(&before, &after));
+            comparison
+                .answers
+                .extend(trust::changed_answers(&before, &after));
             let sides = rows.each_ref().map(Vec::as_slice);
             candidates.extend(units::candidates(name, sides, common));
         }

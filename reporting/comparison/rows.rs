@@ -192,7 +192,7 @@ impl Key<'_> {
 }
 
 /// Matches the rows of the old runs, the new runs and the history.
-pub(super) fn matched<'a, 'b>(sides: [&'b [Row<'a>]; 3]) -> Matched<'a, 'b> {
+pub(super) fn match_rows<'a, 'b>(sides: [&'b [Row<'a>]; 3]) -> Matched<'a, 'b> {
     // The CPU of a wait is ignored if no side measured on several CPUs.
     let has_several_cpus = |rows: &[Row]| {
         let mut cpus = rows
@@ -202,7 +202,7 @@ pub(super) fn matched<'a, 'b>(sides: [&'b [Row<'a>]; 3]) -> Matched<'a, 'b> {
         cpus.any(|cpu| Some(cpu) != first)
     };
     let by_cpu = has_several_cpus(sides[0]) || has_several_cpus(sides[1]);
-    let [old, new, history] = sides.map(|side| grouped(side, by_cpu));
+    let [old, new, history] = sides.map(|side| group_rows(side, by_cpu));
     let mut matched = Matched::default();
     for (key, after) in &new {
         let name = after[0].name();
@@ -229,7 +229,7 @@ pub(super) fn matched<'a, 'b>(sides: [&'b [Row<'a>]; 3]) -> Matched<'a, 'b> {
     matched
 }
 
-fn grouped<'a, 'b>(rows: &'b [Row<'a>], by_cpu: bool) -> Groups<'a, 'b> {
+fn group_rows<'a, 'b>(rows: &'b [Row<'a>], by_cpu: bool) -> Groups<'a, 'b> {
     let mut groups = Groups::new();
     for row in rows {
         let mut key = row.key();
@@ -256,7 +256,7 @@ fn counterpart<'g, 'a, 'b>(
     })
 }
 
-/// How a timer differs if only one side has results. A side has results if any of its runs has.
+/// The difference between the sides in a timer; `None` if both sides, or neither, have results. A side has results if any of its runs has.
 fn one_sided(old: Option<&Vec<&Row>>, new: Option<&Vec<&Row>>, name: &str) -> Option<OneSided> {
     let [old, new] = [old, new].map(|rows| {
         let rows = rows?;

@@ -8,7 +8,7 @@ use crate::fields::{Scatter, Unit as FieldUnit};
 use crate::model::{Family, ReadsBy, TimerRow};
 use crate::quality::{COST_EXPONENT, SPREAD_EXPONENT};
 
-/// How a timer is read, as far as it affects the scatter between runs.
+/// The way in which a timer is read, as far as it affects the scatter between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
     /// By an instruction or by system code in user mode.

@@ -24,9 +24,12 @@ pub struct ChangedAnswer {
 
 /// The changed answers for one timer. A report that did not ask a question has no answer, and a
 /// change between passed and not tested does not count.
-pub(super) fn changed(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswer> {
+pub(super) fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswer> {
     let answered = Question::ALL.into_iter().filter_map(|question| {
-        let (before, after) = (agreed(old, question)?, agreed(new, question)?);
+        let (before, after) = (
+            majority_answer(old, question)?,
+            majority_answer(new, question)?,
+        );
         let verdict = match (before.outcome, after.outcome) {
             (old, new) if old == new => return None,
             (Outcome::Pass, Outcome::NotTested) | (Outcome::NotTested, Outcome::Pass) => {
@@ -49,9 +52,9 @@ pub(super) fn changed(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswer
 }
 
 /// Whether both sides answered a trust question.
-pub(super) fn are_asked(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
+pub(super) fn both_answered(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
     let answered = |rows: &[&TimerRow], question| {
-        agreed(rows, question).is_some_and(|answer| answer.outcome != Outcome::NotTested)
+        majority_answer(rows, question).is_some_and(|answer| answer.outcome != Outcome::NotTested)
     };
     Question::ALL
         .into_iter()
@@ -60,7 +63,7 @@ pub(super) fn are_asked(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
 
 /// The most frequent answer among runs that could test the question; of equally frequent answers,
 /// the most severe one.
-fn agreed<'a>(rows: &[&'a TimerRow], question: Question) -> Option<Answer<'a>> {
+fn majority_answer<'a>(rows: &[&'a TimerRow], question: Question) -> Option<Answer<'a>> {
     let asked = || {
         let verdicts = rows.iter().filter_map(|row| row.verdicts.as_ref());
         verdicts.filter_map(|verdicts| verdicts.asked(question))

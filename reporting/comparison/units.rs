@@ -99,7 +99,7 @@ fn units(quantity: Quantity, sides: [&[&Row]; 3], common: Hertz) -> &'static [Op
         let mut rows = sides.into_iter().flatten();
         rows.any(|row| row.follows() == Some(following))
     };
-    let following = match between_runs(sides, common) {
+    let following = match following_between_runs(sides, common) {
         Following::Unknown => match [Following::Core, Following::Device].map(reported) {
             [true, false] => Following::Core,
             [false, true] => Following::Device,
@@ -117,7 +117,7 @@ fn units(quantity: Quantity, sides: [&[&Row]; 3], common: Hertz) -> &'static [Op
 /// Determines from several runs what a cost follows: the unit with the clearly smaller scatter
 /// between unchanged runs. The difference between the two sides is not used. The result is unknown
 /// with few runs, or if the core kept its frequency.
-fn between_runs(sides: [&[&Row]; 3], common: Hertz) -> Following {
+fn following_between_runs(sides: [&[&Row]; 3], common: Hertz) -> Following {
     let scatter = |unit: Unit| -> Option<f64> {
         let mut apart = Vec::new();
         for side in sides {

@@ -164,7 +164,7 @@ impl<'a> Row<'a> {
     }
 
     /// Reads a value that both waits of one length and periodic timers have.
-    pub(super) fn of_either(
+    pub(super) fn wait_or_period(
         self,
         wait: fn(&Lateness) -> Option<Interval>,
         period: fn(&PeriodFigures) -> Option<Interval>,

@@ -9,10 +9,10 @@ const BOTH: &[Kind] = &[Kind::Waits, Kind::Periods];
 
 pub(super) fn fields() -> Vec<Field> {
     let mut all = conditions();
-    all.extend(of_timers());
+    all.extend(timer_fields());
     all.extend(intervals());
     all.extend(lateness());
-    all.extend(of_lengths());
+    all.extend(length_fields());
     all.extend(expirations());
     all
 }
@@ -29,7 +29,7 @@ fn conditions() -> Vec<Field> {
 }
 
 /// The fields of a sleep primitive that do not depend on the length.
-fn of_timers() -> Vec<Field> {
+fn timer_fields() -> Vec<Field> {
     field_table! { Read::Row, WAITS, |row| row.wait()?.figures.as_ref()?;
         rounding: Nanoseconds = granularity(row.steps.first()?.rounding?),
             "To what short requests are rounded", interval(), range(Range::STEP), in_tables(Room::Wide);
@@ -51,12 +51,12 @@ fn of_timers() -> Vec<Field> {
 
 fn lateness() -> Vec<Field> {
     let latenesses = field_table! { Read::Row, BOTH, |row| row;
-        late_p50: Nanoseconds = row.of_either(|late| late.p50_ns, |found| found.lateness_p50_ns),
+        late_p50: Nanoseconds = row.wait_or_period(|late| late.p50_ns, |found| found.lateness_p50_ns),
             "Lateness of waits (observed less asked) and of wake-ups to their grid: the percentile of the name",
             in_tables(Room::Always), quantile("lateness", "50"), compared("lateness", Scatter::Lateness);
         late_p90: Nanoseconds = row.lateness()?.p90_ns, "The 90th percentile",
             in_tables(Room::Wide), quantile("lateness", "90");
-        late_p99: Nanoseconds = row.of_either(|late| late.p99_ns, |found| found.lateness_p99_ns),
+        late_p99: Nanoseconds = row.wait_or_period(|late| late.p99_ns, |found| found.lateness_p99_ns),
             "The 99th percentile", in_tables(Room::Always), quantile("lateness", "99"), compared("p99", Scatter::Lateness);
         late_p999: Nanoseconds = row.lateness()?.p999_ns, "The 99.9th percentile",
             column("late-p999", "late p99.9"), quantile("lateness", "99.9");
@@ -80,7 +80,7 @@ fn lateness() -> Vec<Field> {
 }
 
 /// The fields of waits of one length.
-fn of_lengths() -> Vec<Field> {
+fn length_fields() -> Vec<Field> {
     field_table! { Read::Row, WAITS, |row| row.lateness()?;
         timers_part: Nanoseconds = row.timers_part_ns, "Median of what is not waiting for a CPU",
             interval(), range(Range::ANY);

@@ -110,7 +110,7 @@ pub fn publish(
         machine.then_with(|| b.about.cmp(&a.about))
     });
     write(&index(&briefs, &left_out), &site.join("index.html"))?;
-    place::take(made, place)?;
+    place::replace(made, place)?;
     Ok(Site {
         reports: briefs.len(),
         left_out,

@@ -6,7 +6,8 @@ use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 
 /// The Qualities with a line, in percent, for clocks whose reads all have the same cost.
 const LINES: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0];
-/// Clocks share a label if their steps and costs differ by less than this natural logarithm.
+/// Clocks share a label if the decimal logarithms of their steps and of their costs differ by less
+/// than this.
 const ONE_LABEL: f64 = 0.1;
 
 /// The plot of a report; `None` if no clock has a step and a cost in cycles.

@@ -157,7 +157,8 @@ impl Drawing {
         );
     }
 
-    /// Draws a text on the left or the right of a point, wherever it covers no other label.
+    /// Draws a text to the right or left of a point. Omits the text if it would cover another label
+    /// on both sides.
     fn label(&mut self, (x, y): (f64, f64), text: &str, width: f64) {
         let length = LETTER * text.chars().count() as f64;
         let (before, behind) = (x - LETTER, x + LETTER);

@@ -82,7 +82,7 @@ fn evidence(verdicts: &Verdicts) -> [Fact; 2] {
     ]
 }
 
-/// Lists the costs of single reads with their shares; merges costs if there are too many.
+/// Lists the most frequent costs of single reads with their shares, and counts the other costs.
 fn costs_in_words(distribution: &Distribution) -> String {
     /// The largest number of costs that are listed individually.
     const LISTED: usize = 6;

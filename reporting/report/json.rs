@@ -5,19 +5,20 @@ use crate::model::{Distribution, Granularity, Report};
 /// The document, indented, with a final newline. Numbers that are not finite become null.
 #[must_use]
 pub fn render(report: &Report) -> String {
-    serde_json::to_string_pretty(&finite(report.clone())).expect("all keys are strings") + "\n"
+    serde_json::to_string_pretty(&remove_non_finite(report.clone())).expect("all keys are strings")
+        + "\n"
 }
 
 /// The document on one line for archives, which is about a third smaller than the indented
 /// document.
 #[must_use]
 pub fn dense(report: &Report) -> String {
-    serde_json::to_string(&finite(report.clone())).expect("all keys are strings") + "\n"
+    serde_json::to_string(&remove_non_finite(report.clone())).expect("all keys are strings") + "\n"
 }
 
 /// Replaces NaN and infinity, which JSON does not support: optional numbers become null, and an
 /// object whose required numbers are not finite is removed.
-fn finite(mut report: Report) -> Report {
+fn remove_non_finite(mut report: Report) -> Report {
     for row in &mut report.timers {
         row.resolution = row
             .resolution

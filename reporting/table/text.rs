@@ -63,9 +63,9 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
     if !table.groups.is_empty() {
         writeln!(output)?;
     }
-    match table.laid_out() {
+    match table.layout_cells() {
         Some(rows) => {
-            let drawing = drawn(&rows, &table.columns, COLUMN_GAP);
+            let drawing = draw_cells(&rows, &table.columns, COLUMN_GAP);
             drawing
                 .lines()
                 .try_for_each(|line| writeln!(output, "{}", line.trim_end()))
@@ -126,7 +126,7 @@ impl Table<'_> {
     /// The width in columns, with all folding columns at their smallest width and a gap of one
     /// blank.
     fn narrowest(&self) -> usize {
-        let Some(rows) = self.laid_out() else {
+        let Some(rows) = self.layout_cells() else {
             return 0;
         };
         let mut widths = widths(&rows, self.columns.len());
@@ -135,7 +135,7 @@ impl Table<'_> {
     }
 
     fn set(&self, style: Style, room: usize, codes: &dyn Fn(usize) -> &'static str) -> String {
-        let Some(mut rows) = self.laid_out() else {
+        let Some(mut rows) = self.layout_cells() else {
             return self.render(super::Format::Table);
         };
         let mut widths = widths(&rows, self.columns.len());
@@ -150,7 +150,7 @@ impl Table<'_> {
                 *cell = fold_cell(cell, width);
             }
         }
-        let drawing = drawn(&rows, &self.columns, gap);
+        let drawing = draw_cells(&rows, &self.columns, gap);
         let (mut lines, mut out) = (drawing.lines(), String::new());
         for (at, row) in rows.iter().enumerate() {
             let codes = at.checked_sub(1).map_or("1", codes);
@@ -170,13 +170,13 @@ impl Table<'_> {
     /// Whether all columns fit the terminal side by side.
     #[must_use]
     pub fn fits(&self, style: Style) -> bool {
-        self.laid_out().is_some_and(|rows| {
+        self.layout_cells().is_some_and(|rows| {
             total(&widths(&rows, self.columns.len()), COLUMN_GAP) <= style.columns()
         })
     }
 
     /// The headings and cells; `None` if there are too many rows for layout.
-    fn laid_out(&self) -> Option<Vec<Cells>> {
+    fn layout_cells(&self) -> Option<Vec<Cells>> {
         if self.rows.len() > MAX_LAID_OUT_ROWS {
             return None;
         }
@@ -208,7 +208,7 @@ fn cells(table: &Table<'_>, row: &[Value]) -> Cells {
     shown.collect()
 }
 
-fn drawn(rows: &[Cells], columns: &[TableColumn], gap: usize) -> Drawing {
+fn draw_cells(rows: &[Cells], columns: &[TableColumn], gap: usize) -> Drawing {
     let mut drawing = Drawing::new();
     drawing.load_style(NO_BORDERS).add_rows(rows);
     for (drawn, column) in drawing.column_iter_mut().zip(columns) {

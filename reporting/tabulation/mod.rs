@@ -1,8 +1,8 @@
 //! Builds tables from one or many reports: a row for each timer, and platforms stacked or side by
 //! side.
 
+pub mod all_columns;
 mod column;
-pub mod whole;
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -5,7 +5,7 @@
   const shown = document.getElementById("shown");
   const state = new URLSearchParams();
 
-  // What is worth a link: the order and the filter.
+  // Stores the sort order and the filter in the address, so that links keep them.
   const remember = () => history.replaceState(null, "", "#" + state.toString());
 
   function keep(key, text) {
@@ -29,7 +29,7 @@
     const rows = [...body.rows];
     rows.sort((a, b) => {
       const [x, y] = [value(a, column), value(b, column)];
-      // What is not known comes last, whichever way.
+      // Unknown values come last in both directions.
       if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
       return sign * compare(x, y);
     });
@@ -75,7 +75,7 @@
     keep("filter", filter.value.trim());
   });
 
-  // A link to a timer opens it; any other fragment is an order and a filter.
+  // A fragment that names a timer opens it; other fragments hold a sort order and a filter.
   function follow() {
     const fragment = location.hash.slice(1);
     if (!fragment.includes("=")) {
@@ -97,7 +97,7 @@
     }
   }
 
-  // Explanations, on hover and on focus; Escape puts them away, and the pointer may rest on them.
+  // Shows explanations on hover and focus. Escape hides them; the pointer may move onto them.
   const tip = document.createElement("div");
   tip.id = "tip";
   tip.setAttribute("role", "tooltip");
@@ -129,7 +129,7 @@
   addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
   addEventListener("scroll", hide, { passive: true });
 
-  // On paper everything lies open.
+  // Opens all details for printing.
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = all("details:not([open])");

@@ -156,8 +156,8 @@ fn is_mark(c: char) -> bool {
     ",.;:)".contains(c)
 }
 
-/// The widest terminal on which words longer than a line are broken, in columns.
-const MAX_BREAKING_WIDTH: usize = 60;
+/// Words longer than a line are broken on terminals narrower than this, in columns.
+const MIN_UNBROKEN_WIDTH: usize = 60;
 /// The smallest width for text next to a heading, in columns; with less room, the text moves below
 /// the heading.
 const MIN_HANGING_WIDTH: usize = 26;
@@ -178,9 +178,9 @@ pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize)
         return hang(out, &mark, &format!("{indent}  "), text, width);
     }
     let room = width.saturating_sub(margin).max(20);
-    // On very narrow terminals, calls are broken too.
+    // On narrow terminals, long words such as names of calls are broken too.
     let lines = wrap(text, room).into_iter().map(|line| {
-        if width < MAX_BREAKING_WIDTH {
+        if width < MIN_UNBROKEN_WIDTH {
             fold_name(&line, room)
         } else {
             line

@@ -9,7 +9,7 @@ use super::{CommandError, emit, failed, prepare, report_unreadable, tell, termin
 use crate::cli::{Columns, Output, TableArgs};
 use crate::report::{WholeFile, is_standard};
 use crate::table::Format;
-use crate::tabulation::{Layout, Tabulation, whole};
+use crate::tabulation::{Layout, Tabulation, all_columns};
 
 /// Smallest width of a terminal, in columns of text, that fits all columns of the table.
 const MIN_WIDE_COLUMNS: usize = 110;
@@ -69,14 +69,15 @@ fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
         outputs.push(Output { path, format });
     }
     let kind = args.kind.unwrap_or_default();
-    let writer = |Output { path, format }: &Output| -> Result<whole::WriteTable, CommandError> {
-        match format {
-            Format::Csv => Ok(whole::write_csv),
-            Format::Table if is_standard(path) => Ok(whole::write_csv),
+    let writer =
+        |Output { path, format }: &Output| -> Result<all_columns::WriteTable, CommandError> {
+            match format {
+            Format::Csv => Ok(all_columns::write_csv),
+            Format::Table if is_standard(path) => Ok(all_columns::write_csv),
             Format::Parquet if is_standard(path) && std::io::stdout().is_terminal() => Err(usage(
                 "Parquet is not written to a terminal: name a file (--output)",
             )),
-            Format::Parquet => whole::PARQUET.ok_or_else(|| {
+            Format::Parquet => all_columns::PARQUET.ok_or_else(|| {
                 failed(
                     "this program was built without the feature `parquet`; build it with that, from a clone: \
                      cargo install --locked --path . --features parquet",
@@ -84,7 +85,7 @@ fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
             }),
             _ => Err(usage("`--columns all` is written as CSV or Parquet")),
         }
-    };
+        };
     let writers: Vec<_> = outputs.iter().map(writer).collect::<Result<_, _>>()?;
     let mut complete = true;
     for (Output { path, .. }, write) in outputs.iter().zip(writers) {

@@ -48,7 +48,7 @@ pub(super) fn check(folder: &Path, place: &Path) -> Result<(), SiteError> {
 
 /// Moves a site to `place`. If `place` contains a site, files are moved one by one, the index last.
 /// Fails before moving anything if a file of the user would be lost.
-pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<(), SiteError> {
+pub(super) fn replace(made: ScratchFolder, place: &Path) -> Result<(), SiteError> {
     let failed = || SiteError::write(place);
     let files = walk(made.path()).map_err(failed())?;
     write_list(made.path(), &files).map_err(failed())?;
@@ -57,7 +57,7 @@ pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<(), SiteError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(failed()(error)),
     };
-    let old = listed(&old);
+    let old = parse_list(&old);
     refuse_losses(place, &old, &files)?;
     made.persist_with(|made| {
         if fs::symlink_metadata(place).is_err() {
@@ -165,7 +165,7 @@ fn write_list(site: &Path, files: &[PathBuf]) -> io::Result<()> {
 }
 
 /// Parses a list of files. A user may have edited the list, so paths outside the site are ignored.
-fn listed(text: &str) -> BTreeMap<&str, FileSum> {
+fn parse_list(text: &str) -> BTreeMap<&str, FileSum> {
     let entry = |line| {
         let mut parts = str::splitn(line, 3, ' ');
         let check = u32::from_str_radix(parts.next()?, 16).ok()?;
