@@ -1,4 +1,4 @@
-//! A load for others to be measured beside.
+//! A background load: a thread that keeps one CPU busy during a measurement.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,8 +8,7 @@ use std::thread::{self, JoinHandle};
 use crate::os::{AffinityError, Policy, scheduling};
 use crate::{pin_to, unpin, work};
 
-/// A thread that computes on one CPU, under the policy that threads have by default, until this is
-/// dropped.
+/// A thread that computes on one CPU, with the default scheduling policy, until dropped.
 #[derive(Debug)]
 pub struct Busy {
     done: Arc<AtomicBool>,
@@ -17,17 +16,17 @@ pub struct Busy {
 }
 
 impl Busy {
-    /// Starts it. It runs on that CPU once this returns.
+    /// Starts the thread. When this returns, the thread is bound to the CPU.
     ///
     /// # Errors
-    /// When the CPU cannot be had, or no thread can be started.
+    /// When the thread cannot be started or cannot be bound to the CPU.
     pub fn on(cpu: u32) -> Result<Self, AffinityError> {
         let done = Arc::<AtomicBool>::default();
         let (sender, receiver) = mpsc::channel();
         let asked = Arc::clone(&done);
         let compute = move || {
-            // Its starter may be bound to another CPU, and of a policy under which this one would
-            // let no other thread run.
+            // The thread inherits affinity and policy from its creator: it may be bound to another
+            // CPU, and a real-time policy would let no other thread run on its CPU.
             unpin();
             let pinned = pin_to(cpu);
             let bound = pinned.is_ok();
@@ -56,7 +55,7 @@ impl Busy {
 impl Drop for Busy {
     fn drop(&mut self) {
         self.done.store(true, Ordering::Relaxed);
-        // It computes and does nothing else, so that it does not panic.
+        // The result is ignored: the thread only computes and does not panic.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }

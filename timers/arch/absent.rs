@@ -1,10 +1,10 @@
-//! What only x86 has, for the others.
+//! Replacements for x86-only functions on other processors.
 
 use super::{Hypervisor, Identity, Instruction, x86_counters};
 use crate::counters::Counter;
 use crate::{Described, Info};
 
-/// A counter of x86, by its row. Instruction sets with a counter have references of their own.
+/// An x86 counter, by its row in the table of x86 counters; never available here.
 pub struct CounterOfX86<const ROW: usize>;
 
 impl<const ROW: usize> Instruction for CounterOfX86<ROW> {
@@ -21,14 +21,14 @@ impl<const ROW: usize> Described for Counter<CounterOfX86<ROW>> {
     const INFO: Info = x86_counters::ALL[ROW].info;
 }
 
-/// `rdtsc`.
+/// Placeholder for `rdtsc`.
 #[allow(dead_code, reason = "instruction sets with a counter have their own")]
 pub type Bare = CounterOfX86<0>;
-/// `lfence; rdtsc`.
+/// Placeholder for `lfence; rdtsc`.
 #[allow(dead_code, reason = "instruction sets with a counter have their own")]
 pub type Fenced = CounterOfX86<1>;
 
-/// Whether there is an instruction that reads the counters of perf events.
+/// Checks for `rdpmc`, which reads the counters of perf events; always fails here.
 #[allow(dead_code, reason = "read only where the system has perf events")]
 pub(crate) fn has_rdpmc() -> Result<(), &'static str> {
     Err("rdpmc is an instruction of x86")
@@ -39,25 +39,25 @@ pub(crate) fn rdpmc(_counter: u32) -> u64 {
     unreachable!("never opened here")
 }
 
-/// An instruction that a hypervisor has to carry out.
+/// An instruction that a hypervisor has to emulate; `None` because none is known here.
 pub(crate) fn trap() -> Option<fn() -> u64> {
     None
 }
 
-/// What the processor says of itself: there is no instruction by which programs may ask.
+/// The identity reported by the processor; empty, because user mode has no instruction for it.
 #[must_use]
 pub fn identity() -> Identity {
     Identity::default()
 }
 
-/// The rate of the counter as the processor declares it, and where; what firmware declares stands
-/// with the counters.
+/// The counter rate that the processor declares, and the source of that value. Always `None` here;
+/// rates that firmware declares are defined in the counter modules.
 #[must_use]
 pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
     None
 }
 
-/// What the processor says of a hypervisor; `None` where it cannot be asked.
+/// The hypervisor reported by the processor; always `None` here.
 #[must_use]
 pub fn hypervisor() -> Option<Hypervisor> {
     None

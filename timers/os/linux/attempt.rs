@@ -1,5 +1,5 @@
-//! Instructions that fault where kernel or firmware do not permit them. Only an attempt tells, and
-//! it is made by a child, as nothing else survives it on every processor.
+//! Tests whether an instruction can be executed, which kernel or firmware may forbid. The test runs
+//! in a child process, because catching the fault in this process does not work on every processor.
 
 use std::io;
 use std::thread;
@@ -8,18 +8,18 @@ use std::time::Duration;
 use crate::Unavailable;
 use crate::deadline::Deadline;
 
-/// How long a child may take for one instruction. It takes less than a millisecond; on a loaded
-/// machine it may wait for its turn. The child of a process with threads may never start under an
-/// emulator: qemu-user's own locks stay taken by threads it does not have.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The time limit for a child. It normally ends within 1 ms; on a loaded machine it may wait for a
+/// CPU. Under qemu-user, the child of a multi-threaded process may hang: locks of the emulator stay
+/// held by threads that do not exist in the child.
+const CHILD_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often one that did not end is tried anew.
+/// The number of children that are started if each exceeds [`CHILD_TIMEOUT`].
 const ATTEMPTS: usize = 3;
 
-/// Whether an instruction can be executed by the calling thread.
+/// Executes an instruction in a child process; returns the reason if it faults there.
 pub fn attempt(label: &str, instruction: fn() -> u64) -> Result<(), Unavailable> {
     let status = (0..ATTEMPTS)
-        .find_map(|_| in_a_child(instruction).transpose())
+        .find_map(|_| execute_in_child(instruction).transpose())
         .transpose()
         .map_err(|error| Unavailable::because(format!("{label} cannot be tried: {error}")))?;
     let signal = match status {
@@ -37,22 +37,23 @@ pub fn attempt(label: &str, instruction: fn() -> u64) -> Result<(), Unavailable>
     )))
 }
 
-/// The signal that it met, 0 for none; nothing if the child had to be ended.
-fn in_a_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
+/// Executes an instruction in a child process. Returns the signal it raised (0 if none), `None` if
+/// the child exceeded [`CHILD_TIMEOUT`] and was killed.
+fn execute_in_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
     extern "C" fn refused(signal: libc::c_int) {
-        // SAFETY: it never returns, and is safe in a signal handler.
+        // SAFETY: `_exit` does not return and is async-signal-safe.
         unsafe { libc::_exit(signal) }
     }
-    // SAFETY: between fork and exit the child does nothing but what is safe in a signal handler: it
-    // sets handlers, executes the instruction and ends. Nothing is allocated and no lock is taken,
-    // whatever other threads held.
+    // SAFETY: between fork and exit the child only makes async-signal-safe calls: it sets handlers,
+    // executes the instruction and exits. It allocates nothing and takes no lock, so locks held by
+    // other threads at the fork do not matter.
     let child = unsafe { libc::fork() };
     if child == -1 {
         return Err(io::Error::last_os_error());
     }
     if child == 0 {
         for signal in [libc::SIGILL, libc::SIGSEGV, libc::SIGBUS] {
-            // SAFETY: as above.
+            // SAFETY: `signal` is async-signal-safe, and so is the handler.
             unsafe {
                 libc::signal(
                     signal,
@@ -61,10 +62,10 @@ fn in_a_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
             };
         }
         instruction();
-        // SAFETY: as above.
+        // SAFETY: `_exit` does not return and is async-signal-safe.
         unsafe { libc::_exit(0) }
     }
-    Ok(ended(child, PATIENCE)?.map(|status| {
+    Ok(wait_or_kill(child, CHILD_TIMEOUT)?.map(|status| {
         if libc::WIFSIGNALED(status) {
             libc::WTERMSIG(status)
         } else {
@@ -73,22 +74,23 @@ fn in_a_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
     }))
 }
 
-/// The status of a child of our own that ends within so long; otherwise it is killed.
-fn ended(child: libc::pid_t, patience: Duration) -> io::Result<Option<libc::c_int>> {
+/// Waits for a child process and returns its wait status; kills it and returns `None` if it does
+/// not end within `patience`.
+fn wait_or_kill(child: libc::pid_t, patience: Duration) -> io::Result<Option<libc::c_int>> {
     const PAUSE: Duration = Duration::from_micros(100);
     let over = Deadline::after(patience);
     let mut killed = false;
     loop {
         let mut status = 0;
         let flags = if killed { 0 } else { libc::WNOHANG };
-        // SAFETY: the pointer is valid for an int; the child is our own.
+        // SAFETY: the pointer is valid for one int.
         match unsafe { libc::waitpid(child, &raw mut status, flags) } {
             -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
             -1 => return Err(io::Error::last_os_error()),
             0 if over.remaining().is_some() => thread::sleep(PAUSE),
             0 => {
-                // SAFETY: the child is our own and was not waited for, so that its number is still
-                // its own.
+                // SAFETY: the call takes no pointers. The child was not reaped yet, so its process
+                // id cannot have been reused.
                 unsafe { libc::kill(child, libc::SIGKILL) };
                 killed = true;
             }
@@ -97,35 +99,37 @@ fn ended(child: libc::pid_t, patience: Duration) -> io::Result<Option<libc::c_in
     }
 }
 
-/// Elsewhere nothing is known to forbid them.
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn faults_become_reasons() {
-        fn nothing_lies_there() -> u64 {
-            // SAFETY: it is not: the child ends by it.
+        fn load_unmapped() -> u64 {
+            // SAFETY: deliberately violated: the load faults, and the child process ends.
             unsafe { std::ptr::read_volatile(std::ptr::without_provenance::<u64>(8)) }
         }
         assert_eq!(attempt("nothing", || 1), Ok(()));
-        let why = attempt("a load", nothing_lies_there).expect_err("it faults");
+        let why = attempt("a load", load_unmapped).expect_err("it faults");
         assert!(why.reason.contains("a load faults (SIGSEGV)"), "{why}");
     }
 
     #[test]
-    fn what_does_not_end_is_ended() {
-        // SAFETY: the child does nothing but wait for a signal.
+    fn kills_child_after_timeout() {
+        // SAFETY: the child only calls `pause`, which is async-signal-safe.
         let child = unsafe { libc::fork() };
         assert!(child >= 0, "{}", io::Error::last_os_error());
         if child == 0 {
             loop {
-                // SAFETY: as above.
+                // SAFETY: the call has no arguments and no preconditions.
                 unsafe { libc::pause() };
             }
         }
-        assert_eq!(ended(child, Duration::ZERO).expect("it is our own"), None);
-        // SAFETY: no pointer is read.
+        assert_eq!(
+            wait_or_kill(child, Duration::ZERO).expect("it is our own"),
+            None
+        );
+        // SAFETY: a null pointer for the status is allowed.
         let again = unsafe { libc::waitpid(child, std::ptr::null_mut(), libc::WNOHANG) };
         assert_eq!(again, -1, "it was waited for");
     }

@@ -1,4 +1,4 @@
-//! What the kernel counts of a process, of all its threads (proc(5)).
+//! Counters that the kernel keeps for the threads of a process (proc(5)).
 
 use std::fs;
 use std::mem::MaybeUninit;
@@ -7,37 +7,37 @@ use std::path::{Path, PathBuf};
 use super::{affinity, process};
 use crate::os::Counters;
 
-/// Where the kernel shows its counts.
+/// The procfs folder that the counters are read from.
 #[derive(Clone, Debug)]
 pub struct Counts {
     folder: PathBuf,
-    /// Whether numbers of processes mean the same there as here.
-    numbered_as_here: bool,
+    /// `true` if the process ids in the folder belong to the PID namespace of this process.
+    same_pid_namespace: bool,
 }
 
 impl Counts {
-    /// Those of this system.
+    /// The counters of this system, from `/proc`.
     #[must_use]
     pub fn of_system() -> Self {
         Self {
-            numbered_as_here: process::is_ours(),
+            same_pid_namespace: process::is_ours(),
             ..Self::at(Path::new("/proc"))
         }
     }
 
-    /// A folder that stands for procfs.
+    /// The counters in another folder with the layout of procfs.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
         Self {
             folder: folder.into(),
-            numbered_as_here: true,
+            same_pid_namespace: true,
         }
     }
 
-    /// Those of a process. `None` where they cannot be read.
+    /// The counters of all threads of a process; `None` if unreadable.
     #[must_use]
     pub fn of_process(&self, process: u32) -> Option<Counters> {
-        if !self.numbered_as_here {
+        if !self.same_pid_namespace {
             return None;
         }
         let folder = self.folder.join(process.to_string()).join("task");
@@ -48,8 +48,8 @@ impl Counts {
         threads.sort_unstable();
         let mut all = Counters::default();
         for thread in threads {
-            // A thread may end between the look at the folder and the look at it.
-            if let Some(one) = of_thread(&thread) {
+            // A thread may end after the folder was listed.
+            if let Some(one) = read_thread(&thread) {
                 all.switches += one.switches;
                 all.major_faults += one.major_faults;
                 all.cpus.extend(one.cpus);
@@ -58,14 +58,14 @@ impl Counts {
         Some(all)
     }
 
-    /// Those of the calling thread, by getrusage(2): no file is opened for it.
+    /// The counters of the calling thread, by getrusage(2), which opens no file.
     #[must_use]
     pub fn of_this_thread() -> Option<Counters> {
         let mut usage = MaybeUninit::<libc::rusage>::uninit();
-        // SAFETY: the kernel fills what the pointer leads to, which is as large as it has to be.
+        // SAFETY: the pointer is valid for one rusage.
         let done = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
         let usage = if done == 0 {
-            // SAFETY: it was filled, as the call succeeded.
+            // SAFETY: the call succeeded and has filled the structure.
             unsafe { usage.assume_init() }
         } else {
             return None;
@@ -77,8 +77,8 @@ impl Counts {
         })
     }
 
-    /// Time that a hypervisor took from a CPU while something wanted to run there, in ticks of
-    /// USER_HZ (10 ms).
+    /// The steal time of a CPU in ticks of USER_HZ (10 ms): the time that a hypervisor withheld the
+    /// CPU while a task was runnable; `None` if unreadable.
     #[must_use]
     pub fn stolen(&self, cpu: u32) -> Option<u64> {
         let stat = fs::read_to_string(self.folder.join("stat")).ok()?;
@@ -88,8 +88,8 @@ impl Counts {
     }
 }
 
-/// Those of the thread whose folder in procfs this is.
-fn of_thread(folder: &Path) -> Option<Counters> {
+/// The counters of a thread, read from its procfs folder.
+fn read_thread(folder: &Path) -> Option<Counters> {
     let status = fs::read_to_string(folder.join("status")).ok()?;
     let stat = fs::read_to_string(folder.join("stat")).ok()?;
     let (major_faults, cpu) = faults_and_cpu(&stat)?;
@@ -109,7 +109,8 @@ fn switches(status: &str) -> Option<u64> {
         .ok()
 }
 
-/// Fields 12 and 39; the name in field 2 may hold anything, parentheses and blanks included.
+/// Fields 12 (major faults) and 39 (CPU) of a stat line. The name in field 2 may contain any
+/// character, including parentheses and blanks.
 fn faults_and_cpu(stat: &str) -> Option<(u64, u32)> {
     let after_name: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     Some((

@@ -1,18 +1,14 @@
-//! Children, and all below them ([prctl(2)]).
+//! Child processes and all their descendants ([prctl(2)]).
+//!
+//! Parents are read from `/proc` (proc_pid_stat(5)). If `/proc` is missing or shows another PID
+//! namespace, no descendants are found, and only process groups can be killed.
+//!
+//! A procfs mount shows the PID namespace it was mounted in ([pid_namespaces(7)],
+//! proc_pid_status(5)). After `unshare --pid` without `--mount-proc`, and in a container that sees
+//! the `/proc` of its host, the ids in `/proc` belong to another namespace and mean other processes
+//! here. `/proc/self` and `/proc/thread-self` are correct in every case.
 //!
 //! [prctl(2)]: https://man7.org/linux/man-pages/man2/prctl.2.html
-//!
-//! Who descends from whom, as `/proc` tells it (proc_pid_stat(5)). Where it tells nothing, or
-//! counts processes otherwise than this one does (`procfs`), none is found: then only process
-//! groups are ended.
-//!
-//! Whether `/proc` counts processes as this one does ([pid_namespaces(7)], proc_pid_status(5)).
-//!
-//! A mount of procfs shows the PID namespace that it was made for. After `unshare --pid` without
-//! `--mount-proc`, and in a container that sees the `/proc` of its host, the numbers there are
-//! those of another namespace: in this one they mean other processes. What lies below `self` and
-//! `thread-self` is right everywhere.
-//!
 //! [pid_namespaces(7)]: https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
 
 use std::os::unix::process::CommandExt;
@@ -30,38 +26,37 @@ use crate::os::Pid;
 use crate::os::unix::process::raw;
 pub use crate::os::unix::process::*;
 
-/// Has the process of `command` killed when the *thread* that starts it ends: who calls this starts
-/// it from a thread that stays. Where the system has no such thing, nothing changes.
+/// Makes the kernel kill the process of `command` when the *thread* that starts it ends; start it
+/// from a thread that outlives it. No effect on systems without this feature.
 pub fn ends_with_its_starter(command: &mut Command) {
     let starter = std::process::id();
     let requirement = move || {
         let refused = || io::Error::from_raw_os_error(libc::ESRCH);
         ends_with(starter).then_some(()).ok_or_else(refused)
     };
-    // SAFETY: between fork and exec, only calls that are safe in a signal handler: prctl and
-    // getppid; nothing is allocated, as an error of a number needs no memory.
+    // SAFETY: between fork and exec the closure only makes async-signal-safe calls (prctl and
+    // getppid) and allocates nothing: an `io::Error` from an error number needs no memory.
     unsafe { command.pre_exec(requirement) };
 }
 
-/// Has this process killed when the *thread* that started it ends, which is one of process
-/// `parent`: asked for by the process itself it allows it to be started in the fastest way there
-/// is, posix_spawn(3). Returns whether that process is still there.
+/// Makes the kernel kill this process when the *thread* that started it ends, a thread of process
+/// `parent`. Because the child makes this request itself, the parent can start it by
+/// posix_spawn(3), the fastest way. Returns `true` if `parent` is still the parent process.
 #[must_use]
 pub fn ends_with(parent: u32) -> bool {
-    // Where the call is refused, nothing changed and nothing is lost.
+    // Best effort: if the call fails, nothing has changed.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    // A starter that ended before the request was known would never be heard of.
+    // If the parent ended before the request, the kernel would never send the signal.
     getppid().is_some_and(|now| now.as_raw_nonzero().get().cast_unsigned() == parent)
 }
 
-/// Makes this process the parent of all its descendants whose own parents end, instead of init: so
-/// that none gets out of reach by starting a session of its own. Where the system has no such
-/// thing, nothing changes.
+/// Makes this process, instead of init, the new parent of descendants whose parents end, so that
+/// they stay reachable even if they start a session. No effect on systems without this feature.
 pub fn adopt_descendants() {
     let _ = set_child_subreaper(Some(getpid()));
 }
 
-/// All processes, each with its parent.
+/// All processes, as pairs of process and parent.
 #[must_use]
 pub fn all() -> Vec<(Pid, Pid)> {
     numbers()
@@ -69,8 +64,8 @@ pub fn all() -> Vec<(Pid, Pid)> {
         .collect()
 }
 
-/// The children of a process as it lists them itself, which takes a hundredth of a look at all
-/// processes. `None` where the kernel keeps no such lists (CONFIG_PROC_CHILDREN).
+/// The children of a process from its `children` files, about 100 times faster than reading all
+/// processes. `None` if the kernel has no such files (CONFIG_PROC_CHILDREN).
 #[must_use]
 pub fn listed(process: Pid) -> Option<Vec<Pid>> {
     let tasks = fs::read_dir(proc_folder(process.0)?.join("task")).ok()?;
@@ -78,7 +73,7 @@ pub fn listed(process: Pid) -> Option<Vec<Pid>> {
     for task in tasks.flatten() {
         match fs::read_to_string(task.path().join("children")) {
             Ok(list) => children.extend(list.split_whitespace().filter_map(Pid::parse)),
-            // A thread may end meanwhile; its children are then those of another one.
+            // If a thread ends meanwhile, the kernel assigns its children to another thread.
             Err(_) if task.path().exists() => return None,
             Err(_) => {}
         }
@@ -86,25 +81,25 @@ pub fn listed(process: Pid) -> Option<Vec<Pid>> {
     Some(children)
 }
 
-/// Ends all processes but this one in whose environment stands `variable`, as they were given it.
-/// Returns how many there were. Kernels before Linux 5.3 have no way to end one so that no other
-/// can be hit that got its number: there are none for them.
+/// Kills all other processes whose initial environment contains `variable` (`NAME=value`). Returns
+/// their number. Always 0 before Linux 5.3, which has no pidfd: without it, the kill could hit a
+/// process that reused the id.
 #[must_use]
 pub fn end_all_with(variable: &str) -> usize {
     let all = numbers().filter(|&process| process != Pid::own());
-    all.filter(|&process| end_if_it_has(process, variable).is_some())
+    all.filter(|&process| kill_if_environment_has(process, variable).is_some())
         .count()
 }
 
-fn end_if_it_has(process: Pid, variable: &str) -> Option<()> {
-    // Opened before it is looked at, so that no other process that has got its number meanwhile is
-    // ended.
+fn kill_if_environment_has(process: Pid, variable: &str) -> Option<()> {
+    // The pidfd is opened before the check, so that the process that was checked is the one killed,
+    // even if its id is reused.
     let opened = pidfd_open(raw(process)?, PidfdFlags::empty()).ok()?;
     let environment = fs::read(proc_folder(process.0)?.join("environ")).unwrap_or_default();
     environment
         .split(|&byte| byte == 0)
         .find(|&given| given == variable.as_bytes())?;
-    // It fails where it has ended.
+    // The call fails if the process has already ended.
     let _ = pidfd_send_signal(opened, Signal::KILL);
     Some(())
 }
@@ -118,20 +113,20 @@ fn numbers() -> impl Iterator<Item = Pid> {
         .filter_map(|entry| Pid::parse(entry.file_name().to_str()?))
 }
 
-/// The second field of its line, counted from its state. The name before that may hold anything.
+/// The parent of a process: the second field after the name in `/proc/PID/stat`. The name is in
+/// parentheses and may contain any character.
 fn parent(process: Pid) -> Option<Pid> {
     let line = fs::read(proc_folder(process.0)?.join("stat")).ok()?;
     let line = String::from_utf8_lossy(&line);
     Pid::parse(line.rsplit_once(')')?.1.split_whitespace().nth(1)?)
 }
 
-/// What `/proc` tells of a process with this number; `None` where its numbers are not those of this
-/// process.
+/// The folder of a process in `/proc`; `None` if `/proc` shows another PID namespace.
 pub fn proc_folder(process: u32) -> Option<PathBuf> {
     is_ours().then(|| format!("/proc/{process}").into())
 }
 
-/// Why it cannot be told here which processes descend from this one.
+/// The reason why descendants of this process cannot be listed; `None` if they can.
 #[must_use]
 pub fn hidden() -> Option<&'static str> {
     match shown_here() {
@@ -141,7 +136,7 @@ pub fn hidden() -> Option<&'static str> {
     }
 }
 
-/// Whether its numbers are those of the namespace of this process.
+/// Returns `true` if `/proc` shows the PID namespace of this process.
 pub fn is_ours() -> bool {
     shown_here() == Some(true)
 }
@@ -150,15 +145,16 @@ fn shown_here() -> Option<bool> {
     static SHOWN_HERE: OnceLock<Option<bool>> = OnceLock::new();
     *SHOWN_HERE.get_or_init(|| match fs::read_to_string("/proc/self/status") {
         Ok(status) => Some(counts(&status, std::process::id())),
-        // A namespace below this one does not know this process at all.
+        // A procfs of a child namespace does not contain this process.
         Err(_) => fs::exists("/proc/version")
             .unwrap_or(false)
             .then_some(false),
     })
 }
 
-/// NSpid holds the number of a process in the namespace of the mount and in all below it down to
-/// its own: a single one where both are the same. Kernels before Linux 4.1 tell the first only.
+/// Checks that a procfs status file shows the PID namespace of the process with id `own`. `NSpid`
+/// lists the process id in each namespace from that of the mount down to that of the process: a
+/// single id if both are the same. Kernels before Linux 4.1 only have `Pid`.
 fn counts(status: &str, own: u32) -> bool {
     let line = |name| status.lines().find_map(|line| line.strip_prefix(name));
     let numbers = line("NSpid:").or_else(|| line("Pid:")).unwrap_or_default();

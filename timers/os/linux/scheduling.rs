@@ -1,5 +1,4 @@
-//! How the kernel schedules the calling thread, and how far it may put off waking it (sched(7),
-//! [prctl(2)]).
+//! The scheduling policy and the timer slack of the calling thread (sched(7), [prctl(2)]).
 //!
 //! [prctl(2)]: https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
 
@@ -14,21 +13,20 @@ use rustix::thread::{current_timer_slack, set_current_timer_slack};
 use crate::Unavailable;
 use crate::os::Policy;
 
-/// By how many nanoseconds the kernel may put off waking the calling thread from a wait, so as to
-/// wake several at once.
+/// The timer slack of the calling thread in nanoseconds: the time by which the kernel may delay its
+/// wake-ups to combine several.
 ///
 /// # Errors
-/// What the system said.
+/// When the system call fails.
 pub fn timer_slack() -> Result<u64, Unavailable> {
     current_timer_slack().map_err(|error| refused("prctl(PR_GET_TIMERSLACK)", error.into()))
 }
 
-/// Sets that slack of the calling thread; threads that it starts inherit it. 0 gives back the one
-/// that the thread began with.
+/// Sets the timer slack of the calling thread; threads that it starts inherit the slack. 0 restores
+/// the slack that the thread started with.
 ///
 /// # Errors
-/// When the system refuses, or pays no heed, as for threads of a real-time policy, which have no
-/// slack.
+/// When the system call fails, or has no effect: threads with a real-time policy have no slack.
 pub fn set_timer_slack(nanoseconds: u64) -> Result<(), Unavailable> {
     let call = format!("prctl(PR_SET_TIMERSLACK, {nanoseconds})");
     set_current_timer_slack(NonZeroU64::new(nanoseconds))
@@ -42,12 +40,12 @@ pub fn set_timer_slack(nanoseconds: u64) -> Result<(), Unavailable> {
     }
 }
 
-/// The policy of the calling thread; `None` for one that is neither of these.
+/// The scheduling policy of the calling thread; `None` if unknown or not a variant of [`Policy`].
 #[must_use]
 pub fn policy() -> Option<Policy> {
     let mut priority: c_int = 0;
-    // SAFETY: plain numbers; the kernel writes one int, which is all that a `sched_param` holds for
-    // it.
+    // SAFETY: the kernel writes one int, the only field of its `sched_param`, through a valid
+    // pointer.
     let (policy, read) = unsafe {
         (
             libc::syscall(libc::SYS_sched_getscheduler, 0),
@@ -63,10 +61,10 @@ pub fn policy() -> Option<Policy> {
     }
 }
 
-/// Sets the policy of the calling thread; threads that it starts inherit it.
+/// Sets the policy of the calling thread; threads that it starts inherit the policy.
 ///
 /// # Errors
-/// When the priority is not from 1 to 99, or the thread lacks the right.
+/// When the priority is not from 1 to 99, or the thread lacks the permission.
 pub fn set_policy(policy: Policy) -> Result<(), Unavailable> {
     let (number, priority) = match policy {
         Policy::Other => (libc::SCHED_OTHER, 0),
@@ -74,9 +72,9 @@ pub fn set_policy(policy: Policy) -> Result<(), Unavailable> {
         Policy::RoundRobin(priority) => (libc::SCHED_RR, priority),
     };
     let priority = c_int::try_from(priority).unwrap_or(c_int::MAX);
-    // Not by libc: musl has no `sched_setscheduler`, as POSIX wants it to set the policy of all
-    // threads. SAFETY: plain numbers; the kernel reads one int, which is all that a `sched_param`
-    // holds for it.
+    // By system call number, because musl's `sched_setscheduler` always fails: POSIX defines it for
+    // whole processes. SAFETY: the kernel reads one int, the only field of its `sched_param`,
+    // through a valid pointer.
     let status: c_long = unsafe {
         libc::syscall(
             libc::SYS_sched_setscheduler,
@@ -101,31 +99,30 @@ pub fn set_policy(policy: Policy) -> Result<(), Unavailable> {
     })
 }
 
-/// How long the calling thread was ready to run and did not get a CPU (proc_pid_schedstat(5)).
+/// The time that a thread was runnable but did not run (proc_pid_schedstat(5)).
 pub(crate) struct RunDelay(File);
 
 impl RunDelay {
-    /// `None` where the kernel does not count it.
+    /// Opens the run delay of the calling thread; `None` if the kernel does not count it.
     pub(crate) fn of_this_thread() -> Option<Self> {
         Some(Self(File::open("/proc/thread-self/schedstat").ok()?))
             .filter(|delay| delay.ns().is_some())
     }
 
-    /// In nanoseconds since the thread began.
+    /// The run delay in nanoseconds since the thread started.
     pub(crate) fn ns(&self) -> Option<u64> {
         let mut text = [0; 64];
         let length = self.0.read_at(&mut text, 0).ok()?;
         let mut fields = str::from_utf8(&text[..length])
             .ok()?
             .split_ascii_whitespace();
-        // A kernel that does not count has a thread that reads this never have run.
+        // A run time of 0 for a running thread shows that the kernel does not count.
         let ran: u64 = fields.next()?.parse().ok()?;
         fields.next()?.parse().ok().filter(|_| ran > 0)
     }
 }
 
-/// Where marks are written into the kernel's trace, which stand among its events; `None` where that
-/// may not be done.
+/// Opens the file that adds marks to the kernel trace; `None` if it cannot be written.
 pub(crate) fn trace_marker() -> Option<File> {
     let folders = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
     folders.iter().find_map(|folder| {
@@ -146,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// On a thread of its own, which ends with what it set.
+    /// Runs `look` on a new thread, so that its settings do not affect other tests.
     fn aside<T: Send + 'static>(look: impl FnOnce() -> T + Send + 'static) -> T {
         thread::spawn(look).join().expect("no panic")
     }

@@ -1,4 +1,4 @@
-//! What the calls that wait have in common: times in their units, and what became of them.
+//! Shared code of the waiting system calls: unit conversions, retries after signals, errors.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -11,7 +11,7 @@ use crate::waits::method::Method;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// As the kernel itself has it, on every processor.
+/// The kernel's 64-bit `struct __kernel_timespec`, identical on every processor.
 #[repr(C)]
 pub(super) struct KernelTimespec {
     seconds: i64,
@@ -20,7 +20,7 @@ pub(super) struct KernelTimespec {
 
 impl KernelTimespec {
     pub(super) fn after(nanoseconds: u64) -> Self {
-        // The quotient has 35 bits.
+        // The cast is lossless: 2⁶⁴ ns ÷ 10⁹ has 35 bits.
         Self {
             seconds: (nanoseconds / SECOND_NS) as i64,
             nanoseconds: (nanoseconds % SECOND_NS) as i64,
@@ -28,19 +28,20 @@ impl KernelTimespec {
     }
 }
 
-/// As libc has it; what does not fit is cut to the most that does.
+/// Converts nanoseconds to libc's `timespec`; saturates at `i32::MAX` seconds if `time_t` is too
+/// narrow.
 #[allow(clippy::useless_conversion, reason = "seconds have 32 bits or 64")]
 pub(super) fn timespec(nanoseconds: u64) -> libc::timespec {
-    // SAFETY: integers, some with padding, for which zeros are a value.
+    // SAFETY: a timespec consists of integers and padding; all-zero bytes are a valid value.
     let mut time: libc::timespec = unsafe { MaybeUninit::zeroed().assume_init() };
     let seconds = (nanoseconds / SECOND_NS).try_into();
     time.tv_sec = seconds.unwrap_or(i32::MAX.into());
-    // Below 10^9.
+    // The remainder is below 10⁹ and fits any `c_long`.
     time.tv_nsec = (nanoseconds % SECOND_NS) as _;
     time
 }
 
-/// In microseconds, rounded up.
+/// Converts nanoseconds to a `timeval`, rounded up to microseconds.
 pub(super) fn timeval(nanoseconds: u64) -> libc::timeval {
     let time = timespec(nanoseconds.div_ceil(1_000).saturating_mul(1_000));
     libc::timeval {
@@ -49,16 +50,17 @@ pub(super) fn timeval(nanoseconds: u64) -> libc::timeval {
     }
 }
 
-/// In milliseconds, rounded up; the most that such a call takes is 24 days.
+/// Converts nanoseconds to milliseconds, rounded up and limited to `c_int::MAX` (24 days).
 pub(super) fn milliseconds(nanoseconds: u64) -> c_int {
     c_int::try_from(nanoseconds.div_ceil(1_000_000)).unwrap_or(c_int::MAX)
 }
 
-/// Nanoseconds of a clock that is known to be there.
+/// Reads a clock that is known to exist, in nanoseconds.
 #[inline(always)]
 pub(super) fn now(clock: clockid_t) -> u64 {
     let mut time = MaybeUninit::uninit();
-    // SAFETY: the pointer is valid for a timespec, which is written, as the clock is known.
+    // SAFETY: the pointer is valid for one timespec. The kernel writes it, because the call only
+    // fails for an unknown clock and callers pass known clocks.
     nanoseconds(unsafe {
         libc::clock_gettime(clock, time.as_mut_ptr());
         time.assume_init()
@@ -66,17 +68,18 @@ pub(super) fn now(clock: clockid_t) -> u64 {
     .0
 }
 
-/// A method to wait that is one call.
+/// A wait that consists of one system call.
 pub(super) trait Call: Sized + 'static {
-    /// What the call needs.
+    /// Creates the resources that the call needs.
     fn prepare() -> Result<Self, Unavailable>;
 
-    /// Waits, until a signal comes. The number of the error, which a timeout may be; 0 if none.
+    /// Waits for the given time or until a signal arrives. Returns the error number (`ETIMEDOUT`
+    /// for some calls), 0 if there was no error.
     fn wait_once(&mut self, nanoseconds: u64) -> c_int;
 }
 
-/// A call that is made again when a signal ended it: for the whole time, as a wait that is late is
-/// no fault and one that is early is.
+/// A call that is repeated, for the whole requested time, if a signal interrupted it: a late return
+/// is allowed, an early return is not.
 pub(super) struct Repeated<T>(T);
 
 impl<T: Call> Method for Repeated<T> {
@@ -90,7 +93,8 @@ impl<T: Call> Method for Repeated<T> {
     }
 }
 
-/// Calls that need nothing: their names, and the number of the error that one ended with.
+/// Defines calls without resources: a type name, and an expression that waits and returns the error
+/// number.
 macro_rules! calls {
     ($($(#[$doc:meta])* $name:ident, |$nanoseconds:ident| $call:expr;)*) => {$(
         $(#[$doc])*
@@ -110,7 +114,7 @@ macro_rules! calls {
 }
 pub(super) use calls;
 
-/// Waits again when a signal came between.
+/// Repeats a wait until it ends without `EINTR`; returns its error number.
 #[inline(always)]
 pub(super) fn through_signals(mut wait: impl FnMut() -> c_int) -> c_int {
     loop {
@@ -121,17 +125,18 @@ pub(super) fn through_signals(mut wait: impl FnMut() -> c_int) -> c_int {
     }
 }
 
-/// The number of the error of a call that says by its result whether there was one; 0 if none.
+/// Returns `errno` if the status of a call is negative, otherwise 0.
 #[inline(always)]
 pub(super) fn error_number(status: impl Into<i64>) -> c_int {
     if status.into() >= 0 {
         return 0;
     }
-    // SAFETY: libc gives each thread one.
+    // SAFETY: libc returns a valid pointer to the `errno` of the calling thread.
     unsafe { *libc::__errno_location() }
 }
 
-/// Whether a call can be made, whose first try ended with this number.
+/// Checks the error number of the first try of a call: timeouts and interruptions show that the
+/// call works, any other error makes the call unavailable.
 pub(super) fn opened(call: &str, number: c_int) -> Result<(), Unavailable> {
     match number {
         0 | libc::EINTR | libc::ETIMEDOUT | libc::EAGAIN => Ok(()),
@@ -139,7 +144,7 @@ pub(super) fn opened(call: &str, number: c_int) -> Result<(), Unavailable> {
     }
 }
 
-/// A call that the system refused, in its own words.
+/// Describes a failed call by the system's error message, with a remedy if one is known.
 pub(super) fn refused(call: &str, error: &io::Error) -> Unavailable {
     let why = Unavailable::because(format!("{call}: {error}"));
     match error.raw_os_error() {
@@ -154,13 +159,13 @@ pub(super) fn refused(call: &str, error: &io::Error) -> Unavailable {
     }
 }
 
-/// The result of a call that has one, or what went wrong.
+/// Returns the status of a call, or an error if the call failed.
 pub(super) fn checked<T: Copy + Into<i64>>(call: &str, status: T) -> Result<T, Unavailable> {
     opened(call, error_number(status)).map(|()| status)
 }
 
-/// Of all processors, what came since Linux 5.1 has the same number, counted from where theirs
-/// begin.
+/// The number of a system call added in Linux 5.1 or later. These numbers are identical on all
+/// processors except for a fixed base, which is derived from `io_uring_setup` (425).
 pub(super) const fn number_since_5_1(number: c_long) -> c_long {
     libc::SYS_io_uring_setup - 425 + number
 }

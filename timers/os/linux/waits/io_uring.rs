@@ -1,9 +1,9 @@
 //! The timeout of `io_uring`.
 //!
 //! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: nanoseconds. Who
-//! may use it: whom the system lets (`kernel.io_uring_disabled`; the seccomp profiles of containers
-//! forbid it); since Linux 5.4. Caveats: each wait is one call, which submits the timeout and waits
-//! for its completion; arming and cancelling are two. Sources: `io_uring_setup(2)`,
+//! may use it: processes that `kernel.io_uring_disabled` permits (container seccomp profiles forbid
+//! it), since Linux 5.4. Caveats: each wait is one call, which submits the timeout and waits for
+//! its completion; arming and cancelling takes two calls. Sources: `io_uring_setup(2)`,
 //! `io_uring_enter(2)`, `io_uring_prep_timeout(3)`.
 
 use crate::waits::method::methods;
@@ -12,7 +12,7 @@ methods! { "64-bit Linux", all(target_os = "linux", target_pointer_width = "64",
     here::Timeout, "io-uring-timeout", "io_uring_enter() of IORING_OP_TIMEOUT", 1, false, ARMED;
 }
 
-/// The processors for which the crate `io-uring` has bindings.
+/// The implementation, for the processors that the crate `io-uring` supports.
 #[cfg(all(
     target_os = "linux",
     target_pointer_width = "64",
@@ -28,16 +28,16 @@ mod here {
     use crate::os::linux_waits::call::refused;
     use crate::waits::method::Method;
 
-    /// The most that is under way at once: a timeout and what cancels it.
+    /// The size of the submission queue: a timeout and its cancellation.
     const ENTRIES: u32 = 2;
 
-    /// The number of a timeout that is going to be cancelled.
+    /// The user data that identifies the timeout to cancel.
     const CANCELLED: u64 = 1;
 
     pub(super) struct Timeout(IoUring);
 
     impl Timeout {
-        /// Submits an entry and waits for a number of completions: the result of the last one.
+        /// Submits an entry, waits for `awaited` completions and returns the result of the last.
         fn complete(&mut self, entry: &squeue::Entry, mut awaited: usize) -> io::Result<i32> {
             self.push(entry)?;
             loop {
@@ -55,8 +55,8 @@ mod here {
         }
 
         fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
-            // SAFETY: what an entry points to, a time on the stack of the caller, is read when it is
-            // submitted, before the caller returns.
+            // SAFETY: an entry points to a timespec on the caller's stack. The kernel copies it
+            // during submission, which happens before the caller returns.
             unsafe { self.0.submission().push(entry) }.map_err(io::Error::other)
         }
 
@@ -102,7 +102,7 @@ mod here {
             let time = after(nanoseconds);
             let entry = opcode::Timeout::new(&time).build().user_data(CANCELLED);
             if self.push(&entry).is_ok() {
-                // It could be made when this was opened, and signals do not end it.
+                // Errors are ignored: `open` has checked the call, and submitting does not block.
                 let _ = self.0.submit();
                 let _ = self.complete(&opcode::TimeoutRemove::new(CANCELLED).build(), 2);
             }

@@ -1,14 +1,14 @@
-//! Timers that are armed by one call and waited for by another: `timerfd` and those of POSIX
+//! Timers that are armed by one call and waited for by another: `timerfd` and POSIX timers
 //! (`timer_create`).
 //!
 //! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: nanoseconds. Who
-//! may use them: any process. Caveats: each wait takes two calls. A periodic timer stays on its
-//! grid; what was missed is read with the next expiration, from `timerfd` as a count, else by
-//! `timer_getoverrun`. A timer of POSIX sends its signal to the thread that waits
-//! (`SIGEV_THREAD_ID`) and not to the process, as `SIGEV_SIGNAL` does, nor to a thread that libc
-//! starts for it, as `SIGEV_THREAD` does. That thread keeps the signal blocked from then on: it is
-//! taken and never delivered. A request of nothing would disarm them, so that it asks for a
-//! nanosecond. Sources: `timerfd_create(2)`, `timer_create(2)`, `timer_getoverrun(2)`.
+//! may use them: any process. Caveats: each wait takes two calls. A periodic timer keeps its phase;
+//! the number of missed expirations is known after the next one (`timerfd`: the count that is read,
+//! POSIX: `timer_getoverrun`). A POSIX timer here sends its signal to the waiting thread
+//! (`SIGEV_THREAD_ID`), neither to the process (`SIGEV_SIGNAL`) nor to a thread started by libc
+//! (`SIGEV_THREAD`). The waiting thread keeps the signal blocked and takes it synchronously. A
+//! request of 0 ns would disarm the timer, so it is raised to 1 ns. Sources: `timerfd_create(2)`,
+//! `timer_create(2)`, `timer_getoverrun(2)`.
 
 use crate::waits::method::methods;
 
@@ -32,26 +32,26 @@ mod here {
     use crate::subject::{Answer, Fault};
     use crate::waits::method::Method;
 
-    /// A timer that the kernel keeps.
+    /// A kernel timer that is armed by one call and waited for by another.
     pub(in crate::os) trait KernelTimer: Sized + 'static {
         fn prepare() -> Result<Self, Unavailable>;
 
-        /// Arms it, or disarms it with nothing. The number of the error; 0 if none.
+        /// Arms the timer; `first_ns` 0 disarms it. Returns the error number, 0 if none.
         fn set(&self, first_ns: u64, period_ns: u64) -> c_int;
 
-        /// Waits until it expires.
+        /// Waits for the next expiration.
         fn expire(&mut self);
 
-        /// For how many expirations that stood.
+        /// The number of expirations since the previous [`Self::expire`].
         fn expirations(&mut self) -> u64 {
             1
         }
 
-        /// Takes the expirations that were not waited for.
+        /// Discards pending expirations.
         fn clear(&self) {}
     }
 
-    /// A kernel's timer as a method to wait.
+    /// Adapter that makes a kernel timer a wait method.
     pub(in crate::os) struct Armed<T>(T);
 
     impl<T: KernelTimer> Method for Armed<T> {
@@ -96,20 +96,20 @@ mod here {
         }
     }
 
-    /// A timer that is read.
+    /// A `timerfd`, waited for by `read(2)`.
     pub(in crate::os) struct Timerfd {
         timer: OwnedFd,
-        /// What the last read returned.
+        /// The number of expirations that the last read returned.
         expirations: u64,
     }
 
     impl KernelTimer for Timerfd {
         fn prepare() -> Result<Self, Unavailable> {
-            // SAFETY: plain numbers.
+            // SAFETY: the call takes no pointers.
             let made = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
             let descriptor = checked("timerfd_create(CLOCK_MONOTONIC)", made)?;
             Ok(Self {
-                // SAFETY: it was just opened and has no other owner.
+                // SAFETY: the descriptor was just opened and has no other owner.
                 timer: unsafe { OwnedFd::from_raw_fd(descriptor) },
                 expirations: 0,
             })
@@ -118,8 +118,8 @@ mod here {
         #[inline(always)]
         fn set(&self, first_ns: u64, period_ns: u64) -> c_int {
             let times = itimerspec(first_ns, period_ns);
-            // SAFETY: the times are read, the former ones are not asked for; the descriptor is open
-            // as long as `self` lives.
+            // SAFETY: the kernel reads one valid itimerspec; a null pointer for the old value is
+            // allowed; the descriptor is open as long as `self` lives.
             error_number(unsafe {
                 libc::timerfd_settime(self.timer.as_raw_fd(), 0, &raw const times, ptr::null_mut())
             })
@@ -142,23 +142,23 @@ mod here {
         }
     }
 
-    /// Signals that are waited for.
+    /// A set of signals that a thread waits for.
     pub(in crate::os) struct AwaitedSignals(sigset_t);
 
     impl AwaitedSignals {
         pub(in crate::os) fn none() -> Self {
             let mut set = MaybeUninit::uninit();
-            // SAFETY: the call initialises it and cannot fail.
+            // SAFETY: `sigemptyset` initialises the set and cannot fail for a valid pointer.
             Self(unsafe {
                 libc::sigemptyset(set.as_mut_ptr());
                 set.assume_init()
             })
         }
 
-        /// One, which the calling thread keeps blocked from now on.
+        /// The set of one signal, which this call blocks in the calling thread.
         pub(in crate::os) fn block(signal: c_int) -> Result<Self, Unavailable> {
             let mut set = Self::none();
-            // SAFETY: the set is initialised; the former mask is not asked for.
+            // SAFETY: the set is initialised; a null pointer for the old mask is allowed.
             let number = unsafe {
                 libc::sigaddset(&raw mut set.0, signal);
                 libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set.0, ptr::null_mut())
@@ -166,30 +166,30 @@ mod here {
             opened("pthread_sigmask()", number).map(|()| set)
         }
 
-        /// Waits for one of them.
+        /// Waits for a signal of the set and takes it.
         #[inline(always)]
         pub(in crate::os) fn take(&self) {
             through_signals(|| {
-                // SAFETY: the set is initialised; nothing is asked of the signal.
+                // SAFETY: the set is initialised; a null pointer for the signal info is allowed.
                 error_number(unsafe { libc::sigwaitinfo(&raw const self.0, ptr::null_mut()) })
             });
         }
 
-        /// Waits for one of them so long.
+        /// Waits at most `nanoseconds` for a signal; returns its number, -1 if none arrived.
         #[inline(always)]
         pub(in crate::os) fn within(&self, nanoseconds: u64) -> c_int {
             let time = timespec(nanoseconds);
-            // SAFETY: the set and the time are read; nothing is asked of the signal.
+            // SAFETY: set and time are initialised; a null pointer for the signal info is allowed.
             unsafe { libc::sigtimedwait(&raw const self.0, ptr::null_mut(), &raw const time) }
         }
 
-        /// Takes those that are there.
+        /// Takes all pending signals of the set.
         pub(in crate::os) fn clear(&self) {
             while self.within(0) > 0 {}
         }
     }
 
-    /// A timer of CLOCK_MONOTONIC that sends a signal to the thread that opened it.
+    /// A POSIX timer of CLOCK_MONOTONIC that sends a signal to the thread that created it.
     pub(in crate::os) struct TimerCreate {
         timer: timer_t,
         signals: AwaitedSignals,
@@ -199,20 +199,21 @@ mod here {
         fn prepare() -> Result<Self, Unavailable> {
             let signal = libc::SIGRTMIN();
             let signals = AwaitedSignals::block(signal)?;
-            // SAFETY: numbers and a pointer that is not used, for which zeros are a value.
+            // SAFETY: a sigevent consists of integers and a nullable pointer; all-zero bytes are a
+            // valid value.
             let mut event: sigevent = unsafe { MaybeUninit::zeroed().assume_init() };
             event.sigev_notify = libc::SIGEV_THREAD_ID;
             event.sigev_signo = signal;
-            // SAFETY: no arguments, no preconditions.
+            // SAFETY: the call has no arguments and no preconditions.
             event.sigev_notify_thread_id = unsafe { libc::gettid() };
             let mut timer = MaybeUninit::uninit();
-            // SAFETY: the event is read, the timer written.
+            // SAFETY: the call reads one valid sigevent and writes one timer id.
             let made = unsafe {
                 libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, timer.as_mut_ptr())
             };
             checked("timer_create(CLOCK_MONOTONIC)", made)?;
             Ok(Self {
-                // SAFETY: the call succeeded, so it is written.
+                // SAFETY: `timer_create` succeeded and has written the timer id.
                 timer: unsafe { timer.assume_init() },
                 signals,
             })
@@ -221,8 +222,8 @@ mod here {
         #[inline(always)]
         fn set(&self, first_ns: u64, period_ns: u64) -> c_int {
             let times = itimerspec(first_ns, period_ns);
-            // SAFETY: the timer is there as long as `self`; the times are read, the former ones are
-            // not asked for.
+            // SAFETY: the timer exists as long as `self`; the kernel reads one valid itimerspec; a
+            // null pointer for the old value is allowed.
             error_number(unsafe {
                 libc::timer_settime(self.timer, 0, &raw const times, ptr::null_mut())
             })
@@ -235,7 +236,7 @@ mod here {
 
         #[inline(always)]
         fn expirations(&mut self) -> u64 {
-            // SAFETY: the timer is there as long as `self`.
+            // SAFETY: the timer exists as long as `self`.
             let missed = unsafe { libc::timer_getoverrun(self.timer) };
             1 + u64::try_from(missed).unwrap_or(0)
         }
@@ -248,7 +249,7 @@ mod here {
 
     impl Drop for TimerCreate {
         fn drop(&mut self) {
-            // SAFETY: made once, deleted once.
+            // SAFETY: the timer exists; only this drop deletes it, once.
             unsafe { libc::timer_delete(self.timer) };
             self.signals.clear();
         }

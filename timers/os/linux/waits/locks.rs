@@ -1,14 +1,14 @@
-//! Waiting for what never comes: another thread (a futex, a condition variable, a semaphore), a
-//! signal (`sigtimedwait`), a message (the timeout of a socket).
+//! Waits with a timeout for an event that never occurs: a wake-up by another thread (futex,
+//! condition variable, semaphore), a signal (`sigtimedwait`), a message (`SO_RCVTIMEO`).
 //!
-//! What ticks: a high-resolution timer, for sockets the kernel's tick of 1/CONFIG_HZ, 1 to 10 ms
-//! (`schedule_timeout`). At what granularity: nanoseconds; for sockets requests are given in
-//! microseconds and kept in ticks, rounded up, with one more as the first is a part of one, and
-//! what is farther ahead is rounded more coarsely, by the levels of the kernel's timer wheel. Who
-//! may use them: any process. Caveats: the condition variable and the semaphore are futexes of
-//! libc; they are given a point in time, so that a read of the clock stands in what is observed.
-//! The semaphore's is of CLOCK_REALTIME: it ends early or late when the clock is set. To a socket no
-//! time at all means to wait for ever, so that a request of nothing asks for a microsecond.
+//! What ticks: a high-resolution timer; for sockets the kernel's tick of 1/CONFIG_HZ, 1 to 10 ms
+//! (`schedule_timeout`). At what granularity: nanoseconds. Socket timeouts are given in
+//! microseconds and rounded up to ticks, plus one tick because the current tick is partly over;
+//! the levels of the kernel's timer wheel round long timeouts more coarsely. Who may use them: any
+//! process. Caveats: condition variable and semaphore are futexes of libc with an absolute timeout,
+//! so a read of the clock is part of the measured time. The semaphore uses CLOCK_REALTIME: it ends
+//! early or late when the clock is set. A socket timeout of 0 means to wait forever, so a request
+//! of 0 ns is raised to 1 µs.
 //! Sources: `futex(2)`, `pthread_cond_timedwait(3)`, `sem_timedwait(3)`, `sigtimedwait(2)`,
 //! `socket(7)`, `kernel/time/timer.c`.
 
@@ -45,15 +45,15 @@ mod here {
     };
     use crate::os::linux_waits::kernel_timers::AwaitedSignals;
 
-    /// The call that takes a time of 64 bits: the only one there is where registers have as many,
-    /// the newer of two elsewhere.
+    /// The futex call with a 64-bit time: the only futex call on 64-bit processors, the newer of
+    /// two on 32-bit processors.
     const FUTEX: c_long = if cfg!(target_pointer_width = "64") {
         libc::SYS_futex
     } else {
         number_since_5_1(422)
     };
 
-    /// A word that never changes.
+    /// A futex word that never changes.
     pub(super) struct Futex(AtomicU32);
 
     impl Call for Futex {
@@ -65,14 +65,15 @@ mod here {
         fn wait_once(&mut self, nanoseconds: u64) -> c_int {
             let time = KernelTimespec::after(nanoseconds);
             let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-            // SAFETY: the kernel reads the word, which lives as long as `self`, and the time.
+            // SAFETY: the kernel reads the word, which lives as long as `self`, and one valid time.
             error_number(unsafe {
                 libc::syscall(FUTEX, self.0.as_ptr(), operation, 0, &raw const time)
             })
         }
     }
 
-    /// A condition that never comes true, with its lock. They keep their place, as POSIX wants.
+    /// A condition variable that is never signalled, with its mutex. Boxed, because POSIX does not
+    /// permit moving them.
     pub(super) struct Condition(Box<(UnsafeCell<pthread_cond_t>, UnsafeCell<pthread_mutex_t>)>);
 
     impl Call for Condition {
@@ -82,8 +83,8 @@ mod here {
                 UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
             ));
             let mut attributes = MaybeUninit::uninit();
-            // SAFETY: the attributes are initialised by the first call, used by the next two and
-            // given back; no other thread knows the condition yet.
+            // SAFETY: the first call initialises the attributes, the next two use them, the last
+            // destroys them; no other thread has access to the condition yet.
             let number = unsafe {
                 libc::pthread_condattr_init(attributes.as_mut_ptr());
                 let set = libc::pthread_condattr_setclock(attributes.as_mut_ptr(), CLOCK_MONOTONIC);
@@ -97,12 +98,12 @@ mod here {
         #[inline(always)]
         fn wait_once(&mut self, nanoseconds: u64) -> c_int {
             let (condition, lock) = (self.0.0.get(), self.0.1.get());
-            // SAFETY: all are valid and initialised; this thread alone uses them, and lets go of the
-            // lock that it took.
+            // SAFETY: mutex, condition and time are initialised; only this thread uses them, and it
+            // unlocks the mutex that it locked.
             unsafe {
                 libc::pthread_mutex_lock(lock);
                 let end = timespec(now(CLOCK_MONOTONIC).saturating_add(nanoseconds));
-                // It may return for no reason, and then is not over.
+                // Repeat after a spurious wake-up.
                 while libc::pthread_cond_timedwait(condition, lock, &raw const end) == 0 {}
                 libc::pthread_mutex_unlock(lock)
             }
@@ -111,7 +112,7 @@ mod here {
 
     impl Drop for Condition {
         fn drop(&mut self) {
-            // SAFETY: initialised, and no thread waits.
+            // SAFETY: the object is initialised, and no thread waits for it.
             unsafe {
                 libc::pthread_cond_destroy(self.0.0.get());
                 libc::pthread_mutex_destroy(self.0.1.get());
@@ -119,16 +120,16 @@ mod here {
         }
     }
 
-    /// A semaphore that stays at zero. It keeps its place, as POSIX wants.
+    /// A semaphore whose value stays 0. Boxed, because POSIX does not permit moving it.
     pub(super) struct Semaphore(Box<UnsafeCell<sem_t>>);
 
     impl Call for Semaphore {
         fn prepare() -> Result<Self, Unavailable> {
-            // SAFETY: integers, or an array of them, for which zeros are a value.
+            // SAFETY: a semaphore consists of integers; all-zero bytes are a valid value.
             let semaphore = Box::new(UnsafeCell::new(unsafe {
                 MaybeUninit::<sem_t>::zeroed().assume_init()
             }));
-            // SAFETY: the place is valid and no other thread knows it yet.
+            // SAFETY: the pointer is valid, and no other thread has access to the semaphore yet.
             checked("sem_init()", unsafe {
                 libc::sem_init(semaphore.get(), 0, 0)
             })?;
@@ -147,12 +148,12 @@ mod here {
 
     impl Drop for Semaphore {
         fn drop(&mut self) {
-            // SAFETY: initialised, and no thread waits.
+            // SAFETY: the object is initialised, and no thread waits for it.
             unsafe { libc::sem_destroy(self.0.get()) };
         }
     }
 
-    /// `sigtimedwait` for no signal.
+    /// `sigtimedwait` with an empty signal set.
     pub(super) struct NoSignal(AwaitedSignals);
 
     impl Call for NoSignal {
@@ -166,10 +167,10 @@ mod here {
         }
     }
 
-    /// A socket to which nothing is sent, with its other end.
+    /// A socket pair on which nothing is sent.
     pub(super) struct SilentSocket {
         ends: (UnixDatagram, UnixDatagram),
-        /// The timeout that it has.
+        /// The timeout currently set, in nanoseconds.
         timeout_ns: Option<u64>,
     }
 
@@ -178,7 +179,7 @@ mod here {
             let time = timeval(nanoseconds.max(1));
             let (socket, size) = (self.ends.0.as_raw_fd(), size_of_val(&time) as socklen_t);
             self.timeout_ns = Some(nanoseconds);
-            // SAFETY: the pointer is valid for a timeval, whose size is given.
+            // SAFETY: the pointer is valid for one timeval, and the size passed is its size.
             error_number(unsafe {
                 libc::setsockopt(
                     socket,
@@ -202,7 +203,7 @@ mod here {
 
         #[inline(always)]
         fn wait_once(&mut self, nanoseconds: u64) -> c_int {
-            // Set where it differs, as users do.
+            // Set only if it differs: programs usually set the timeout once.
             if self.timeout_ns != Some(nanoseconds) {
                 self.set_timeout(nanoseconds);
             }

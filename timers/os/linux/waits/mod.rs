@@ -1,14 +1,13 @@
-//! The sleep primitives and periodic timers of Linux. Their rows are known on all systems, their
-//! calls are compiled on Linux only.
+//! The sleep primitives and periodic timers of Linux. They are listed on all systems; the calls are
+//! compiled on Linux only.
 //!
-//! What ticks: the kernel's high-resolution timers, each an interrupt at its time, on
-//! CLOCK_MONOTONIC unless the id says otherwise; where the kernel runs without them
-//! (`highres=off`), and for `SO_RCVTIMEO` always, the tick of 1/CONFIG_HZ. At what granularity:
-//! in the unit of the request, which is what `unit_ns` says; a nanosecond for most. Who may use
-//! them: any process, but for `io_uring`, which the system may forbid. Caveats: to a wait of a
-//! thread of SCHED_OTHER the kernel adds its *timer slack*, 50 µs by default
-//! (`PR_SET_TIMERSLACK`), where it says so below, and to waits of the `poll` family 0.1 % of
-//! the request at least. `poll` and `epoll_wait` are asked in milliseconds, rounded up.
+//! What ticks: the kernel's high-resolution timers, on CLOCK_MONOTONIC unless the id names another
+//! clock; with `highres=off`, and always for `SO_RCVTIMEO`, the tick of 1/CONFIG_HZ. At what
+//! granularity: the unit of the request (`unit_ns`), 1 ns for most calls. Who may use them: any
+//! process, except for `io_uring`, which the system may forbid. Caveats: the kernel adds the *timer
+//! slack* of SCHED_OTHER threads, 50 µs by default (`PR_SET_TIMERSLACK`), to the calls whose row
+//! has the slack flag, and at least 0.1 % of the request to calls of the `poll` family. The
+//! timeouts of `poll` and `epoll_wait` are in milliseconds, rounded up.
 //! Sources: the manual pages of the calls, `time(7)`, `PR_SET_TIMERSLACK(2const)`.
 
 #[cfg(target_os = "linux")]

@@ -1,12 +1,12 @@
-//! Waiting for files, of which there are none: `poll`, `ppoll`, `select`, `pselect`, `epoll_wait`,
-//! `epoll_pwait2`.
+//! Timeouts of `poll`, `ppoll`, `select`, `pselect`, `epoll_wait` and `epoll_pwait2` on an empty
+//! set of files.
 //!
-//! What ticks: a high-resolution timer. At what granularity: `poll` and `epoll_wait` are asked in
-//! milliseconds, `select` in microseconds, the others in nanoseconds. Who may use them: any
-//! process; `epoll_pwait2` came with Linux 5.11. Caveats: the kernel wakes the thread up to 0.1 %
-//! of the request late (0.5 % for one with a positive nice value) where that is more than the timer
-//! slack, 100 ms at most (`select_estimate_resolution`); a request of nothing returns at once. Those
-//! of milliseconds end after 24 days at the latest. Sources: `poll(2)`, `select(2)`,
+//! What ticks: a high-resolution timer. At what granularity: timeouts of `poll` and `epoll_wait`
+//! are in milliseconds, of `select` in microseconds, of the other calls in nanoseconds. Who may use
+//! them: any process; `epoll_pwait2` since Linux 5.11. Caveats: the kernel wakes the thread up to
+//! 0.1 % of the request late (0.5 % for a thread with a positive nice value) if that exceeds the
+//! timer slack, 100 ms at most (`select_estimate_resolution`); a request of 0 ns returns at once.
+//! Calls with a timeout in milliseconds wait 24 days at most. Sources: `poll(2)`, `select(2)`,
 //! `epoll_wait(2)`, `fs/select.c`.
 
 use crate::waits::method::methods;
@@ -38,39 +38,41 @@ mod here {
 
     calls! {
         Poll, |nanoseconds| {
-            // SAFETY: no files, so that the pointer is not used.
+            // SAFETY: with a count of 0 files the kernel does not use the null pointer.
             error_number(unsafe { libc::poll(ptr::null_mut(), 0, milliseconds(nanoseconds)) })
         };
         Ppoll, |nanoseconds| {
             let time = timespec(nanoseconds);
-            // SAFETY: no files, so that the pointer is not used; the time is read; no mask of signals.
+            // SAFETY: with a count of 0 files the kernel does not use the null pointer; it reads
+            // one valid timespec; a null signal mask is allowed.
             error_number(unsafe { libc::ppoll(ptr::null_mut(), 0, &raw const time, ptr::null()) })
         };
         Select, |nanoseconds| {
             let mut time = timeval(nanoseconds);
             let none = ptr::null_mut;
-            // SAFETY: no sets of files; what is left of the time is written to where it was.
+            // SAFETY: null file sets are allowed; the kernel reads and writes one valid timeval.
             error_number(unsafe { libc::select(0, none(), none(), none(), &raw mut time) })
         };
         Pselect, |nanoseconds| {
             let time = timespec(nanoseconds);
             let none = ptr::null_mut;
-            // SAFETY: no sets of files; the time is read; no mask of signals.
+            // SAFETY: null file sets and a null signal mask are allowed; the kernel reads one valid
+            // timespec.
             error_number(unsafe { libc::pselect(0, none(), none(), none(), &raw const time, ptr::null()) })
         };
     }
 
-    /// An instance of epoll that watches nothing. `epoll_pwait2` is made by the call itself, which
-    /// libraries of C have only lately.
+    /// An epoll instance that watches no file. `epoll_pwait2` is called by its number, because
+    /// older C libraries have no function for this call.
     pub(super) struct Epoll<const BY_PWAIT2: bool>(OwnedFd);
 
     impl<const BY_PWAIT2: bool> Call for Epoll<BY_PWAIT2> {
         fn prepare() -> Result<Self, Unavailable> {
-            // SAFETY: plain numbers.
+            // SAFETY: the call takes no pointers.
             let descriptor = checked("epoll_create1()", unsafe {
                 libc::epoll_create1(libc::EPOLL_CLOEXEC)
             })?;
-            // SAFETY: it was just opened and has no other owner.
+            // SAFETY: the descriptor was just opened and has no other owner.
             Ok(Self(unsafe { OwnedFd::from_raw_fd(descriptor) }))
         }
 
@@ -81,7 +83,9 @@ mod here {
             if BY_PWAIT2 {
                 let time = KernelTimespec::after(nanoseconds);
                 let no_mask = ptr::null::<sigset_t>();
-                // SAFETY: as below; the time is read; no mask of signals, whose size then says nothing.
+                // SAFETY: the event pointer is valid for one event, the descriptor is open as long
+                // as `self` lives, and the kernel reads one valid timespec. A null signal mask is
+                // allowed; its size is ignored.
                 error_number(unsafe {
                     libc::syscall(
                         number_since_5_1(441),

@@ -1,12 +1,12 @@
 //! The timer of the process, `setitimer`.
 //!
 //! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: microseconds. Who
-//! may use it: any process, but there is one a process, which `alarm` uses as well. Caveats: its
-//! signal, SIGALRM, goes to the process. The thread that waits keeps it blocked and takes it;
-//! another thread that gets it passes it on, which takes longer, and blocks it from then on, so
-//! that it ends no thread. Each wait takes two calls. What a periodic one missed is not told. A
-//! request of nothing would disarm it, so that it asks for a microsecond. Sources: `setitimer(2)`,
-//! `signal(7)`.
+//! may use it: any process; each process has one such timer, which `alarm` shares. Caveats: its
+//! signal, SIGALRM, is sent to the process. The waiting thread keeps the signal blocked and takes
+//! it synchronously. If another thread receives the signal, its handler forwards the signal to the
+//! waiting thread, which adds latency, and blocks the signal in the receiving thread from then on.
+//! Each wait takes two calls. Missed expirations of a periodic timer are not reported. A request of
+//! 0 ns would disarm the timer, so it is raised to 1 µs. Sources: `setitimer(2)`, `signal(7)`.
 
 use crate::waits::method::methods;
 
@@ -29,20 +29,20 @@ mod here {
     pub(super) use crate::os::linux_waits::kernel_timers::Armed;
     use crate::os::linux_waits::kernel_timers::{AwaitedSignals, KernelTimer};
 
-    /// The thread that has the timer of this process; 0 is none.
+    /// The id of the thread that uses the timer of this process; 0 if unused.
     static HOLDER: AtomicI32 = AtomicI32::new(0);
 
-    /// How many signals came to threads that do not wait for them.
+    /// The number of signals that were delivered to threads other than the waiting thread.
     static MISDIRECTED: AtomicU32 = AtomicU32::new(0);
 
-    /// Passes the signal on to the thread that waits for it, which has it blocked and is never
-    /// here. The thread that got it has it blocked from then on.
+    /// Signal handler: forwards the signal to the waiting thread and blocks it in the thread that
+    /// received it. The waiting thread never runs this handler, because it has the signal blocked.
     extern "C" fn pass_on(signal: c_int, _: *mut siginfo_t, context: *mut c_void) {
         MISDIRECTED.fetch_add(1, Ordering::SeqCst);
         let thread = HOLDER.load(Ordering::SeqCst);
-        // SAFETY: the kernel gives a handler a valid context, whose mask is that of the thread once
-        // the handler is left. All of these may be called in a handler; `errno` belongs to the
-        // interrupted thread.
+        // SAFETY: the kernel passes a valid context, whose signal mask becomes the mask of the
+        // thread when the handler returns. All calls are async-signal-safe; `errno` is saved and
+        // restored for the interrupted thread.
         unsafe {
             let number = *libc::__errno_location();
             block_in(context, signal);
@@ -53,11 +53,12 @@ mod here {
         }
     }
 
-    /// Adds a signal to those that a thread blocks, once it goes on. Where libc's crate does not
-    /// know the context, that thread gets the next one too.
+    /// Adds a signal to the mask that the interrupted thread resumes with. No effect on processors
+    /// for which the crate `libc` does not define `ucontext_t`: such a thread may receive the next
+    /// signal too.
     ///
     /// # Safety
-    /// The context is that of a handler which is under way.
+    /// `context` must be the context passed to the signal handler that is running.
     unsafe fn block_in(context: *mut c_void, signal: c_int) {
         let _ = (context, signal);
         #[cfg(any(
@@ -69,7 +70,7 @@ mod here {
             target_arch = "loongarch64",
             target_arch = "s390x"
         ))]
-        // SAFETY: as required of the caller.
+        // SAFETY: the caller passes the valid context of the running handler.
         unsafe {
             libc::sigaddset(
                 &raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask,
@@ -85,7 +86,7 @@ mod here {
 
     impl KernelTimer for Setitimer {
         fn prepare() -> Result<Self, Unavailable> {
-            // SAFETY: no arguments, no preconditions.
+            // SAFETY: the call has no arguments and no preconditions.
             let thread = unsafe { libc::gettid() };
             let signals = AwaitedSignals::block(SIGALRM)?;
             let held = HOLDER.compare_exchange(0, thread, Ordering::SeqCst, Ordering::SeqCst);
@@ -93,16 +94,17 @@ mod here {
                 Unavailable::because("the timer of this process is in use: there is one")
             })?;
             let mut timer = Self { signals };
-            // SAFETY: numbers, pointers and a set of signals, for which zeros are a value.
+            // SAFETY: a sigaction consists of integers, nullable pointers and a signal set;
+            // all-zero bytes are a valid value.
             let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
             action.sa_sigaction =
                 pass_on as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
             action.sa_flags = libc::SA_RESTART | libc::SA_SIGINFO;
-            // SAFETY: the action is initialised, and its handler does only what handlers may.
+            // SAFETY: the action is initialised, and its handler is async-signal-safe.
             let installed = unsafe { libc::sigaction(SIGALRM, &raw const action, ptr::null_mut()) };
             opened("sigaction(SIGALRM)", error_number(installed))?;
             opened("setitimer(ITIMER_REAL)", timer.set(0, 0))?;
-            timer.have_others_block_it();
+            timer.block_in_other_threads();
             Ok(timer)
         }
 
@@ -112,7 +114,8 @@ mod here {
                 it_interval: timeval(period_ns),
                 it_value: timeval(first_ns),
             };
-            // SAFETY: the times are read, the former ones are not asked for.
+            // SAFETY: the kernel reads one valid itimerval; a null pointer for the old value is
+            // allowed.
             error_number(unsafe { libc::setitimer(ITIMER_REAL, &raw const times, ptr::null_mut()) })
         }
 
@@ -128,9 +131,9 @@ mod here {
     }
 
     impl Setitimer {
-        /// Sends signals until none reaches another thread: each of the others gets one at most,
-        /// unless they become more meanwhile.
-        fn have_others_block_it(&mut self) {
+        /// Fires the timer until no signal reaches another thread. Each other thread receives at
+        /// most one signal, because it blocks the signal then; new threads may add to that.
+        fn block_in_other_threads(&mut self) {
             const MOST_THREADS: u32 = 1 << 10;
             for _ in 0..MOST_THREADS {
                 let before = MISDIRECTED.load(Ordering::SeqCst);

@@ -1,12 +1,12 @@
 //! `nanosleep`, `clock_nanosleep`, `usleep`.
 //!
-//! What ticks: a high-resolution timer of the clock that is named; `nanosleep` and `usleep` are of
-//! CLOCK_MONOTONIC here, whatever POSIX says. At what granularity: nanoseconds, but for `usleep`.
-//! Who may use them: any process. Caveats: an absolute wait reads the clock first, which stands in
-//! what is observed; one of CLOCK_REALTIME ends early or late when the clock is set, a relative one
-//! does not. A loop of absolute waits catches up with what it missed; one of relative waits puts it
-//! off and runs slow. `usleep` ends after 71 minutes at the latest. Sources: `nanosleep(2)`,
-//! `clock_nanosleep(2)`, `usleep(3)`.
+//! What ticks: a high-resolution timer of the named clock; on Linux `nanosleep` and `usleep` use
+//! CLOCK_MONOTONIC, although POSIX specifies CLOCK_REALTIME. At what granularity: nanoseconds
+//! (`usleep`: microseconds). Who may use them: any process. Caveats: an absolute wait reads the
+//! clock first, and this read is part of the measured time; an absolute wait on CLOCK_REALTIME ends
+//! early or late when the clock is set, a relative wait does not. A loop of absolute waits catches
+//! up after a late wake-up; in a loop of relative waits lateness accumulates. `usleep` waits 71
+//! minutes at most. Sources: `nanosleep(2)`, `clock_nanosleep(2)`, `usleep(3)`.
 
 use crate::waits::method::methods;
 
@@ -41,12 +41,12 @@ mod here {
     calls! {
         Nanosleep, |nanoseconds| {
             let time = timespec(nanoseconds);
-            // SAFETY: the kernel reads a timespec; what is left is not asked for.
+            // SAFETY: the kernel reads one valid timespec; a null pointer for the rest is allowed.
             error_number(unsafe { libc::nanosleep(&raw const time, ptr::null_mut()) })
         };
         Usleep, |nanoseconds| {
             let time = useconds_t::try_from(nanoseconds.div_ceil(1_000)).unwrap_or(useconds_t::MAX);
-            // SAFETY: a plain number.
+            // SAFETY: the call takes no pointers.
             error_number(unsafe { libc::usleep(time) })
         };
     }
@@ -54,11 +54,11 @@ mod here {
     #[inline(always)]
     fn clock_nanosleep(clock: clockid_t, flags: c_int, nanoseconds: u64) -> c_int {
         let time = timespec(nanoseconds);
-        // SAFETY: the kernel reads a timespec; what is left is not asked for.
+        // SAFETY: the kernel reads one valid timespec; a null pointer for the rest is allowed.
         unsafe { libc::clock_nanosleep(clock, flags, &raw const time, ptr::null_mut()) }
     }
 
-    /// `clock_nanosleep` for a span.
+    /// `clock_nanosleep` with a relative time.
     pub(super) struct Relative<const CLOCK: clockid_t>;
 
     impl<const CLOCK: clockid_t> Call for Relative<CLOCK> {
@@ -72,7 +72,7 @@ mod here {
         }
     }
 
-    /// `clock_nanosleep` for a point in time.
+    /// `clock_nanosleep` with an absolute time (`TIMER_ABSTIME`).
     pub(super) struct Absolute<const CLOCK: clockid_t> {
         /// The end of the last period, in nanoseconds of the clock.
         last_ns: u64,
