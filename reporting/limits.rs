@@ -35,7 +35,7 @@ pub fn explain(error: &io::Error) -> Option<String> {
 }
 
 /// Stack size in bytes for the main work of the program, regardless of `ulimit -s`.
-const STACK: usize = 8 << 20;
+const MAIN_STACK_BYTES: usize = 8 << 20;
 
 /// Runs `work` in a thread with a large stack, or in the calling thread if no thread can start.
 ///
@@ -47,7 +47,7 @@ pub fn on_roomy_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         let work = &mut work;
         let roomy = thread::Builder::new()
             .name("timermeter".into())
-            .stack_size(STACK);
+            .stack_size(MAIN_STACK_BYTES);
         let started = roomy.spawn_scoped(scope, move || work.take().map(|work| work()));
         started.ok().map(thread::ScopedJoinHandle::join)
     });

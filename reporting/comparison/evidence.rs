@@ -71,7 +71,7 @@ impl Scale {
 
 impl Sides {
     fn scale(&self, quantity: Quantity) -> Scale {
-        let mut runs = self.unchanged().flatten();
+        let mut runs = self.unchanged_groups().flatten();
         if quantity.is_relative() && runs.all(|run| run.figure.value > 0.0) {
             Scale::Logarithmic
         } else {
@@ -80,7 +80,7 @@ impl Sides {
     }
 
     /// Groups of runs within which nothing changed.
-    fn unchanged(&self) -> impl Iterator<Item = &Vec<Run>> {
+    fn unchanged_groups(&self) -> impl Iterator<Item = &Vec<Run>> {
         let groups = self.runs.iter().chain([&self.history]);
         groups.filter(|runs| !runs.is_empty())
     }
@@ -146,15 +146,15 @@ impl Sides {
     /// the variance between the processes of a run as a prior estimate.
     fn variance(&self, quantity: Quantity, read: Read) -> Option<Variance> {
         let scale = self.scale(quantity);
-        let degrees: usize = self.unchanged().map(|runs| runs.len() - 1).sum();
+        let degrees: usize = self.unchanged_groups().map(|runs| runs.len() - 1).sum();
         let mut squares = 0.0;
-        for runs in self.unchanged() {
+        for runs in self.unchanged_groups() {
             let values = scaled(runs, scale);
             let centre = mean(&values)?;
             let group = values.iter().map(|value| (value - centre).powi(2));
             squares += group.sum::<f64>();
         }
-        let runs = self.unchanged().flatten();
+        let runs = self.unchanged_groups().flatten();
         let within: Vec<f64> = runs
             .filter_map(|run| run.errors(scale))
             .map(|[below, above]| f64::midpoint(below, above).powi(2))

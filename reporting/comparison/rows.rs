@@ -13,7 +13,7 @@ use crate::text::numbers::short_time;
 
 /// The assumed degrees of freedom of intervals of waits, because reports do not state them: those
 /// of five processes. *Judgement*.
-const DEGREES: f64 = 4.0;
+const WAIT_DEGREES: f64 = 4.0;
 
 /// The frequencies of a run, in hertz.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -155,7 +155,7 @@ impl<'a> Row<'a> {
         let spread = self.clock().and_then(|row| row.spread);
         Run {
             figure,
-            degrees: processes.map_or(DEGREES, |processes| {
+            degrees: processes.map_or(WAIT_DEGREES, |processes| {
                 f64::from(processes.saturating_sub(1)).max(1.0)
             }),
             shared_core: self.has_warning("restless-core"),

@@ -59,7 +59,7 @@ fn sentence((name, main, [more, less]): Subject, figures: &[&Compared]) -> Strin
         text += &list(how, changed.into_iter().map(by_how_much).collect());
     }
     if text.is_empty() {
-        text = unchanged(&main);
+        text = unchanged_summary(&main);
     }
     for (verdict, how) in [(Verdict::Worse, "worse"), (Verdict::Better, "better")] {
         let others = with_verdict(&others, verdict).into_iter();
@@ -87,7 +87,7 @@ fn list(what: &str, names: Vec<String>) -> String {
 }
 
 /// States that nothing changed, and how large a change would have been detected.
-fn unchanged(main: &[&Compared]) -> String {
+fn unchanged_summary(main: &[&Compared]) -> String {
     let judged = with_verdict(main, Verdict::Noise);
     if judged.is_empty() {
         return if main.iter().any(|compared| compared.single_process) {

@@ -28,7 +28,7 @@ pub(super) fn fields() -> Vec<Field> {
 fn run() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |r| r;
         node: Text = &r.node, "Name of the node, where the run was given one";
-        date: Day = Value::Day(i32::try_from(time(&r.created)? / DAY).ok()?),
+        date: Day = Value::Day(i32::try_from(time(&r.created)? / DAY_MICROSECONDS).ok()?),
             "Day on which the measurement began, UTC";
         created: Time = Value::Time(time(&r.created)?), "When the measurement began";
         tool_version: Text = &r.tool.version, "Version of timermeter that measured";
@@ -138,7 +138,7 @@ fn tsc_offset(report: &Report) -> Option<CpuOffset> {
 }
 
 /// Microseconds in a day.
-const DAY: i64 = 86_400_000_000;
+const DAY_MICROSECONDS: i64 = 86_400_000_000;
 
 /// The microseconds since 1970 of a time such as `2026-11-20T12:00:00Z`; `None` if the text is not
 /// a time.

@@ -130,8 +130,8 @@ fn date(created: &str) -> String {
 /// Moves `folder` to `<platform>/<name>`, or to the first of `<name>-2`, `<name>-3`, … that does
 /// not exist.
 fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBuf> {
-    const MOST: u32 = 10_000;
-    for number in 1..=MOST {
+    const MAX_NUMBER: u32 = 10_000;
+    for number in 1..=MAX_NUMBER {
         let place = platform.join(if number == 1 {
             name.to_owned()
         } else {
@@ -154,7 +154,7 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
         }
     }
     Err(io::Error::other(format!(
-        "{MOST} runs of {name} are kept already"
+        "{MAX_NUMBER} runs of {name} are kept already"
     )))
 }
 

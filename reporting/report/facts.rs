@@ -85,19 +85,19 @@ fn evidence(verdicts: &Verdicts) -> [Fact; 2] {
 /// Lists the most frequent costs of single reads with their shares, and counts the other costs.
 fn costs_in_words(distribution: &Distribution) -> String {
     /// The largest number of costs that are listed individually.
-    const LISTED: usize = 6;
+    const MAX_LISTED: usize = 6;
     let modes = &distribution.modes;
     if modes.is_empty() {
         return "no single cost: they do not gather around places".to_owned();
     }
-    let listed = modes.iter().take(LISTED).map(|mode| {
+    let listed = modes.iter().take(MAX_LISTED).map(|mode| {
         format!(
             "{} ({} %)",
             time(Some(mode.ns)),
             significant(100.0 * mode.share, 2)
         )
     });
-    let more = modes.len().saturating_sub(LISTED);
+    let more = modes.len().saturating_sub(MAX_LISTED);
     let more = (more > 0).then(|| format!("{more} more"));
     listed.chain(more).collect::<Vec<_>>().join(", ")
 }

@@ -221,9 +221,9 @@ fn ends_in_slash(path: &Path) -> bool {
 /// descriptor of this process (`/dev/stdout`, `/proc/self/fd/1`), because other processes may hold
 /// the file open.
 fn follow_links(path: &Path) -> io::Result<Option<PathBuf>> {
-    const MOST: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut place = path.to_owned();
-    for _ in 0..MOST {
+    for _ in 0..MAX_LINKS {
         if place.starts_with("/dev") || place.starts_with("/proc") {
             return Ok(None);
         }

@@ -54,13 +54,13 @@ pub fn read(path: &Path) -> Result<Report, ReadError> {
 pub fn parse(text: &str, name: &str) -> Result<Report, ReadError> {
     // Some programs write a byte order mark before UTF-8.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    checked(text).map_err(|problem| ReadError::Invalid {
+    parse_checked(text).map_err(|problem| ReadError::Invalid {
         name: name.to_owned(),
         problem,
     })
 }
 
-fn checked(text: &str) -> Result<Report, String> {
+fn parse_checked(text: &str) -> Result<Report, String> {
     if let Some(problem) = excess(text) {
         return Err(problem);
     }

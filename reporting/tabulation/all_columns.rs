@@ -14,7 +14,7 @@ use crate::report::{Collection, ReadError, WholeFile, cells, files};
 use crate::table::{CsvWriter, Value};
 
 /// The number of reports in a part; one part is read while the previous part is written.
-const PART: usize = 128;
+const REPORTS_PER_PART: usize = 128;
 
 /// The number of written rows, and the errors of files that could not be read.
 #[derive(Debug, Default)]
@@ -75,7 +75,7 @@ fn each_part(
             cells(Some(path), &report, kind, &columns)
         })
     };
-    let mut parts = found.chunks(PART);
+    let mut parts = found.chunks(REPORTS_PER_PART);
     let mut ready = parts.next().map(read);
     while let Some(part) = ready {
         written.refused.extend(part.refused);

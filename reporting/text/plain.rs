@@ -64,13 +64,13 @@ pub fn clipped(text: &str, limit: usize) -> String {
 /// their middle.
 #[must_use]
 pub fn shortened(message: &str) -> String {
-    const WORD: usize = 200;
-    const ALL: usize = 2_000;
+    const MAX_WORD_CHARS: usize = 200;
+    const MAX_MESSAGE_CHARS: usize = 2_000;
     let words: Vec<String> = message
         .split(' ')
-        .map(|word| without_middle(word, WORD))
+        .map(|word| without_middle(word, MAX_WORD_CHARS))
         .collect();
-    without_middle(&words.join(" "), ALL)
+    without_middle(&words.join(" "), MAX_MESSAGE_CHARS)
 }
 
 fn without_middle(text: &str, most: usize) -> String {
