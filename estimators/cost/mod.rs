@@ -1,16 +1,16 @@
-//! Invocation cost in one process: of a call alone, and of calls in a row.
+//! Cost of an invocation in one process: of an isolated call, and amortised over consecutive calls.
 //!
-//! Single calls between two reads of the reference tell what a call costs alone, as coarsely as the
-//! reference moves: their distribution has to be found behind its steps. A batch of calls tells the
-//! mean cost of calls in a row as finely as the batch is long. The two differ by what calls in a
-//! row share: a call alone waits for the read before it, and the read after it waits for the call.
+//! Single calls between two reads of the reference give the cost of an isolated call, quantised by
+//! the step of the reference; their distribution must be estimated from the quantised samples. A
+//! batch of calls gives the amortised cost, with a precision that grows with the length of the
+//! batch. The two costs differ because consecutive calls overlap: an isolated call waits for the
+//! read before it, and the read after it waits for the call.
 //!
-//! Times at one frequency of the core.
+//! All times are scaled to one core frequency.
 //!
-//! What a call costs is mostly a number of core cycles, and cores change their frequency from one
-//! moment to the next: the same 45 cycles take 16.3 ns at 2.76 GHz and 18.3 ns at 2.46 GHz. So
-//! every window of measurement knows the frequency that it ran at, and its times are reported as
-//! they would be at the frequency of the whole campaign.
+//! The cost of a call is mostly a number of core cycles, and the core frequency varies: 45 cycles
+//! take 16.3 ns at 2.76 GHz and 18.3 ns at 2.46 GHz. So the frequency of every window of
+//! measurement is recorded, and its times are scaled to the frequency of the whole campaign.
 
 pub mod adds;
 pub mod edges;
@@ -24,53 +24,52 @@ pub use crate::model::Following;
 use crate::statistics::{mean, median, midmean, midmean_but, quantile, sorted};
 use crate::trace::{Batches, Reference, Run};
 
-/// The figures of one process, in nanoseconds.
+/// The costs found in one process, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// Median of single invocations, as the distribution of the singles has it. May come out
-    /// slightly negative for a call that costs nothing.
+    /// Median of single invocations from their estimated distribution. May be slightly negative for
+    /// a call without cost.
     pub alone: f64,
-    /// The same distribution around the mean of batches.
+    /// Median of the same distribution, shifted to the mean of batches.
     pub by_batches: f64,
-    /// Mean over batches.
+    /// Amortised cost: the mean over batches.
     pub in_a_row: f64,
-    /// Median of single invocations as the reference shows them, the bracket taken off.
+    /// Median of single invocations as measured by the reference, minus the bracket.
     pub single_median: f64,
-    /// 99th percentile of the same, its steps interpolated.
+    /// 99th percentile of single invocations as measured by the reference, minus the bracket, with
+    /// interpolation between steps.
     pub p99: f64,
-    /// What the median may be at most.
+    /// Upper limit of the median.
     pub most: f64,
-    /// Standard error of `by_batches`, for what chance does to the mean of the single calls, on
-    /// which it depends.
+    /// Standard error of `by_batches`, from the standard error of the mean of the single calls.
     pub error: f64,
-    /// What the median may be off by as no law is quite true, and more where none explains the
-    /// singles.
+    /// Model error of the median; larger if no model explains the single calls.
     pub model: f64,
 }
 
-/// How the median of single invocations is found in one process.
+/// The input for the cost of one process.
 pub struct ObservedCalls<'a> {
-    /// What was observed.
+    /// The observations.
     pub run: &'a Run,
-    /// The timer that timed it.
+    /// The timer that measured the calls.
     pub reference: &'a Reference,
-    /// Who shows single invocations.
+    /// The clock that measures single invocations.
     pub view: &'a View,
-    /// Their distribution, as he shows it.
+    /// The distribution of single invocations as measured by that clock.
     pub shape: &'a Shape,
-    /// The distribution as the reference shows it.
+    /// The distribution as measured by the reference.
     pub by_reference: &'a Shape,
 }
 
-/// Single calls that never show more than the bracket, in batches that never move: nothing was
-/// measured.
+/// Returns whether nothing was measured: single calls never took longer than the bracket, or
+/// batches never moved.
 pub fn never_moved(run: &Run) -> bool {
     let still = |batches: &Batches| batches.deltas.iter().all(|&delta| delta <= 0);
     !run.batches.deltas.is_empty() && still(&run.batches)
 }
 
-/// The figures of one process at `core_frequency`; `floor` is that of the loop ([`floor`]). `None`
-/// when something was not observed.
+/// Returns the costs in one process at `core_frequency`; `floor` is the cost of the loop
+/// ([`floor`]). `None` if an observation is missing.
 pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> Option<Cost> {
     let ObservedCalls {
         run,
@@ -87,8 +86,8 @@ pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> 
     let batch = midmean_but(floats(&run.batches), disturbed)? * scale(&run.batches);
     let in_a_row =
         ((batch - bracket * scale(&run.bracket)) / run.batches.calls.max(1) as f64 - floor) * ns;
-    // A sum of few skewed costs is skewed itself, and the middle half of it lies below its mean
-    // (Cornish and Fisher).
+    // A sum of few skewed costs is skewed, and its midmean lies below its mean (Cornish and
+    // Fisher).
     let skew = MIDMEAN_SKEW * by_reference.skewness_length() * ns * scale(&run.singles);
     let in_a_row = in_a_row + skew / run.batches.calls.max(1) as f64;
     let by_singles = ns * scale(&run.singles);
@@ -99,7 +98,7 @@ pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> 
             run.singles.core_hz
         });
     let above_mean = (shape.median() - shape.core_mean()) * shown_ns;
-    // A single call stands in the same loop as many, which turns once.
+    // A single call is measured in the same loop as many calls, with one iteration.
     let around_ns = bracket_ns + floor * ns;
     let mean_alone = by_reference.core_mean() * by_singles - around_ns;
     let alone = if view.of_intervals {
@@ -109,8 +108,8 @@ pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> 
     };
     let samples = run.singles.deltas.len() as f64;
     let p99 = by_reference.interpolated_quantile(0.99) * by_singles - around_ns;
-    // Where singles do not vary their phases may be locked, and their tail is as uncertain as their
-    // median.
+    // If single calls show no variation, their phases may be locked; their tail is then as
+    // uncertain as their median.
     let locked = by_reference.core_variance() < LOCKED * reference.step * reference.step;
     let most = p99.max(alone)
         + if locked {
@@ -130,30 +129,30 @@ pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> 
     })
 }
 
-/// A variance of single calls, in squared steps of the reference, below which all of them show as
-/// one level or nearly so. *Default*: moves no figure; a constant cost shows 0.17 on average.
+/// The variance of single calls, in squared steps of the reference, below which almost all calls
+/// show the same level. *Default*: moves no figure; a constant cost shows 0.17 on average.
 const LOCKED: f64 = 0.1;
 
-/// How far the mean of the middle half of a slightly skewed distribution lies below its mean, in
-/// units of its third central moment over its second: (1 − E[z² | |z| < 0.6745]) / 6 for a standard
+/// The distance from the mean to the midmean of a slightly skewed distribution, in units of its
+/// third central moment divided by its variance: (1 − E[z² | |z| < 0.6745]) / 6 for a standard
 /// normal z. *Computed*.
 const MIDMEAN_SKEW: f64 = 0.143;
 
-/// What two reads of the reference with nothing between them take, in its ticks: the mean, which
-/// steps do not move.
+/// The mean duration of two reads of the reference with nothing between them, in its ticks;
+/// quantisation does not bias the mean.
 fn bracket(run: &Run, reference: &Reference) -> Option<f64> {
     Some(mean(without_rare(&run.bracket.deltas, reference.step))? * reference.step)
 }
 
-/// The share of batches that hold a rare interruption: the longest ones.
+/// The share of batches that contain a rare interruption: the longest batches.
 fn disturbed(run: &Run, rare: f64) -> f64 {
     1.0 - (1.0 - rare).powf(run.batches.calls as f64)
 }
 
-/// What the loop around a call takes, in ticks of the reference at `core_frequency`: that around a
-/// timer that reads nothing, in the process where it took least. The loops of real timers wait for
-/// their reads and never for themselves, so whatever slows the empty loop in a process does not
-/// slow them. Zero where the host has no such timer.
+/// The cost of the loop around a call, in ticks of the reference at `core_frequency`: the least
+/// cost of a loop around an empty timer over all processes. The loop of a real timer waits for the
+/// reads and never for itself, so a delay of the empty loop in a process does not affect it. Zero
+/// if the host has no empty timer.
 pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CoreFrequency) -> f64 {
     let middle =
         |batches: &Batches| Some(midmean(floats(batches))? * core_frequency.scale(batches.core_hz));
@@ -169,8 +168,8 @@ pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CoreFrequency)
     }
 }
 
-/// How much single invocations vary, in nanoseconds: what a step of the reference leaves of the
-/// variation of singles, or what batches show, whichever is more.
+/// Standard deviation of single invocations, in nanoseconds: from single calls, corrected for the
+/// step of the reference, or from batches, whichever is larger.
 pub fn deviation(run: &Run, reference: &Reference, by_reference: &Shape) -> f64 {
     let step = reference.step;
     let singles = (by_reference.core_variance() - step * step / 4.0)
@@ -185,13 +184,13 @@ pub fn deviation(run: &Run, reference: &Reference, by_reference: &Shape) -> f64 
     singles.max(batches) * reference.ns_per_tick
 }
 
-/// The cost of a call, roughly: all that a plan needs. In ticks of the reference.
+/// The approximate cost of a call, in ticks of the reference, for planning.
 pub fn rough(pilot: &Batches, bracket: &Batches) -> Option<f64> {
     let calls = pilot.calls.max(1) as f64;
     Some(((median(floats(pilot))? - median(floats(bracket))?) / calls).max(0.0))
 }
 
-/// The same of what a process observed, in nanoseconds.
+/// The approximate cost of a call in a process, in nanoseconds.
 pub fn rough_ns(run: &Run, reference: &Reference) -> f64 {
     rough(&run.batches, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick
 }
@@ -205,13 +204,12 @@ fn floats(batches: &Batches) -> Vec<f64> {
     batches.deltas.iter().map(|&delta| delta as f64).collect()
 }
 
-/// The frequency of the core that times are told at, in hertz; without one they are told as they
-/// were measured.
+/// The core frequency that times are scaled to, in hertz; `None` leaves times as measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CoreFrequency(pub Option<f64>);
 
 impl CoreFrequency {
-    /// What a time has to be multiplied by that was measured while the core ran at `core_hz`.
+    /// The scale factor for a time measured while the core ran at `core_hz`.
     pub fn scale(self, core_hz: Option<f64>) -> f64 {
         match (core_hz, self.0) {
             (Some(core), Some(common)) if core > 0.0 && common > 0.0 => core / common,
@@ -220,14 +218,14 @@ impl CoreFrequency {
     }
 }
 
-/// Whether the figures of processes follow the core: those that agree clearly better are the right
-/// ones, reported at one frequency (`at_core_frequency`) or as they were measured.
+/// Returns whether the cost follows the core frequency: scaled costs (`at_core_frequency`) agree
+/// clearly better between processes than costs as measured, or the reverse.
 pub fn following(at_core_frequency: &[f64], measured: &[f64]) -> Following {
-    /// With fewer processes nothing can be told.
-    /// *Judgement*: quartiles of fewer are single figures.
+    /// The least number of processes for a decision. *Judgement*: quartiles of fewer are single
+    /// figures.
     const FEWEST: usize = 4;
-    /// The scatter of the right figures is at most this part of that of the wrong ones.
-    /// *Judgement*.
+    /// The largest ratio of the smaller to the larger relative scatter that counts as a clear
+    /// difference. *Judgement*.
     const CLEARLY: f64 = 0.6;
     let (Some(of_core_frequency), Some(of_measured)) =
         (scatter(at_core_frequency), scatter(measured))
@@ -245,7 +243,7 @@ pub fn following(at_core_frequency: &[f64], measured: &[f64]) -> Following {
     }
 }
 
-/// How far apart the quartiles of figures lie, as a share of their middle.
+/// The relative interquartile range of the values.
 fn scatter(figures: &[f64]) -> Option<f64> {
     let sorted = sorted(figures);
     Some(

@@ -1,11 +1,12 @@
-//! Bounds the median of single calls and the share around it for any distribution of calls.
+//! Bounds the median of single calls and the share of calls around it without a model of their
+//! distribution.
 //!
-//! A call of length `x`, in steps of the clock that measures it, reads as level `k` with the
-//! probability max(0, 1 − |x − k|) where the phase is random. So the share of each level is the
-//! mean of a triangle over the distribution, and the moments from batches are means of powers. All
-//! distributions that agree with these means within chance form a linear programme. Processes
-//! differ only in the mean cost of their calls: each shows the same distribution from where its
-//! own mean lies between two levels.
+//! With a random phase, a call of length `x`, in steps of the clock that measures it, is measured
+//! as level `k` with probability max(0, 1 − |x − k|). So the share of each level is the mean of a
+//! triangular function over the distribution, and the moments from batches are means of powers. All
+//! distributions that agree with these means within chance are the feasible set of a linear
+//! programme. Processes differ only in the mean cost of their calls: each process samples the same
+//! distribution with a different position of the mean between two levels.
 
 use std::collections::BTreeSet;
 
@@ -16,63 +17,58 @@ use crate::statistics::{mean, standard_deviation};
 
 /// The observed calls of one process.
 pub struct ShownCalls<'a> {
-    /// All of its levels.
+    /// The shares of all levels.
     pub cells: &'a Cells,
-    /// The cluster that holds the median.
+    /// The cluster that contains the median.
     pub main: &'a Cluster,
-    /// Of a call of that cluster, in steps.
+    /// The moments of a call in that cluster, in steps.
     pub moments: Moments,
 }
 
-/// The range that remains possible, in steps.
+/// The possible range of the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Open {
-    /// How far the median lies above the mean of the cluster that holds it, at least and at most.
+    /// The least and the greatest distance from the mean of the main cluster to the median, in
+    /// steps.
     pub above_mean: [f64; 2],
-    /// The share of calls within the reach of the median.
+    /// The least and the greatest share of calls within the reach of the median.
     pub share: [f64; 2],
 }
 
-/// Observed shares of levels, in all.
-/// *Numerical*: the cost of the programme.
+/// The largest number of observed shares in the programme. *Numerical*: the cost of the programme.
 const MOST_SHARES: usize = 40;
-/// Groups of processes, by where their means lie between two levels.
+/// The largest number of groups of processes with similar positions of the mean between two levels.
 /// *Numerical*: the cost of the programme.
 const MOST_GROUPS: usize = 4;
-/// Error of shares of levels beyond chance.
-/// *Judgement*: phases are not quite random, processes not quite alike.
+/// Error of the shares of levels besides chance. *Judgement*: phases are not quite random,
+/// processes not quite alike.
 const SHARES_OFF: f64 = 0.002;
-/// Error of variances beyond chance, in squared steps.
-/// *Judgement*: as `SHARES_OFF`.
+/// Error of variances besides chance, in squared steps. *Judgement*: as `SHARES_OFF`.
 pub const VARIANCE_OFF: f64 = 5e-5;
-/// Processes whose variance has an error this many times that of the best one do not count.
-/// *Judgement*.
+/// Processes whose variance has an error larger than this many times the smallest error are
+/// ignored. *Judgement*.
 const POOR: f64 = 3.0;
-/// What the mean is off by, in steps: it is where the processes are aligned upon each other.
-/// *Numerical*.
+/// Error of the mean, in steps; the processes are aligned by their means. *Numerical*.
 const MEAN_OFF: f64 = 1e-3;
-/// Standard errors by which the worst observation may differ. *Judgement*: the interval
-/// from processes stands around what is left open, and holds chance once more; by 1.0, 1.5 and
-/// 2.5 simulated intervals held the truth as often, and 2.5 made them wider by a tenth.
+/// The largest deviation of an observation, in standard errors. *Judgement*: the interval from
+/// processes stands around what is left open, and holds chance once more; by 1.0, 1.5 and 2.5
+/// simulated intervals held the truth as often, and 2.5 made them wider by a tenth.
 const CHANCE: f64 = 1.5;
-/// Standard errors by which it may differ beyond those of the best fit.
+/// The largest deviation in excess of the deviation of the best fit, in standard errors.
 /// *Judgement*: the best fit is fitted to the observations.
 const WORSE: f64 = 0.75;
-/// The finest distance of the grid, near the mean, in steps.
-/// *Numerical*.
+/// The smallest distance of grid points, near the mean, in steps. *Numerical*.
 const FINEST: f64 = 0.005;
-/// Its coarsest distance there.
-/// *Numerical*.
+/// The largest distance of grid points near the mean, in steps. *Numerical*.
 const COARSEST: f64 = 0.05;
-/// Elsewhere points lie this part of their distance from the mean apart.
+/// Far from the mean, the distance of grid points is the distance from the mean divided by this.
 /// *Numerical*.
 const PART: f64 = 12.0;
-/// Medians for which the share around them is asked.
-/// *Numerical*.
+/// The number of medians for which the share is computed. *Numerical*.
 const MEDIANS: usize = 5;
 
-/// The range that is possible by all distributions which agree with the processes; `reach` in steps
-/// is that of the share. `None` without processes.
+/// Returns the range of results over all distributions that agree with the processes; `reach` is
+/// the half-width for the share, in steps. `None` without processes.
 pub fn open(processes: &[ShownCalls], reach: f64) -> Option<Open> {
     let aligned: Vec<AlignedShares> = processes.iter().map(AlignedShares::from_process).collect();
     let over = |value: &dyn Fn(&ShownCalls) -> f64| mean(processes.iter().map(value));
@@ -86,7 +82,7 @@ pub fn open(processes: &[ShownCalls], reach: f64) -> Option<Open> {
     })
 }
 
-/// Bounds the median and the share around it by the shares of levels and the variance of calls;
+/// Bounds the median and the share around it, given the shares of levels and the variance of calls;
 /// `half` is the share of calls up to the median. `None` without shares.
 pub fn left_open(
     aligned: &[AlignedShares],
@@ -155,7 +151,7 @@ pub fn left_open(
     })
 }
 
-/// The distributions whose median is this point. `None` where there are none.
+/// Restricts the distributions to those with the median at this point. `None` if there are none.
 fn with_median(
     observed: &[Observed],
     grid: &[f64],
@@ -197,8 +193,8 @@ fn below(at: usize, end: usize) -> f64 {
     f64::from(at <= end)
 }
 
-/// The first number for which `holds` is true, where it stays true above; the last number where it is
-/// never true.
+/// Returns the least number for which `holds` is true, by bisection, assuming that `holds` stays
+/// true above it; the last number if it is never true.
 fn first_of(count: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count - 1);
     while low < high {
@@ -217,13 +213,13 @@ fn first_of(count: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
 pub struct AlignedShares<'a> {
     /// The number of the first level.
     pub first: f64,
-    /// The share of each level from there on.
+    /// The share of each level, starting with `first`.
     pub shares: &'a [f64],
-    /// How many samples were counted.
+    /// The number of samples.
     pub samples: f64,
-    /// How far above the last level below it the mean lies, in steps.
+    /// The distance from the last level below the mean to the mean, in steps.
     pub place: f64,
-    /// How much more counts scatter between blocks than by chance.
+    /// The overdispersion of counts between blocks, relative to independent samples.
     pub dispersion: f64,
 }
 
@@ -250,7 +246,7 @@ impl<'a> AlignedShares<'a> {
     }
 }
 
-/// The shares of levels among some processes.
+/// Returns the mean shares of levels of a group of processes.
 fn shares(members: &[&AlignedShares], first: f64, levels: usize, grid: &[f64]) -> Vec<Observed> {
     let samples = members.iter().map(|one| one.samples).sum::<f64>();
     if samples == 0.0 {
@@ -279,8 +275,8 @@ fn shares(members: &[&AlignedShares], first: f64, levels: usize, grid: &[f64]) -
     (0..levels).map(observe).collect()
 }
 
-/// The variance of a call from batches, over the processes that know it well. `None` where none
-/// knows it.
+/// Returns the variance of a call from batches, over the processes with a small standard error.
+/// `None` if no process has one.
 fn variance(processes: &[ShownCalls]) -> Option<(f64, f64)> {
     let known = processes
         .iter()
@@ -299,7 +295,7 @@ fn variance(processes: &[ShownCalls]) -> Option<(f64, f64)> {
     ))
 }
 
-/// Points around the mean, the farther from it the farther apart.
+/// Returns grid points around the mean, with distances that grow with the distance from the mean.
 fn grid(low: f64, high: f64) -> Vec<f64> {
     let side = |end: f64| {
         let next = |at: &f64| {

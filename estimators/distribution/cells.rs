@@ -1,49 +1,47 @@
-//! Samples counted by level: the share at or below a level is the mean of the cumulative
-//! distribution over one step above it.
+//! Counts samples by level. The share at or below a level is the mean of the cumulative
+//! distribution function over the step above this level.
 
 use crate::statistics::{mean, quantile, sorted};
 
-/// Most levels that a law is fitted to; beyond, interpolation is finer than any of them.
-/// *Judgement*.
+/// The largest number of levels of a cluster to which a model is fitted; for more levels,
+/// interpolation is more precise than a model. *Judgement*.
 const MOST_LEVELS: f64 = 24.0;
-/// A level that holds less than this share is empty.
-/// *Chance*: 10 of 5 000 samples.
+/// A level with a smaller share is empty. *Chance*: 10 of 5 000 samples.
 const EMPTY: f64 = 0.002;
-/// Levels that are not empty belong together where they lie no farther apart.
-/// *Computed*: a single cost shows at two levels.
+/// The largest distance between non-empty levels of one cluster. *Computed*: a single cost shows at
+/// two levels.
 pub const GAP: f64 = 3.0;
-/// The least share of samples that the main cluster has to hold: a poorer one is a stretch of a
-/// wide distribution. *Default*: moves no figure.
+/// The least share of samples in the main cluster: a smaller cluster is a section of a wide
+/// distribution. *Default*: moves no figure.
 const LEAST_INSIDE: f64 = 0.25;
-/// Successive samples that are counted together to see how independent they are.
-/// *Judgement*.
+/// The number of consecutive samples in a block for the test of independence. *Judgement*.
 const BLOCK: usize = 50;
 
-/// Neighbouring levels that hold samples, with an empty one on either side.
+/// Neighbouring levels with samples, delimited by empty levels.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     /// The first level.
     pub first: f64,
-    /// Shares of what lies in it, by level.
+    /// Shares of the samples of the cluster, by level.
     pub shares: Vec<f64>,
-    /// The share of all samples below it.
+    /// The share of all samples below the cluster.
     pub below: f64,
-    /// The share of all samples up to its end.
+    /// The share of all samples up to the end of the cluster.
     pub above: f64,
 }
 
 impl Cluster {
-    /// The share of all samples that it holds.
+    /// The share of all samples in the cluster.
     pub fn mass(&self) -> f64 {
         self.above - self.below
     }
 
-    /// How far it reaches, as costs.
+    /// The range of costs of the cluster, in steps.
     pub fn window(&self) -> std::ops::RangeInclusive<f64> {
         self.first - 1.0..=self.first + self.shares.len() as f64
     }
 
-    /// Mean, variance and third central moment of its levels, in steps.
+    /// Mean, variance and third central moment of the levels of the cluster, in steps.
     pub fn moments(&self) -> [f64; 3] {
         let of = |order: i32, centre: f64| {
             let each = self.shares.iter().enumerate();
@@ -60,16 +58,17 @@ impl Cluster {
 pub struct Cells {
     /// The level of every sample, sorted.
     pub levels: Vec<f64>,
-    /// The cluster that holds the median; `None` where it is too wide or too poor for a law.
+    /// The cluster that contains the median; `None` if it has too many levels or too few samples
+    /// for a model.
     pub main: Option<Cluster>,
-    /// The others that are worth telling.
+    /// Other clusters with a significant share.
     pub others: Vec<Cluster>,
-    /// How much more counts scatter than those of independent samples would: 1 or more.
+    /// The overdispersion of counts relative to independent samples: 1 or more.
     pub dispersion: f64,
 }
 
 impl Cells {
-    /// From samples in ticks of a timer that moves in steps of `step` ticks. `None` without
+    /// Counts samples in ticks of a timer that moves in steps of `step` ticks. `None` without
     /// samples.
     pub fn from_samples(samples: &[i64], step: f64) -> Option<Self> {
         let in_order: Vec<f64> = samples
@@ -100,7 +99,7 @@ impl Cells {
         })
     }
 
-    /// Levels that are not empty, where no more than a few empty ones lie between.
+    /// Returns the groups of non-empty levels that are separated by at least [`GAP`] levels.
     fn clusters(&self) -> Vec<Cluster> {
         let count = self.levels.len() as f64;
         let full = self
@@ -135,7 +134,7 @@ impl Cells {
             .collect()
     }
 
-    /// How many samples there are.
+    /// The number of samples.
     pub fn samples(&self) -> f64 {
         self.levels.len() as f64
     }
@@ -145,15 +144,16 @@ impl Cells {
         self.levels.partition_point(|&other| other <= level) as f64 / self.levels.len() as f64
     }
 
-    /// The cumulative distribution, linear between the middles of the cells.
+    /// The cumulative distribution function, interpolated linearly between the centres of the
+    /// cells.
     pub fn interpolated(&self, level: f64) -> f64 {
         let below = (level - 0.5).floor();
         let share = self.share(below);
         share + (self.share(below + 1.0) - share) * (level - 0.5 - below)
     }
 
-    /// All but the rare interruptions, which lie too far above the others to be the timer's own way
-    /// of being slow.
+    /// All samples except rare interruptions, which lie so far above the others that the timer
+    /// cannot be their cause.
     pub fn core(&self) -> &[f64] {
         let Some(cut) = cut(&self.levels) else {
             return &[];
@@ -161,10 +161,9 @@ impl Cells {
         &self.levels[..self.levels.partition_point(|&level| level <= cut)]
     }
 
-    /// The levels of the main cluster that hold a share worth telling.
+    /// The number of levels of the main cluster with a significant share.
     pub fn significant_levels(&self) -> usize {
-        /// Levels that hold this share count as something to explain.
-        /// *Default*: moves no figure.
+        /// The least share of a significant level. *Default*: moves no figure.
         const WORTH: f64 = 2.0 * EMPTY;
         self.main
             .iter()
@@ -174,26 +173,25 @@ impl Cells {
     }
 }
 
-/// Where rare interruptions begin among sorted levels.
+/// Returns the limit above which sorted levels are rare interruptions.
 pub fn cut(levels: &[f64]) -> Option<f64> {
-    /// Up to this share samples are the timer's own: no more are expected to be interrupted.
-    /// *Judgement*: 2 % may be interrupted.
+    /// The share of samples that are certainly not interruptions. *Judgement*: 2 % may be
+    /// interrupted.
     const ORDINARY: f64 = 0.98;
-    /// What is cut off lies beyond that: this many times as far from it as it lies from the middle,
-    /// and this many levels. *Judgement*.
+    /// The least distance of interruptions from this quantile: a multiple of its distance from the
+    /// median, and a number of levels. *Judgement*.
     const BEYOND: (f64, f64) = (2.0, 3.0);
     let (middle, high) = (quantile(levels, 0.5)?, quantile(levels, ORDINARY)?);
     Some(high + BEYOND.0 * (high - middle) + BEYOND.1)
 }
 
-/// How much more the number of samples up to the middle level scatters between blocks than by
-/// chance. Phases that lock and costs that change in spells make neighbours alike.
+/// Returns the overdispersion between blocks of the number of samples up to the middle level.
+/// Locked phases and costs that change slowly correlate neighbouring samples.
 fn dispersion(in_order: &[f64], middle: f64) -> f64 {
-    /// With fewer blocks nothing can be told.
-    /// *Default*: moves no figure.
+    /// More blocks than this are required. *Default*: moves no figure.
     const MORE_THAN: usize = 3;
-    /// Nor with a smaller variance of counts by chance: all but one sample in a hundred lie on one
-    /// side. *Default*: moves no figure.
+    /// The least variance of counts by chance; it is smaller if all but 1 % of the samples lie on
+    /// one side. *Default*: moves no figure.
     const LEAST_VARIANCE: f64 = 0.5;
     let counts: Vec<f64> = in_order
         .chunks_exact(BLOCK)
@@ -211,8 +209,8 @@ fn dispersion(in_order: &[f64], middle: f64) -> f64 {
     (squares / (counts.len() - 1) as f64 / by_chance).max(1.0)
 }
 
-/// The second and third central moments of all but the rare interruptions, in steps squared and
-/// cubed.
+/// The second and third central moments of all samples except rare interruptions, in squared and
+/// cubed steps.
 pub fn core_moments(cells: &Cells) -> [f64; 2] {
     let core = cells.core();
     let centre = mean(core).unwrap_or(0.0);
@@ -225,8 +223,7 @@ pub fn core_moments(cells: &Cells) -> [f64; 2] {
     [moment(2), moment(3)]
 }
 
-/// The variance of all but the rare interruptions among samples, in ticks squared. `None` without
-/// samples.
+/// The variance of all samples except rare interruptions, in squared ticks. `None` without samples.
 pub fn core_variance(samples: &[i64], step: f64) -> Option<f64> {
     Some(core_moments(&Cells::from_samples(samples, step)?)[0] * step * step)
 }
@@ -237,7 +234,7 @@ pub fn rare_among(samples: &[i64], step: f64) -> Option<f64> {
     Some(1.0 - cells.core().len() as f64 / cells.samples())
 }
 
-/// All samples but the rare interruptions, in their order, in steps.
+/// All samples except rare interruptions, in their order, in steps.
 pub fn without_rare(samples: &[i64], step: f64) -> Vec<f64> {
     let in_order: Vec<f64> = samples
         .iter()

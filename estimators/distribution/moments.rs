@@ -1,5 +1,5 @@
-//! Variation of single invocations that no single sample can show, because it is shorter than a
-//! step of the reference: its size and its skewness, from batches, whose variation adds up.
+//! Estimates variance and skewness of single invocations from batches. A step of the reference
+//! hides this variation in single samples, but variances add up over the calls of a batch.
 
 use std::f64::consts::{PI, TAU};
 
@@ -10,20 +10,21 @@ use crate::trace::{Batches, Reference, Run};
 /// Variance and skewness of an invocation, each with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
-    /// In whatever unit squared; an infinite error says that nothing is known.
+    /// Variance in squared units; an infinite error means that it is unknown.
     pub variance: (f64, f64),
-    /// Third central moment over the cube of the deviation; that of an exponential tail is 2.
+    /// Third central moment divided by the cube of the standard deviation; 2 for an exponential
+    /// distribution.
     pub skewness: Option<(f64, f64)>,
 }
 
 impl Moments {
-    /// Nothing is known.
+    /// No moment is known.
     pub const UNKNOWN: Self = Self {
         variance: (0.0, f64::INFINITY),
         skewness: None,
     };
 
-    /// In a unit that is `factor` times as small.
+    /// Converts the moments to a unit that is smaller by `factor`.
     pub fn scaled(self, factor: f64) -> Self {
         let (value, error) = self.variance;
         Self {
@@ -33,23 +34,22 @@ impl Moments {
     }
 }
 
-/// Successive batches that are compared with their own mean only: what drifts, as the frequency of
-/// the core does, takes longer. *Judgement*.
+/// The number of consecutive batches that are compared with their own mean, because drift, such as
+/// that of the core frequency, is slower. *Judgement*.
 const BLOCK: usize = 20;
-/// By how much the share of batches that are taken may differ from that of batches all of whose
-/// calls are alike: more hold others too. *Chance*.
+/// The largest difference between the share of batches that are used and the expected share of
+/// batches with calls of the main cluster only; beyond it, the batches contain other calls.
+/// *Chance*.
 const OTHERS: f64 = 0.15;
-/// The share of batches that a cluster has to hold for its calls to be those of which most are.
-/// *Judgement*.
+/// The least share of batches in a cluster that is used. *Judgement*.
 const MOST_OF: f64 = 0.4;
-/// Fewer batches tell nothing.
-/// *Chance*: a variance known to 22 %.
+/// The least number of batches. *Chance*: a variance known to 22 %.
 const FEWEST: usize = 40;
 
-/// The moments of an invocation in one process in steps of the reference, from batches of few, some
-/// and many calls: what differs from call to call adds up with the calls, so all give the same
-/// variance. What lasts for many calls, as the frequency of a core does or what it has learned of
-/// branches, shows in long batches only; so the smallest counts.
+/// Estimates the moments of an invocation in one process, in steps of the reference, from batches
+/// of few, some and many calls. Independent variation of calls adds up, so all batch lengths give
+/// the same variance. Slow variation, such as that of the core frequency or of branch prediction,
+/// affects only long batches; so the smallest estimate is used.
 pub fn of_calls(run: &Run, reference: &Reference) -> Moments {
     let cells = Cells::from_samples(&run.singles.deltas, reference.step);
     let alone = cells.map_or(1.0, |cells| match &cells.main {
@@ -68,11 +68,10 @@ pub fn of_calls(run: &Run, reference: &Reference) -> Moments {
     Moments { variance, skewness }
 }
 
-/// What several estimates of one variance tell together: the smallest, and those that agree with
-/// it.
+/// Combines several estimates of one variance: the smallest estimate, and the estimates that agree
+/// with it.
 fn together(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
-    /// Standard errors that two estimates of the same may lie apart.
-    /// *Chance*.
+    /// The largest difference between two consistent estimates, in standard errors. *Chance*.
     const AGREE: f64 = 3.0;
     let least = each
         .clone()
@@ -86,14 +85,12 @@ fn together(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)
     Some((sum / weights, weights.powf(-0.5)))
 }
 
-/// The third central moment over the cube of the deviation, and its error. `None` where it is not
-/// known at all.
+/// The skewness and its standard error. `None` if it is unknown.
 fn skewness((third, third_error): (f64, f64), (variance, error): (f64, f64)) -> Option<(f64, f64)> {
-    /// A skewness that is not known better than this is not known.
-    /// *Judgement*: it lies between 0 and 2.
+    /// A skewness with a larger standard error counts as unknown. *Judgement*: it lies between 0
+    /// and 2.
     const WORTHLESS: f64 = 1.0;
-    /// No estimate of it is better than this.
-    /// *Default*: moves no figure.
+    /// The least standard error of the skewness. *Default*: moves no figure.
     const BEST: f64 = 0.1;
     let value = third / variance.powf(1.5);
     let uncertainty = (third_error / variance.powf(1.5))
@@ -102,26 +99,26 @@ fn skewness((third, third_error): (f64, f64), (variance, error): (f64, f64)) -> 
     (variance > 0.0 && uncertainty < WORTHLESS).then_some((value, uncertainty))
 }
 
-/// What a sum of calls tells of one call, in steps: its variance, and its third central moment
-/// where that can be told.
+/// The moments of one call, derived from sums of calls, in steps: the variance, and the third
+/// central moment if it is known.
 struct Sum {
     variance: (f64, f64),
     third: Option<(f64, f64)>,
 }
 
 impl Sum {
-    /// Fewest steps that batches have to vary by, as a deviation, for their third moment to be that
-    /// of the calls: what steps add to it is then gone. *Computed*.
+    /// The least standard deviation of batches, in steps, at which their third moment is that of
+    /// the calls: the contribution of quantisation is then negligible. *Computed*.
     const LEAST_DEVIATION: f64 = 0.4;
-    /// What is left of the steps in the variance of sums whose lengths form a lattice of their own,
-    /// as two costs half a step apart do: the second term of the series that is taken off, at most.
-    /// *Computed*: 1/4π².
+    /// The remaining effect of quantisation on the variance of sums that form a lattice of their
+    /// own, such as two costs half a step apart: the largest value of the second term of the
+    /// subtracted series. *Computed*: 1/4π².
     const LATTICE: f64 = 0.025;
-    /// Lengths with tails make variances scatter more than a normal law does, by about so much.
-    /// *Judgement*.
+    /// The ratio of the scatter of variances of distributions with tails to that of normal
+    /// distributions. *Judgement*.
     const TAILS: f64 = 1.3;
 
-    /// `alone` is the share of calls that are those of which most are.
+    /// `alone` is the share of calls in the main cluster.
     fn from_batches(batches: &Batches, step: f64, alone: f64) -> Option<Self> {
         let levels = of_main(&batches.deltas, step)?;
         let expected = alone.powf(batches.calls as f64);
@@ -146,7 +143,7 @@ impl Sum {
         let (phase, calls) = (mean(&levels)?, batches.calls as f64);
         let own = without_steps(second, phase);
         let chance = Self::TAILS * second * (2.0 / levels.len() as f64).sqrt();
-        // How much the variance behind the steps moves when that in front of them does.
+        // The change of the corrected variance when the observed variance changes.
         let slope =
             (without_steps(second + chance, phase) - without_steps(second - chance, phase)) / 2.0;
         let error = slope.max(chance / 4.0).hypot(Self::LATTICE);
@@ -160,9 +157,8 @@ impl Sum {
     }
 }
 
-/// The lengths of batches in the cluster that holds the most: of calls that were neither
-/// interrupted nor slow in a way of their own. Where there is none that stands by itself, all but
-/// the rare ones.
+/// Returns the lengths of batches in the largest cluster, whose calls were neither interrupted nor
+/// unusually slow. Without a separate cluster, returns all lengths except rare ones.
 fn of_main(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
     let cells = Cells::from_samples(deltas, step)?;
     let most = cells
@@ -180,10 +176,10 @@ fn of_main(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
     Some(levels.filter(|level| window.contains(level)).collect())
 }
 
-/// The variance of lengths whose multiples of a step have this variance and this mean, in steps. A
-/// length that does not vary shows at two levels, by its place between them; one that varies by
-/// half a step shows a sixth of a squared step more than it has. In between the first terms of the
-/// Fourier series of `f (1 − f)` tell.
+/// Returns the variance of lengths, corrected for quantisation, given the variance and the mean of
+/// their multiples of a step, in steps. A constant length shows at two levels, depending on its
+/// position between them. For a standard deviation of half a step, quantisation adds 1/6 of a
+/// squared step. In between, the first terms of the Fourier series of `f (1 − f)` are used.
 fn without_steps(variance: f64, mean: f64) -> f64 {
     let seen = |own: f64| {
         let term = |order: f64| {
@@ -204,10 +200,9 @@ mod tests {
 
     #[test]
     fn steps_are_taken_off_by_phase() {
-        // A constant length at 0.3 of a step shows with a variance of 0.21, one in the middle with
-        // 0.25.
+        // A constant length at 0.3 of a step has an observed variance of 0.21; in the middle, 0.25.
         assert!(without_steps(0.21, 7.3) < 0.01 && without_steps(0.25, 2.5) < 0.02);
-        // Far from constant, a sixth.
+        // For a variable length, quantisation adds 1/6.
         assert!((without_steps(4.0 + 1.0 / 6.0, 2.5) - 4.0).abs() < 1e-6);
         assert_eq!(without_steps(0.0, 3.0), 0.0);
     }

@@ -1,4 +1,4 @@
-//! The wake-ups of one process, numbered by the grid that they lie on.
+//! Numbers the wake-ups of one process by the points of their grid.
 
 use std::iter;
 use std::ops::Range;
@@ -6,54 +6,54 @@ use std::ops::Range;
 use crate::statistics::{median, quantile, sorted};
 use crate::trace::PeriodRun;
 
-/// Wake-ups after a stall that are not looked at: a burst of as many as a stall is long, and one
-/// more. They tell whether the one before them was late or has missed something, so that what the
-/// last ones missed is not told. *Computed*: a stall of 3.5 periods is made up for by three
-/// wake-ups.
+/// Wake-ups after a stall that are ignored: a burst as long as the stall, and one more. They show
+/// whether the preceding wake-up was late or missed an expiration, so expirations missed by the
+/// last wake-ups of a process are not reported. *Computed*: a stall of 3.5 periods is made up for
+/// by three wake-ups.
 pub const SETTLING: usize = 5;
-/// Wake-ups on either side of a gap that tell whether the grid lies elsewhere behind it.
-/// *Default*: moves no figure.
+/// Wake-ups on either side of a gap that show whether the grid moved. *Default*: moves no figure.
 const NEIGHBOURS: usize = 20;
-/// The share of the earliest wake-ups, at which the grid is put.
-/// *Judgement*.
+/// The share of the earliest wake-ups that define the phase of the grid. *Judgement*.
 const EARLIEST: f64 = 0.01;
-/// A typical interval below this share of the period asked for is one of wake-ups that make up for
-/// late ones. *Default*: moves no figure.
+/// If the ratio of the median interval to the requested period is smaller, most wake-ups catch up
+/// with late ones. *Default*: moves no figure.
 const CATCHING_UP: f64 = 0.8;
-/// A typical interval as near as this to the period asked for is taken for that: a grid is off by
-/// much less, and the median of few intervals by more. *Judgement*.
+/// A median interval with a smaller relative difference from the requested period is replaced by
+/// the requested period: the error of a grid is much smaller, that of the median of few intervals
+/// is larger. *Judgement*.
 const AS_ASKED: f64 = 0.01;
 
-/// What one process saw, in ticks of the reference.
+/// The wake-ups of one process, in ticks of the reference.
 pub struct Ticking {
-    /// The period that was asked for.
+    /// The requested period.
     pub asked: f64,
-    /// The typical interval of one expiration.
+    /// The median interval per expiration.
     pub typical: f64,
-    /// Wake-ups, since the first.
+    /// Times of wake-ups, since the first one.
     pub at: Vec<f64>,
-    /// Expirations that each stands for, at least one.
+    /// The number of expirations of each wake-up, at least one.
     pub expirations: Vec<f64>,
     /// Wake-ups after which a stall was injected.
     pub stalls: Vec<usize>,
 }
 
-/// What became of it.
+/// The results for the grid of one process.
 #[derive(Default)]
 pub struct GridFigures {
-    /// The period that it keeps; none where that cannot be told.
+    /// The true period; `None` if unknown.
     pub period: Option<f64>,
-    /// |interval − period asked for|, for each expiration of those that it stands for.
+    /// |interval − requested period| for each expiration of a wake-up.
     pub jitter: Vec<f64>,
-    /// Lateness to the grid; to a period after the wake-up before, where there is none.
+    /// Lateness relative to the grid; without a grid, relative to one period after the preceding
+    /// wake-up.
     pub late: Vec<f64>,
-    /// Points of the grid at which nothing woke up and which the timer does not count.
+    /// Points of the grid without a wake-up that the timer does not report as missed.
     pub missed_silently: u64,
 }
 
 impl Ticking {
-    /// `asked` is the period in ticks of the reference. `None` where time stands still or runs
-    /// backwards.
+    /// `asked` is the requested period in ticks of the reference. `None` if time stands still or
+    /// runs backwards.
     pub fn from_run(run: &PeriodRun, asked: f64) -> Option<Self> {
         let (first, wakeups) = (run.wakeups.first()?.0, run.wakeups.iter());
         let stalls = run.stalls.iter().map(|&stall| stall as usize);
@@ -75,8 +75,7 @@ impl Ticking {
             .filter(|&next| ticking.expirations[next] == 1.0);
         let typical = median(single.map(|next| ticking.interval(next)));
         let typical = typical.filter(|typical| *typical > 0.0)?;
-        // Where most wake-ups make up for late ones, the intervals between them tell nothing of the
-        // grid.
+        // If most wake-ups catch up with late ones, their intervals do not show the grid.
         let off = typical / asked - 1.0;
         if off.abs() >= AS_ASKED && off >= CATCHING_UP - 1.0 {
             ticking.typical = typical;
@@ -84,24 +83,25 @@ impl Ticking {
         Some(ticking)
     }
 
-    /// From the wake-up before to this one.
+    /// The interval from the preceding wake-up.
     pub fn interval(&self, next: usize) -> f64 {
         self.at[next] - self.at[next - 1]
     }
 
-    /// By how much that is longer than the typical one.
+    /// The difference between this interval and the typical one.
     pub fn off(&self, next: usize) -> f64 {
         self.interval(next) - self.expirations[next] * self.typical
     }
 
-    /// Wake-ups that no stall disturbed, nor the one before, but the first.
+    /// Wake-ups for which neither they nor their predecessors were disturbed by a stall, without
+    /// the first wake-up.
     pub fn ordinary(&self) -> impl Iterator<Item = usize> {
         let segments = self.segments().into_iter();
         segments.flat_map(|segment| segment.skip(1))
     }
 
-    /// The stretches of wake-ups between stalls, from when what a stall caused must be over; some
-    /// may be empty.
+    /// The sections of wake-ups between stalls, after the effects of a stall have ended; some may
+    /// be empty.
     pub fn segments(&self) -> Vec<Range<usize>> {
         let stalls = self.stalls.iter().map(|stall| stall + 1);
         let starts = iter::once(0).chain(stalls.clone().map(|end| end + SETTLING));
@@ -109,9 +109,9 @@ impl Ticking {
         both.map(|(start, end)| start..end.max(start)).collect()
     }
 
-    /// How far the grid lies from where it lay before a gap, by the earliest of the `beside`
-    /// wake-ups on either side that come next to it; `number` counts the points of the grid. `None`
-    /// where either side has none.
+    /// Returns the shift of the grid across a gap, from the earliest of the `beside` nearest
+    /// wake-ups on either side; `number` counts the points of the grid. `None` if there are no
+    /// wake-ups on one side.
     pub fn moved(
         &self,
         number: &[f64],
@@ -126,8 +126,8 @@ impl Ticking {
         Some(earliest(after.start..end)? - earliest(start..before.end)?)
     }
 
-    /// The number of each wake-up on the grid but of those that a stall disturbed, and how many
-    /// points were missed that the timer does not count.
+    /// Returns the grid number of each wake-up that no stall disturbed, and the number of missed
+    /// points that the timer does not report.
     fn numbered(&self) -> (Vec<f64>, u64) {
         let count = |sum: &mut f64, count: &f64| {
             *sum += count;
@@ -136,7 +136,7 @@ impl Ticking {
         let mut number: Vec<f64> = self.expirations.iter().scan(0.0, count).collect();
         let mut missed = 0.0;
         let reported = number.len().saturating_sub(SETTLING);
-        // Those that were missed before the wake-up `at`, in the numbers from `from` on.
+        // Adds the points missed before the wake-up `at` to the numbers from `from` on.
         let mut add = |number: &mut [f64], at: usize, from: usize, points: f64| {
             missed += if at < reported { points } else { 0.0 };
             number[from..]
@@ -154,15 +154,15 @@ impl Ticking {
                 if excess < 1.0 {
                     continue;
                 }
-                // This many wake-ups make up for a late one, if it was late and they do.
+                // If the wake-up was late, this many wake-ups catch up.
                 let from = next.saturating_add(excess as usize);
                 let last = segment.end == self.at.len();
-                // What a few before a stall show is seen behind it as well.
+                // The effect of the last wake-ups before a stall is found after the stall as well.
                 if !last && from.saturating_add(SETTLING) > segment.end {
                     continue;
                 }
                 let from = if from < segment.end { from } else { next };
-                // A wake-up that is late, while those behind it are not, has missed none.
+                // A wake-up that is late, while the following ones are not, missed no point.
                 let moved = self
                     .moved(&number, segment.start..next, from..segment.end, NEIGHBOURS)
                     .unwrap_or(0.0);
@@ -188,7 +188,7 @@ impl Ticking {
         (number, missed as u64)
     }
 
-    /// Wake-ups of a timer that keeps to a grid.
+    /// Returns the results for a timer with a fixed grid.
     pub fn on_its_grid(&self) -> GridFigures {
         let (number, missed_silently) = self.numbered();
         let settled: Vec<usize> = self.ordinary().collect();
@@ -201,7 +201,7 @@ impl Ticking {
             return figures;
         };
         let off = settled.iter().map(|&at| self.at[at] - number[at] * period);
-        // Of few wake-ups the earliest stand for more of them.
+        // With few wake-ups, the earliest ones are a larger share.
         let count = settled.len() as f64;
         let earliest = (EARLIEST * (count + 1.0) - 1.0) / (count - 1.0).max(1.0);
         let grid = quantile(&sorted(off.clone()), earliest).unwrap_or(0.0);
@@ -214,7 +214,7 @@ impl Ticking {
         figures
     }
 
-    /// The period: the median of what lies between wake-ups half of them apart, a number each.
+    /// The period: the median slope between wake-ups half the sequence apart.
     fn period_on(&self, number: &[f64], settled: &[usize]) -> Option<f64> {
         let half = settled.len() / 2;
         let pairs = settled.iter().zip(settled.get(half..)?);
@@ -224,7 +224,7 @@ impl Ticking {
         median(slopes)
     }
 
-    /// Wake-ups of a timer whose grid moves with each of them.
+    /// Returns the results for a timer whose grid shifts with each wake-up.
     pub fn one_after_another(&self) -> GridFigures {
         let late = |next: usize| self.interval(next) - self.expirations[next] * self.asked;
         let late: Vec<f64> = self.ordinary().map(late).collect();

@@ -1,6 +1,6 @@
-//! Periodic timers: from wake-ups to rate, jitter and what becomes of expirations that the thread
-//! was too busy for. That is told by where a timer goes on after a stall: a burst makes up for all
-//! of them, a skip is behind by whole periods, a delay by the stall.
+//! Analyses periodic timers: rate, jitter, and the policy for missed expirations. The policy
+//! follows from the first wake-ups after a stall: a burst makes up for all expirations, a skip is
+//! late by whole periods, a delay by the length of the stall.
 
 mod grid;
 
@@ -12,17 +12,15 @@ use crate::statistics::quantiles::{agreed_median, agreed_quantile};
 use crate::statistics::{median, over_processes, quantile, sorted};
 use crate::trace::{PeriodRun, PeriodTrace};
 
-/// Wake-ups of a process that tell anything.
-/// *Default*: moves no figure.
+/// The least number of wake-ups of a process. *Default*: moves no figure.
 const FEWEST: usize = 8;
-/// The last wake-ups of a process: they tell what became of those before them, and what they missed
-/// themselves is not counted. *Computed*.
+/// Wake-ups at the end of a process whose missed expirations are not counted; they are needed to
+/// classify the preceding wake-ups. *Computed*.
 pub const SKIPPED_AT_END: usize = grid::SETTLING;
-/// Intervals, or wake-ups, from which a 99th percentile is told.
-/// *Chance*: five lie beyond it.
+/// The least number of intervals, or wake-ups, for a 99th percentile. *Chance*: five lie beyond it.
 const FOR_P99: usize = 500;
 
-/// What was found out of a periodic timer.
+/// Computes all results for a periodic timer.
 pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let ns_per_tick = Some(trace.reference.ns_per_tick);
     let ns_per_tick = ns_per_tick
@@ -53,8 +51,8 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
         return found;
     }
     found.policy = agreed_policy(&runs);
-    // A timer that goes on a period after a late wake-up has no grid; nor has one that was never
-    // stalled and does not keep to one.
+    // A timer that starts a new period after a late wake-up has no grid, and neither has a timer
+    // without stalls whose wake-ups do not keep to a grid.
     let grids = match found.policy {
         Some(policy) => policy != MissedPolicy::Delay,
         None => keeps_its_grid(&runs),
@@ -75,7 +73,7 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let periods = figures.iter().filter_map(|run| run.period);
     found.rate_error_ppm = over_processes(periods.map(rate_error));
     found.jitter_p50_ns = agreed_median(&jitter);
-    // A late wake-up makes two intervals differ.
+    // A late wake-up changes two intervals.
     found.jitter_p99_ns = agreed_quantile(&jitter, 0.99, FOR_P99, 2.0);
     found.lateness_p50_ns = agreed_median(&late);
     found.lateness_p99_ns = agreed_quantile(&late, 0.99, FOR_P99, 1.0);
@@ -86,41 +84,37 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     found
 }
 
-/// How many periods a stall is long.
-/// *Definition*: by how stalls are made.
+/// The length of a stall, in periods. *Definition*: by how stalls are made.
 const STALL: f64 = 3.5;
-/// Farther than this many periods from what a policy expects, it is another one.
-/// *Default*: moves no figure.
+/// The largest deviation from the expectation for a policy, in periods. *Default*: moves no figure.
 const NEAR: f64 = 0.25;
-/// How often what keeps its grid seems to have moved by no more than this without a stall, as a
-/// share. *Default*: moves no figure.
-const SEEMS: f64 = 0.95;
-/// How far it may seem to have moved at least, and at most, as a share of what the policies lie
-/// apart by. *Default*: moves no figure.
-const SIGNIFICANT: [f64; 2] = [0.1, 0.5];
-/// The share of stalls that have to agree.
-/// *Judgement*.
-const AGREED: f64 = 0.6;
-/// How many times what single stalls are off by the policies have to lie apart, for the stalls to
-/// decide: of this many at least two standard errors of a few stalls. *Computed*.
-const APART: f64 = 4.0;
-/// Wake-ups on either side of a stall that tell where the grid lies.
+/// The quantile of apparent shifts of a fixed grid without a stall that limits the tolerance.
 /// *Default*: moves no figure.
+const SEEMS: f64 = 0.95;
+/// The least and the greatest tolerance for an apparent shift, as a share of the distance between
+/// the policies. *Default*: moves no figure.
+const SIGNIFICANT: [f64; 2] = [0.1, 0.5];
+/// The least share of stalls that must agree. *Judgement*.
+const AGREED: f64 = 0.6;
+/// The least ratio of the distance between the policies to the error of a single stall at which the
+/// stalls decide, so that the distance is at least two standard errors of a few stalls. *Computed*.
+const APART: f64 = 4.0;
+/// Wake-ups on either side of a stall that determine the grid. *Default*: moves no figure.
 const NEIGHBOURS: usize = 5;
-/// Wake-ups after which a grid is looked for behind a stall, and so how many deviations have come
-/// together where each begins with the one before. *Judgement*.
+/// The number of wake-ups between two determinations of the grid across a stall, over which
+/// deviations accumulate if each wake-up starts a new period. *Judgement*.
 const WALKED: f64 = 10.0;
-/// A standard deviation over a median deviation, of a normal law.
+/// The ratio of the standard deviation to the median absolute deviation of a normal distribution.
 /// *Computed*.
 const NORMAL: f64 = 1.4826;
-/// How often the deviations of two intervals in a row have opposite signs, more than the same ones:
-/// on a grid a third, as a late wake-up makes one longer and the next shorter; where each begins
-/// with the last one, none. *Default*: moves no figure.
+/// The least excess of opposite signs over equal signs in the deviations of two consecutive
+/// intervals, as a share. On a grid the excess is 1/3, because a late wake-up lengthens one
+/// interval and shortens the next; without a grid it is 0. *Default*: moves no figure.
 const ON_A_GRID: f64 = 1.0 / 6.0;
 
-/// The policy that most stalls agree on. `None` without stalls, and where they do not agree.
+/// Returns the policy that most stalls agree on. `None` without stalls, or if they disagree.
 fn agreed_policy(runs: &[Ticking]) -> Option<MissedPolicy> {
-    // The wake-up after a stall may stand for the points that passed meanwhile.
+    // The wake-up after a stall may report the expirations during the stall.
     let tells_of_missed = |run: &Ticking| -> Vec<bool> {
         let after = run.stalls.iter().map(|stall| run.expirations[stall + 1]);
         after.map(|count| count >= STALL.floor()).collect()
@@ -137,8 +131,8 @@ fn agreed_policy(runs: &[Ticking]) -> Option<MissedPolicy> {
     if share(&|behind| behind.abs() < 2.0 * NEAR) > AGREED {
         return Some(MissedPolicy::Burst);
     }
-    // Where deviations add up, or where the stall is a whole number of typical periods, as of a
-    // loop that is a seventh slow, the two look alike.
+    // If deviations accumulate, or if the stall is an integer number of typical periods (for
+    // example with periods 1/6 too long), the two policies are indistinguishable.
     let fraction = |behind: f64| behind - behind.round();
     let apart = fraction(median(behind.iter().map(|(_, stall)| stall))?).abs();
     if apart < APART * deviation(runs)? * (WALKED / behind.len() as f64).sqrt() {
@@ -160,7 +154,7 @@ fn agreed_policy(runs: &[Ticking]) -> Option<MissedPolicy> {
     (1.0 - skips > AGREED).then_some(MissedPolicy::Delay)
 }
 
-/// What intervals deviate by, in typical periods.
+/// The standard deviation of intervals, in typical periods.
 fn deviation(runs: &[Ticking]) -> Option<f64> {
     let off = |run: &Ticking| -> Vec<f64> {
         let ordinary = run.ordinary();
@@ -171,8 +165,7 @@ fn deviation(runs: &[Ticking]) -> Option<f64> {
     Some(NORMAL * median(runs.iter().flat_map(off))?)
 }
 
-/// By how many typical periods wake-ups lie behind after each stall, and how many of these it was
-/// long.
+/// The delay of the wake-ups after each stall, and the length of the stall, in typical periods.
 fn behind(run: &Ticking) -> Vec<(f64, f64)> {
     let stall = STALL * run.asked / run.typical;
     let segments = run.segments();
@@ -180,7 +173,7 @@ fn behind(run: &Ticking) -> Vec<(f64, f64)> {
     segments.windows(2).filter_map(moved).collect()
 }
 
-/// By how many typical periods a grid seems to have moved where nothing stalled it.
+/// The apparent shifts of the grid without a stall, in typical periods.
 fn unstalled(run: &Ticking) -> Vec<f64> {
     let moved = |segment: Range<usize>| {
         let places = (segment.start + NEIGHBOURS..segment.end).step_by(NEIGHBOURS);
@@ -190,7 +183,8 @@ fn unstalled(run: &Ticking) -> Vec<f64> {
 }
 
 impl Ticking {
-    /// By how many typical periods wake-ups lie behind after a gap, whatever they stand for.
+    /// The delay of the wake-ups after a gap in typical periods, whatever number of expirations
+    /// they report.
     fn shift(&self, before: Range<usize>, after: Range<usize>) -> Option<f64> {
         let number: Vec<f64> = (0..self.at.len()).map(|at| at as f64).collect();
         let moved = self.moved(&number, before, after, NEIGHBOURS)?;
@@ -198,7 +192,7 @@ impl Ticking {
     }
 }
 
-/// Whether wake-ups keep to a grid: whether a long interval is followed by a short one more often
+/// Returns whether wake-ups keep to a grid: a long interval is more often followed by a short one
 /// than by another long one.
 fn keeps_its_grid(runs: &[Ticking]) -> bool {
     let (mut opposite, mut same) = (0.0, 0.0);
@@ -210,7 +204,7 @@ fn keeps_its_grid(runs: &[Ticking]) -> bool {
             same += f64::from(product > 0.0);
         }
     }
-    // Without any deviation there is none to pass on.
+    // Without any deviation, no deviation accumulates.
     opposite + same == 0.0 || (opposite - same) / (opposite + same) > ON_A_GRID
 }
 

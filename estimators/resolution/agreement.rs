@@ -1,10 +1,9 @@
-//! Do the processes agree about the step? Pooled intervals hide one that changes: a few processes
-//! with another step are outvoted, and where one step divides the other all of them lie on
-//! multiples of the shorter one.
+//! Tests whether the processes agree about the step. Pooled intervals hide a step that changes: a
+//! few processes with another step are a minority, and if one step divides the other, all intervals
+//! are multiples of the shorter step.
 //!
-//! The test is light: intervals are looked at in short portions, each of one process and in the
-//! order in which they were taken. Only portions that do not look like the rest are searched for a
-//! step of their own.
+//! For speed, intervals are tested in short portions of consecutive intervals of one process. Only
+//! portions that differ from the rest are searched for a different step.
 
 use std::collections::BTreeMap;
 
@@ -13,29 +12,28 @@ use crate::resolution::lattice;
 use crate::statistics::{median, sorted};
 use crate::trace::{Intervals, Trace};
 
-/// Intervals in a portion. This many multiples of an ordinary step are not all even by chance (once
-/// in 2⁴⁷ portions), while a process has several portions. *Chance*.
+/// The number of intervals in a portion. By chance, all intervals of a portion are even multiples
+/// of an ordinary step only once in 2⁴⁷ portions, while a process has several portions. *Chance*.
 const PORTION: usize = 48;
 
-/// The share of the intervals of a portion that has to be multiples of the step. Pooled 5 % may be
-/// anything, mostly interruptions, and these come in bursts. *Default*: moves no figure.
+/// The least share of the intervals of a portion that must be multiples of the step. 5 % of all
+/// intervals may have any length, mostly because of interruptions, which come in bursts. *Default*:
+/// moves no figure.
 const MULTIPLES: f64 = 0.8;
 
-/// A portion with a smaller share of multiples than this was not only interrupted.
-/// *Judgement*.
+/// A portion with a smaller share of multiples cannot be explained by interruptions. *Judgement*.
 const STRANGE: f64 = 0.5;
 
-/// This many of those are no chance.
-/// *Default*: moves no figure.
+/// The least number of such portions that is not attributed to chance. *Default*: moves no figure.
 const STRANGE_PORTIONS: usize = 4;
 
-/// What one process saw.
+/// The intervals of one process.
 #[derive(Clone, Copy, Debug)]
 pub struct Process<'a>(&'a [Intervals]);
 
 impl<'a> Process<'a> {
-    /// All processes of a trace, and the long observations of a slow timer, which are of one as
-    /// well.
+    /// Returns all processes of a trace, and the long observations of a slow timer, which also come
+    /// from one process.
     pub fn all(trace: &'a Trace) -> impl Iterator<Item = Self> {
         trace
             .runs
@@ -45,8 +43,8 @@ impl<'a> Process<'a> {
             .map(|intervals| Self(intervals))
     }
 
-    /// Intervals with random work that are not negative, in the order in which they were taken. The
-    /// same work again and again shows one or two multiples only, whatever the step.
+    /// Returns the non-negative intervals with random work, in the order of measurement. Repeated
+    /// work shows only one or two multiples, whatever the step.
     fn random(&self) -> Vec<i64> {
         let groups = self.0.iter().filter(|group| group.deltas.len() < REPEATED);
         groups
@@ -56,7 +54,7 @@ impl<'a> Process<'a> {
     }
 }
 
-/// The step that all intervals together have, unless processes disagree with it.
+/// Returns the step of the pooled intervals, unless processes disagree with it.
 pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Resolution {
     let Resolution::Resolved { step, rule } = &pooled else {
         return pooled;
@@ -119,21 +117,21 @@ pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Reso
 /// How a portion differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum AgreementKind {
-    /// Its intervals are no multiples of the step.
+    /// Its intervals are not multiples of the step.
     OffLattice,
-    /// All of them are multiples of this number of steps.
+    /// All intervals are multiples of this number of steps.
     Multiples(u64),
-    /// A half of the process: without a lattice there is nothing to hold it against.
+    /// A half of the process: without a lattice, portions cannot be compared.
     Half(u8),
 }
 
-/// The intervals of a process that do not look like those of the rest.
+/// The intervals of a process that differ from the intervals of the others.
 struct Portions<'a> {
     process: Process<'a>,
     outlying: BTreeMap<AgreementKind, Vec<i64>>,
-    /// How many portions look like the rest.
+    /// The number of portions that agree with the others.
     usual: usize,
-    /// How many are mostly beside the lattice.
+    /// The number of portions that are mostly off the lattice.
     strange: usize,
 }
 
@@ -174,13 +172,13 @@ impl<'a> Portions<'a> {
         }
     }
 
-    /// The steps that those have which differ.
+    /// Returns the steps of the differing portions.
     fn steps(&self, work_unit: f64) -> Vec<f64> {
-        /// Where nothing but the search speaks for a step it has to be this many units of work: few
-        /// intervals may show these. *Default*: moves no figure.
+        /// The least length of a step that only the search supports, in units of work: few
+        /// intervals may show the lattice of the work. *Default*: moves no figure.
         const OF_WORK: f64 = 3.0;
-        /// This many multiples of it have to be there. Where hardly any work is done, a cost of two
-        /// modes shows the three sums of two reads at equal distances. *Judgement*.
+        /// The least number of different multiples. With almost no work, a cost of two modes shows
+        /// the three sums of two reads at equal distances. *Judgement*.
         const LEVELS: usize = 4;
         let own = self.outlying.iter().filter_map(|(kind, intervals)| {
             let mut sorted = intervals.clone();
@@ -195,15 +193,16 @@ impl<'a> Portions<'a> {
         own.collect()
     }
 
-    /// Whether the process itself saw two steps, of which those given are not the usual one.
+    /// Returns whether the process itself had two steps, of which the given steps are not the usual
+    /// one.
     fn change(&self, own: &[f64]) -> bool {
         let others = own.iter().any(|step| differ(*step, own[0]));
         others || (!own.is_empty() && self.usual > self.outlying.len())
     }
 }
 
-/// How many multiples of the step there are among these intervals, which are sorted. Of
-/// interruptions there is one of a length.
+/// The number of different multiples of the step among the sorted intervals. Each length of an
+/// interruption occurs only once.
 fn levels(intervals: &[i64], step: f64) -> usize {
     let level = |delta: &i64| (*delta as f64 / step).round();
     let few = (intervals.len() / 100).max(2);
@@ -213,14 +212,14 @@ fn levels(intervals: &[i64], step: f64) -> usize {
         .count()
 }
 
-/// A step that no other half has is none: a cost of two modes may look like one.
+/// Removes a step that no other half of a process has: a cost of two modes may look like a step.
 fn leave_out_single(own: &mut [Vec<f64>]) {
     let all: Vec<f64> = own.iter().flatten().copied().collect();
     let again = |step: &f64| all.iter().filter(|other| !differ(**other, *step)).count() > 1;
     own.iter_mut().for_each(|steps| steps.retain(again));
 }
 
-/// As many intervals as hold [`PORTION`] that moved.
+/// Returns the shortest prefix with [`PORTION`] intervals that moved.
 fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
     let mut moved = intervals
         .iter()
@@ -230,13 +229,13 @@ fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
     Some(&intervals[..=last])
 }
 
-/// How a portion differs from the others, if it does, and which share of it are multiples of the
+/// Returns how a portion differs from the others, if it does, and its share of multiples of the
 /// step.
 fn look(portion: &[i64], step: f64) -> (Option<AgreementKind>, f64) {
-    /// A step several times as long is so by a prime factor. Longer ones have hardly two multiples
-    /// in the range of the work. *Computed*.
+    /// The ratios of steps that are tested. A ratio has a prime factor; longer steps have less than
+    /// two multiples within the range of the work. *Computed*.
     const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
-    /// The share of multiples that has to lie on the longer lattice: as of a lattice of its own.
+    /// The least share of multiples that must lie on the longer lattice, as for a separate lattice.
     /// *Default*: moves no figure.
     const LONGER: f64 = 0.95;
     let reach = lattice::tolerance(step);
@@ -259,11 +258,11 @@ fn look(portion: &[i64], step: f64) -> (Option<AgreementKind>, f64) {
     (kind, share)
 }
 
-/// The same step with an interval that holds those that are nearly alike, and what each half of a
-/// process makes of it, where they differ by more than their own scatter.
+/// Returns the step with an interval that includes similar steps, and the steps of half processes
+/// if they differ by more than their standard errors.
 fn widened(pooled: Resolution, processes: &[Process], similar: &[f64]) -> Resolution {
-    /// Standard errors. Twenty halves or more are compared at once, and their scatter is not quite
-    /// normal. *Default*: moves no figure.
+    /// Standard errors of a significant difference. At least twenty halves are compared, and their
+    /// distribution is not exactly normal. *Default*: moves no figure.
     const BEYOND: f64 = 4.0;
     let Resolution::Resolved { mut step, rule } = pooled else {
         return pooled;
@@ -272,8 +271,8 @@ fn widened(pooled: Resolution, processes: &[Process], similar: &[f64]) -> Resolu
     step.high = similar.iter().copied().fold(step.high, f64::max);
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for random in processes.iter().map(Process::random) {
-        // Readings made unique shorten intervals, those of little work more often: halves differ by
-        // that.
+        // Unique readings shorten intervals, more often with little work, so halves of a process
+        // differ.
         if random
             .iter()
             .any(|&delta| delta > 0 && (delta as f64) < lattice::UNIQUE * step.value)
@@ -298,9 +297,10 @@ fn widened(pooled: Resolution, processes: &[Process], similar: &[f64]) -> Resolu
     Resolution::Resolved { step, rule }
 }
 
-/// The step by these intervals, and its standard error: the slope over the number of steps.
+/// Returns the step from these intervals and its standard error: the slope over the number of
+/// steps.
 fn slope(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
-    /// Truncation to whole ticks alone, if the intervals show none by chance.
+    /// The variance due to truncation to whole ticks, used if the intervals show none by chance.
     /// *Default*: moves no figure.
     const TRUNCATION: f64 = 1.0 / 12.0;
     let reach = lattice::tolerance(step);

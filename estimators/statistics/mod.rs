@@ -1,5 +1,5 @@
-//! Order statistics and intervals on plain slices. The interval of a figure is what processes
-//! differ by, and what no process can tell, in quadrature.
+//! Order statistics and intervals of slices. The interval of a result combines the variation
+//! between processes and the systematic uncertainties in quadrature.
 
 pub mod hypotheses;
 pub mod phasors;
@@ -20,8 +20,8 @@ fn floats(values: impl Numbers) -> impl Iterator<Item = f64> {
     values.into_iter().map(|value| *value.borrow())
 }
 
-/// The values in ascending order. NaN does not occur: all inputs are integers or quotients of
-/// positive numbers.
+/// Returns the values in ascending order. NaN does not occur: all inputs are integers or quotients
+/// of positive numbers.
 pub fn sorted(values: impl Numbers) -> Vec<f64> {
     let mut sorted: Vec<f64> = floats(values).collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -43,7 +43,7 @@ pub fn median(values: impl Numbers) -> Option<f64> {
     quantile(&sorted(values), 0.5)
 }
 
-/// The median, and what nine tenths of the values lie between.
+/// The median with the 5th and the 95th percentile.
 pub fn nine_tenths(values: &[f64]) -> Option<Interval> {
     let sorted = sorted(values);
     let at = |share| quantile(&sorted, share);
@@ -61,20 +61,20 @@ pub fn mean(values: impl Numbers) -> Option<f64> {
     (count > 0.0).then(|| sum / count)
 }
 
-/// The mean of the middle half. Unlike the median it averages quantisation away, unlike the mean it
-/// does not see interruptions as long as fewer than a quarter of the values carry one.
+/// The midmean: the mean of the middle half. Unlike the median it averages quantisation; unlike the
+/// mean it is robust to interruptions if fewer than a quarter of the values are affected.
 pub fn midmean(values: impl Numbers) -> Option<f64> {
     midmean_but(values, 0.0)
 }
 
-/// The same of all but the highest `disturbed` share of the values.
+/// The midmean of all values except the highest `disturbed` share.
 pub fn midmean_but(values: impl Numbers, disturbed: f64) -> Option<f64> {
     let sorted = lowest(values, disturbed);
     let cut = sorted.len() / 4;
     mean(&sorted[cut..sorted.len() - cut])
 }
 
-/// All but the highest `disturbed` share of the values, sorted.
+/// All values except the highest `disturbed` share, sorted.
 fn lowest(values: impl Numbers, disturbed: f64) -> Vec<f64> {
     let mut sorted = sorted(values);
     let count = sorted.len();
@@ -82,31 +82,31 @@ fn lowest(values: impl Numbers, disturbed: f64) -> Vec<f64> {
     sorted
 }
 
-/// The mean of all but the highest `disturbed` share of the values: it averages steps away where
-/// these are as large as what the values vary by, which the middle half alone does not.
+/// The mean of all values except the highest `disturbed` share. Unlike the midmean, it averages
+/// quantisation even if the steps are as large as the variation of the values.
 pub fn mean_but(values: impl Numbers, disturbed: f64) -> Option<f64> {
     mean(lowest(values, disturbed))
 }
 
-/// How many standard deviations on either side hold `confidence` of a normal distribution: 1.960
-/// for 0.95. The confidence is kept between 0 and 1 - 1e-9.
+/// The number of standard deviations on either side that includes `confidence` of a normal
+/// distribution: 1.960 for 0.95. The confidence is limited to the range from 0 to 1 - 1e-9.
 pub fn normal_quantile(confidence: f64) -> f64 {
     Normal::standard().inverse_cdf(upper(confidence))
 }
 
-/// As [`normal_quantile`], for a deviation that was estimated with `degrees` degrees of freedom
-/// (Student's t). Infinite without any.
+/// Like [`normal_quantile`] for a standard deviation estimated with `degrees` degrees of freedom
+/// (Student's t). Infinite for zero degrees of freedom.
 pub fn student_quantile(confidence: f64, degrees: usize) -> f64 {
     StudentsT::new(0.0, 1.0, degrees as f64)
         .map_or(f64::INFINITY, |law| law.inverse_cdf(upper(confidence)))
 }
 
-/// The share below the upper end of an interval around the middle.
+/// The probability below the upper end of a central interval.
 fn upper(confidence: f64) -> f64 {
     0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0
 }
 
-/// Halves the interval between `low` and `high` a number of times, around the point up to which
+/// Bisects the interval between `low` and `high` a number of times to find the point up to which
 /// `is_below` holds.
 pub fn bisected(
     (mut low, mut high): (f64, f64),
@@ -124,7 +124,7 @@ pub fn bisected(
     (low, high)
 }
 
-/// The standard deviation as an estimate from a sample; `None` with fewer than two values.
+/// The sample standard deviation; `None` with fewer than two values.
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     let centre = mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
@@ -134,15 +134,15 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
 /// The confidence of all intervals.
 /// *Definition*: convention.
 pub const CONFIDENCE: f64 = 0.95;
-/// Standard deviations on either side that hold so much of a normal law.
+/// Standard deviations on either side of the mean that include 95 % of a normal distribution.
 /// *Chance*: the normal law.
 pub const Z: f64 = 1.96;
 
-/// The 95 % interval for what fresh processes agree on: Student's t around the mean of one figure a
-/// process. The value is the mean of their middle half: processes tend to come in two or three
-/// kinds, as where their code came to lie, and a median jumps from one kind to the other. Where few
-/// processes are far from the rest the two means differ, and the interval holds what lies around
-/// either. A single process has no interval: its ends are infinite.
+/// The 95 % confidence interval from one value for each process: Student's t around the mean. The
+/// value is the midmean, because processes often form two or three groups, for example by the
+/// address of their code, and a median jumps between groups. If a few processes are outliers, the
+/// two means differ, and the interval includes the interval around each of them. A single process
+/// has an infinite interval.
 pub fn over_processes(figures: impl Numbers) -> Option<Interval> {
     let figures: Vec<f64> = floats(figures).collect();
     let (value, centre, count) = (midmean(&figures)?, mean(&figures)?, figures.len());
@@ -154,8 +154,8 @@ pub fn over_processes(figures: impl Numbers) -> Option<Interval> {
 }
 
 impl Interval {
-    /// With uncertainties that all processes share, in quadrature: each says where the figure may
-    /// lie instead.
+    /// Widens the interval by systematic errors common to all processes, in quadrature; each value
+    /// of `instead` is an alternative value.
     pub fn widened(self, instead: impl Numbers) -> Self {
         let shifts = floats(instead).map(|other| other - self.value);
         let (mut down, mut up) = (
@@ -173,8 +173,8 @@ impl Interval {
         }
     }
 
-    /// Around any of `others` as around its own value: of several explanations only one is true,
-    /// and each is as uncertain.
+    /// Extends the interval to include the same interval around each of `others`: only one of
+    /// several explanations is true, and all are equally uncertain.
     pub fn or_around(self, others: impl Numbers) -> Self {
         let (below, above) = (self.value - self.low, self.high - self.value);
         let others = floats(others).filter(|other| other.is_finite());
@@ -185,8 +185,8 @@ impl Interval {
         })
     }
 
-    /// With what is known of a share counted in `samples`: Wilson, JASA 22, 1927. Where all that
-    /// was counted lay within, what was not seen may still be there.
+    /// Widens the interval of a share counted in `samples` samples (Wilson, JASA 22, 1927). If all
+    /// samples fell within, rare values outside may have been missed.
     pub fn counted(self, samples: f64) -> Self {
         let (share, z) = (self.value.clamp(0.0, 1.0), Z * Z / samples.max(1.0));
         let centre = (share + z / 2.0) / (1.0 + z);
@@ -198,7 +198,7 @@ impl Interval {
         }
     }
 
-    /// Kept between `least` and `most`.
+    /// Limits the value and its interval to the range from `least` to `most`.
     pub fn within(self, least: f64, most: f64) -> Self {
         let keep = |figure: f64| figure.clamp(least, most);
         let end = |end: f64| if end.is_finite() { keep(end) } else { end };
@@ -213,25 +213,23 @@ impl Interval {
 /// Two groups of processes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regimes {
-    /// What those that cost less cost, on average.
+    /// Mean of the processes with lower cost.
     pub low: f64,
-    /// What the others cost.
+    /// Mean of the processes with higher cost.
     pub high: f64,
-    /// How many processes are in the group that costs less, and in the one that costs more.
+    /// The number of processes with lower and with higher cost.
     pub processes: [usize; 2],
 }
 
-/// Whether figures of processes lie in two groups with nothing between: a gap that is wider than
-/// either group.
+/// Returns two groups of processes if they are separated by a gap that is wider than either group.
 pub fn regimes(figures: &[f64]) -> Option<Regimes> {
-    /// The gap is at least this many times as wide as the wider group.
-    /// *Judgement*.
+    /// The least ratio of the gap to the wider group. *Judgement*.
     const WIDER: f64 = 1.5;
-    /// And this share of the figure: less is what processes differ by.
-    /// *Seen*.
+    /// The least width of the gap, relative to the value; smaller gaps are within the usual
+    /// variation between processes. *Seen*.
     const LEAST: f64 = 0.02;
-    /// Processes in the smaller group: one alone was disturbed.
-    /// *Judgement*.
+    /// The least number of processes in the smaller group: a single process may have been
+    /// disturbed. *Judgement*.
     const FEWEST: usize = 2;
     let sorted = sorted(figures);
     let gap = |at: &usize| sorted[*at] - sorted[*at - 1];

@@ -1,41 +1,37 @@
-//! Lengths or instants that lie on a lattice, give or take noise: the step and what it is known to.
+//! Finds the lattice of noisy lengths or instants: the step and its uncertainty.
 
 use std::ops::RangeInclusive;
 
 use crate::statistics::phasors::{Complex, Sweep};
 use crate::statistics::{CONFIDENCE, median, quantile, sorted, student_quantile};
 
-/// Concentration of the phases from which a lattice is believed: noise of a tenth of a step leaves
-/// so much. *Computed*: 0.82.
+/// The least concentration of phases for a lattice, as for noise of a tenth of a step. *Computed*:
+/// 0.82.
 pub const CONCENTRATED: f64 = 0.8;
-/// Values spread over this many steps, at least, tell the step: three levels are two steps apart.
-/// *Computed*.
+/// The least range of values, in steps: three levels are two steps apart. *Computed*.
 const LEVELS: f64 = 1.8;
-/// The share of values at either end without which they have to be.
-/// *Default*: moves no figure.
+/// The share of values at either end that is not used for this range. *Default*: moves no figure.
 pub const ENDS: f64 = 0.05;
-/// The chance that phases which are any agree so well at one of the frequencies that are looked at.
-/// *Chance*.
+/// The probability that uniformly distributed phases agree so well at any of the tested
+/// frequencies. *Chance*.
 const CHANCE: f64 = 1e-3;
-/// Steps that are this many times as long have to be ruled out.
-/// *Judgement*.
+/// Multiples of a step that must be excluded. *Judgement*.
 const MULTIPLES: [f64; 2] = [2.0, 3.0];
-/// What outliers take from the concentration: a twentieth of the values, half a step off.
+/// The decrease of the concentration due to outliers: 5 % of the values, half a step off.
 /// *Computed*.
 const OUTLIERS: f64 = 0.1;
-/// Frequencies looked at for each that values so far apart tell from its neighbour.
-/// *Numerical*: at most a sixteenth of its width beside a peak.
+/// The number of tested frequencies per resolvable frequency for values of this range. *Numerical*:
+/// at most a sixteenth of its width beside a peak.
 const OVERSAMPLING: f64 = 8.0;
-/// What the concentration may lie below its peak at the nearest of these.
-/// *Default*: moves no figure.
+/// The least ratio of the concentration at the nearest tested frequency to the peak. *Default*:
+/// moves no figure.
 const NEAR_PEAK: f64 = 0.95;
-/// Frequencies that are looked at, at most: shorter steps are not found.
-/// *Numerical*.
+/// The largest number of tested frequencies; shorter steps are not found. *Numerical*.
 const FREQUENCIES: usize = 20_000;
-/// Values farther off than this many times the deviation that their median tells are left out of
-/// the line. *Chance*: 0.3 % of a normal law.
+/// Residuals larger than this many standard deviations, estimated from their median, are excluded
+/// from the fit. *Chance*: 0.3 % of a normal law.
 const OUTLYING: f64 = 3.0;
-/// A standard deviation over a median deviation, of a normal law.
+/// The ratio of the standard deviation to the median absolute deviation of a normal distribution.
 /// *Computed*.
 const NORMAL: f64 = 1.4826;
 
@@ -44,14 +40,14 @@ const NORMAL: f64 = 1.4826;
 pub struct Lattice {
     /// Its step.
     pub step: f64,
-    /// Half of its 95 % interval.
+    /// Half the width of its 95 % interval.
     pub half: f64,
-    /// How well phases agree, from 0 to 1.
+    /// The concentration of the phases, from 0 to 1.
     pub concentration: f64,
 }
 
-/// How well the phases of values agree with a step, those of each cluster among themselves: 1 where
-/// they are one, around 0 where they are any.
+/// Returns the concentration of the phases of values for a step, within each cluster: 1 if they are
+/// equal, around 0 if they are uniformly distributed.
 pub fn concentration(clusters: &[Vec<f64>], step: f64) -> f64 {
     agreement(
         clusters
@@ -60,10 +56,10 @@ pub fn concentration(clusters: &[Vec<f64>], step: f64) -> f64 {
     )
 }
 
-/// The same of how many values each cluster has and the sum of their unit vectors.
+/// The same concentration from the size of each cluster and the sum of its unit vectors.
 fn agreement(sums: impl Iterator<Item = (usize, Complex)>) -> f64 {
-    // Of a few values some agree by chance: a cluster of `n` adds `n` to the squared length of
-    // their sum.
+    // A few values agree by chance: a cluster of `n` values adds `n` to the squared length of the
+    // sum.
     let (mut squares, mut pairs) = (0.0, 0.0);
     for (count, sum) in sums {
         let count = count as f64;
@@ -82,7 +78,7 @@ fn resultant(values: &[f64], step: f64) -> Complex {
     Complex::sum(values.iter().map(|value| (value / step, 1.0)))
 }
 
-/// How far values lie off their lattice, those of each cluster off its own.
+/// The residuals of values from their lattice, separately for each cluster.
 pub fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
     let off = |values: &Vec<f64>| -> Vec<f64> {
         let numbers = numbers(values, step);
@@ -94,32 +90,32 @@ pub fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
     clusters.iter().flat_map(off).collect()
 }
 
-/// The number of each value of one cluster on their lattice.
+/// The multiples on the lattice of the values of one cluster.
 pub fn numbers(values: &[f64], step: f64) -> Vec<f64> {
     let phase = resultant(values, step).turns();
     let number = |value: &f64| (value / step - phase).round();
     values.iter().map(number).collect()
 }
 
-/// How far apart values of one cluster lie at most.
+/// The largest range of values of a cluster.
 pub fn span(clusters: &[Vec<f64>]) -> f64 {
     let spans = clusters.iter().map(|values| spread(&sorted(values), 0.0));
     spans.fold(0.0, f64::max)
 }
 
-/// How far apart sorted values lie but for this share at either end.
+/// The range of sorted values without this share at either end.
 pub fn spread(sorted: &[f64], but: f64) -> f64 {
     quantile(sorted, 1.0 - but).unwrap_or(0.0) - quantile(sorted, but).unwrap_or(0.0)
 }
 
-/// How far apart values may lie for all steps from this one on to be looked at.
+/// The largest range of values for which all steps from `shortest` on can be tested.
 pub fn longest_span(shortest: f64) -> f64 {
     FREQUENCIES as f64 / OVERSAMPLING * shortest
 }
 
-/// The largest step within the range whose concentration is a peak of at least `least`, and higher
-/// than chance would make it at any of the frequencies that were looked at. None where values lie
-/// on multiples of two or three such steps only: then some of longer ones were not met.
+/// Returns the largest step in the range whose concentration is a peak of at least `least` and is
+/// significant given the number of tested frequencies. `None` if values lie on multiples of only
+/// two or three such steps: then some multiples of longer steps did not occur.
 pub fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) -> Option<f64> {
     let span = span(clusters);
     let longest = steps
@@ -130,7 +126,7 @@ pub fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) ->
     }
     let stride = 1.0 / (OVERSAMPLING * span);
     let count = (((1.0 / steps.start() - 1.0 / longest) / stride) as usize).min(FREQUENCIES);
-    // Values that can disagree: each cluster agrees with one of its own.
+    // Degrees of freedom: each cluster has a phase of its own.
     let degrees = |values: &Vec<f64>| values.len().saturating_sub(1) as f64;
     let degrees: f64 = clusters.iter().map(degrees).sum();
     let least = least.max(((count as f64 + 1.0).ln() - CHANCE.ln()).sqrt() / degrees.sqrt());
@@ -152,8 +148,8 @@ pub fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) ->
         let after = next();
         if here >= before && here > after && here >= NEAR_PEAK * least {
             let (step, height) = climbed(clusters, frequency(number), stride);
-            // On a lattice halves and thirds of a step agree less, as noise is more of them; but
-            // for outliers.
+            // On a lattice, halves and thirds of a step have a smaller concentration, because noise
+            // is a larger part of them, except for outliers.
             let of_shorter = || {
                 MULTIPLES
                     .iter()
@@ -171,7 +167,7 @@ pub fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) ->
     None
 }
 
-/// The step at the top of the peak around a frequency, and its height.
+/// Returns the step at the top of the peak around a frequency, and the height of the peak.
 fn climbed(clusters: &[Vec<f64>], frequency: f64, mut stride: f64) -> (f64, f64) {
     let (mut best, mut height) = (frequency, concentration(clusters, 1.0 / frequency));
     for _ in 0..12 {
@@ -186,8 +182,8 @@ fn climbed(clusters: &[Vec<f64>], frequency: f64, mut stride: f64) -> (f64, f64)
     (1.0 / best, height)
 }
 
-/// The line through values over their numbers on the lattice, each cluster with a beginning of its
-/// own. `None` where that does not tell a step.
+/// Fits a line to values over their multiples on the lattice, with an intercept for each cluster.
+/// `None` if the step is undetermined.
 pub fn fitted(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
     let mut step = near;
     let mut found = None;
@@ -209,8 +205,7 @@ pub fn fitted(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
             .flatten()
             .map(|point| off(step, point).abs())
             .collect();
-        // A hundred-thousandth, so that values without noise are not left out for how numbers are
-        // rounded.
+        // The tolerance of 1e-5 keeps values without noise, whose residuals are rounding errors.
         let reach = OUTLYING * NORMAL * median(&deviations)? + 1e-5 * step;
         let (mut squares, mut products, mut values, mut count) = (0.0, 0.0, 0.0, 0.0);
         for points in &mut points {
