@@ -1,7 +1,7 @@
-//! The machine, as the report holds it. What the machine did not tell is `null`, which is not the
-//! same as "no".
+//! The machine in a report. A value that the machine does not report is `null`, which differs from
+//! "no".
 
-/// Who this machine is. Anything the machine did not tell is null.
+/// Identity of the machine. Values that the machine does not report are null.
 #[apply(wire)]
 #[derive(Default)]
 pub struct Platform {
@@ -11,14 +11,14 @@ pub struct Platform {
     pub os: Os,
     /// The kernel.
     pub kernel: Kernel,
-    /// The hypervisor as it names itself (CPUID leaf 0x40000000), or the emulator that carried out
+    /// The name that the hypervisor reports (CPUID leaf 0x40000000), or the emulator that executes
     /// the program (`qemu-user`); null on bare metal.
     pub hypervisor: Option<String>,
-    /// The clocks that the hypervisor offers, as the kernel calls them: `kvm-clock`,
-    /// `hyperv_clocksource_tsc_page`, `xen`. Empty where it offers none or there is no hypervisor.
+    /// The clocks that the hypervisor offers, by their kernel names: `kvm-clock`,
+    /// `hyperv_clocksource_tsc_page`, `xen`. Empty if there are none.
     pub hypervisor_clocks: Option<Vec<String>>,
-    /// What its maker calls the machine, vendor and product (DMI), which of some clouds is the type
-    /// of the instance: `Amazon EC2 m7i.large`; absent where it is not told.
+    /// Vendor and product of the machine (DMI); in some clouds the instance type, as in `Amazon EC2
+    /// m7i.large`. Absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub product: Option<String>,
     /// The clock source of the kernel.
@@ -26,26 +26,26 @@ pub struct Platform {
     /// The time stamp counter, on x86.
     #[serde(default)]
     pub tsc: Tsc,
-    /// How the kernel's clocks are steered; null where adjtimex(2) is not answered.
+    /// How the kernel's clocks are steered; null if adjtimex(2) is not available.
     pub ntp: Option<Ntp>,
-    /// How busy the machine is.
+    /// The load of the machine.
     pub load: Option<Load>,
-    /// Share of the time since the start of the machine in which CPUs had something to run that a
-    /// hypervisor gave to others, in [0, 1].
+    /// Share of the uptime in which CPUs were ready to run but the hypervisor ran other guests, in
+    /// [0, 1].
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub steal_share: Option<f64>,
-    /// What a container allows.
+    /// Limits of the container.
     #[serde(default)]
     pub limits: Limits,
-    /// What makes waits late.
+    /// Properties of the machine that make waits late.
     #[serde(default)]
     pub waiting: Waiting,
     /// `kernel.perf_event_paranoid`: above 2, unprivileged programs cannot count cycles.
     pub perf_event_paranoid: Option<i32>,
 }
 
-/// How the names of those hypervisors begin that do a processor's or a system's work by other
-/// means, so that figures are theirs.
+/// Prefixes of the names of emulators, which translate the instructions of a processor or the calls
+/// of a system, so that results describe the emulator.
 const EMULATORS: [&str; 7] = [
     "qemu-user",
     "QEMU (TCG)",
@@ -57,7 +57,7 @@ const EMULATORS: [&str; 7] = [
 ];
 
 impl Platform {
-    /// The emulator that carried out the program, if one did.
+    /// The emulator that executes the program, if any.
     pub fn emulator(&self) -> Option<&str> {
         self.hypervisor
             .as_deref()
@@ -81,37 +81,36 @@ pub struct Cpu {
     pub model_number: Option<u32>,
     /// Stepping, on x86.
     pub stepping: Option<u32>,
-    /// Whether it multiplies matrices (Intel AMX): such a core is a Sapphire Rapids or later,
-    /// whatever its numbers; absent where untold.
+    /// Whether the processor has matrix extensions (Intel AMX): such a core is a Sapphire Rapids or
+    /// later, whatever its model number; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amx: Option<bool>,
     /// Microcode revision, as in `0xa101148`.
     pub microcode: Option<String>,
     /// CPUs that are online.
     pub online: Option<u32>,
-    /// Which CPUs are online, as the kernel writes lists: `0-3,8`.
+    /// The CPUs that are online, as a kernel list: `0-3,8`.
     pub online_list: Option<String>,
     /// CPUs this process may run on.
     pub allowed: Option<u32>,
-    /// Which CPUs this process may run on, as the kernel writes lists.
+    /// The CPUs this process may run on, as a kernel list.
     pub allowed_list: Option<String>,
-    /// Whether cores run more than one thread at once.
+    /// Whether cores run more than one hardware thread.
     pub smt: Option<bool>,
     /// CPUs in the core of the CPU that measures.
     pub threads_per_core: Option<u32>,
-    /// Which CPUs share the core of the CPU that measures, itself included, as the kernel writes
-    /// lists.
+    /// The CPUs that share the core of the measuring CPU, including itself, as a kernel list.
     pub core_list: Option<String>,
-    /// The kinds of cores among the CPUs that are online, the most capable first: one where all are
-    /// alike, null where that is not told.
+    /// The kinds of cores among the online CPUs, the most capable first; a single kind if all cores
+    /// are equal, null if unknown.
     pub core_kinds: Option<Vec<CoreKind>>,
-    /// The kind of the core that measures, by its name among `core_kinds`.
+    /// The name in `core_kinds` of the core that measures.
     pub core_kind: Option<String>,
-    /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel writes lists; empty where
-    /// there are none.
+    /// CPUs that the scheduler does not use (`isolcpus=`), as a kernel list; empty if there are
+    /// none.
     pub isolated: Option<String>,
-    /// CPUs without a timer interrupt while one thread runs (`nohz_full=`), as the kernel writes
-    /// lists; empty where there are none.
+    /// CPUs without a timer interrupt while one thread runs (`nohz_full=`), as a kernel list; empty
+    /// if there are none.
     pub nohz_full: Option<String>,
     /// Whether the TSC runs at a constant rate in all power states (CPUID 0x80000007 EDX bit 8).
     pub invariant_tsc: Option<bool>,
@@ -121,22 +120,23 @@ pub struct Cpu {
     pub frequency_driver: Option<String>,
     /// Whether the CPU may run above its nominal frequency.
     pub turbo: Option<bool>,
-    /// The plan by which Windows trades power for speed, as in `High performance`.
+    /// The Windows power plan, as in `High performance`.
     pub power_plan: Option<String>,
 }
 
-/// Cores that are alike, as big or little ones, for performance or for efficiency.
+/// A group of equal cores, for example performance or efficiency cores.
 #[apply(wire)]
 #[derive(Default)]
 pub struct CoreKind {
-    /// What they are called: the part (`Cortex-A76`), Intel's words (`P-core`, `E-core`), the
-    /// system's (`Performance`), or the capacity.
+    /// The name: the part (`Cortex-A76`), Intel's term (`P-core`, `E-core`), the system's term
+    /// (`Performance`), or the capacity.
     pub name: String,
-    /// How many CPUs are of this kind.
+    /// The number of CPUs of this kind.
     pub cpus: u32,
-    /// Which CPUs, as the kernel writes lists; null where the system does not tell.
+    /// The CPUs of this kind, as a kernel list; null if the system does not report them.
     pub list: Option<String>,
-    /// What such a CPU can do, as Linux scales it: 1024 is the most capable one of the machine.
+    /// The capacity of such a CPU in the scale of Linux: 1024 for the most capable CPU of the
+    /// machine.
     pub capacity: Option<u32>,
 }
 
@@ -146,11 +146,11 @@ pub struct CoreKind {
 pub struct Os {
     /// `linux`.
     pub family: String,
-    /// The distribution's own name for itself.
+    /// The name that the distribution reports.
     pub name: Option<String>,
 }
 
-/// When the kernel does without its timer interrupt.
+/// When the kernel stops its timer interrupt.
 #[apply(wire)]
 #[derive(Copy, Eq)]
 #[serde(rename_all = "snake_case")]
@@ -159,7 +159,7 @@ pub enum Tickless {
     Never,
     /// On idle CPUs (CONFIG_NO_HZ_IDLE).
     WhenIdle,
-    /// On idle CPUs, and on those of `nohz_full=` while one thread runs there (CONFIG_NO_HZ_FULL).
+    /// On idle CPUs, and on `nohz_full=` CPUs while one thread runs (CONFIG_NO_HZ_FULL).
     WhenAlone,
 }
 
@@ -175,9 +175,9 @@ pub struct Kernel {
     pub version: Option<String>,
     /// Timer interrupts a second on a busy CPU (CONFIG_HZ).
     pub tick_hz: Option<u32>,
-    /// Where the tick rate was found.
+    /// The source of the tick rate.
     pub tick_source: Option<String>,
-    /// When the kernel does without its timer interrupt.
+    /// When the kernel stops its timer interrupt.
     pub tickless: Option<Tickless>,
 }
 
@@ -185,49 +185,49 @@ pub struct Kernel {
 #[apply(wire)]
 #[derive(Default)]
 pub struct ClockSource {
-    /// The one in use.
+    /// The current clock source.
     pub current: Option<String>,
-    /// All that could be used.
+    /// All available clock sources.
     pub available: Vec<String>,
-    /// Whether the kernel maps code into programs that reads clocks without it (vdso(7)): without
-    /// it each reading is a system call.
+    /// Whether the kernel maps code into programs that reads clocks in user mode (vdso(7)); without
+    /// it, each read is a system call.
     pub vdso: Option<bool>,
-    /// What the kernel was started with about clocks, as in `clocksource=hpet`, or
-    /// `USEPLATFORMCLOCK` on Windows.
+    /// Boot parameters about clocks, as in `clocksource=hpet`, or `USEPLATFORMCLOCK` on Windows.
     pub parameters: Option<Vec<String>>,
 }
 
-/// The time stamp counter: what CPUID and the flags in `/proc/cpuinfo` say of it. All null on other
+/// The time stamp counter, from CPUID and the flags in `/proc/cpuinfo`. All null on other
 /// architectures.
 #[apply(wire)]
 #[derive(Default)]
 pub struct Tsc {
-    /// Its rate does not follow the frequency of the core.
+    /// Its rate does not depend on the core frequency.
     pub constant: Option<bool>,
-    /// It runs on in deep idle states.
+    /// It continues in deep idle states.
     pub nonstop: Option<bool>,
-    /// Writes to it can be told and undone (IA32_TSC_ADJUST).
+    /// Writes to it can be detected and undone (IA32_TSC_ADJUST).
     pub adjust: Option<bool>,
     /// The processor can scale it for virtual machines.
     pub scaling: Option<bool>,
-    /// The kernel was told its frequency and did not have to measure it.
+    /// Its frequency is declared, so the kernel does not measure it.
     pub known_frequency: Option<bool>,
-    /// A hypervisor vouches for it, so the kernel does not watch it.
+    /// A hypervisor guarantees it, so the kernel does not watch it.
     pub reliable: Option<bool>,
 }
 
-/// Whether the counter of the processor keeps one rate in all states of the machine, on all CPUs.
+/// Whether the counter of the processor has a constant rate in all states of the machine, on all
+/// CPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InvariantCounter {
-    /// Whether it does; `None` where nothing says so.
+    /// Whether the rate is constant; `None` if unknown.
     pub value: Option<bool>,
-    /// Whether CPUID says the opposite of the kernel's flags.
+    /// Whether CPUID contradicts the kernel's flags.
     pub conflict: bool,
 }
 
 impl Platform {
-    /// The one rule: the kernel's flags first, as it knows models of processors, CPUID second. The
-    /// counters of other architectures are invariant by design.
+    /// Applies one rule: the kernel's flags have priority over CPUID, because the kernel knows
+    /// models of processors. The counters of other architectures are invariant by design.
     pub fn invariant_counter(&self) -> InvariantCounter {
         let architecture = self.cpu.architecture.as_str();
         if !(architecture.is_empty() || architecture.starts_with("x86")) {
@@ -251,53 +251,53 @@ impl Platform {
     }
 }
 
-/// How NTP or something like it steers the kernel's clocks (adjtimex(2)).
+/// How a time daemon steers the kernel's clocks (adjtimex(2)).
 #[apply(wire)]
 #[derive(Default)]
 pub struct Ntp {
     /// Whether the clock is kept synchronised.
     pub synchronised: bool,
-    /// Whether an offset is being slewed in, or the rate is trimmed by the length of the tick.
+    /// Whether an offset is being slewed, or the rate is trimmed by the length of the tick.
     pub slewing: bool,
-    /// What the rate of CLOCK_MONOTONIC and CLOCK_REALTIME differs by from that of the hardware as
-    /// the kernel first calibrated it, all trims together, in parts per million.
+    /// The relative difference of the rate of CLOCK_MONOTONIC and CLOCK_REALTIME from the rate of
+    /// the hardware as first calibrated by the kernel, including all trims, in parts per million.
     pub rate_ppm: f64,
     /// The trim of the frequency alone, in parts per million: at most 500.
     pub frequency_ppm: f64,
-    /// What of an offset is still to be slewed in, in nanoseconds.
+    /// The offset that remains to be slewed, in nanoseconds.
     pub offset_ns: i64,
-    /// Microseconds between ticks of USER_HZ; 10000 when the rate is not trimmed by it.
+    /// Microseconds between ticks of USER_HZ; 10000 if the rate is not trimmed by the length of the
+    /// tick.
     pub tick_us: i64,
-    /// Estimated error of CLOCK_REALTIME, in microseconds, by the time service; meaningless where
-    /// there is none.
+    /// Estimated error of CLOCK_REALTIME, in microseconds, as set by the time daemon; meaningless
+    /// without one.
     pub estimated_error_us: i64,
 }
 
-/// How many threads ran or waited to run, as means over time (`/proc/loadavg`).
+/// Mean number of threads that ran or were ready to run (`/proc/loadavg`).
 #[apply(wire)]
 #[derive(Copy, Default)]
 pub struct Load {
-    /// Over the last minute.
+    /// Mean over the last minute.
     pub one_minute: f64,
-    /// Over the last five minutes.
+    /// Mean over the last five minutes.
     pub five_minutes: f64,
-    /// Over the last fifteen minutes.
+    /// Mean over the last fifteen minutes.
     pub fifteen_minutes: f64,
 }
 
-/// What makes threads wake late from waits.
+/// Properties of the machine that make waits late.
 #[apply(wire)]
 #[derive(Default)]
 pub struct Waiting {
-    /// By how much the kernel may put off waking a thread, in nanoseconds, to wake several at once
+    /// The time by which the kernel may delay a wake-up to combine it with others, in nanoseconds
     /// (PR_SET_TIMERSLACK).
     pub timer_slack_ns: Option<u64>,
-    /// Whether the kernel's timers have a high resolution; otherwise they go by the tick.
+    /// Whether the kernel has high-resolution timers; otherwise its timers expire at ticks.
     pub high_resolution: Option<bool>,
     /// The driver of the idle states.
     pub idle_driver: Option<String>,
-    /// The idle states (C-states) of the CPU that measured, from the lightest; null where they are
-    /// not shown.
+    /// The idle states (C-states) of the measuring CPU, the lightest first; null if unknown.
     pub idle_states: Option<Vec<IdleState>>,
 }
 
@@ -305,60 +305,59 @@ pub struct Waiting {
 #[apply(wire)]
 #[derive(Default)]
 pub struct IdleState {
-    /// As the driver calls it, as in `C1`.
+    /// The name that the driver reports, as in `C1`.
     pub name: String,
-    /// Microseconds that it takes to leave, as the driver says.
+    /// Exit latency that the driver reports, in microseconds.
     pub exit_latency_us: u64,
-    /// Whether it is switched off.
+    /// Whether the state is disabled.
     pub disabled: bool,
 }
 
-/// What a container or a control group allows this process.
+/// Limits that a container or a control group sets for this process.
 #[apply(wire)]
 #[derive(Default)]
 pub struct Limits {
-    /// The kind of container, as in `docker`, by the marks that it leaves; null where there are
-    /// none. The image of a container that was started in another way still has them.
+    /// The kind of container, as in `docker`, by the files that it creates; null if there are none.
+    /// A container image that is started otherwise may still have these files.
     pub container: Option<String>,
     /// The version of control groups that limits CPU time: 1 or 2.
     pub cgroup: Option<u32>,
-    /// CPU time; null where it is not shown whether there is a limit.
+    /// CPU time limit; null if unknown.
     pub cpu: Option<CpuQuota>,
-    /// The CPUs of the control group, as the kernel writes lists.
+    /// The CPUs of the control group, as a kernel list.
     pub cpuset: Option<String>,
-    /// Memory; null where it is not shown whether there is a limit.
+    /// Memory limit; null if unknown.
     pub memory: Option<MemoryLimit>,
-    /// By how much a time namespace shifts clocks (time_namespaces(7)); absent where it does not,
-    /// or that is not shown.
+    /// Clock offsets of a time namespace (time_namespaces(7)); absent if there are none, or if
+    /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_namespace: Option<TimeNamespace>,
 }
 
-/// What a time namespace adds to clocks: what they say is not what other processes of the machine
-/// read.
+/// Offsets that a time namespace adds to clocks; other processes of the machine read other values.
 #[apply(wire)]
 #[derive(Copy, Default)]
 pub struct TimeNamespace {
-    /// To `CLOCK_MONOTONIC` and related clocks, in nanoseconds.
+    /// Offset of `CLOCK_MONOTONIC` and related clocks, in nanoseconds.
     pub monotonic_ns: i64,
-    /// To `CLOCK_BOOTTIME`, in nanoseconds.
+    /// Offset of `CLOCK_BOOTTIME`, in nanoseconds.
     pub boottime_ns: i64,
 }
 
-/// CPU time that a control group allows.
+/// CPU time limit of a control group.
 #[apply(wire)]
 #[derive(Copy, Default)]
 pub struct CpuQuota {
-    /// CPUs' worth of time in every period; null where there is no limit.
+    /// CPU time per period, in CPUs; null if there is no limit.
     pub cpus: Option<f64>,
-    /// Periods in which the group used up its time and was stopped.
+    /// Periods in which the group was throttled because it had used up its time.
     pub throttled_periods: Option<u64>,
 }
 
-/// Memory that a control group allows.
+/// Memory limit of a control group.
 #[apply(wire)]
 #[derive(Copy, Default)]
 pub struct MemoryLimit {
-    /// Bytes; null where there is no limit.
+    /// Limit in bytes; null if there is no limit.
     pub bytes: Option<u64>,
 }

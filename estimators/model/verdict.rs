@@ -1,21 +1,21 @@
-//! Whether a clock can be trusted, question by question, with the evidence.
+//! Verdicts on whether a clock can be trusted, with the evidence.
 
 use super::Counted;
 
-/// How a question about trust was answered.
+/// The outcome of a test of trust.
 #[apply(names)]
 pub enum Outcome {
-    /// Nothing was found against the timer.
+    /// No defect was found.
     Pass = "pass",
-    /// It was found wanting, with evidence.
+    /// A defect was found; the finding gives the evidence.
     Fail = "fail",
-    /// The question makes no sense for what it counts.
+    /// The test does not apply to the quantity that the timer counts.
     NotApplicable = "not applicable",
-    /// It could not be answered here; the finding says why.
+    /// The test was not possible; the finding gives the reason.
     NotTested = "not tested",
 }
 
-/// All verdicts on a timer. One that fails the first, second or third has Quality 0.
+/// All verdicts on a timer. A timer that fails one of the first three has Quality 0.
 #[apply(wire)]
 pub struct Verdicts {
     /// Does it ever step backwards within a thread, also while that is moved over the CPUs?
@@ -28,43 +28,43 @@ pub struct Verdicts {
     pub counts: Nature,
     /// Does it do what its platform declares of it?
     pub declared: Declared,
-    /// On which way is a read answered?
+    /// Which path answers a read?
     pub read_path: ReadPath,
-    /// Does it say the same as the same clock read in another way? Absent where there is no other,
-    /// or it was not asked.
+    /// Does it agree with the same clock read on another path? Absent if there is no other path, or
+    /// if this was not tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Paths>,
 }
 
-/// What is asked of a timer, in the order of reports.
+/// The questions about a timer, in the order of reports.
 #[apply(names)]
 #[derive(PartialOrd, Ord)]
 pub enum Question {
-    /// Whether it steps backwards within a thread.
+    /// Whether it never steps backwards within a thread.
     Monotonic = "monotonic",
-    /// Whether it steps backwards from one thread to another.
+    /// Whether it never steps backwards from one thread to another.
     ThreadSafe = "thread-safe",
     /// Whether it keeps its rate, without jumps and freezes.
     Stable = "stable",
-    /// Whether it counts what it claims to.
+    /// Whether it counts the claimed quantity.
     Counts = "counts",
-    /// Whether it does what its platform declares.
+    /// Whether it conforms to the declarations of its platform.
     Declared = "declared",
-    /// Whether its reads go the way that they should.
+    /// Whether its reads use the expected path.
     ReadPath = "read path",
-    /// Whether it says the same as the same clock read in another way.
+    /// Whether it agrees with the same clock read on another path.
     Paths = "paths",
 }
 
 impl Question {
-    /// Whether a timer that fails it has Quality 0: not monotonic, not thread-safe, not stable
-    /// (ICPE 2011, section 3).
+    /// Returns whether a timer that fails this question has Quality 0: not monotonic, not
+    /// thread-safe, not stable (ICPE 2011, section 3).
     pub fn disqualifies(self) -> bool {
         matches!(self, Self::Monotonic | Self::ThreadSafe | Self::Stable)
     }
 }
 
-/// How a question was answered, and why so.
+/// The answer to a question, with its evidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer<'a> {
     /// The question.
@@ -76,7 +76,7 @@ pub struct Answer<'a> {
 }
 
 impl Verdicts {
-    /// The answer to a question.
+    /// Returns the answer to a question.
     pub fn answer(&self, question: Question) -> Answer<'_> {
         let (outcome, finding) = match question {
             Question::Monotonic => (self.monotonic.outcome, &self.monotonic.finding),
@@ -103,7 +103,7 @@ impl Verdicts {
         }
     }
 
-    /// The answer to a question, where that was asked.
+    /// Returns the answer to a question, if it was asked.
     pub fn asked(&self, question: Question) -> Option<Answer<'_>> {
         let asked = question != Question::Paths || self.paths.is_some();
         asked.then(|| self.answer(question))
@@ -116,14 +116,14 @@ impl Verdicts {
             .filter_map(|question| self.asked(question))
     }
 
-    /// The failures that take the Quality away.
+    /// Returns the failures that set the Quality to 0.
     pub fn disqualifying(&self) -> impl Iterator<Item = Answer<'_>> {
         self.answers()
             .filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::Fail)
     }
 
-    /// In a word: `no` where it fails a question that disqualifies, `yes` where these passed or do
-    /// not apply, `?` otherwise.
+    /// Returns a summary: `no` if it fails a disqualifying question, `yes` if these questions
+    /// passed or do not apply, `?` otherwise.
     pub fn in_short(&self) -> &'static str {
         let has = |outcome: Outcome| {
             self.answers()
@@ -137,36 +137,36 @@ impl Verdicts {
     }
 }
 
-/// What stands where a clock is to be had in one way.
+/// The finding if there is only one path to a clock.
 const ONE_WAY: &str = "it was not read next to another way to the same clock";
 
-/// Order between several ways to one clock.
+/// Order of readings between several paths to one clock.
 #[apply(wire)]
 pub struct Paths {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
     pub finding: String,
-    /// What was read beside what.
+    /// The comparisons with other paths.
     #[serde(rename = "beside")]
     pub compared: Vec<ComparedPath>,
 }
 
-/// Readings between two of the same clock in another way.
+/// Readings between two readings of the same clock on another path.
 #[apply(wire)]
 pub struct ComparedPath {
-    /// The id of the other way.
+    /// The id of the timer on the other path.
     pub within: String,
-    /// Whether another CPU was busy meanwhile.
+    /// Whether another CPU was busy at the same time.
     pub busy: bool,
-    /// How many.
+    /// The number of readings.
     pub readings: u32,
-    /// The most that one was ahead of the one after it, in nanoseconds; 0 where none was.
+    /// The largest lead of a reading over the following one, in nanoseconds; 0 if there is none.
     pub ahead_ns: f64,
-    /// The most that one was behind the one before it, beyond what its unit and its tick explain,
-    /// in nanoseconds; 0 where none was.
+    /// The largest lag of a reading behind the preceding one, in excess of its unit and its tick,
+    /// in nanoseconds; 0 if there is none.
     pub behind_ns: f64,
-    /// Smallest difference, in nanoseconds and in either direction, that would have shown.
+    /// The smallest detectable difference in either direction, in nanoseconds.
     pub sees_ns: f64,
 }
 
@@ -181,9 +181,9 @@ pub struct Monotonic {
     pub readings: u64,
     /// Steps backwards.
     pub backward_steps: u64,
-    /// The largest of them, in nanoseconds.
+    /// The largest backward step, in nanoseconds.
     pub largest_ns: Option<f64>,
-    /// How often the thread was moved to another CPU meanwhile.
+    /// How often the thread was moved to another CPU during the test.
     pub moves: u32,
 }
 
@@ -196,22 +196,22 @@ pub struct ThreadSafe {
     pub finding: String,
     /// Handoffs between two threads.
     pub handoffs: u64,
-    /// Those in which the later reading was the smaller one.
+    /// Handoffs in which the later reading was smaller.
     pub backward_steps: u64,
-    /// The largest of them, in nanoseconds.
+    /// The largest backward step, in nanoseconds.
     pub largest_ns: Option<f64>,
     /// Rounds of disjoint pairs of CPUs.
     pub rounds: u32,
-    /// Pairs of CPUs that met.
+    /// Pairs of CPUs that were tested.
     pub pairs: u32,
-    /// Pairs of CPUs that there are.
+    /// All possible pairs of CPUs.
     pub pairs_possible: u32,
-    /// How far the clock of each CPU is ahead of that of the first one.
+    /// The offset of the clock of each CPU from the clock of the first CPU.
     pub offsets: Vec<CpuOffset>,
 }
 
 impl ThreadSafe {
-    /// The CPU whose clock is furthest from that of the first one, ahead or behind.
+    /// Returns the CPU with the largest absolute offset from the first CPU.
     pub fn furthest(&self) -> Option<&CpuOffset> {
         self.offsets
             .iter()
@@ -219,15 +219,15 @@ impl ThreadSafe {
     }
 }
 
-/// How far the clock of a CPU is ahead of that of the first one.
+/// The offset of the clock of a CPU from the clock of the first CPU.
 #[apply(wire)]
 #[derive(Copy)]
 pub struct CpuOffset {
     /// The CPU.
     pub cpu: u32,
-    /// In nanoseconds; negative when it is behind.
+    /// Offset in nanoseconds; negative if the clock is behind.
     pub ns: f64,
-    /// The true offset lies within this many nanoseconds of that.
+    /// Uncertainty of the offset, in nanoseconds.
     pub uncertainty_ns: f64,
 }
 
@@ -238,32 +238,32 @@ pub struct Stable {
     pub outcome: Outcome,
     /// The evidence in a sentence.
     pub finding: String,
-    /// How much faster than the reference it ran, in ppm: over the longest window, or what is usual
-    /// among its processes where they differ.
+    /// Its rate relative to the reference minus 1, in ppm: over the longest window, or the median
+    /// over its processes if they differ.
     pub offset_ppm: Option<f64>,
-    /// The true figure lies within this of that: what the reads leave uncertain, what parts of the
-    /// window differ by, what processes do.
+    /// Uncertainty of the offset, in ppm: from the reads, from differences between parts of the
+    /// window, and from differences between processes.
     pub offset_uncertainty_ppm: Option<f64>,
-    /// Fresh processes that were asked for the rate besides; absent where a process cannot have a
-    /// rate of its own.
+    /// Additional fresh processes whose rate was measured; absent if the rate cannot depend on the
+    /// process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_processes: Option<u32>,
     /// The longest window, in seconds.
     pub longest_window_s: Option<f64>,
-    /// Allan deviation by length of the window.
+    /// Allan deviation by window length.
     pub allan: Vec<AllanPoint>,
-    /// Windows in which it gained more than its resolution and the reading explain.
+    /// Windows in which it gained more than its resolution and the reads explain.
     pub jumps: u32,
-    /// Windows in which it lost more than that.
+    /// Windows in which it lost more than its resolution and the reads explain.
     pub freezes: u32,
-    /// The largest of the jumps, or of the freezes where there is no jump, in nanoseconds.
+    /// The largest jump, or the largest freeze if there is no jump, in nanoseconds.
     pub largest_ns: Option<f64>,
-    /// Jumps of more than this, in nanoseconds, would have been seen wherever they fell in the
-    /// longest window; absent where that is not known.
+    /// The smallest jump, in nanoseconds, that would have been detected at any time in the longest
+    /// window; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_jump_ns: Option<f64>,
-    /// Whether it is known to run on the oscillator of its reference, so that their agreement says
-    /// nothing of that.
+    /// Whether it is known to share the oscillator of its reference, so that their agreement does
+    /// not test the oscillator.
     pub shares_oscillator: Option<bool>,
 }
 
@@ -277,61 +277,62 @@ pub struct AllanPoint {
     pub deviation: f64,
 }
 
-/// What a timer counts.
+/// The quantity that a timer counts.
 #[apply(wire)]
 pub struct Nature {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
     pub finding: String,
-    /// What it was found to count.
+    /// The quantity that it was found to count.
     pub found: Option<Counted>,
-    /// What it claims to count.
+    /// The quantity that it claims to count.
     pub claimed: Option<Counted>,
-    /// Its advance over that of the reference while the thread computed.
+    /// Its advance relative to the reference while the thread computed.
     pub spinning: Option<f64>,
-    /// While it slept.
+    /// Its advance relative to the reference while the thread slept.
     pub sleeping: Option<f64>,
-    /// While it slept beside a busy thread of the same process.
+    /// Its advance relative to the reference while the thread slept and another thread of the
+    /// process computed.
     #[serde(rename = "beside_busy_thread")]
     pub next_to_busy_thread: Option<f64>,
 }
 
-/// What is declared against what was found.
+/// Declared properties compared with measured ones.
 #[apply(wire)]
 pub struct Declared {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
     pub finding: String,
-    /// The declared resolution, or unit where none is declared, in nanoseconds.
+    /// The declared resolution, or the unit if none is declared, in nanoseconds.
     pub resolution_ns: Option<f64>,
-    /// The resolution found, over the declared one.
+    /// The measured resolution divided by the declared one.
     pub times_coarser: Option<f64>,
 }
 
-/// Who answers a read.
+/// The component that answers a read.
 #[apply(names)]
 pub enum Path {
-    /// An instruction, the vDSO, a library: nothing that leaves user mode.
+    /// User mode: an instruction, the vDSO, or a library.
     UserMode = "user-mode",
     /// The kernel.
     SystemCall = "system-call",
-    /// The hypervisor, for each instruction that reads the counter.
+    /// The hypervisor, which traps each instruction that reads the counter.
     Trapped = "trapped",
 }
 
-/// On which way a read is answered.
+/// The path of a read.
 #[apply(wire)]
 pub struct ReadPath {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
     pub finding: String,
-    /// Who answers.
+    /// The component that answers a read.
     pub path: Option<Path>,
-    /// What an empty system call takes here, in nanoseconds.
+    /// The duration of an empty system call, in nanoseconds.
     pub system_call_ns: Option<f64>,
-    /// What an instruction takes that traps to the hypervisor, in nanoseconds.
+    /// The duration of an instruction that traps to the hypervisor, in nanoseconds.
     pub trap_ns: Option<f64>,
 }
