@@ -1,40 +1,40 @@
-//! Whether the edges of a clock are where its time is. Browsers move each edge at random within its
-//! step, so that no program can time by looking for edges; the values then still lie on a grid, and
-//! steps tell nothing of it. What lies between two edges does: reads, counted.
+//! Tests whether the edges of a clock lie on its grid of time. Browsers move each edge at random
+//! within its step, so that programs cannot measure time by edges. The values still lie on a grid
+//! and show no difference; the number of reads between two edges does.
 
-/// Stretches of which it is told. *Judgement*: of this many even ones without any order, neighbours
-/// correlate by less than −0.2 in one of six clocks, and then they are not odd.
+/// The least number of intervals between edges. *Judgement*: of this many even ones without any
+/// order, neighbours correlate by less than −0.2 in one of six clocks, and then they are not odd.
 pub const FEWEST: usize = 24;
 
-/// A stretch between two edges is odd when it is this share of the median longer or shorter.
+/// The relative difference from the median from which an interval between two edges is irregular.
 /// *Computed*: where both edges are moved evenly within a step, the stretch is triangular over two
 /// steps, and 56 % are odd.
 const OUTLYING: f64 = 0.25;
 
-/// Edges are moved where at least this share of the stretches is odd. *Judgement*: between the 56 %
-/// of edges that are moved and what interrupts and collections do to some.
+/// The least share of irregular intervals if all edges are moved. *Judgement*: between the 56 % of
+/// edges that are moved and what interrupts and collections do to some.
 const MANY: f64 = 0.35;
 
-/// How alike neighbouring stretches may be. *Computed*: an edge that is late makes one stretch
-/// longer and the next one as much shorter, which correlates them by −0.5; what slows reads down
-/// makes neighbours alike.
+/// The largest correlation of neighbouring intervals if edges are moved. *Computed*: an edge that
+/// is late makes one stretch longer and the next one as much shorter, which correlates them by
+/// −0.5; what slows reads down makes neighbours alike.
 const UNLIKE: f64 = -0.2;
 
-/// Of edges that are moved less, as Firefox moves some by half a step and others not at all, fewer
-/// stretches are odd. *Judgement*: what counts reads is off by less than that where a stretch holds
-/// four.
+/// The least share of irregular intervals if only some edges are moved, as in Firefox, which moves
+/// some by half a step. *Judgement*: what counts reads is off by less than that where a stretch
+/// holds four.
 const SOME: f64 = 0.1;
 
-/// Stretches that are taken together.
-/// *Judgement*: of sixty, all edges moved, all but one in thirty pass.
+/// The number of consecutive intervals in a sum for the variance ratio. *Judgement*: of sixty, all
+/// edges moved, all but one in thirty pass.
 const TOGETHER: usize = 4;
 
-/// How far the scatter of some stretches together is below that of as many without order, in
-/// standard deviations of it. *Chance*: one in a thousand.
+/// The least distance of the variance ratio below 1, in its standard errors. *Chance*: one in a
+/// thousand.
 const BELOW: f64 = 3.1;
 
-/// Reads between successive edges, of those that are one step apart: `steps` are the smallest, in
-/// ticks. Stretches that something long fell into are left out, with their edges.
+/// Returns the numbers of reads between successive edges one step apart; `steps` are the smallest
+/// differences, in ticks. Intervals with a longer step are left out, with their edges.
 pub fn stretches(readings: &[i64]) -> Vec<Vec<u32>> {
     let edges: Vec<(usize, i64)> = readings
         .windows(2)
@@ -52,7 +52,7 @@ pub fn stretches(readings: &[i64]) -> Vec<Vec<u32>> {
     };
     let mut runs = vec![Vec::new()];
     for pair in edges.windows(2) {
-        // The first edge may have come after something long, which says nothing of where it is.
+        // The first edge may follow a long interruption; its position is then unknown.
         let both = pair.iter().all(|(_, moved)| *moved == step);
         match runs.last_mut() {
             Some(run) if both => run.push((pair[1].0 - pair[0].0) as u32),
@@ -64,8 +64,8 @@ pub fn stretches(readings: &[i64]) -> Vec<Vec<u32>> {
     runs
 }
 
-/// Whether edges are moved, by the reads between them, run by run; `None` where there are too few
-/// to tell.
+/// Returns whether edges are moved, from the number of reads between them; `None` if there are too
+/// few.
 pub fn are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     let mut all: Vec<u32> = runs.iter().flatten().copied().collect();
     if all.len() < FEWEST {
@@ -73,7 +73,7 @@ pub fn are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     }
     all.sort_unstable();
     let median = f64::from(all[all.len() / 2]);
-    // Reads that are as rare as edges tell nothing of where these are.
+    // If reads are as rare as edges, they do not show the positions of edges.
     if median < 4.0 {
         return None;
     }
@@ -88,9 +88,9 @@ pub fn are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     )
 }
 
-/// Whether stretches make up for each other, as those between edges that are moved around a grid
-/// do: together they scatter less than so many without order (Lo and MacKinlay, *Review of
-/// Financial Studies* 1, 1988: the ratio of variances). What slows reads down does the opposite.
+/// Variance ratio test (Lo and MacKinlay, *Review of Financial Studies* 1, 1988): returns whether
+/// intervals compensate each other, as between edges that are moved around a grid. Sums of such
+/// intervals scatter less than sums of independent intervals. Slow reads have the opposite effect.
 fn is_bound_to_a_grid(runs: &[Vec<u32>]) -> bool {
     let count = runs.iter().map(Vec::len).sum::<usize>() as f64;
     let mean = runs.iter().flatten().copied().map(f64::from).sum::<f64>() / count;
@@ -110,11 +110,11 @@ fn is_bound_to_a_grid(runs: &[Vec<u32>]) -> bool {
     let ratio = scatter(TOGETHER) / scatter(1);
     let length = TOGETHER as f64;
     let deviation = (2.0 * (2.0 * length - 1.0) * (length - 1.0) / (3.0 * length * count)).sqrt();
-    // None of them in a row: not a number, and not below.
+    // Without consecutive intervals the ratio is NaN, and the result is false.
     ratio < 1.0 - BELOW * deviation
 }
 
-/// How neighbouring stretches correlate.
+/// The correlation of neighbouring intervals.
 fn neighbours(runs: &[Vec<u32>]) -> Option<f64> {
     let pairs: Vec<[f64; 2]> = runs
         .iter()
@@ -139,8 +139,8 @@ mod tests {
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
 
-    /// Readings of a clock with a step of 100 000 ticks, each taking 500 on average and sometimes
-    /// much longer; an edge that is moved comes anywhere within its step.
+    /// Readings of a clock with a step of 100 000 ticks, each read taking 500 ticks on average and
+    /// sometimes much longer; a moved edge is uniformly distributed within its step.
     fn readings(seed: u64, count: usize, is_moved: bool, noise: f64, pauses: f64) -> Vec<i64> {
         let moved_by = |random: &mut StdRng| {
             if is_moved {
@@ -177,8 +177,8 @@ mod tests {
         (0..count).map(read).collect()
     }
 
-    /// None is told that is not so; what is so may stay unseen where reads differ by more than half
-    /// from pause to pause.
+    /// There are no false positives; moved edges may be missed if the duration of reads varies by
+    /// more than half.
     #[test]
     fn separates_moved_edges() {
         const SEEDS: u64 = 200;
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// As Firefox does: one in three edges by half a step.
+    /// Like Firefox: one in three edges is moved by half a step.
     #[test]
     fn detects_some_moved_edges() {
         let detected = |seed| {
@@ -218,7 +218,7 @@ mod tests {
         assert!(missed <= 10, "{missed}");
     }
 
-    /// What makes many stretches odd, and none makes up for another.
+    /// Many irregular intervals that do not compensate each other.
     #[test]
     fn short_stretches_keep_edges() {
         let mut random = StdRng::seed_from_u64(7);

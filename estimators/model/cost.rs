@@ -1,77 +1,79 @@
-//! What an invocation costs: alone, in a row, how that is distributed, and what a read adds to the
-//! code around it.
+//! Cost of an invocation: isolated, amortised, its distribution, and the time that a read adds to
+//! the code around it.
 
 use timers::Context;
 
 use super::Interval;
 
-/// Whether a cost follows the frequency of the core.
+/// Whether a cost follows the core frequency.
 #[apply(wire)]
 #[derive(Copy, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Following {
-    /// It is a number of core cycles.
+    /// The cost is a number of core cycles.
     Core,
-    /// It is a time that something else takes (a device, another machine).
+    /// The cost is a time that depends on another component (a device, another machine).
     Device,
-    /// That cannot be told, as where the core kept its frequency.
+    /// Unknown, for example because the core frequency was constant.
     #[serde(other)]
     Unknown,
 }
 
-/// What an invocation costs, apart from its median. Floors of loop and reference are taken off.
+/// Cost of an invocation, except its median. The costs of the loop and of the reference are
+/// subtracted.
 #[apply(wire)]
 pub struct Cost {
     /// Median cost of a single invocation, in CPU cycles.
     pub median_cycles: Option<f64>,
-    /// What a call costs in a row of many: the mean over batches, in nanoseconds, in which calls
-    /// may overlap.
+    /// Amortised cost: the mean over batches of consecutive calls, which may overlap, in
+    /// nanoseconds.
     pub amortised_ns: Option<f64>,
-    /// Median of single invocations as the reference shows them, in whole steps of the reference.
+    /// Median of single invocations as measured by the reference, in nanoseconds, a multiple of its
+    /// step.
     pub single_median_ns: Option<f64>,
-    /// 99th percentile of single invocations as the reference shows them.
+    /// 99th percentile of single invocations as measured by the reference, in nanoseconds.
     pub p99_ns: Option<f64>,
-    /// Whether it follows the frequency of the core, as far as the processes of the run can tell;
-    /// absent where that was not asked.
+    /// Whether the cost follows the core frequency, as far as the processes of the run show it;
+    /// absent if not tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<Following>,
-    /// What a read adds to the code around it; absent where that was not asked.
+    /// The time that a read adds to the code around it; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adds: Option<Adds>,
-    /// The timer that timed the invocations.
+    /// The timer that measured the invocations.
     pub reference: String,
 }
 
-/// What single invocations cost, apart from their median.
+/// The distribution of the cost of single invocations, except its median.
 #[apply(wire)]
 pub struct Distribution {
-    /// The costs there are, the least first, with their shares; empty where costs do not gather
-    /// around places.
+    /// The modes of the cost with their shares, in ascending order; empty if the distribution has
+    /// no separate modes.
     pub modes: Vec<Mode>,
-    /// Standard deviation around the cost that holds the median, within a process, in nanoseconds;
-    /// of all invocations but the tail where there are no modes.
+    /// Standard deviation within a process around the mode that contains the median, in
+    /// nanoseconds; without modes, of all invocations except the tail.
     pub within_ns: f64,
-    /// Standard deviation of the median cost between processes, in nanoseconds; null where one
-    /// process is all there was.
+    /// Standard deviation of the median cost between processes, in nanoseconds; null for a single
+    /// process.
     pub between_ns: Option<f64>,
-    /// Share of invocations far above all others, as interruptions are, in [0, 1].
+    /// Share of invocations far above all others, such as interruptions, in [0, 1].
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub tail_share: f64,
 }
 
-/// One of the costs.
+/// A mode of the cost.
 #[apply(wire)]
 #[derive(Copy)]
 pub struct Mode {
-    /// In nanoseconds.
+    /// Location of the mode, in nanoseconds.
     pub ns: f64,
-    /// The share of invocations that cost about that, in [0, 1].
+    /// Share of invocations of this mode, in [0, 1].
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub share: f64,
 }
 
 impl Distribution {
-    /// Whether its figures are numbers.
+    /// Returns whether its values are finite.
     pub fn is_finite(&self) -> bool {
         let modes = self
             .modes
@@ -81,21 +83,21 @@ impl Distribution {
     }
 }
 
-/// What a read adds to code of one kind.
+/// The time that a read adds to code of one kind.
 #[apply(wire)]
 #[derive(Copy)]
 pub struct Added {
-    /// How much longer a piece of work takes with a read in its middle, in nanoseconds; may come
-    /// out slightly negative where the read is done beside it.
+    /// The additional duration of a piece of work with a read in its middle, in nanoseconds; may be
+    /// slightly negative if the read overlaps with the work.
     pub ns: Interval,
-    /// How long such a piece takes without a read, in nanoseconds; of a cold read what the reads of
-    /// the reference around it take.
+    /// The duration of the piece of work without a read, in nanoseconds; for a cold read, the
+    /// duration of the reads of the reference around it.
     pub work_ns: f64,
 }
 
 macro_rules! contexts {
     ($($(#[doc = $about:literal])* $id:ident = $name:ident;)*) => {
-        /// What a read adds to the code around it, by what that is.
+        /// The time that a read adds to the code around it, by kind of code.
         #[apply(wire)]
         #[derive(Copy, Default)]
         pub struct Adds {
@@ -105,14 +107,14 @@ macro_rules! contexts {
         }
 
         impl Adds {
-            /// In that code, where it was asked.
+            /// Returns the result for this kind of code, if it was measured.
             pub fn get(&self, context: Context) -> Option<Added> {
                 match context {
                     $(Context::$id => self.$name,)*
                 }
             }
 
-            /// Keeps what was found.
+            /// Sets the result for this kind of code.
             pub fn set(&mut self, context: Context, added: Option<Added>) {
                 match context {
                     $(Context::$id => self.$name = added,)*
@@ -123,15 +125,16 @@ macro_rules! contexts {
 }
 
 contexts! {
-    /// Work bound by latency: a chain of multiplications, each of which waits for the one before.
+    /// Work bound by latency: a chain of multiplications, each of which depends on the preceding
+    /// one.
     Latency = latency;
-    /// Work bound by throughput: four such chains side by side.
+    /// Work bound by throughput: four such independent chains.
     Throughput = throughput;
-    /// Work bound by memory: a load that misses the caches of the core, whose address follows from
-    /// the one before.
+    /// Work bound by memory: a load that misses the core's caches, whose address depends on the
+    /// preceding load.
     Memory = memory;
-    /// Code that the core runs far ahead in: calls, loads and branches that are predicted well,
-    /// hundreds of instructions.
+    /// Code with much out-of-order execution: hundreds of instructions of calls, loads and
+    /// well-predicted branches.
     Ahead = ahead;
     /// The first read after a millisecond of other work.
     Cold = cold;
@@ -140,7 +143,7 @@ contexts! {
 }
 
 impl Adds {
-    /// The least and the most that it adds to the kinds of work that are [usual](Context::USUAL).
+    /// The least and the greatest time that it adds to the [usual](Context::USUAL) kinds of work.
     pub fn range(&self) -> Option<[f64; 2]> {
         let found = Context::USUAL
             .into_iter()
@@ -151,7 +154,7 @@ impl Adds {
         })
     }
 
-    /// The most that it adds to these, by the upper ends of their intervals.
+    /// The greatest upper end of the intervals of these times, in nanoseconds.
     pub fn most_ns(&self) -> Option<f64> {
         let found = Context::USUAL
             .into_iter()

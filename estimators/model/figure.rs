@@ -1,25 +1,25 @@
-//! Figures, with their intervals and units.
+//! Values with their intervals and units.
 
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A figure with its 95 % interval.
+/// A value with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
-    /// The figure.
+    /// The value.
     pub value: f64,
-    /// Lower end of its 95 % interval; null where it is unknown, as of a single process.
+    /// Lower end of the 95 % interval; null if unknown, for example for a single process.
     #[serde(deserialize_with = "lower_end", default = "lowest")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
-    /// Upper end of its 95 % interval; null where it is unknown, as of a single process.
+    /// Upper end of the 95 % interval; null if unknown, for example for a single process.
     #[serde(deserialize_with = "upper_end", default = "highest")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub high: f64,
 }
 
-/// Null where the figure is not finite, which JSON cannot hold.
+/// Serialised as null if the value is not finite, which JSON cannot represent.
 impl Serialize for Interval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !self.value.is_finite() {
@@ -51,7 +51,7 @@ fn highest() -> f64 {
 }
 
 impl Interval {
-    /// A figure without uncertainty.
+    /// A value without uncertainty.
     pub fn exact(value: f64) -> Self {
         Self {
             value,
@@ -60,7 +60,7 @@ impl Interval {
         }
     }
 
-    /// A figure of which no interval is known.
+    /// A value with an unknown interval.
     pub fn unbounded(value: f64) -> Self {
         Self {
             value,
@@ -69,7 +69,7 @@ impl Interval {
         }
     }
 
-    /// A figure with both ends of its interval, or with none.
+    /// A value with both ends of its interval, or with an unknown interval.
     pub fn with_ends(value: f64, ends: Option<(f64, f64)>) -> Self {
         ends.map_or(Self::unbounded(value), |(low, high)| Self {
             value,
@@ -78,7 +78,8 @@ impl Interval {
         })
     }
 
-    /// Both ends or none, widened to hold the figure; `None` where the figure is not a number.
+    /// Keeps both ends or none, and extends the interval to include the value; `None` if the value
+    /// is not a number.
     pub fn sound(self) -> Option<Self> {
         let ends = self.ends();
         let ends = ends.map(|(low, high)| (low.min(self.value), high.max(self.value)));
@@ -87,17 +88,17 @@ impl Interval {
             .then_some(Self::with_ends(self.value, ends))
     }
 
-    /// The ends, where both are known.
+    /// The ends of the interval, if both are known.
     pub fn ends(&self) -> Option<(f64, f64)> {
         self.is_bounded().then_some((self.low, self.high))
     }
 
-    /// The lower end, where it is known.
+    /// The lower end, if known.
     pub fn low(&self) -> Option<f64> {
         Some(self.low).filter(|end| end.is_finite())
     }
 
-    /// The upper end, where it is known.
+    /// The upper end, if known.
     pub fn high(&self) -> Option<f64> {
         Some(self.high).filter(|end| end.is_finite())
     }
@@ -107,12 +108,12 @@ impl Interval {
         self.low.is_finite() && self.high.is_finite()
     }
 
-    /// The same in another unit; `factor` is positive.
+    /// Converts to another unit; `factor` is positive.
     pub fn scaled(self, factor: f64) -> Self {
         self.map(|figure| figure * factor)
     }
 
-    /// `change`, which keeps the order, of the figure and its ends.
+    /// Applies an increasing function to the value and to the ends.
     pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
         Self {
             value: change(self.value),
@@ -122,7 +123,7 @@ impl Interval {
     }
 }
 
-/// The figure without its interval.
+/// The value without its interval.
 pub fn value_of(figure: Option<Interval>) -> Option<f64> {
     figure.map(|figure| figure.value)
 }
@@ -151,14 +152,14 @@ unit!(
 );
 
 impl Nanos {
-    /// As cycles of a CPU that runs at `frequency`.
+    /// Converts to cycles of a CPU that runs at `frequency`.
     pub fn cycles(self, frequency: Hertz) -> Cycles {
         Cycles(self.0 * frequency.0 * 1e-9)
     }
 }
 
 impl Cycles {
-    /// As time on a CPU that runs at `frequency`.
+    /// Converts to time on a CPU that runs at `frequency`.
     pub fn nanos(self, frequency: Hertz) -> Nanos {
         Nanos(self.0 / frequency.0 * 1e9)
     }

@@ -1,24 +1,24 @@
-//! A finding: a code with the values it was judged by. Its wording stands in the table of
+//! A finding: a code with the values it is based on. Its message is defined in the tables of
 //! `findings`.
 
 use std::collections::BTreeMap;
 
-/// How much a finding matters. The worst come first.
+/// The severity of a finding, the most severe first.
 #[apply(names)]
 #[derive(Default, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Figures are worse, or do not repeat, because of it.
+    /// Results are worse, or do not repeat.
     Problem = "problem",
-    /// Good to know; figures hold all the same.
+    /// Information; results are not affected.
     #[default]
     Note = "note",
     /// The machine does not report it.
     Unknown = "unknown",
-    /// As it should be.
+    /// No problem.
     Ok = "ok",
 }
 
-/// What a number of a finding counts; it decides how messages write the number.
+/// The unit of a number in a finding; messages format the number accordingly.
 #[apply(names)]
 pub enum Unit {
     /// Nanoseconds.
@@ -33,7 +33,7 @@ pub enum Unit {
     Ppm = "ppm",
     /// A number of things.
     Count = "count",
-    /// A ratio of two figures.
+    /// A ratio of two values.
     Ratio = "ratio",
 }
 
@@ -41,7 +41,7 @@ pub enum Unit {
 #[apply(wire)]
 #[serde(untagged)]
 pub enum Value {
-    /// A name, a list, or the words of another program.
+    /// A name, a list, or a message of another program.
     Text(String),
     /// A number with its unit.
     Number {
@@ -52,17 +52,17 @@ pub enum Value {
     },
 }
 
-/// Values by name. A name stands in braces in the message of its finding.
+/// Values by name. The message of the finding refers to each name in braces.
 pub type Values = BTreeMap<String, Value>;
 
-/// One judgement. `findings` has its message and its advice.
+/// A finding; `findings` defines its message and its advice.
 #[apply(wire)]
 pub struct Finding {
     /// Stable name, as in `clock-source`.
     pub code: String,
     /// How much it matters.
     pub severity: Severity,
-    /// What it was judged by.
+    /// The values that the finding is based on.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: Values,
 }

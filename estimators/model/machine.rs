@@ -1,5 +1,5 @@
-//! What is found of a machine besides its platform: frequencies and the counter that programs read
-//! past the kernel.
+//! Properties of a machine besides its platform: frequencies, and the counter that programs can
+//! read without the kernel.
 
 use super::Interval;
 
@@ -7,28 +7,28 @@ use super::Interval;
 #[apply(wire)]
 #[derive(Default)]
 pub struct Frequency {
-    /// What the vendor declares (CPUID leaf 0x16 or the brand string).
+    /// The nominal frequency that the vendor declares (CPUID leaf 0x16 or the brand string).
     pub nominal_hz: Option<f64>,
-    /// Where the nominal frequency comes from.
+    /// The source of the nominal frequency.
     pub nominal_source: Option<String>,
-    /// The rate of the time stamp counter, measured against the kernel's monotonic clock.
+    /// The rate of the time stamp counter, measured with the kernel's monotonic clock.
     pub tsc_hz: Option<f64>,
-    /// The rate at which the core really ran: dependent additions, one a cycle.
-    /// Its ends are the lowest and the highest that were found: the 5 % and 95 % quantiles during the
-    /// measurement, or those before or after it.
+    /// The actual core frequency: dependent additions, one per cycle. The interval is from the
+    /// lowest to the highest value: the 5 % and 95 % quantiles during the measurement, or the
+    /// values before or after it.
     pub effective_hz: Option<Interval>,
     /// The effective frequency before the measurement.
     pub effective_hz_before: Option<f64>,
     /// The effective frequency after the measurement.
     pub effective_hz_after: Option<f64>,
-    /// Which of them turned time into cycles: `effective`, `nominal` or `given`.
+    /// The frequency that converts time to cycles: `effective`, `nominal` or `given`.
     pub cycles_from: String,
-    /// The frequency that turned time into cycles; without ends where it was given or declared.
+    /// The value of this frequency; without an interval if it was given or declared.
     pub cycles_hz: Option<Interval>,
 }
 
 impl Frequency {
-    /// The frequency that turned time into cycles, in hertz; exact where it has no interval.
+    /// Returns the frequency that converts time to cycles, in hertz; exact if it has no interval.
     pub fn cycles(&self) -> Option<Interval> {
         let hertz = self.cycles_hz?;
         Some(match hertz.is_bounded() {
@@ -38,36 +38,36 @@ impl Frequency {
     }
 }
 
-/// Who trusts it, and who promises what.
+/// Statements of the kernel and of the hypervisor about the counter.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct CounterFacts {
-    /// What the kernel logged of it.
+    /// Lines about the counter in the kernel's log.
     pub log: KernelLog,
-    /// For how long this system has run, in seconds.
+    /// Uptime of this system, in seconds.
     pub uptime_s: Option<f64>,
-    /// What the counter shows, in seconds at its own rate: for how long the machine has run that it
+    /// The value of the counter, in seconds at its own rate: the uptime of the machine that it
     /// counts for.
     pub age_s: Option<f64>,
-    /// What the hypervisor says of its rate after a move; null where it says nothing.
+    /// The hypervisor's statement about the rate after a move; null if there is none.
     pub promise: Option<CounterPromise>,
-    /// Where its rate is declared, as in `CPUID leaf 0x15`.
+    /// The source of the declared rate, as in `CPUID leaf 0x15`.
     pub declared_by: Option<String>,
 }
 
-/// What the kernel logged of it.
+/// The kernel's log about the counter.
 #[apply(recorded)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelLog {
-    /// It may not be read, and why.
+    /// The log is not readable, with the reason.
     Unreadable(String),
-    /// What it still holds.
+    /// The remaining part of the log.
     Read {
-        /// Whether it reaches back to the start of the system.
+        /// Whether the log reaches back to the start of the system.
         from_the_start: bool,
-        /// Lines in which the kernel gave the counter up.
+        /// Lines in which the kernel rejected the counter.
         distrust: Vec<String>,
-        /// The rate that it found, in hertz.
+        /// The rate that the kernel determined, in hertz.
         rate_hz: Option<f64>,
     },
 }
@@ -78,12 +78,12 @@ impl Default for KernelLog {
     }
 }
 
-/// What a hypervisor says.
+/// A statement of a hypervisor about the rate.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct CounterPromise {
-    /// Whether a move leaves the rate as it is.
+    /// Whether the rate stays the same after a move.
     pub keeps_rate: bool,
-    /// By what it says so.
+    /// The interface that makes the statement.
     pub by: String,
 }

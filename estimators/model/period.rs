@@ -1,62 +1,62 @@
-//! A periodic timer in a report: its rate, its jitter, what becomes of missed expirations.
+//! A periodic timer in a report: its rate, its jitter, and its policy for missed expirations.
 
 use super::row::headed;
 use super::{Interval, RowHead, WaitConditions};
 
-/// What a periodic timer does with the expirations that its thread was too busy for.
+/// The policy of a periodic timer for expirations that its thread was too busy for.
 #[apply(names)]
 pub enum MissedPolicy {
-    /// It makes up for them at once, one after the other, and is back on its grid.
+    /// It makes up for the expirations immediately, one after the other, and returns to its grid.
     Burst = "burst",
-    /// It leaves them out and goes on with the next point of its grid.
+    /// It drops the expirations and continues with the next point of its grid.
     Skip = "skip",
-    /// It goes on a period after the late one: its grid has moved.
+    /// It continues one period after the late expiration: its grid has moved.
     Delay = "delay",
 }
 
-/// Everything that was found out of a periodic timer.
+/// All results for a periodic timer.
 #[apply(wire)]
 #[derive(Default)]
 pub struct PeriodFigures {
-    /// How much longer its period is than the one asked for, in ppm.
+    /// Relative difference of its period from the requested one, in ppm.
     pub rate_error_ppm: Option<Interval>,
     /// Median of |interval − period|, in nanoseconds.
     pub jitter_p50_ns: Option<Interval>,
-    /// 99th percentile of |interval − period|, in nanoseconds; from 500 intervals on.
+    /// 99th percentile of |interval − period|, in nanoseconds; requires 500 intervals.
     pub jitter_p99_ns: Option<Interval>,
-    /// Median lateness to its own grid, in nanoseconds.
+    /// Median lateness relative to its own grid, in nanoseconds.
     pub lateness_p50_ns: Option<Interval>,
-    /// 99th percentile of that; from 500 wake-ups on.
+    /// 99th percentile of this lateness, in nanoseconds; requires 500 wake-ups.
     pub lateness_p99_ns: Option<Interval>,
-    /// The latest wake-up that no stall was injected before, in nanoseconds.
+    /// The largest lateness of wake-ups without a preceding injected stall, in nanoseconds.
     pub max_ns: Option<f64>,
-    /// Expirations, those that it reports at once counted singly.
+    /// The number of expirations; expirations that are reported together count separately.
     pub expirations: u64,
-    /// Wake-ups.
+    /// The number of wake-ups.
     pub wakeups: u64,
-    /// Expirations that the timer says it missed.
+    /// Missed expirations that the timer reports.
     pub missed_reported: u64,
-    /// Points of its grid at which nothing woke up.
+    /// Points of its grid without a wake-up.
     pub missed: u64,
     /// Stalls that were injected, of 3.5 periods each.
     pub stalls: u32,
-    /// What it does after a stall; null where that could not be told.
+    /// The policy after a stall; null if unknown.
     pub policy: Option<MissedPolicy>,
-    /// Fresh processes.
+    /// The number of fresh processes.
     pub processes: u32,
 }
 
 /// A periodic timer, under one set of conditions.
 #[apply(wire)]
 pub struct PeriodRow {
-    /// Who was measured, and how that ended.
+    /// Identity and status.
     #[serde(flatten)]
     pub head: RowHead,
-    /// Under what it ticked.
+    /// The conditions of the measurement.
     pub conditions: WaitConditions,
-    /// The period that was asked for, in nanoseconds.
+    /// The requested period, in nanoseconds.
     pub period_ns: u64,
-    /// What was found; null when it is not `ok`.
+    /// The results; null if the status is not `ok`.
     pub figures: Option<PeriodFigures>,
 }
 

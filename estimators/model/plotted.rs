@@ -1,23 +1,22 @@
-//! What the figures of a timer are drawn from: samples and histograms.
+//! Data for the plots of a timer: samples and histograms.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// What the figures of a timer are drawn from.
+/// Data for the plots of a timer.
 #[apply(wire)]
 #[derive(Default)]
 pub struct Figures {
-    /// Intervals over work.
+    /// Intervals as a function of work.
     pub staircase: Option<Staircase>,
-    /// How often intervals of each length were seen, with random work between the reads.
+    /// Histogram of intervals with random work between the reads.
     pub intervals: Option<IntervalHistogram>,
-    /// How often single invocations of each cost were seen.
+    /// Histogram of the cost of single invocations.
     pub singles: Option<CostHistogram>,
 }
 
 impl Figures {
-    /// Without those that cannot be drawn, and not be written down: JSON has no NaN and no
-    /// infinity.
+    /// Removes values that cannot be plotted or stored: JSON has no NaN and no infinity.
     pub fn sound(self) -> Self {
         let costs =
             |costs: &CostHistogram| costs.first_ns.is_finite() && costs.width_ns.is_finite();
@@ -31,33 +30,33 @@ impl Figures {
     }
 }
 
-/// A sample of the intervals between two reads: from each of twenty stretches of work as many,
-/// spread evenly from the shorter to the longer ones. Where most intervals stand still, those that
-/// moved are kept more often than they occurred.
+/// A sample of the intervals between two reads: the same number from each of twenty sections of
+/// work, evenly distributed by length. If most intervals are zero, intervals that moved are
+/// overrepresented.
 #[apply(wire)]
 pub struct Staircase {
     /// Nanoseconds in a unit of work.
     pub ns_per_work: f64,
-    /// Units of work between the reads, a number a point.
+    /// Units of work between the reads, for each point.
     #[serde(serialize_with = "in_one_line")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
     pub work: Vec<u64>,
-    /// Second reading minus first, in ticks of the timer, a number a point.
+    /// Second reading minus first, in ticks of the timer, for each point.
     #[serde(serialize_with = "in_one_line")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<i64>"))]
     pub ticks: Vec<i64>,
-    /// How many intervals these points stand for.
+    /// The number of intervals from which the points were taken.
     pub intervals: u64,
 }
 
-/// How often intervals of each length were seen.
+/// Histogram of intervals.
 #[apply(wire)]
 pub struct IntervalHistogram {
-    /// The shortest interval that the first count holds, in ticks of the timer.
+    /// The lower end of the first bin, in ticks of the timer.
     pub first_ticks: i64,
-    /// Ticks that a count holds: `first_ticks` and the next ones, up to this many.
+    /// The width of a bin, in ticks.
     pub width_ticks: u64,
-    /// Intervals, a number a bin.
+    /// Intervals in each bin.
     #[serde(serialize_with = "in_one_line")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
     pub counts: Vec<u64>,
@@ -67,15 +66,15 @@ pub struct IntervalHistogram {
     pub above: u64,
 }
 
-/// How often single invocations of each cost were seen, in all processes, the bracket taken off.
+/// Histogram of the cost of single invocations over all processes, minus the bracket.
 #[apply(wire)]
 pub struct CostHistogram {
-    /// Where the first bin begins, in nanoseconds. A bin lies around a whole number of steps of
-    /// what saw it.
+    /// The lower end of the first bin, in nanoseconds. Each bin is centred at a multiple of the
+    /// step of the measuring clock.
     pub first_ns: f64,
-    /// How wide a bin is, in nanoseconds.
+    /// The width of a bin, in nanoseconds.
     pub width_ns: f64,
-    /// Invocations, a number a bin.
+    /// Invocations in each bin.
     #[serde(serialize_with = "in_one_line")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
     pub counts: Vec<u64>,
@@ -83,12 +82,13 @@ pub struct CostHistogram {
     pub below: u64,
     /// Invocations above the last bin.
     pub above: u64,
-    /// Whether successive readings of the timer itself are counted; otherwise the reference saw the
-    /// invocations.
+    /// Whether the timer measured its own invocations by successive readings; otherwise the
+    /// reference measured them.
     pub own_readings: bool,
 }
 
-/// Longer than a screen is high, an array of numbers hides the document around it.
+/// Serialises an array on one line, because a long column of numbers hides the rest of the
+/// document.
 fn in_one_line<T: Serialize, S: Serializer>(
     numbers: &[T],
     serializer: S,

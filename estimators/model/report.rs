@@ -8,73 +8,73 @@ use super::{Finding, Frequency, PeriodRow, Platform, TimerRow, WaitRow};
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v2";
 
-/// A whole report.
+/// A complete report.
 #[apply(wire)]
 pub struct Report {
     /// Always `timermeter.report.v2`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
-    /// The program that wrote it.
+    /// The program that wrote the report.
     pub tool: Tool,
     /// When the measurement began, UTC (RFC 3339).
     pub created: String,
-    /// What the machine is called among others, as the run was told; absent where it was not.
+    /// The name of the machine in a fleet, as given to the run; absent if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// Where the figures come from.
+    /// The origin of the results.
     #[serde(default)]
     pub provenance: Provenance,
     /// The machine.
     pub platform: Platform,
-    /// Frequencies of the machine's CPU, and which of them turned time into cycles.
+    /// Frequencies of the CPU of the machine, and the frequency that converts time to cycles.
     pub frequency: Frequency,
     /// How the measurement was made.
     pub settings: Settings,
-    /// What concerns the whole run.
+    /// Findings about the whole run.
     pub warnings: Vec<Finding>,
-    /// One row a timer: those with a Quality first, best first.
+    /// One row for each timer: rows with a Quality first, in descending order.
     pub timers: Vec<TimerRow>,
-    /// Timers that wait, a row for each and each set of conditions; absent where none was asked
-    /// for.
+    /// A row for each sleep primitive and set of conditions; absent if none was requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitRow>,
-    /// Periodic timers; absent where none was asked for.
+    /// Periodic timers; absent if none was requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub periods: Vec<PeriodRow>,
 }
 
 impl Report {
-    /// Reads a document; what is in it is not checked. It stands here because this crate is
-    /// compiled for speed, and the program for size.
+    /// Parses a document without validating its contents. Defined in this crate because this crate
+    /// is compiled for speed, the program for size.
     ///
     /// # Errors
-    /// When it is not JSON, or not this document.
+    ///
+    /// When the text is not JSON, or not a report.
     pub fn from_json(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
 }
 
-/// Where figures come from.
+/// The origin of results.
 #[apply(wire)]
 #[derive(Copy, Default, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum ProvenanceKind {
-    /// From a run of this program.
+    /// Measured by this program.
     #[default]
     Measured,
-    /// From a publication: nothing was measured by this program.
+    /// Taken from a publication; nothing was measured by this program.
     Published,
 }
 
-/// Where the figures of a report come from.
+/// The origin of the results of a report.
 #[apply(wire)]
 #[derive(Default)]
 pub struct Provenance {
     /// Measured or published.
     pub kind: ProvenanceKind,
-    /// The publication; null when they were measured.
+    /// The publication; null if the results were measured.
     pub source: Option<String>,
-    /// What the reader should know about the source.
+    /// A note about the source for the reader.
     pub note: Option<String>,
 }
 
@@ -88,7 +88,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// This build; all crates of it share a version.
+    /// Returns this build; all its crates share a version.
     pub fn this() -> Self {
         Self {
             name: "timermeter".into(),
@@ -106,13 +106,13 @@ pub struct Settings {
     pub cpu: Option<u32>,
     /// The seed of all random choices.
     pub seed: u64,
-    /// Fresh processes a timer, at least.
+    /// The least number of fresh processes for each timer.
     pub processes: u32,
-    /// Half the width that the interval of a Quality was to have, in points, as far as more
-    /// processes make it narrower.
+    /// The requested half-width of the interval of a Quality, in points, as far as more processes
+    /// reduce it.
     pub precision_points: Option<f64>,
-    /// Seconds that the run was to take at most.
+    /// The largest duration of the run, in seconds.
     pub budget_seconds: Option<f64>,
-    /// Seconds that the answers of one process of a timer might take together.
+    /// The largest total response time of one process of a timer, in seconds.
     pub timeout_seconds: u64,
 }

@@ -1,4 +1,4 @@
-//! A timer in a report: how its characterisation ended, its resolution and other figures, and what
+//! A timer in a report: its status, its resolution and other results, and the observations that
 //! they rest on.
 
 use std::cmp::Ordering;
@@ -7,73 +7,73 @@ use std::collections::BTreeMap;
 use super::row::headed;
 use super::{Cost, Distribution, Figures, Interval, Properties, RowHead, Status, Verdicts};
 
-/// A timer as its host declares it, under the name that it has in reports.
+/// A timer as declared by its host, under its name in reports.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Timer {
     /// Unique in the report.
     pub id: String,
-    /// The call itself.
+    /// The source text of the call.
     pub label: String,
-    /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`.
+    /// The name used by Kuperberg, Krogmann and Reussner (ICPE 2011), as in `NANO`.
     #[serde(default)]
     pub legend: Option<String>,
     /// `native`, or the name and version of the runtime that hosts it.
     pub runtime: String,
-    /// Nanoseconds in its tick; of a sleep primitive, in the unit of a request.
+    /// Nanoseconds in a tick; for a sleep primitive, in the unit of a request.
     #[serde(default)]
     pub ns_per_tick: Option<f64>,
-    /// What its documentation says that it is.
+    /// Properties according to its documentation.
     #[serde(default)]
     pub properties: Properties,
 }
 
-/// One timer.
+/// A row for one timer.
 #[apply(wire)]
 #[derive(Default)]
 pub struct TimerRow {
-    /// Who was measured, and how that ended.
+    /// Identity and status.
     #[serde(flatten)]
     pub head: RowHead,
-    /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`; null for methods
-    /// they did not measure.
+    /// The name used by Kuperberg, Krogmann and Reussner (ICPE 2011), as in `NANO`; null for
+    /// methods that they did not measure.
     pub legend: Option<String>,
-    /// Nanoseconds in a tick of this timer, declared or found.
+    /// Nanoseconds in a tick of this timer, declared or measured.
     pub ns_per_tick: Option<f64>,
-    /// The step in which its readings move, or the bound of it (`resolution.kind`), in nanoseconds.
+    /// The step in which its readings move, or its upper limit (`resolution.kind`), in nanoseconds.
     pub resolution_ns: Option<Interval>,
-    /// The same in other units, and whether it is a bound.
+    /// The resolution in other units, and whether it is an upper limit.
     pub resolution: Option<Resolution>,
-    /// What a call costs alone: the median of single invocations, in nanoseconds. It enters
+    /// Cost of an isolated call: the median of single invocations, in nanoseconds. Used for
     /// Quality.
     pub cost_ns: Option<Interval>,
-    /// What else is known of its cost.
+    /// Other values of the cost.
     pub cost: Option<Cost>,
     /// Share of single invocations within ±1 resolution of the median cost, in (0, 1].
     pub spread: Option<Interval>,
-    /// What the distribution of single invocations is; null where they were not observed.
+    /// The distribution of single invocations; null if they were not observed.
     pub distribution: Option<Distribution>,
-    /// Formula (1), in [0, 1]; 0 is kept for timers that are not monotonic, unstable or not
+    /// Formula (1), in [0, 1]; exactly 0 for timers that are not monotonic, not stable or not
     /// thread-safe.
     pub quality: Option<Interval>,
-    /// Whether it can be trusted, and the evidence.
+    /// Whether it can be trusted, with the evidence.
     pub verdicts: Option<Verdicts>,
-    /// Quality as the source of a published report prints it, in [0, 1]; null when it was measured.
+    /// Quality as printed in the source of a published report, in [0, 1]; null if it was measured.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub printed_quality: Option<f64>,
-    /// What its documentation says that it is; null where it was not declared.
+    /// Properties according to its documentation; null if not declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
-    /// What the figures rest on.
+    /// The number and kind of observations.
     pub observations: Option<Observations>,
-    /// What its figures are drawn from; null where nothing was observed.
+    /// Data for its plots; null if nothing was observed.
     pub figures: Option<Figures>,
 }
 
 headed!(TimerRow);
 
 impl TimerRow {
-    /// A row that holds nothing yet but the name of its timer.
+    /// Returns a row with the name of its timer and no results.
     pub fn unmeasured(id: &str, label: &str, runtime: &str, status: Status) -> Self {
         let head = RowHead {
             id: id.into(),
@@ -88,7 +88,7 @@ impl TimerRow {
         }
     }
 
-    /// What its host declares of it.
+    /// Returns the timer as declared by its host.
     pub fn timer(&self) -> Timer {
         Timer {
             id: self.id.clone(),
@@ -100,14 +100,14 @@ impl TimerRow {
         }
     }
 
-    /// Who hosts it, where its id tells that: `NAME:ID` is the id of the timer `ID` of the agent
-    /// `NAME`.
+    /// Returns the agent that hosts it, if its id contains one: `NAME:ID` is the id of the timer
+    /// `ID` of the agent `NAME`.
     pub fn agent(&self) -> Option<&str> {
         self.id.split_once(':').map(|(agent, _)| agent)
     }
 
-    /// The order of a report: those with a Quality by Quality, then those without a step, the
-    /// failed, and the unavailable.
+    /// Compares rows in the order of a report: first by Quality, then rows without a step, failed
+    /// rows, and unavailable timers.
     pub fn best_first(&self, other: &Self) -> Ordering {
         let class = |row: &Self| match row.status {
             Status::Ok => 0,
@@ -122,19 +122,18 @@ impl TimerRow {
     }
 }
 
-/// What the figures rest on.
+/// The number and kind of observations.
 #[apply(wire)]
 pub struct Observations {
     /// Fresh processes that could measure.
     pub processes: u32,
-    /// Processes that were left out because they cost clearly more than the others: something
-    /// disturbed them throughout.
+    /// Processes that were left out because their cost was clearly higher: they were disturbed
+    /// throughout.
     pub disturbed_processes: u32,
-    /// Processes that were left out because they found no window without disturbance, besides
-    /// those.
+    /// Additional processes that were left out because they found no undisturbed window.
     #[serde(default)]
     pub discarded_processes: u32,
-    /// Windows of measurement that were dropped and taken again, by what disturbed them.
+    /// Windows of measurement that were dropped and repeated, by disturbance.
     #[serde(default)]
     pub dropped_windows: BTreeMap<String, u32>,
     /// Intervals (two reads with work between them).
@@ -147,16 +146,16 @@ pub struct Observations {
     pub backward_steps: u64,
     /// Resolution of the reference, in nanoseconds.
     pub reference_resolution_ns: Option<f64>,
-    /// Which rule found the resolution.
+    /// The rule that found the resolution.
     pub resolution_rule: Option<String>,
 }
 
-/// Whether a resolution is a value or a bound.
+/// Whether a resolution is a value or an upper limit.
 #[apply(names)]
 pub enum ResolutionKind {
     /// The step was determined.
     Resolved = "resolved",
-    /// The step is not known; it is at most this.
+    /// The step is unknown; the value is its upper limit.
     AtMost = "at_most",
 }
 
@@ -164,10 +163,10 @@ pub enum ResolutionKind {
 #[apply(wire)]
 #[derive(Copy)]
 pub struct Resolution {
-    /// One step (or the bound), in ticks of the timer.
+    /// The step, or its upper limit, in ticks of the timer.
     pub ticks: f64,
-    /// One step (or the bound), in CPU cycles.
+    /// The step, or its upper limit, in CPU cycles.
     pub cycles: Option<f64>,
-    /// Value or bound.
+    /// Value or upper limit.
     pub kind: ResolutionKind,
 }

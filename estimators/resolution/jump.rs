@@ -1,5 +1,5 @@
-//! Jumps from zero: with so little work that most intervals are zero, those that are not show one
-//! step each.
+//! Finds the step from jumps: with so little work that most intervals are zero, each other interval
+//! is one step.
 
 use std::collections::BTreeMap;
 
@@ -8,37 +8,35 @@ use crate::resolution::lattice::{self, Lattice};
 use crate::statistics::{Z, quantile, sorted};
 use crate::trace::Intervals;
 
-/// What the jumps from zero say.
+/// The result for the jumps from zero.
 pub enum Jump {
-    /// Intervals are hardly ever zero: the work is never shorter than a step.
+    /// Intervals are hardly ever zero, because the work always exceeds a step.
     None,
     /// Steps of one tick.
     Unit {
-        /// Or of so many, as far as chance may have hidden those of two that such a counter shows
-        /// as well.
+        /// The longest step that the observations do not exclude, in ticks.
         longest: f64,
     },
     /// Steps of equal length.
     Step(Interval, usize),
     /// Steps of different lengths.
     Uneven {
-        /// Nearly all of the time lies within steps that are no longer.
+        /// Steps up to this length cover nearly all of the time.
         longest: f64,
     },
 }
 
 impl Jump {
-    /// From the intervals with so little work that many of them show no more than `zero`; `found`
-    /// is the lattice that all intervals lie on, if there is one.
+    /// Analyses intervals with so little work that many of them are at most `zero`; `found` is the
+    /// lattice of all intervals, if there is one.
     pub fn from_groups(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
-        /// Intervals that are looked at together.
-        /// *Judgement*.
+        /// The least number of intervals in a pool. *Judgement*.
         const POOL: usize = 16;
-        /// The share of them that has to show no move, so that those that do show one step.
+        /// The least share of zero intervals at which the other intervals show a single step.
         /// *Judgement*.
         const STILL: (usize, usize) = (2, 5);
-        /// Ticks that a step has to be longer than where every reading is made unique, which moves
-        /// by one or two itself. *Default*: moves no figure.
+        /// The least step, in ticks, of a clock that makes every reading unique, because that alone
+        /// causes moves of one or two ticks. *Default*: moves no figure.
         const BEYOND: f64 = 3.0;
         let (mut steps, mut pool) = (Vec::new(), Vec::new());
         for deltas in by_amount(groups).into_values() {
@@ -59,8 +57,8 @@ impl Jump {
         match quantile(&sorted(&steps), 0.5) {
             Some(typical) if zero == 0 || typical > BEYOND => {
                 match (Self::judge(&steps, typical), found) {
-                    // A read that now and then takes several steps longer makes one typical that is
-                    // several steps itself. A lattice that explains them says how long one is.
+                    // If some reads take several steps longer, the typical jump is several steps. A
+                    // lattice that explains the jumps gives the length of one step.
                     (Self::Uneven { .. }, Some(found)) if explains(found.step, &steps) => {
                         Self::mean_of(&steps, found.step)
                     }
@@ -72,19 +70,20 @@ impl Jump {
     }
 
     fn judge(steps: &[f64], typical: f64) -> Self {
-        /// Jumps of one tick, at least; and as a share. *Computed* and *judgement*: one is enough,
-        /// as a step of two ticks or more never shows one; 5 % may be anything.
+        /// The least number of jumps of one tick, and their least share. *Computed* and
+        /// *judgement*: one is enough, as a step of two ticks or more never shows one; 5 % may be
+        /// anything.
         const ONES: (f64, f64) = (1.0, 0.5);
-        /// Those of two among one and two, at most.
-        /// *Default*: moves no figure.
+        /// The largest share of jumps of two ticks among jumps of one and two. *Default*: moves no
+        /// figure.
         const TWOS: f64 = 0.05;
-        /// The share of short steps that has to be what truncation makes of one length.
-        /// *Default*: moves no figure.
+        /// The least share of short steps that truncation of one length explains. *Default*: moves
+        /// no figure.
         const NEAR: f64 = 0.95;
         let count = steps.len() as f64;
         let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
         let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
-        // A counter of one to two ticks a step shows one or two ticks; longer intervals are
+        // A counter with steps of one to two ticks shows one or two ticks; longer intervals are
         // interruptions.
         if ones >= ONES.0 && ones >= ONES.1 * count && twos <= TWOS * (ones + twos) {
             let share = Interval::exact(twos / (ones + twos)).counted(ones + twos);
@@ -93,7 +92,7 @@ impl Jump {
             };
         }
         if typical < lattice::SHORTEST {
-            // So short that neighbouring values are all that truncation can make of one step.
+            // Truncation of one short step gives only neighbouring values.
             let (low, high) = (typical.floor() - 1.0, typical.ceil() + 1.0);
             let mean = steps.iter().sum::<f64>() / count;
             let near = steps
@@ -124,7 +123,7 @@ impl Jump {
         }
     }
 
-    /// The mean of the steps, those of several steps in one included.
+    /// Estimates the step as the mean of the jumps, including jumps of several steps.
     fn mean_of(steps: &[f64], typical: f64) -> Self {
         let multiple = |step: f64| (step / typical).round().max(1.0);
         let fits = |step: &&f64| {
@@ -149,19 +148,19 @@ impl Jump {
     }
 }
 
-/// The share of the steps that has to be of one length: a few were interrupted.
-/// *Default*: moves no figure.
+/// The least share of the steps that must have one length; a few were interrupted. *Default*: moves
+/// no figure.
 const CONSISTENT: f64 = 0.9;
 
-/// Whether the steps lie on the lattice of this step, and not by chance: they are mostly multiples
-/// of it, single steps are among them, and multiples leave out more than half of all lengths, so
-/// that those of an irregular clock would fall in between.
+/// Returns whether the jumps lie on the lattice of this step, and not by chance: most are multiples
+/// of the step, some are single steps, and the tolerance around multiples covers less than half of
+/// all lengths, so that jumps of an irregular clock would also fall between multiples.
 fn explains(step: f64, steps: &[f64]) -> bool {
-    /// The share that has to be single steps. Of a clock with a longer step none were: all of its
-    /// steps are several of a divisor. *Default*: moves no figure.
-    const SINGLE: f64 = 0.02;
-    /// The part of all lengths that multiples may take up.
+    /// The least share of single steps. For a divisor of the true step there would be none.
     /// *Default*: moves no figure.
+    const SINGLE: f64 = 0.02;
+    /// The largest share of all lengths within the tolerance of multiples. *Default*: moves no
+    /// figure.
     const TAKEN: f64 = 0.5;
     let reach = lattice::tolerance(step);
     let (mut on, mut single) = (0.0, 0.0);
@@ -178,11 +177,10 @@ fn explains(step: f64, steps: &[f64]) -> bool {
         && single >= (SINGLE * count).max(1.0)
 }
 
-/// Nearly all of the time lies within steps that are no longer than this. Of the longest intervals
-/// a few were interrupted.
+/// Returns the length up to which steps cover nearly all of the time; a few of the longest
+/// intervals were interrupted.
 fn longest_of(steps: &[f64]) -> f64 {
-    /// The share of the time.
-    /// *Default*: moves no figure.
+    /// This share of the time. *Default*: moves no figure.
     const NEARLY_ALL: f64 = 0.95;
     let steps = sorted(steps);
     let kept = &steps[..steps.len() - (steps.len() / 100).max(1).min(steps.len() - 1)];
@@ -194,7 +192,7 @@ fn longest_of(steps: &[f64]) -> f64 {
     longest.or(kept.last()).copied().unwrap_or(f64::INFINITY)
 }
 
-/// All intervals of each amount of work, the least work first.
+/// Groups the intervals by amount of work, the least work first.
 pub fn by_amount(groups: &[Intervals]) -> BTreeMap<u64, Vec<i64>> {
     let mut amounts = BTreeMap::<u64, Vec<i64>>::new();
     for group in groups {

@@ -1,5 +1,5 @@
-//! Whether differences are more than chance: tails of Student's law, many questions at once, and
-//! variances that are known better together than each by itself.
+//! Hypothesis tests: tail probabilities of Student's t distribution, correction for multiple
+//! comparisons, and shrinkage of variances.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,12 @@ use statrs::function::gamma::digamma;
 
 use super::{bisected, mean};
 
-/// Degrees of freedom from which on Student's law is the normal one to all digits that matter.
-/// *Numerical*: five digits.
+/// Degrees of freedom from which Student's t distribution equals the normal one to all relevant
+/// digits. *Numerical*: five digits.
 const NORMAL_FROM: f64 = 1e5;
 
-/// The probability that chance alone lies as far from zero as `deviations`, on either side:
-/// Student's law with `degrees` degrees of freedom. Without any, and for what is no number, nothing
-/// is unlikely.
+/// The two-sided p-value of `deviations` under Student's t distribution with `degrees` degrees of
+/// freedom; 1 for zero degrees of freedom and for NaN.
 pub fn two_sided(deviations: f64, degrees: f64) -> f64 {
     let below = -deviations.abs();
     if below.is_nan() {
@@ -28,8 +27,8 @@ pub fn two_sided(deviations: f64, degrees: f64) -> f64 {
     (2.0 * tail).clamp(0.0, 1.0)
 }
 
-/// How many deviations are as unlikely as `probability`, on either side together. Infinite without
-/// degrees of freedom.
+/// The two-sided critical value for a p-value of `probability`. Infinite for zero degrees of
+/// freedom.
 pub fn critical(probability: f64, degrees: f64) -> f64 {
     let below = (probability / 2.0).clamp(f64::MIN_POSITIVE, 0.5);
     if degrees >= NORMAL_FROM {
@@ -38,11 +37,11 @@ pub fn critical(probability: f64, degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |law| -law.inverse_cdf(below))
 }
 
-/// Holm's rule with weights (A simple sequentially rejective multiple test procedure, Scandinavian
-/// Journal of Statistics 6, 1979, 65-70): each probability corrected for the number of questions
-/// asked. A question with twice the weight is given twice the share of all false alarms. A reader
-/// who takes what is at most *a* for a finding has a false one among all with a probability of at
-/// most *a*, however the questions hang together.
+/// Weighted Holm correction (A simple sequentially rejective multiple test procedure, Scandinavian
+/// Journal of Statistics 6, 1979, 65-70): returns adjusted p-values for pairs of p-value and
+/// weight. A test with twice the weight receives twice the share of all false positives. If tests
+/// with an adjusted p-value of at most *a* are significant, the probability of any false positive
+/// is at most *a*, whatever the dependence between the tests.
 pub fn holm(asked: &[(f64, f64)]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..asked.len()).collect();
     let per_weight = |at: usize| asked[at].0 / asked[at].1;
@@ -58,39 +57,37 @@ pub fn holm(asked: &[(f64, f64)]) -> Vec<f64> {
     adjusted
 }
 
-/// A variance that was estimated from a few figures.
+/// A variance estimated from a few values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Variance {
     /// The estimate.
     pub value: f64,
     /// Its degrees of freedom.
     pub degrees: f64,
-    /// Which variances it is like, but for what `hint` tells.
+    /// The group of similar variances that it belongs to.
     pub kind: usize,
-    /// Something that larger variances tend to have more of: the logarithm of another variance.
+    /// A covariate that correlates with the variance: the logarithm of another variance.
     pub hint: f64,
 }
 
-/// The least members of a kind that tell how alike they are.
-/// *Judgement*: two have no scatter to speak of.
+/// The least size of a group for an estimate of the similarity of its variances. *Judgement*: two
+/// have no scatter to speak of.
 const FEWEST: usize = 3;
-/// As much as one variance counts at most of what it is like: more is not known of any kind from
-/// one comparison. *Judgement*.
+/// The largest number of degrees of freedom of the prior. *Judgement*.
 const MOST_DEGREES: f64 = 40.0;
-/// Standard errors by which variances are taken to be less alike than they look: few tell it
-/// poorly, and those that are taken for more alike than they are make false alarms. *Computed*: by
+/// Standard errors by which the estimated variation between variances is increased, because few
+/// variances give an imprecise estimate, and underestimates cause false positives. *Computed*: by
 /// simulation, so that alarms are as many as they are to be under other laws of the variances.
 const CAUTION: f64 = 0.7;
-/// The steepest that variances go by their hint: in proportion.
+/// The largest slope of the logarithm of the variance over its covariate: proportionality.
 /// *Computed*.
 const STEEPEST: f64 = 1.0;
 
-/// Each variance drawn towards those that it is like, as far as these are alike: by empirical
-/// Bayes, the law of their logarithms being that of an estimate times an inverse chi-square (G. K.
-/// Smyth, Linear models and empirical Bayes methods for assessing differential expression in
-/// microarray experiments, Statistical Applications in Genetics and Molecular Biology 3, 2004,
-/// sections 3 to 6), with a kind's level and a common slope over the hint. What is of too small a
-/// kind, or zero, is left as it is.
+/// Empirical Bayes shrinkage of variances towards their group. The prior of a variance is a scaled
+/// inverse chi-square distribution (G. K. Smyth, Linear models and empirical Bayes methods for
+/// assessing differential expression in microarray experiments, Statistical Applications in
+/// Genetics and Molecular Biology 3, 2004, sections 3 to 6), with one level for each group and a
+/// common slope over the covariate. Zero variances and variances of small groups are unchanged.
 pub fn shrunk(variances: &[Variance]) -> Vec<(f64, f64)> {
     let usable = |variance: &Variance| {
         variance.value > 0.0
@@ -115,14 +112,14 @@ pub fn shrunk(variances: &[Variance]) -> Vec<(f64, f64)> {
     variances.iter().map(drawn).collect()
 }
 
-/// What variances of their kinds are.
+/// The prior distribution of variances.
 struct Prior {
     degrees: f64,
-    /// By kind: the mean logarithm, corrected for what few degrees of freedom do to it, and the
-    /// mean hint.
+    /// For each group: the mean logarithm, corrected for the bias of few degrees of freedom, and
+    /// the mean covariate.
     levels: BTreeMap<usize, (f64, f64)>,
     slope: f64,
-    /// From the mean of logarithms to the logarithm of the expected variance.
+    /// The difference between the mean logarithm and the logarithm of the expected variance.
     shift: f64,
 }
 
@@ -174,14 +171,14 @@ impl Prior {
     }
 }
 
-/// The logarithm of a variance, on average that of the true one.
+/// The logarithm of a variance, corrected for the bias of few degrees of freedom.
 fn logarithm(variance: &Variance) -> f64 {
     let half = variance.degrees / 2.0;
     variance.value.ln() - digamma(half) + half.ln()
 }
 
-/// The derivative of the digamma function, by its recurrence and its asymptotic series (Abramowitz
-/// and Stegun, 6.4.6 and 6.4.12).
+/// The trigamma function, by its recurrence and its asymptotic series (Abramowitz and Stegun, 6.4.6
+/// and 6.4.12).
 fn trigamma(mut x: f64) -> f64 {
     let mut sum = 0.0;
     while x < 8.0 {
@@ -192,7 +189,7 @@ fn trigamma(mut x: f64) -> f64 {
     sum + 1.0 / x + square / 2.0 + square / x * (1.0 / 6.0 - square * (1.0 / 30.0 - square / 42.0))
 }
 
-/// Where the trigamma function has that value; `most` where that lies beyond, or nowhere.
+/// The inverse of the trigamma function, limited to `most`.
 fn inverse_trigamma(value: f64, most: f64) -> f64 {
     if value.is_nan() || value <= trigamma(most) {
         return most;
@@ -264,8 +261,8 @@ mod tests {
         (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0
     }
 
-    /// Estimates of variances with four degrees of freedom, whose true deviations are what `truth`
-    /// says.
+    /// Estimates of variances with four degrees of freedom; `truth` holds the true standard
+    /// deviations.
     fn estimated(truth: &[f64], random: &mut StdRng) -> Vec<Variance> {
         let of = |deviation: &f64| {
             let value = (0..4)
@@ -282,7 +279,7 @@ mod tests {
         truth.iter().map(of).collect()
     }
 
-    /// Half of all draws tell more degrees of freedom than this.
+    /// The median prior degrees of freedom over all draws.
     fn degrees(draw: impl Fn(&mut StdRng) -> Vec<Variance>) -> f64 {
         let mut random = StdRng::seed_from_u64(3);
         let mut degrees: Vec<f64> = (0..41).map(|_| shrunk(&draw(&mut random))[0].1).collect();

@@ -1,5 +1,5 @@
-//! How late waits of one length were, what they took of the CPU, and what grows with the length:
-//! Theil and Sen's slope, the median of the slopes of all pairs, over fresh processes.
+//! Lateness and CPU time of waits of one length, and their increase with the length: the Theil–Sen
+//! slope, the median of the slopes of all pairs, over fresh processes.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -10,21 +10,17 @@ use crate::statistics::quantiles::{agreed_median, agreed_quantile};
 use crate::statistics::{median, over_processes, quantile, sorted};
 use crate::trace::{Wait, WaitRun, WaitTrace};
 
-/// Waits from which a median is told.
-/// *Default*: moves no figure.
+/// The least number of waits for a median. *Default*: moves no figure.
 const FOR_P50: usize = 5;
-/// Waits from which a 90th percentile is told.
-/// *Chance*: five lie beyond it.
+/// The least number of waits for a 90th percentile. *Chance*: five lie beyond it.
 const FOR_P90: usize = 50;
-/// Waits from which a 99th percentile is told.
-/// *Default*: moves no figure.
+/// The least number of waits for a 99th percentile. *Default*: moves no figure.
 const FOR_P99: usize = 500;
-/// Waits from which a 99.9th percentile is told.
-/// *Default*: moves no figure.
+/// The least number of waits for a 99.9th percentile. *Default*: moves no figure.
 const FOR_P999: usize = 5_000;
 
-/// A row for each length but those of the floor. Long waits, which were made next to others, count
-/// for lengths that nothing else has.
+/// Returns a row for each length except those of the floor. Long waits, which ran concurrently with
+/// others, are used for lengths without other waits.
 pub fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
     let mut rows = by_length(trace, true, |run| &run.long);
     rows.extend(by_length(trace, false, |run| &run.lengths));
@@ -33,7 +29,7 @@ pub fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
     rows.into_iter().map(figures).collect()
 }
 
-/// Waits of each length.
+/// Groups waits by length.
 fn by_length<'a>(
     trace: &'a WaitTrace,
     with_others: bool,
@@ -57,7 +53,7 @@ fn by_length<'a>(
 struct LengthRow<'a> {
     trace: &'a WaitTrace,
     waits: Vec<Vec<&'a Wait>>,
-    /// Whether they were made next to others.
+    /// Whether they ran concurrently with others.
     with_others: bool,
 }
 
@@ -73,13 +69,12 @@ impl LengthRow<'_> {
             let near = |late: &&f64| (**late - middle).abs() <= error_ns;
             all.iter().filter(near).count() as f64 / count
         };
-        // Where no wait returns early no quantile lies below zero: an interval that few waits leave
-        // wide does not, either.
+        // If no wait returns early, no quantile is negative, so its interval is limited as well.
         let bounded = |p50: Interval| match early {
             0 => p50.within(p50.value.min(0.0), f64::INFINITY),
             _ => p50,
         };
-        // What a wait costs next to others is not what it costs.
+        // The CPU time of concurrent waits is not representative.
         let cpu_ns = if self.with_others { None } else { self.cpu() };
         Lateness {
             request_ns,
@@ -106,15 +101,15 @@ impl LengthRow<'_> {
         }
     }
 
-    /// Something of each wait that has it, a list for each process.
+    /// The values of `figure` for the waits that have one, a list for each process.
     fn each(&self, figure: impl Fn(&Wait) -> Option<f64>) -> Vec<Vec<f64>> {
         let of_process =
             |waits: &Vec<&Wait>| waits.iter().filter_map(|wait| figure(wait)).collect();
         self.waits.iter().map(of_process).collect()
     }
 
-    /// What the clock that timed it can be off by, in nanoseconds: its step, what reading it takes,
-    /// its rate.
+    /// Uncertainty of the reference for a wait, in nanoseconds: its step, its read cost and its
+    /// rate.
     fn uncertainty(&self, request_ns: u64) -> f64 {
         let reference = &self.trace.reference;
         let empty = self.trace.runs.iter().flat_map(|run| &run.empty);
@@ -123,21 +118,21 @@ impl LengthRow<'_> {
         finite(reference.uncertainty_ns() + bracket.unwrap_or(0.0).max(0.0) + rate).max(0.0)
     }
 
-    /// Median lateness less the time that the thread was ready to run and had no CPU. Where it
-    /// spins that time may be long over before the deadline.
+    /// Median lateness minus the time in which the thread was ready to run but had no CPU. If the
+    /// thread spins, this time may have ended long before the deadline.
     fn timers_part(&self) -> Option<Interval> {
         let reference = &self.trace.reference;
         let part = |wait: &Wait| Some(late_ns(wait, reference) - wait.run_delay_ns? as f64);
         self.trace.blocks.then(|| agreed_median(&self.each(part)))?
     }
 
-    /// CPU time of a wait less that of the loop that waits for nothing, in nanoseconds.
+    /// CPU time of a wait minus that of the empty loop, in nanoseconds.
     fn cpu(&self) -> Option<Interval> {
         let cpu_ns = |wait: &Wait| Some(wait.cpu_ns? as f64);
         let empty = |run: &WaitRun| median(run.empty.iter().filter_map(cpu_ns)).unwrap_or(0.0);
         let each = self.each(cpu_ns);
         let each = each.iter().zip(&self.trace.runs);
-        // None takes less than nothing: what the loop takes is known no better than that.
+        // CPU time is not negative; a negative difference is within the uncertainty of the loop.
         over_processes(each.filter_map(|(waits, run)| Some(median(waits)? - empty(run))))
             .map(|cpu| cpu.within(0.0, f64::INFINITY))
     }
@@ -152,23 +147,22 @@ fn histogram(late: &[f64]) -> LatenessHistogram {
     histogram
 }
 
-/// Lengths that tell the proportional error, in nanoseconds: below, what does not grow outweighs
-/// it.
+/// The range of lengths for the proportional error, in nanoseconds: below it, constant lateness
+/// dominates.
 const SLOPE_REQUESTS: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
-/// Shortest length that tells how CPU time grows, in nanoseconds.
-/// *Judgement*: what a hybrid timer computes at the end is shorter.
+/// The shortest length for the slope of CPU time, in nanoseconds. *Judgement*: what a hybrid timer
+/// computes at the end is shorter.
 const CPU_FROM: u64 = 100_000;
-/// Points of a process, at most: pairs are the square of it.
-/// *Default*: moves no figure.
+/// The largest number of points of a process; the number of pairs is quadratic in it. *Default*:
+/// moves no figure.
 const MOST: usize = 400;
-/// A process tells the slope if its longest wait is at least this share of the longest of all.
-/// *Judgement*.
+/// The least ratio of the longest wait of a process to the longest wait of all for the process to
+/// be used. *Judgement*.
 const REACHES: f64 = 0.5;
 
-/// Lateness over length, a share.
+/// The slope of lateness over length, a share.
 pub fn proportional(trace: &WaitTrace) -> Option<Interval> {
-    // Long waits are made in processes of their own, which may be late by something else
-    // throughout.
+    // Long waits are made in separate processes, whose lateness may have another constant part.
     let any_long = trace.runs.iter().any(|run| !run.long.is_empty());
     let counts = |wait: &&Wait| SLOPE_REQUESTS.contains(&wait.request_ns);
     slope(trace, |run| {
@@ -181,7 +175,7 @@ pub fn proportional(trace: &WaitTrace) -> Option<Interval> {
     })
 }
 
-/// CPU time over length, a share.
+/// The slope of CPU time over length, a share.
 pub fn cpu(trace: &WaitTrace) -> Option<Interval> {
     slope(trace, |run| {
         let waits = run.lengths.iter().chain(run.scans.iter().flatten());
@@ -193,7 +187,7 @@ pub fn cpu(trace: &WaitTrace) -> Option<Interval> {
     })
 }
 
-/// The slope that processes agree on.
+/// Combines the slopes of the processes.
 fn slope(trace: &WaitTrace, points: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Interval> {
     let runs: Vec<Vec<(f64, f64)>> = trace.runs.iter().map(points).collect();
     let longest = |points: &Vec<(f64, f64)>| points.iter().map(|point| point.0).fold(0.0, f64::max);
@@ -202,7 +196,7 @@ fn slope(trace: &WaitTrace, points: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Opt
     over_processes(far.filter_map(|points| theil_sen(points)))
 }
 
-/// The median of the slopes of all pairs of points. `None` where all have the same abscissa.
+/// The median of the slopes of all pairs of points. `None` if all points have the same abscissa.
 fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
     let few: Vec<&(f64, f64)> = points
         .iter()
