@@ -42,7 +42,7 @@ impl Frequency {
 #[apply(recorded)]
 #[derive(Default)]
 pub struct CounterFacts {
-    /// Lines about the counter in the kernel's log.
+    /// The kernel's log about the counter.
     pub log: KernelLog,
     /// Uptime of this system, in seconds.
     pub uptime_s: Option<f64>,
