@@ -1,9 +1,9 @@
-//! What differs from one instruction set to another: a file each, behind the same names. Nothing
-//! outside this folder and `os` asks which one it is compiled for.
+//! Code specific to an instruction set: one file per instruction set, with the same interface. Code
+//! outside this folder and `os` does not depend on the instruction set.
 //!
-//! Each has a fence, values hidden from the compiler, chains of additions, the counters that
-//! instructions read, the instruction that traps, and what the processor says of itself. An
-//! instruction set without counters takes `absent.rs`.
+//! Each file defines a fence, values hidden from the compiler, chains of additions, the counters
+//! read by instructions, an instruction that traps to the hypervisor, and the identity that the
+//! processor reports. `absent.rs` replaces what an instruction set does not have.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -49,7 +49,7 @@ use x86 as processor;
 
 pub use processor::*;
 
-/// The same for a number that may be wider than a register.
+/// Hides a 64-bit value from the compiler, as `opaque` does for a value of register width.
 #[inline(always)]
 pub(crate) fn opaque_count(value: u64) -> u64 {
     #[cfg(target_pointer_width = "64")]
@@ -60,33 +60,32 @@ pub(crate) fn opaque_count(value: u64) -> u64 {
 
 /// An instruction that reads a counter.
 pub trait Instruction: Send + Sync + 'static {
-    /// Whether nothing but an attempt tells that it can be executed: those of x86 are told by CPUID
-    /// and prctl(2).
+    /// `true` if only an attempt shows that the instruction can be executed; for x86, CPUID and
+    /// prctl(2) show it.
     const TRAPS: bool = false;
 
-    /// Whether this processor has it.
+    /// Checks that this processor has the instruction.
     ///
     /// # Errors
-    /// Says what it lacks.
+    /// The feature that the processor lacks.
     fn present() -> Result<(), &'static str> {
         Ok(())
     }
 
-    /// Ticks a second, where processor or firmware declare them. Asked for only where
-    /// [`read`](Instruction::read) may be executed.
+    /// The counter rate in hertz declared by processor or firmware; `None` if not declared. Called
+    /// only if [`read`](Instruction::read) may be executed.
     fn declared_hz() -> Option<f64> {
         None
     }
 
-    /// The file below `/proc/device-tree` that declares them otherwise.
+    /// The file below `/proc/device-tree` that declares the rate if `declared_hz` does not.
     const DEVICE_TREE: Option<&'static str> = None;
 
-    /// Executes it. It faults where the counter is not there or not permitted.
+    /// Reads the counter. Faults if the counter is missing or not permitted.
     fn read() -> u64;
 }
 
-/// What the processor says of itself to programs that ask it (CPUID); `None` where it does not
-/// tell.
+/// The identity that the processor reports (CPUID); a field is `None` if not reported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Identity {
     /// Vendor string.
@@ -112,12 +111,12 @@ pub struct Identity {
     pub tsc_scaling: Option<bool>,
 }
 
-/// What the processor says of the hypervisor under this system.
+/// The hypervisor of this system, as reported by the processor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hypervisor {
-    /// What people call it; `None` on bare metal.
+    /// The common name; `None` on bare metal.
     pub name: Option<String>,
-    /// The clocks that it offers its guests, as Linux calls them.
+    /// The clocks offered to guests, by their names in Linux.
     pub clocks: Vec<&'static str>,
     /// Whether it says that the counter keeps its rate when the machine is moved, and by what;
     /// `None` where it says nothing.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::{WaitEntry, spinning, standard, tokio_time};
 use crate::os;
 
-/// Every sleep primitive and periodic timer which this build knows, usable here or not.
+/// Every sleep primitive and periodic timer known to this build, available on this machine or not.
 #[must_use]
 pub fn catalogue() -> &'static [WaitEntry] {
     static ALL: LazyLock<Vec<WaitEntry>> = LazyLock::new(|| {
@@ -17,14 +17,14 @@ pub fn catalogue() -> &'static [WaitEntry] {
     &ALL
 }
 
-/// The one that does not wait, for what the loop around a wait takes. It is not in the
-/// [`catalogue`]: it is never picked.
+/// The entry that does not wait, which measures the overhead of the measuring loop. It is not part
+/// of the [`catalogue`], so that it is never selected.
 #[must_use]
 pub fn floor() -> WaitEntry {
     standard::FLOOR
 }
 
-/// The timer of that id, the floor included.
+/// The entry with the given id, [`floor`] included; `None` if there is none.
 #[must_use]
 pub fn find(id: &str) -> Option<WaitEntry> {
     let mut all = catalogue().iter().copied().chain([floor()]);

@@ -1,56 +1,56 @@
-//! What the author of a sleep primitive or of a periodic timer writes, and its row in a list.
+//! The interface that a sleep primitive or periodic timer implements, and its row in a list.
 
 use super::{Answers, Means, WaitEntry, WaitInfo};
 use crate::Unavailable;
 use crate::subject::Answer;
 
-/// A method to wait. Its row in the list says which questions it answers; the loops call only what
-/// belongs to these.
+/// A wait method. Its row in the list declares which measurements it supports; the measuring loops
+/// call only the functions that these measurements need.
 pub(crate) trait Method: 'static {
-    /// Makes it ready to be used by the calling thread.
+    /// Prepares the method for use by the calling thread.
     ///
     /// # Errors
-    /// Says why this machine does not have it.
+    /// The reason why the method is unavailable on this machine.
     fn open(label: &'static str) -> Result<Self, Unavailable>
     where
         Self: Sized;
 
-    /// Waits for a number of nanoseconds, rounded up to its unit. A signal that interrupts the wait
-    /// does not shorten it.
+    /// Waits for the given time, rounded up to the unit of the method. A signal that interrupts the
+    /// wait does not shorten the wait.
     fn wait(&mut self, nanoseconds: u64);
 
-    /// Arms it to expire in a number of nanoseconds, and cancels that.
+    /// Arms the timer to expire after the given time, then cancels the timer.
     fn arm_and_cancel(&mut self, _nanoseconds: u64) {}
 
-    /// Begins to fire periodically; the first expiration is a period away.
+    /// Starts to fire periodically; the first expiration is one period after the start.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the system call fails.
     fn start(&mut self, _period_ns: u64) -> Answer<()> {
         Ok(())
     }
 
-    /// Waits for the next expiration. By default a loop of relative waits, without a look at any
-    /// clock: each round takes the period and what comes on top, and what was missed is put off.
+    /// Waits for the next expiration. The default is a relative wait that reads no clock: each
+    /// round takes the period plus the overhead and lateness of the wait, so the phase drifts.
     fn tick(&mut self, period_ns: u64) {
         self.wait(period_ns);
     }
 
-    /// For how many expirations the last return stands, as the timer itself says.
+    /// The number of expirations since the previous return, as reported by the timer.
     fn expirations(&mut self) -> u64 {
         1
     }
 
-    /// Ends the periods.
+    /// Stops the periodic timer.
     fn stop(&mut self) {}
 }
 
-/// Opens a method that is known by its type.
+/// Opens a method, given its type.
 pub(crate) fn open<T: Method>(label: &'static str) -> Result<Box<dyn Method>, Unavailable> {
     Ok(Box::new(T::open(label)?))
 }
 
-/// A row: a call that blocks and is asked in nanoseconds, to which the timer slack applies.
+/// A row for a blocking call with requests in nanoseconds and subject to the timer slack.
 pub(crate) const fn row<T: Method>(
     id: &'static str,
     label: &'static str,
@@ -69,8 +69,9 @@ pub(crate) const fn row<T: Method>(
     }
 }
 
-/// The methods of one system, which are known on all of them: type, id, label, unit in nanoseconds,
-/// timer slack, answers. The types are there where `$here` holds.
+/// Defines the list of the methods of one operating system, which exists on all systems: type, id,
+/// label, unit in nanoseconds, timer slack, supported measurements. The types exist only if `$here`
+/// holds.
 macro_rules! methods {
     ($where:literal, $here:meta; $($method:ty, $id:literal, $label:literal, $unit_ns:literal, $slack:literal, $answers:ident;)*) => {
         pub(crate) const ALL: &[$crate::waits::WaitEntry] = &[$($crate::waits::WaitEntry {

@@ -1,8 +1,8 @@
-//! Timers that wait: countdown timers, which return once a requested time has passed, and periodic
-//! ones, which return again and again. One file a family.
+//! Sleep primitives, which return once a requested time has passed, and periodic timers, which
+//! return once per period. One file per family.
 //!
-//! The prober sees each as a [`WaitSubject`]: something that can be asked to wait, to arm and
-//! cancel, and to tick.
+//! The prober accesses each as a [`WaitSubject`]: an object that can wait, arm and cancel, or fire
+//! periodically.
 
 mod catalogue;
 pub(crate) mod method;
@@ -17,29 +17,29 @@ use crate::{Described, Unavailable};
 pub use catalogue::{catalogue, find, floor};
 use method::Method;
 
-/// The id of the timer that waits for nothing: what is around a wait.
+/// The id of the entry that does not wait, which measures the overhead of the measuring loop.
 pub const FLOOR_ID: &str = "nothing";
 
-/// The clock that times waits: at the rate by which the kernel's timers count.
+/// The clock that waits are measured with; it runs at the rate of the kernel's timers.
 pub const REFERENCE_ID: &str = Common::INFO.id;
 
-/// What a method to wait is called and what it declares about itself.
+/// The name and the declared properties of a wait method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WaitInfo {
-    /// The id by which the command line and the report know it: lower case, words joined by `-`.
+    /// The id on the command line and in the report: lower case, words joined by `-`.
     pub id: &'static str,
     /// The call itself, as its documentation writes it.
     pub label: &'static str,
-    /// What the calling thread does while it waits.
+    /// The activity of the calling thread during the wait.
     pub means: Means,
-    /// Nanoseconds of the unit that a request is told in: 1 for a `timespec`, 1 000 000 for
-    /// milliseconds.
+    /// The unit of requests in nanoseconds: 1 for a `timespec`, 1 000 000 for milliseconds.
     pub unit_ns: u64,
-    /// Whether the kernel's timer slack (`PR_SET_TIMERSLACK`) applies to it, by its documentation.
+    /// `true` if the kernel's timer slack (`PR_SET_TIMERSLACK`) applies, according to the
+    /// documentation of the call.
     pub slack: bool,
 }
 
-/// What a thread does while it waits.
+/// The activity of a thread during a wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -48,53 +48,53 @@ pub struct WaitInfo {
 )]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Means {
-    /// It blocks: another thread may have the CPU.
+    /// The thread blocks: another thread may run on the CPU.
     #[default]
     Blocks,
-    /// It computes until the time has come.
+    /// The thread runs a loop until the time has passed.
     Spins,
-    /// It blocks first and computes at the end.
+    /// The thread blocks first and runs a loop at the end.
     Hybrid,
 }
 
-/// A timer that waits as the catalogue knows it.
+/// A catalogue entry for a wait method.
 #[derive(Clone, Copy)]
 pub struct WaitEntry {
-    /// Name, label, and what it is.
+    /// Id, label and declared properties.
     pub info: WaitInfo,
-    /// Which questions it answers.
+    /// The supported measurements.
     pub answers: Answers,
-    /// Opens the method; errors call it by the label.
+    /// Opens the method; the argument is the label used in error messages.
     pub(crate) method: fn(&'static str) -> Result<Box<dyn Method>, Unavailable>,
 }
 
 impl WaitEntry {
-    /// Whether it can be used on this machine.
+    /// Checks that the method can be used on this machine.
     ///
     /// # Errors
-    /// Says why not.
+    /// The reason why the method is unavailable.
     pub fn availability(&self) -> Result<(), Unavailable> {
         (self.method)(self.info.label).map(drop)
     }
 
-    /// Opens it for the calling thread.
+    /// Opens the method for the calling thread.
     ///
     /// # Errors
-    /// Says why this machine does not have it.
+    /// The reason why the method is unavailable.
     pub fn open(&self) -> Result<Box<dyn WaitSubject>, Unavailable> {
         let (entry, method) = (*self, (self.method)(self.info.label)?);
         Ok(Box::new(observe::Observed { entry, method }))
     }
 }
 
-/// Which questions a timer answers that waits.
+/// The measurements that a wait method supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
-    /// [`WaitSubject::waits`].
+    /// Supports [`WaitSubject::waits`].
     pub waits: bool,
-    /// [`WaitSubject::arms`].
+    /// Supports [`WaitSubject::arms`].
     pub arms: bool,
-    /// [`WaitSubject::periods`].
+    /// Supports [`WaitSubject::periods`].
     pub periods: bool,
 }
 
@@ -122,71 +122,72 @@ impl Answers {
     };
 }
 
-/// What is asked of a method to wait.
+/// A request to measure waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitRequest<'a> {
-    /// How long to wait, in nanoseconds; a row of the answer for each.
+    /// The lengths of the waits in nanoseconds; the answer has one row per length.
     pub lengths_ns: &'a [u64],
-    /// How often: once each length in the order given, or several times, in another random order
-    /// each time.
+    /// The number of waits per length. With 1, the lengths are used in the given order; otherwise
+    /// in a new random order for each repetition.
     pub repeat: u32,
-    /// Before each wait a random time of at most this many nanoseconds passes, so that waits begin
-    /// at random phases of whatever ticks.
+    /// The maximum of the random pause before each wait, in nanoseconds. The pause makes waits
+    /// begin at random phases of the underlying timer.
     pub pause_ns: u64,
-    /// A wait that is later than this, in nanoseconds, is the last one: the mark `timermeter: …` is
-    /// written into the kernel's trace, where that may be done, and the answer ends there.
+    /// The lateness, in nanoseconds, beyond which the measurement ends: the mark `timermeter: …` is
+    /// written into the kernel's trace, if permitted, and the late wait is the last of the answer.
     pub break_ns: Option<u64>,
 }
 
-/// One wait.
+/// The measurement of one wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wait {
-    /// The reference before the call, in its ticks.
+    /// The reference clock before the call, in ticks of that clock.
     pub before: i64,
-    /// The reference after the call, in its ticks.
+    /// The reference clock after the call, in ticks of that clock.
     pub after: i64,
-    /// CPU time of the calling thread from before to after, in nanoseconds, what reading it costs
-    /// included.
+    /// The CPU time of the calling thread from `before` to `after`, in nanoseconds; it includes the
+    /// cost of reading the CPU time.
     pub cpu_ns: Option<i64>,
-    /// How long the thread was ready to run meanwhile and did not get a CPU, in nanoseconds; of one
-    /// that only blocks.
+    /// The time that the thread was runnable without running, in nanoseconds; only for methods that
+    /// block ([`Means::Blocks`]).
     pub run_delay_ns: Option<i64>,
 }
 
 /// One wake-up of a periodic timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expiration {
-    /// The reference at the wake-up, in its ticks.
+    /// The reference clock at the wake-up, in ticks of that clock.
     pub at: i64,
-    /// How many expirations the timer says that it stands for; 1 where it cannot say.
+    /// The number of expirations that the timer reports for this wake-up; 1 if it reports none.
     pub expirations: u64,
 }
 
-/// A timer that waits as the prober sees it: a black box that answers three questions.
+/// The prober's view of a wait method: a black box with three measurements.
 pub trait WaitSubject {
-    /// Waits. Answers a row for each length, a wait for each repetition; fewer where a wait was so
-    /// late that it ended the question.
+    /// Measures waits. Returns a row per length with a wait per repetition; fewer if a wait
+    /// exceeded [`WaitRequest::break_ns`].
     ///
     /// # Errors
-    /// Refused by those that only tick, and where the reference is not known.
+    /// When the method is periodic only, or the reference clock is unknown.
     fn waits(&mut self, _reference: &str, _request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
         unanswered()
     }
 
-    /// `repeat` times: read the reference, arm the timer for an hour, cancel it, read the
-    /// reference. Answers second − first.
+    /// Measures arming and cancelling. `repeat` times: reads the reference, arms the timer for one
+    /// hour, cancels the timer, reads the reference. Returns the differences second − first, in
+    /// ticks of the reference.
     ///
     /// # Errors
-    /// Refused by those that cannot be armed without waiting.
+    /// When the method cannot be armed without waiting, or the reference clock is unknown.
     fn arms(&mut self, _reference: &str, _repeat: u32) -> Answer<Vec<i64>> {
         unanswered()
     }
 
-    /// Ticks with the given period until it has woken up `count` times. After each wake-up whose
-    /// number (from 0) is among `stalls` the thread computes for 3.5 periods before it waits again.
+    /// Runs the timer with the given period for `count` wake-ups. After each wake-up whose number
+    /// (from 0) is in `stalls`, the thread computes for 3.5 periods before it waits again.
     ///
     /// # Errors
-    /// Refused by those that do not tick, and where the reference is not known.
+    /// When the method is not periodic, or the reference clock is unknown.
     fn periods(
         &mut self,
         _reference: &str,

@@ -1,5 +1,5 @@
-//! The loops around a wait, compiled for each reference: between its two reads stand the call of
-//! the method and nothing else.
+//! The measuring loops for waits, compiled separately for each reference clock. Between the two
+//! reads of the reference there is only the call of the method.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,14 +17,14 @@ use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
 use crate::{Reader, Timer, Visitor, reader};
 
-/// A method that is watched.
+/// A wait method with its measuring loops.
 pub(crate) struct Observed {
     pub entry: WaitEntry,
     pub method: Box<dyn Method>,
 }
 
 impl Observed {
-    /// Refuses a question that the method does not answer.
+    /// Returns an error if the method does not support a measurement.
     fn answer(&self, answers: bool, refusal: &str) -> Answer<()> {
         let refusal = || Fault::Refused(format!("{} {refusal}", self.entry.info.id));
         answers.then_some(()).ok_or_else(refusal)
@@ -97,7 +97,7 @@ impl Visitor for Waits<'_> {
         let mut order: Vec<usize> = (0..request.lengths_ns.len()).collect();
         let mut rows = vec![Vec::new(); order.len()];
         for _ in 0..request.repeat {
-            // A caller that asks for each length once has its own order, and the answer keeps it.
+            // With one repetition, the caller's order of lengths is kept.
             if request.repeat > 1 {
                 order.shuffle(&mut random);
             }
@@ -118,7 +118,7 @@ impl Visitor for Waits<'_> {
     }
 }
 
-/// One wait between two reads of the reference.
+/// Measures one wait between two reads of the reference clock.
 #[inline(never)]
 fn watch<R: Timer>(method: &mut dyn Method, reference: &R, meters: &Meters, asked: u64) -> Wait {
     let (delay, cpu) = (meters.run_delay_ns(), meters.cpu_ns());
@@ -138,12 +138,12 @@ fn passed(before: Option<u64>, after: Option<u64>) -> Option<i64> {
     Some(after?.wrapping_sub(before?) as i64)
 }
 
-/// What the kernel counts of the calling thread.
+/// The kernel's counters of the calling thread.
 struct Meters {
-    /// CPU time in nanoseconds.
+    /// Reads the CPU time of the thread in nanoseconds.
     cpu: Option<Reader>,
-    /// Of one that blocks. Where it computes, a delay before the time has come does not make the
-    /// wait longer.
+    /// The run delay; only for methods that block. For a method that spins, a delay before the end
+    /// of the wait does not make the wait longer.
     delay: Option<RunDelay>,
 }
 
@@ -165,21 +165,21 @@ impl Meters {
     }
 }
 
-/// How late a wait may be before it ends the question.
+/// The lateness that ends a measurement.
 struct Limit {
     late_ns: u64,
     ns_per_tick: f64,
-    /// Opened beforehand, so that the mark stands close to what it marks.
+    /// The kernel's trace, opened before the waits so that a mark follows the late wait closely.
     marks: Option<File>,
 }
 
 impl Limit {
-    /// Marks a wait that was later than that.
+    /// Returns `true` if a wait exceeded the limit, and writes a mark into the kernel's trace.
     fn exceeded(&mut self, id: &str, wait: &Wait, asked: u64) -> bool {
         let waited = (wait.after.wrapping_sub(wait.before) as f64 * self.ns_per_tick) as u64;
         let exceeded = waited > asked.saturating_add(self.late_ns);
         if exceeded && let Some(marks) = &mut self.marks {
-            // The trace may have been taken away meanwhile; the answer ends all the same.
+            // A failed write is ignored: the measurement ends in any case.
             let _ = marks.write_all(
                 format!("timermeter: {id} waited {waited} ns, asked for {asked}").as_bytes(),
             );
@@ -188,8 +188,8 @@ impl Limit {
     }
 }
 
-/// Lets some time pass and ends it computing, so that it ends at any phase of whatever wakes
-/// threads.
+/// Pauses for the given time. The last 200 µs are a busy loop, so that the end of the pause is
+/// independent of the phase of the timer that wakes threads.
 fn pause(nanoseconds: u64) {
     const SPUN: Duration = Duration::from_micros(200);
     let span = Duration::from_nanos(nanoseconds);
@@ -234,8 +234,8 @@ impl Visitor for Periods<'_> {
     type Output = Answer<Vec<Expiration>>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
-        /// What a stall takes, in halves of a period: long enough for three expirations to be
-        /// missed, and to see when the next one comes.
+        /// The length of a stall in half periods. 3.5 periods make the thread miss three
+        /// expirations and end between two, which shows when the next expiration occurs.
         const STALL_HALVES: u64 = 7;
         let stall = Duration::from_nanos((self.period_ns / 2).saturating_mul(STALL_HALVES));
         let mut expirations = Vec::new();

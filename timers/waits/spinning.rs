@@ -1,13 +1,12 @@
-//! Waits that end computing.
+//! Waits that end in a busy loop.
 //!
-//! What ticks: the clock that is asked again and again, which is the system's monotonic one
-//! ([`Common`]): by the same clock others are programmed, and it needs no rate found first. At what
-//! granularity: that of a read, some 25 ns, or of a call of the scheduler where it is asked in
-//! between (`yield`). Who may use them: any process. Caveats: `spin` takes a whole CPU and, without
-//! a pause instruction in its loop, most of the core from a sibling thread; a thread that the
-//! scheduler puts in between makes it late by milliseconds. The margins of `hybrid` and
-//! `spin-sleep` are for a quiet Linux: where sleeps are later than that, so are they. Source:
-//! [spin_sleep], whose margin is 125 µs on Linux and which gives the CPU away between two looks.
+//! What ticks: the system's monotonic clock ([`Common`]), which the loop reads: programs commonly
+//! use this clock, and its rate is known. At what granularity: the cost of a read, about 25 ns, or
+//! of a scheduler call (`yield`). Who may use them: any process. Caveats: `spin` occupies a CPU
+//! and, as its loop has no pause instruction, takes most of the core from a sibling hardware
+//! thread; preemption by another thread makes it late by milliseconds. The margins of `hybrid` and
+//! `spin-sleep` suit an idle Linux: if sleeps are later than the margin, these waits are late too.
+//! Source: [spin_sleep], whose margin is 125 µs on Linux and which yields between two reads.
 //!
 //! [spin_sleep]: https://docs.rs/spin_sleep/1.3.3/spin_sleep/
 
@@ -21,8 +20,9 @@ use crate::os::Common;
 use crate::subject::Answer;
 use crate::{Ticks, Timer, Unavailable};
 
-/// How much of a wait `hybrid` computes: sleeps that ask for so much less are back in time, by far
-/// most of them. With the kernel's default slack of 50 µs they come 60 to 100 µs late.
+/// The last part of a `hybrid` wait, in nanoseconds, which is a busy loop. The sleep before it ends
+/// that much earlier, which compensates its lateness in most cases: 60 to 100 µs with the kernel's
+/// default slack of 50 µs.
 const MARGIN_NS: u64 = 120_000;
 
 pub(crate) const ALL: &[WaitEntry] = &[
@@ -64,15 +64,15 @@ const fn computing<T: Method>(
     row
 }
 
-/// A margin that no wait is longer than.
+/// A margin, in nanoseconds, longer than any wait.
 const NEVER_SLEEP: u64 = u64::MAX;
 
-/// A sleep for all but the margin, then a loop of reads, which may offer the CPU to others in
-/// between (`sched_yield`).
+/// A sleep for all but the margin, then a loop that reads the clock; with `YIELDS` the loop also
+/// calls `sched_yield` between reads.
 struct Spinning<const MARGIN_NS: u64, const YIELDS: bool> {
     clock: Common,
     ns_per_tick: f64,
-    /// Where the last period ended.
+    /// The scheduled end of the last period.
     last: Ticks,
 }
 
@@ -123,7 +123,8 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Method for Spinning<MARGIN_NS, YI
         Ok(())
     }
 
-    /// The next period ends where it does, whether that has passed or not.
+    /// Waits for the end of the next period, counted from the scheduled end of the last one, even
+    /// if that time has already passed.
     fn tick(&mut self, period_ns: u64) {
         self.last = self.after(self.last, period_ns);
         self.until(self.last);

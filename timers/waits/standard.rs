@@ -1,3 +1,5 @@
+//! Sleep primitives of the standard library, and the entry that does not wait.
+
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Condvar, Mutex};
 use std::thread;
@@ -26,8 +28,8 @@ pub(crate) const ALL: &[WaitEntry] = &[
     ),
 ];
 
-/// The floor of the loop. It counts as blocking, so that all is done around it that is done around
-/// others.
+/// The entry that does not wait: the overhead of the measuring loop. It is declared as blocking, so
+/// that the loop takes the same readings as for other blocking methods.
 pub(crate) const FLOOR: WaitEntry = {
     let mut floor = row::<Nothing>(
         FLOOR_ID,
@@ -38,7 +40,7 @@ pub(crate) const FLOOR: WaitEntry = {
     floor
 };
 
-/// Methods that need nothing but a span.
+/// Defines methods without state: a type name, and an expression that waits for a `Duration`.
 macro_rules! spans {
     ($($(#[$doc:meta])* $name:ident, |$span:ident| $wait:expr;)*) => {$(
         $(#[$doc])*
@@ -61,13 +63,13 @@ pub(super) use spans;
 spans! {
     /// `std::thread::sleep`.
     Sleep, |span| thread::sleep(span);
-    /// `std::thread::park_timeout`, which is not ended before its time.
+    /// `std::thread::park_timeout`; no other thread unparks this thread.
     ParkTimeout, |span| thread::park_timeout(span);
     /// Does not wait.
     Nothing, |span| std::hint::black_box(span);
 }
 
-/// `std::sync::Condvar::wait_timeout` on a condition that never comes true.
+/// `std::sync::Condvar::wait_timeout` on a condition variable that is never notified.
 #[derive(Default)]
 struct CondvarWaitTimeout {
     never: Mutex<()>,
@@ -81,14 +83,14 @@ impl Method for CondvarWaitTimeout {
 
     fn wait(&mut self, nanoseconds: u64) {
         let span = Duration::from_nanos(nanoseconds);
-        // No other thread has the lock, so that it is not poisoned.
+        // No other thread locks the mutex, so it cannot be poisoned.
         if let Ok(guard) = self.never.lock() {
             let _ = self.condition.wait_timeout(guard, span);
         }
     }
 }
 
-/// `std::sync::mpsc::Receiver::recv_timeout`, to which nothing is sent.
+/// `std::sync::mpsc::Receiver::recv_timeout` on a channel on which nothing is sent.
 struct RecvTimeout((Sender<()>, Receiver<()>));
 
 impl Method for RecvTimeout {

@@ -1,10 +1,9 @@
-//! The timers of [tokio], where this was built with it.
+//! The timers of [tokio], available if built with the feature `tokio`.
 //!
-//! What ticks: a wheel that the runtime turns, by `epoll_wait` on Linux. At what granularity:
-//! requests are told in nanoseconds and kept in milliseconds, rounded up. Who may use them: any
-//! process. Caveats: the runtime here is that of one thread; what else its tasks do makes timers
-//! late. `interval` catches up with what it missed unless told otherwise
-//! (`MissedTickBehavior::Burst`).
+//! What ticks: a timer wheel of the runtime, driven by `epoll_wait` on Linux. At what granularity:
+//! requests are in nanoseconds and rounded up to milliseconds. Who may use them: any process.
+//! Caveats: the runtime used here has one thread; other tasks of a runtime would delay its timers.
+//! `interval` by default fires missed ticks immediately (`MissedTickBehavior::Burst`).
 //!
 //! [tokio]: https://docs.rs/tokio/latest/tokio/time/
 
@@ -51,7 +50,7 @@ mod this_build {
     use crate::subject::Answer;
     use crate::waits::method::Method;
 
-    /// A runtime of one thread, and the interval that is under way.
+    /// A single-threaded runtime, and the interval if one is running.
     pub(super) struct Tokio {
         runtime: Runtime,
         interval: Option<Interval>,
@@ -72,7 +71,7 @@ mod this_build {
                 .block_on(async { sleep(Duration::from_nanos(nanoseconds)).await });
         }
 
-        /// It is armed when it is polled, and cancelled when it is dropped.
+        /// Arms the timer by polling the sleep once, cancels the timer by dropping the sleep.
         fn arm_and_cancel(&mut self, nanoseconds: u64) {
             self.runtime.block_on(async {
                 let mut ahead = pin!(sleep(Duration::from_nanos(nanoseconds)));

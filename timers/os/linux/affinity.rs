@@ -7,19 +7,19 @@ use std::{fs, io};
 use super::process;
 use crate::os::AffinityError;
 
-/// For as many CPUs a Linux can be built (CONFIG_NR_CPUS).
+/// The maximum number of CPUs that Linux can be built for (CONFIG_NR_CPUS).
 pub const MOST_CPUS: u32 = 8192;
 const WORD_BITS: usize = libc::c_ulong::BITS as usize;
 
-/// A set of CPUs as the kernel takes it: an array of unsigned longs, not glibc's `cpu_set_t` of
-/// 1024 bits. The kernel refuses a mask shorter than its own, and takes a longer one.
+/// A set of CPUs in the kernel's format: an array of unsigned longs, not glibc's `cpu_set_t` of
+/// 1024 bits. The kernel rejects a mask shorter than its own and accepts a longer mask.
 type Mask = [libc::c_ulong; MOST_CPUS as usize / WORD_BITS];
 const NONE: Mask = [0; MOST_CPUS as usize / WORD_BITS];
 
 /// The CPUs the calling thread may run on, in ascending order.
 pub fn allowed() -> Result<Vec<u32>, AffinityError> {
     let mut mask = NONE;
-    // SAFETY: the kernel writes at most the number of bytes that it is given.
+    // SAFETY: the kernel writes at most as many bytes as the given size, which is that of the mask.
     let status = unsafe { libc::sched_getaffinity(0, size_of::<Mask>(), (&raw mut mask).cast()) };
     if status < 0 {
         return Err(AffinityError::System {
@@ -31,7 +31,7 @@ pub fn allowed() -> Result<Vec<u32>, AffinityError> {
     Ok((0..MOST_CPUS).filter(holds).collect())
 }
 
-/// Has a thread of this user run on these CPUs only; `None` is the calling one.
+/// Restricts a thread of this user to the given CPUs; `None` means the calling thread.
 pub fn allow(thread: Option<u32>, cpus: &[u32]) -> io::Result<()> {
     let thread = libc::pid_t::try_from(thread.unwrap_or(0));
     let thread = thread.map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
@@ -39,20 +39,20 @@ pub fn allow(thread: Option<u32>, cpus: &[u32]) -> io::Result<()> {
     for &cpu in cpus.iter().filter(|&&cpu| cpu < MOST_CPUS) {
         mask[cpu as usize / WORD_BITS] |= 1 << (cpu as usize % WORD_BITS);
     }
-    // SAFETY: the kernel reads the number of bytes that it is given.
+    // SAFETY: the kernel reads at most as many bytes as the given size, which is that of the mask.
     match unsafe { libc::sched_setaffinity(thread, size_of::<Mask>(), (&raw const mask).cast()) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// The CPU the calling thread is on at this moment.
+/// The CPU that the calling thread currently runs on.
 pub fn current() -> Option<u32> {
-    // SAFETY: no arguments, no preconditions.
+    // SAFETY: the call has no arguments and no preconditions.
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// The threads of a process; `None` where that is not shown.
+/// The thread ids of a process; `None` if unreadable.
 pub fn threads(process: u32) -> Option<Vec<u32>> {
     let threads = fs::read_dir(process::proc_folder(process)?.join("task")).ok()?;
     Some(
@@ -62,8 +62,8 @@ pub fn threads(process: u32) -> Option<Vec<u32>> {
     )
 }
 
-/// Why the calling thread, which may run on `allowed`, could not be bound to `cpu`. The kernel
-/// answers EINVAL to every CPU that cannot be had; sysfs tells which of the causes it is.
+/// The reason why the calling thread, which may run on `allowed`, could not be bound to `cpu`. The
+/// kernel returns EINVAL for every unavailable CPU; sysfs shows the cause.
 pub fn explain(cpu: u32, allowed: &[u32], source: io::Error) -> AffinityError {
     let folder = format!("/sys/devices/system/cpu/cpu{cpu}");
     if source.raw_os_error() != Some(libc::EINVAL) {

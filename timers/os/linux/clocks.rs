@@ -1,11 +1,10 @@
-//! The calls that read clocks, and whether they may be made.
+//! The calls that read clocks, and the permission to read the counter of the CPU, by its
+//! instruction or through the vDSO.
 //!
-//! Whether this process may read the counter of the CPU, by the instruction or through the vDSO.
-//!
-//! Who may not dies of each look at a clock of the system, the standard library's own included: a
-//! timeout, a temporary file. So this program takes the permission back for itself, as any process
-//! may, remembers that it had none, and lists what needs it as not to be had. Source:
-//! `PR_SET_TSC(2const)`.
+//! A process without this permission is killed by SIGSEGV when it reads a system clock based on the
+//! counter; the standard library does so for timeouts and temporary files. Therefore this program
+//! restores the permission for itself, which any process may do, remembers that it was missing, and
+//! lists the clocks that need it as unavailable. Source: `PR_SET_TSC(2const)`.
 
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
@@ -22,14 +21,14 @@ use crate::Unavailable;
 use crate::os::posix::Route;
 pub use crate::os::unix::time;
 
-/// The function of libc, hence the vDSO where there is one.
+/// Reads clocks by the libc function, which uses the vDSO if there is one.
 pub struct Libc;
 
 impl Route for Libc {
     fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
         match clock {
-            // Of these the vDSO only copies what the timer interrupt left; or it makes the system
-            // call.
+            // For these clocks the vDSO does not read the counter: it copies the time of the last
+            // timer interrupt, or makes the system call.
             CLOCK_MONOTONIC_COARSE
             | CLOCK_REALTIME_COARSE
             | CLOCK_PROCESS_CPUTIME_ID
@@ -39,8 +38,8 @@ impl Route for Libc {
     }
 }
 
-/// The system call past the vDSO. By the instruction itself rather than by libc's `syscall()`,
-/// whose shuffling of seven registers and setting of `errno` would be measured along.
+/// Reads clocks by the system call, without the vDSO. Uses the instruction instead of libc's
+/// `syscall()`, which moves seven registers and sets `errno` and thereby adds to the measured cost.
 pub struct Kernel;
 
 impl Route for Kernel {
@@ -102,8 +101,8 @@ impl Route for Kernel {
         clock_then_status
     }
 
-    /// Where the instruction differs from one processor to the next (32-bit x86), or its registers
-    /// are taken (Arm in Thumb).
+    /// Fallback if the instruction differs between processors (32-bit x86) or its registers are
+    /// reserved (Arm in Thumb mode).
     #[cfg(not(any(
         target_arch = "x86_64",
         target_arch = "aarch64",
@@ -111,7 +110,7 @@ impl Route for Kernel {
     )))]
     #[inline(always)]
     fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
-        // SAFETY: the pointer is valid for a timespec.
+        // SAFETY: the pointer is valid for one timespec.
         let status = unsafe { libc::syscall(libc::SYS_clock_gettime, clock, time.as_mut_ptr()) };
         if status == 0 {
             0
@@ -134,7 +133,7 @@ impl Route for Kernel {
     }
 }
 
-/// A call that the system refused, in its own words.
+/// Describes a failed call by the system's error message, with a remedy if one is known.
 pub fn refused(call: &str, error: &io::Error) -> Unavailable {
     let why = Unavailable::because(format!("{call}: {error}"));
     match error.raw_os_error() {
@@ -146,27 +145,28 @@ pub fn refused(call: &str, error: &io::Error) -> Unavailable {
     }
 }
 
-/// The cheapest system call there is: it looks at one word.
+/// Makes the cheapest system call, getppid, which reads one word.
 #[inline(always)]
 pub fn cheapest_call() -> u64 {
-    // SAFETY: no arguments, no preconditions.
+    // SAFETY: the call has no arguments and no preconditions.
     unsafe { libc::syscall(libc::SYS_getppid) as u64 }
 }
 
-/// What tells those that this program starts that they would have none. A user has no use for it.
+/// The environment variable that informs child processes of this program that the permission was
+/// missing. Internal: users do not set it.
 const REFUSED: &str = "TIMERMETER_COUNTER_REFUSED";
 
-/// Takes back the permission to read the counter, where the parent process took it. To be called
-/// first, before there is any other thread.
+/// Restores the permission to read the counter if the parent process removed it. Must be called
+/// before any other thread is started.
 pub fn regain_counter() {
     if is_permitted() {
         return;
     }
-    // SAFETY: this call takes plain integers and concerns the calling thread, from which all others
-    // come.
+    // SAFETY: the call takes integers only. It affects the calling thread; threads started later
+    // inherit the setting.
     let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
     if status == 0 {
-        // SAFETY: by the promise of the caller no other thread reads the environment meanwhile.
+        // SAFETY: the caller ensures that no other thread exists, so none reads the environment.
         unsafe { env::set_var(REFUSED, "1") };
     }
 }
@@ -175,13 +175,13 @@ fn is_permitted() -> bool {
     let mut mode: c_int = 0;
     // SAFETY: PR_GET_TSC writes one int through its second argument.
     let status = unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
-    // A kernel that does not know the question (some emulations of Linux, other processors) has not
-    // forbidden anything either.
+    // A kernel without PR_GET_TSC (some emulations of Linux, other processors) cannot have
+    // forbidden the instruction.
     status != 0 || mode != libc::PR_TSC_SIGSEGV
 }
 
-/// Whether programs that are started as this one may read the counter of the CPU: the TSC, CNTVCT
-/// of 64-bit Arm since Linux 6.12.
+/// Checks that programs started in the same way as this one may read the counter of the CPU: the
+/// TSC of x86, or CNTVCT of 64-bit Arm since Linux 6.12.
 pub fn tsc_permitted() -> Result<(), Unavailable> {
     static WAS_REFUSED: OnceLock<bool> = OnceLock::new();
     if !*WAS_REFUSED.get_or_init(|| env::var_os(REFUSED).is_some()) && is_permitted() {
@@ -193,8 +193,8 @@ pub fn tsc_permitted() -> Result<(), Unavailable> {
     .remedy("undo it with prctl(PR_SET_TSC, PR_TSC_ENABLE) in the program that set it; children inherit it"))
 }
 
-/// Whether the vDSO can read the time: it does so with the counter of the CPU where that, or what a
-/// hypervisor builds on it, is the clock source, and then faults wherever the instruction does.
+/// Checks that the vDSO can read the time. If the clock source is the counter of the CPU, or a
+/// hypervisor clock based on it, the vDSO executes the same instruction and faults likewise.
 pub fn vdso_permitted() -> Result<(), Unavailable> {
     let Err(why) = tsc_permitted() else {
         return Ok(());

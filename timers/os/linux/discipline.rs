@@ -1,8 +1,8 @@
-//! What steers the kernel's clocks: how NTP trims their rate, and how often the timer interrupt
-//! moves the coarse ones.
+//! The discipline of the kernel's clocks: the rate correction by NTP, and the tick that updates the
+//! coarse clocks.
 //!
-//! What ticks: nothing here; these are declarations of the kernel about its own timekeeping, read
-//! and never changed. Who may read them: any process, unless a seccomp filter forbids the call.
+//! What ticks: nothing; this module only reads declarations of the kernel about its timekeeping.
+//! Who may read them: any process, unless a seccomp filter forbids the call.
 //! Sources: [adjtimex(2)], [clock_getres(2)].
 //!
 //! [adjtimex(2)]: https://man7.org/linux/man-pages/man2/adjtimex.2.html
@@ -15,13 +15,13 @@ use crate::Timer;
 use crate::os::posix::{MonotonicCoarse, wide};
 use crate::os::{Discipline, Trim};
 
-/// Where the tick is declared.
+/// The call that declares the tick.
 pub const DECLARED_TICK: &str = "clock_getres(CLOCK_MONOTONIC_COARSE)";
 
-/// How the kernel steers its clocks at this moment. Nothing is changed by asking.
+/// The current state of the kernel's clock discipline. Reading it changes nothing.
 ///
 /// # Errors
-/// When the system does not tell: a seccomp filter may forbid even asking.
+/// When adjtimex fails: a seccomp filter may forbid even reading.
 pub fn discipline() -> io::Result<Discipline> {
     let state = adjtimex(0)?;
     // Without STA_NANO, offsets are in microseconds.
@@ -42,10 +42,10 @@ pub fn discipline() -> io::Result<Discipline> {
     })
 }
 
-/// How the kernel trims its clocks at this moment, by one call.
+/// The current rate correction of the kernel's clocks, read by one call.
 ///
 /// # Errors
-/// As [`discipline`].
+/// When adjtimex fails, as for [`discipline`].
 pub fn trim() -> io::Result<Trim> {
     adjtimex(0).map(|state| trim_of(&state))
 }
@@ -58,25 +58,25 @@ fn trim_of(state: &libc::timex) -> Trim {
     }
 }
 
-/// The time between two ticks of the kernel, which is what it declares as the resolution of its
-/// coarse clocks.
+/// The time between two kernel ticks in nanoseconds: the declared resolution of the coarse clocks.
 ///
 /// # Errors
-/// When there is no such clock.
+/// When the system has no coarse clock.
 pub fn declared_tick_ns() -> io::Result<i64> {
     let tick = MonotonicCoarse::declared_resolution().map(|ns| ns as i64);
     tick.ok_or_else(io::Error::last_os_error)
 }
 
-/// `modes` has to be one that only reads: 0 or ADJ_OFFSET_SS_READ, which need no privilege.
+/// Calls adjtimex(2). `modes` must be 0 or ADJ_OFFSET_SS_READ, which only read and need no
+/// privilege.
 fn adjtimex(modes: libc::c_uint) -> io::Result<libc::timex> {
-    // SAFETY: a timex is integers only, so all zeros are one.
+    // SAFETY: a timex consists of integers; all-zero bytes are a valid value.
     let mut state: libc::timex = unsafe { MaybeUninit::zeroed().assume_init() };
     state.modes = modes;
-    // SAFETY: the pointer is valid for a timex.
+    // SAFETY: the pointer is valid for one timex.
     match unsafe { libc::adjtimex(&raw mut state) } {
         -1 => Err(io::Error::last_os_error()),
-        // Others tell of leap seconds and of being unsynchronised, which the status does as well.
+        // Other results report leap seconds and lost synchronisation, as the status does.
         _ => Ok(state),
     }
 }

@@ -1,14 +1,14 @@
-//! Emulators that carry out a program of another processor in place of this one, with the kernel of
-//! this machine beneath it.
+//! Detects user-mode emulators, which run a program for another processor on the kernel of this
+//! machine.
 //!
-//! An emulator tells a program that it was started directly: it answers for `/proc/self`. By the
-//! number of the thread the kernel itself answers, with what it really started.
+//! An emulator intercepts `/proc/self`, so that the program appears to be started directly. The
+//! path with the thread id is not intercepted: there the kernel shows what was really started.
 
 use std::ffi::OsString;
 use std::fs;
 
-/// The emulator that carries out this program, as people call it; `None` where the processor does
-/// so itself, or nothing shows.
+/// The common name of the emulator that runs this program; `None` if the processor runs it, or the
+/// emulator cannot be detected.
 #[must_use]
 pub fn emulator() -> Option<String> {
     let real = fs::read_link(thread_file("exe")).ok()?;
@@ -22,9 +22,8 @@ pub fn emulator() -> Option<String> {
     (real != claimed).then_some(known)
 }
 
-/// The words that an emulator was started with before the name of this program: what starts it once
-/// more, as the kernel cannot. None without an emulator, and where the kernel knows it
-/// (binfmt_misc).
+/// The command-line words of the emulator before the name of this program, needed to start this
+/// program again. Empty without an emulator, and if the kernel starts the emulator (binfmt_misc).
 #[must_use]
 pub fn runner() -> Vec<OsString> {
     use std::os::unix::ffi::OsStringExt;
@@ -37,9 +36,10 @@ pub fn runner() -> Vec<OsString> {
         .split(|&byte| byte == 0)
         .map(|word| OsString::from_vec(word.to_vec()))
         .collect();
-    // Each ends with a zero; behind the emulator's own words stand those that this program sees.
+    // Each word ends with a NUL byte. The emulator's words come first, then the arguments that this
+    // program sees.
     words.truncate(words.len().saturating_sub(1 + std::env::args_os().count()));
-    // It may have been found by a search that another process does not make, or elsewhere.
+    // Use the absolute path: the first word may be relative, or found by a search of PATH.
     if let (Some(first), Ok(emulator)) = (words.first_mut(), fs::read_link(thread_file("exe"))) {
         *first = emulator.into();
     }
@@ -55,7 +55,7 @@ fn thread_file(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    /// Runs of tests by an emulator say so.
+    /// Test runs under an emulator set TIMERMETER_TESTS_EMULATOR to its name.
     #[test]
     fn finds_emulator_of_tests() {
         assert_eq!(

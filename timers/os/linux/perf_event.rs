@@ -17,7 +17,7 @@ use crate::{Unavailable, work};
 
 pub use page::{Page, counter_scale};
 
-/// The kind and the number of an event.
+/// Perf events, as pairs of type and config.
 const CYCLES: (u32, u32) = (PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 const TASK_CLOCK: (u32, u32) = (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 
@@ -25,13 +25,14 @@ const TASK_CLOCK: (u32, u32) = (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 pub struct Event(File);
 
 impl Event {
-    /// Cycles of the core, or the time that the thread ran: an event that was found to count.
+    /// Opens an event that counts core cycles or the run time of the thread, and checks that it
+    /// counts.
     pub fn counting(cycles: bool) -> Result<Self, Unavailable> {
         let event = Self::open(if cycles { CYCLES } else { TASK_CLOCK })?;
         event.moves().map(|()| event)
     }
 
-    /// With the kernel's cycles where that is permitted, in user mode only where it is not.
+    /// Opens an event that counts in kernel and user mode if permitted, else in user mode only.
     fn open((kind, config): (u32, u32)) -> Result<Self, Unavailable> {
         let mut attributes = perf_event_attr {
             type_: kind,
@@ -54,14 +55,14 @@ impl Event {
             .map_err(|error| refused(&error))
     }
 
-    /// For the calling thread, wherever it is.
+    /// Opens an event for the calling thread, on any CPU.
     #[allow(
         clippy::useless_conversion,
         reason = "flags are a long, of 32 bits or 64"
     )]
     fn with(attributes: &mut perf_event_attr) -> io::Result<Self> {
-        // SAFETY: the attributes are initialised and say their size; they ask for a plain count,
-        // which touches no memory of ours. Group -1 is none.
+        // SAFETY: the attributes are initialised and contain their size; they request a plain
+        // count, for which the kernel writes no memory of this process. Group -1 means none.
         let descriptor = unsafe {
             perf_event_open_sys::perf_event_open(attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC.into())
         };
@@ -72,8 +73,8 @@ impl Event {
         Ok(Self(unsafe { File::from_raw_fd(descriptor) }))
     }
 
-    /// Some hypervisors let a counter be opened that then stands still, and a pinned event that
-    /// found no counter reads as end of file.
+    /// Checks that the count increases: under some hypervisors it never does, and a pinned event
+    /// without a hardware counter reads as end of file.
     fn moves(&self) -> Result<(), Unavailable> {
         let count = || -> io::Result<u64> {
             let mut bytes = [0; 8];
@@ -97,14 +98,13 @@ impl Event {
         }
     }
 
-    /// Its count, by `read(2)`.
+    /// Reads the count by `read(2)`.
     #[inline(always)]
     pub fn read(&self) -> u64 {
-        // Set to zero, unlike the readings of the clocks: this call can come back short, with end
-        // of file.
+        // Initialised, unlike the readings of clocks, because this call may return end of file.
         let mut count = 0_u64;
-        // SAFETY: the descriptor is open as long as `self` lives, and the pointer is valid for
-        // eight bytes. Not by `Read`, whose result would be examined in the timed region.
+        // SAFETY: the descriptor is open as long as `self` lives, and the pointer is valid for 8
+        // bytes. Not by `Read`, which would check the result in the timed region.
         unsafe {
             libc::read(
                 self.0.as_raw_fd(),
@@ -116,7 +116,7 @@ impl Event {
     }
 }
 
-/// The refusal in the system's words, with what it means for this call.
+/// Describes a failed `perf_event_open`: the system's message, the likely cause and a remedy.
 fn refused(error: &io::Error) -> Unavailable {
     let why = format!("perf_event_open: {error}");
     match error.raw_os_error() {

@@ -14,10 +14,10 @@ use crate::{Unavailable, arch};
 const LENGTH: usize = 4096;
 const PERMISSION: &str = "/sys/bus/event_source/devices/cpu/rdpmc";
 
-/// The page in which the kernel says where the counter of an event stands; unmapped when dropped.
+/// The mapped page in which the kernel publishes the state of an event; unmapped when dropped.
 pub struct Page {
     page: *const perf_event_mmap_page,
-    /// The event lives as long as its descriptor.
+    /// The open event, kept because closing its descriptor would end the event.
     event: Event,
 }
 
@@ -84,8 +84,8 @@ impl Page {
         Ok(())
     }
 
-    /// The recipe of perf_event_open(2): the kernel raises `lock` before and after it changes the
-    /// rest.
+    /// Reads the count by the sequence given in perf_event_open(2): the kernel increments `lock`
+    /// before and after it changes the other fields.
     #[inline(always)]
     pub fn read(&self) -> u64 {
         let page = self.page;
@@ -104,7 +104,7 @@ impl Page {
                     ptr::read_volatile(&raw const (*page).pmc_width),
                 )
             };
-            // At index 0 the event is on no counter, and the instruction would fault.
+            // Index 0 means that the event has no hardware counter; the instruction would fault.
             let counted = if index == 0 {
                 0
             } else {
@@ -127,8 +127,8 @@ impl Drop for Page {
     }
 }
 
-/// Nanoseconds in a tick by which the kernel converts the counter that programs read bare into its
-/// own time (perf_event_open(2), `time_mult` and `time_shift`). `None` where it does not show that.
+/// The nanoseconds per tick with which the kernel converts the CPU counter to its own time
+/// (perf_event_open(2), `time_mult` and `time_shift`); `None` if not published.
 pub fn counter_scale() -> Option<f64> {
     let page = Page::map(Event::open(TASK_CLOCK).ok()?).ok()?;
     // SAFETY: the mapping is longer than the structure, and every pattern of bits is a valid one of
@@ -140,7 +140,7 @@ pub fn counter_scale() -> Option<f64> {
     known.then(|| f64::from(page.time_mult) / 2.0_f64.powi(page.time_shift.into()))
 }
 
-/// Counters are narrower than 64 bits, and the kernel's offset is made for their signed value.
+/// Sign-extends a counter of `width` bits to 64 bits; the kernel's offset assumes a signed value.
 #[inline(always)]
 fn sign_extended(counter: u64, width: u16) -> i64 {
     let unused = 64_u32.wrapping_sub(width.into());
