@@ -1,20 +1,20 @@
-//! How figures are written for people: four significant digits and a unit that fits. JSON and CSV
-//! do not come here, they keep every digit.
+//! Formats numbers for people: four significant digits and a suitable unit. JSON and CSV do not use
+//! this module, because they keep every digit.
 
 use crate::model::{Interval, ResolutionKind, TimerRow};
 
-/// What stands where nothing was determined.
+/// The text for an unknown value.
 pub const NOTHING: &str = "–";
 
 const TIMES: [(f64, &str); 4] = [(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")];
 const COUNTS: [(f64, &str); 4] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
 const RATES: [(f64, &str); 4] = [(1.0, " Hz"), (1e3, " kHz"), (1e6, " MHz"), (1e9, " GHz")];
 
-/// `value` with `digits` significant digits, without an exponent; digits before the point are never
-/// dropped.
+/// Formats `value` with `digits` significant digits, without an exponent; digits before the decimal
+/// point are never dropped.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
-        // Zero has no sign that a reader should see.
+        // Zero is printed without a sign.
         return format!("{}", value + 0.0);
     }
     let decimals = |value: f64| {
@@ -51,12 +51,12 @@ fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
     }
 }
 
-/// A time given in nanoseconds, as in `10.01 ns`, `4.000 ms`.
+/// Formats a time in nanoseconds, as in `10.01 ns`, `4.000 ms`.
 pub fn time(ns: Option<f64>) -> String {
     scaled(ns, &TIMES)
 }
 
-/// A number of cycles or ticks, as in `27.93`, `4800`, `11.17M`.
+/// Formats a number of cycles or ticks, as in `27.93`, `4800`, `11.17M`.
 pub fn count(number: Option<f64>) -> String {
     match number {
         Some(number) if (1000.0..9999.5).contains(&number) => format!("{number:.0}"),
@@ -64,7 +64,7 @@ pub fn count(number: Option<f64>) -> String {
     }
 }
 
-/// The same without zeros behind the point that say nothing, as on an axis: `10k`, `20 µs`.
+/// Removes trailing zeros after the decimal point, as for an axis: `10k`, `20 µs`.
 pub fn trimmed(figure: &str) -> String {
     let (digits, unit) = figure.split_at(figure.find([' ', 'k', 'M', 'G']).unwrap_or(figure.len()));
     let digits = if digits.contains('.') {
@@ -75,25 +75,26 @@ pub fn trimmed(figure: &str) -> String {
     digits.to_owned() + unit
 }
 
-/// From one time to another, in nanoseconds, as in `0.1–4.0 ns`: a tenth is what runs repeat to.
+/// Formats a range of times in nanoseconds, as in `0.1–4.0 ns`, to a tenth, the repeatability of
+/// runs.
 pub fn range_ns(range: [f64; 2]) -> String {
     let decimals = usize::from(range.iter().all(|ns| ns.abs() < 99.95));
-    // No minus before a zero.
+    // A zero has no minus sign.
     let [low, high] = range.map(|ns| if ns.abs() < 0.05 { 0.0 } else { ns });
     format!("{low:.decimals$}–{high:.decimals$} ns")
 }
 
-/// A time given in nanoseconds without zeros that say nothing: `1 ms`.
+/// Formats a time in nanoseconds without trailing zeros: `1 ms`.
 pub fn short_time(ns: f64) -> String {
     trimmed(&time(Some(ns)))
 }
 
-/// A frequency given in hertz, as in `2.596 GHz`.
+/// Formats a frequency in hertz, as in `2.596 GHz`.
 pub fn rate(hz: Option<f64>) -> String {
     scaled(hz, &RATES)
 }
 
-/// The resolution of a timer as time; a bound says so: `≤ 4.000 ms`.
+/// Formats the resolution of a timer as a time; an upper limit has a sign: `≤ 4.000 ms`.
 pub fn resolution(row: &TimerRow) -> String {
     let ns = row.resolution_ns.map(|ns| ns.value);
     let kind = row.resolution.map(|resolution| resolution.kind);
@@ -103,22 +104,22 @@ pub fn resolution(row: &TimerRow) -> String {
     }
 }
 
-/// A share in [0, 1], three decimals.
+/// Formats a share in [0, 1] with three decimals.
 pub fn share(share: Option<f64>) -> String {
     share
         .filter(|share| share.is_finite())
         .map_or_else(|| NOTHING.to_owned(), |share| format!("{share:.3}"))
 }
 
-/// Quality in percent, two decimals, without the sign.
+/// Formats Quality in percent with two decimals, without the percent sign.
 pub fn percent(quality: Option<f64>) -> String {
     quality
         .filter(|q| q.is_finite())
         .map_or_else(|| NOTHING.to_owned(), |q| format!("{:.2}", q * 100.0))
 }
 
-/// The sides of the interval of Quality, below and above, in hundredths of a percentage point,
-/// rounded up, so that the interval that is printed holds the one that was found.
+/// The distances from Quality to the ends of its interval, in hundredths of a percentage point,
+/// rounded up, so that the printed interval includes the computed one.
 fn sides(quality: Interval) -> Option<[f64; 2]> {
     let up = |side: f64| (side * 1e4 - 1e-6).max(0.0).ceil();
     let (value, (low, high)) = (quality.value, quality.ends()?);
@@ -127,21 +128,21 @@ fn sides(quality: Interval) -> Option<[f64; 2]> {
         .then(|| [up(value - low), up(high - value)])
 }
 
-/// The interval of Quality as text, in points, as in `±0.05`. Where that would leave 0 to 100 %, the ends: `0–57`,
-/// `99.90–100.00`. Empty when there is none.
+/// Formats the interval of Quality in points, as in `±0.05`. If this would exceed 0 to 100 %,
+/// formats the ends: `0–57`, `99.90–100.00`. Empty if there is no interval.
 pub fn plus_minus(quality: Interval) -> String {
     let Some([below, above]) = sides(quality) else {
         return String::new();
     };
     let quality = quality.value;
-    // As it is printed, with two decimals.
+    // The printed value, with two decimals.
     let shown = (quality * 1e4).round();
     let [below, above] = [below.min(shown), above.min(1e4 - shown)];
     let half = below.max(above);
     if half <= shown.min(1e4 - shown) {
         return format!("±{:.2}", half / 100.0);
     }
-    // Whole numbers tell enough of what is wider than ten of them.
+    // Integers are sufficient if the interval is wider than ten points.
     let (unit, decimals) = if below + above < 1e3 {
         (1.0, 2)
     } else {

@@ -1,5 +1,6 @@
-//! Quality of a timer by its profile, with its interval: what processes differ by, what no process
-//! can tell of cost and spread, and what resolution and frequency are known to.
+//! Computes the Quality of a timer from its profile, with an interval from the variation between
+//! processes, systematic uncertainties of cost and spread, and the uncertainties of resolution and
+//! frequency.
 
 use crate::cost::Following;
 use crate::distribution::shape::LawKind;
@@ -10,8 +11,8 @@ use crate::statistics::over_processes;
 use crate::trace::{Run, Trace, WaitTrace};
 use crate::waits;
 
-/// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without resolution, cost
-/// or spread.
+/// Computes Quality in [0, 1]. `frequency`, in hertz, converts time to cycles. `None` without
+/// resolution, cost or spread.
 pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
     let (resolution, cost, spread) = (profile.resolution_ns()?, profile.cost?, profile.spread?);
     let here =
@@ -22,7 +23,7 @@ pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
         .instead
         .iter()
         .filter_map(|&(cost, spread)| here(cost, spread));
-    // What follows the core takes as many cycles at any frequency.
+    // A cost that follows the core is the same number of cycles at any frequency.
     let cost_at = |hertz: f64| match profile.following {
         Following::Device => cost.value,
         Following::Core | Following::Unknown => cost.value * frequency.value / hertz,
@@ -56,8 +57,8 @@ pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
     Some(interval.widened(&instead).or_around(&laws).within(0.0, 1.0))
 }
 
-/// What was found out of a timer that waits, Formula (1) for each length included. `hertz` turns
-/// time into cycles.
+/// Computes all results for a sleep primitive, including Formula (1) for each length. `hertz`
+/// converts time to cycles.
 pub fn of_waits(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let mut figures = waits::figures(trace, hertz);
     let of = |row: &Lateness| {
@@ -74,21 +75,22 @@ pub fn of_waits(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     figures
 }
 
-/// What has to be known of a timer to see how far its processes agree, while further ones come in.
+/// The state needed to assess the agreement between processes while further processes are added.
 #[derive(Clone, Debug)]
 pub struct Sketch {
     /// Cost and spread of each process.
     processes: Vec<(f64, f64)>,
     kind: LawKind,
-    /// In ticks, where it is known.
+    /// The step in ticks, if known.
     step: Option<f64>,
-    /// The step in nanoseconds, or its bound.
+    /// The step in nanoseconds, or its upper limit.
     resolution_ns: f64,
     hertz: f64,
 }
 
 impl Sketch {
-    /// Of a trace with some processes. `None` where they tell too little.
+    /// Creates the state from a trace with some processes. `None` if there are too few
+    /// observations.
     pub fn from_trace(trace: &Trace, hertz: f64) -> Option<Self> {
         let profile = profile(trace);
         let (step, kind, resolution_ns) =
@@ -115,22 +117,22 @@ impl Sketch {
         })
     }
 
-    /// Adds what one more process saw; it is the only one of `trace`.
+    /// Adds the only process of `trace`.
     pub fn add(&mut self, trace: &Trace) {
         self.processes
             .extend(one_more(trace, self.kind, self.step, self.resolution_ns));
     }
 
-    /// Half the width of that part of the interval of Quality which more processes make narrower.
-    /// Infinite where one process is all there is.
+    /// The half-width of the part of the interval of Quality that more processes reduce. Infinite
+    /// for a single process.
     pub fn scatter(&self) -> f64 {
         let interval = over_processes(each(&self.processes, self.resolution_ns, self.hertz));
         interval.map_or(f64::INFINITY, half)
     }
 }
 
-/// Half the width of that part of the interval of Quality which more processes make narrower.
-/// `None` where one process is all there is, or where there is no Quality.
+/// The half-width of the part of the interval of Quality that more processes reduce. `None` for a
+/// single process, or without Quality.
 pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
     let interval = over_processes(each(
         &profile.processes,
@@ -157,7 +159,8 @@ fn each(processes: &[(f64, f64)], resolution: f64, hertz: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Spreads that too few samples may have missed: of their interval what processes do not show.
+/// Alternative spreads, because too few samples may have missed rare values: the part of the
+/// interval that is not due to differences between processes.
 fn missed(profile: &Profile, spread: Interval) -> Vec<f64> {
     let spreads: Vec<f64> = profile.processes.iter().map(|pair| pair.1).collect();
     let Some(seen) = over_processes(&spreads).filter(Interval::is_bounded) else {

@@ -1,30 +1,29 @@
-//! Single invocations: who shows them, and what their distribution looks like in one process.
+//! Single invocations: the clock that measures them, and their distribution in one process.
 
 use crate::distribution::moments::{self, Moments};
 use crate::distribution::shape::Fits;
 use crate::rate;
 use crate::trace::{Run, Trace};
 
-/// Fewest successive readings from which a shape is taken.
-/// *Default*: moves no figure.
+/// The least number of successive readings for a distribution. *Default*: moves no figure.
 const FEWEST: usize = 100;
-/// The timer itself shows its invocations where its step is shorter than this part of that of the
-/// reference. *Default*: moves no figure; nearly equal steps gain nothing.
+/// The timer measures its own invocations if the ratio of its step to that of the reference is
+/// smaller. *Default*: moves no figure; nearly equal steps gain nothing.
 pub const FINER: f64 = 0.75;
 
-/// Who shows single invocations.
+/// The clock that measures single invocations.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    /// Whether it is the timer itself, by its successive readings.
+    /// Whether the timer measures itself by its successive readings.
     pub of_intervals: bool,
-    /// Nanoseconds in a tick of the timer that shows them.
+    /// Nanoseconds in a tick of the measuring clock.
     pub ns_per_tick: f64,
-    /// Its step, in its ticks.
+    /// The step of the measuring clock, in its ticks.
     pub step: f64,
 }
 
 impl View {
-    /// The reference shows the invocations.
+    /// The reference measures the invocations.
     pub fn by_reference(trace: &Trace) -> Self {
         let reference = &trace.reference;
         Self {
@@ -34,8 +33,8 @@ impl View {
         }
     }
 
-    /// The timer itself, where it moves in markedly finer steps than the reference; else the
-    /// reference. `step` is its resolution in its ticks, where known.
+    /// Selects the timer itself if its steps are clearly finer than those of the reference,
+    /// otherwise the reference. `step` is the resolution of the timer in its ticks, if known.
     pub fn best(trace: &Trace, step: Option<f64>) -> Self {
         Self::by_readings(trace, step).unwrap_or_else(|| Self::by_reference(trace))
     }
@@ -54,8 +53,8 @@ impl View {
         })
     }
 
-    /// Single invocations of a process, in ticks of the timer that shows them; with the bracket
-    /// where that is the reference.
+    /// Single invocations of a process, in ticks of the measuring clock; including the bracket if
+    /// it is the reference.
     pub fn samples(&self, run: &Run) -> Vec<i64> {
         if self.of_intervals {
             successive(&run.readings.values)
@@ -64,14 +63,14 @@ impl View {
         }
     }
 
-    /// What the invocations of a process may be taken for. `None` when nothing was observed.
+    /// Fits the distribution of the invocations of a process. `None` if nothing was observed.
     pub fn fits(&self, run: &Run, trace: &Trace) -> Option<Fits> {
         let moments = moments::of_calls(run, &trace.reference);
         let reference_ns = trace.reference.step * trace.reference.ns_per_tick;
         let from_batches = moments.scaled(reference_ns / (self.step * self.ns_per_tick));
         let fitted = match self.of_intervals {
-            // So fine a view needs no batches, whose calls may vary together, to know how much a
-            // call varies.
+            // With such a fine step, the variation of a call is known without batches, whose calls
+            // may vary together.
             true => Moments {
                 variance: (0.0, f64::INFINITY),
                 ..moments

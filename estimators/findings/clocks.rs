@@ -1,4 +1,4 @@
-//! Findings about a clock that was read: what its row of a report has to say besides figures.
+//! Findings about a clock that was measured, for its row of a report.
 
 use super::{Rule, Subject, count, ns, number, text, values};
 use crate::cost::edges;
@@ -7,13 +7,13 @@ use crate::model::{Counted, Cycles, Hertz, Interval, Outcome, Question, Unit, Va
 use crate::profile::{FEWEST, Profile};
 use crate::trace::{Reference, Trace};
 
-/// What a clock is judged by.
+/// The input of the rules about a clock.
 pub struct ClockCase<'a> {
-    /// What was observed.
+    /// The observations.
     pub trace: &'a Trace,
-    /// What follows from it.
+    /// The results.
     pub profile: &'a Profile,
-    /// The frequency that turns time into cycles.
+    /// The frequency that converts time to cycles.
     pub frequency: Option<Hertz>,
 }
 
@@ -24,7 +24,7 @@ impl Subject for Clocks {
     type Case<'a> = ClockCase<'a>;
 }
 
-/// In the order of reports.
+/// The rules in the order of reports.
 pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::new(
         "unit-finer-than-step",
@@ -100,7 +100,7 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         |case| {
             let runs = &case.trace.runs;
             let (calm, all) = (runs.iter().filter(|run| run.is_calm()).count(), runs.len());
-            // A core that cannot be observed has no calm runs either.
+            // Without observations of the core, no run counts as calm.
             (case.trace.shared == 0 && calm < FEWEST.min(all))
                 .then(|| values([("calm", count(calm)), ("all", count(all))]))
         },
@@ -160,7 +160,7 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     ),
 ];
 
-/// The code of figures that come from a shared core.
+/// The code for results from a shared core.
 pub const SHARED_CORE: &str = "shared-core";
 
 impl ClockCase<'_> {
@@ -170,8 +170,8 @@ impl ClockCase<'_> {
 }
 
 fn unsteady_cost(case: &ClockCase<'_>) -> Option<Values> {
-    /// An interval that is wider than this share of the cost, or than half a nanosecond, is
-    /// reported.
+    /// The largest width of an interval that is not reported, as a share of the cost; the other
+    /// limit is 0.5 ns.
     const WIDE: f64 = 0.05;
     let cost = case.profile.cost.filter(Interval::is_bounded)?;
     let half = (cost.high - cost.low) / 2.0;
@@ -206,7 +206,7 @@ impl Subject for Verdicts {
     type Case<'a> = Self;
 }
 
-/// Verdicts that take the Quality away, before all other findings of a row.
+/// Verdicts that set the Quality to 0; they precede all other findings of a row.
 pub static DISQUALIFYING: &[Rule<Verdicts>] = &[
     Rule::new("not-monotonic", Problem, QUALITY_0, TAKE_NONE, |verdicts| {
         failed(verdicts, Question::Monotonic)
@@ -226,7 +226,8 @@ pub static DISQUALIFYING: &[Rule<Verdicts>] = &[
 const QUALITY_0: &str = "{evidence}, so its Quality is 0";
 const TAKE_NONE: &str = "take no durations with it";
 
-/// Verdicts that a user of the clock has to know, after all other findings of a row.
+/// Other failed verdicts that matter to users of the clock; they follow all other findings of a
+/// row.
 pub static FAILED: &[Rule<Verdicts>] = &[
     Rule::new(
         "counts-something-else",
@@ -266,15 +267,15 @@ fn failed(verdicts: &Verdicts, question: Question) -> Option<Values> {
     Some(values([("evidence", text(failed.finding))]))
 }
 
-/// How well the Quality of a row is known, against what was asked for.
+/// The precision of the Quality of a row, and the requested precision.
 pub struct PrecisionCase {
-    /// Half the width of its interval.
+    /// The half-width of its interval.
     pub half: f64,
-    /// The half-width that was asked for.
+    /// The requested half-width.
     pub precision: f64,
     /// Processes that measured.
     pub processes: u32,
-    /// The part of the half-width that more processes would make narrower.
+    /// The part of the half-width that more processes reduce.
     pub scatter: Option<f64>,
 }
 
@@ -282,7 +283,7 @@ impl Subject for PrecisionCase {
     type Case<'a> = Self;
 }
 
-/// The one finding about precision.
+/// The rule about precision.
 pub static PRECISION: &[Rule<PrecisionCase>] = &[Rule::new(
     "precision-not-reached",
     Note,

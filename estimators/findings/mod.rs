@@ -1,8 +1,8 @@
-//! All findings: code, severity, message and advice in tables, next to the rules that judge them.
+//! All findings: tables of code, severity, message and advice, next to the rules that apply them.
 //!
-//! A message and an advice are templates: `{name}` stands for the value of that name, `{name:short}`
-//! for the same without trailing zeros, and a part in `<…>` is left out where one of its values is
-//! missing. `docs/findings.md` is generated from the tables.
+//! Messages and advice are templates: `{name}` is replaced by the value of that name,
+//! `{name:short}` by the value without trailing zeros, and a part in `<…>` is omitted if one of its
+//! values is missing. `docs/findings.md` is generated from the tables.
 
 mod clocks;
 pub mod counter;
@@ -20,23 +20,23 @@ pub use waits::{WAITS, WaitCase, Waits};
 use crate::model::{Finding, Severity, Unit, Value, Values};
 use crate::numbers::{rate, short_time, significant, time, trimmed};
 
-/// How findings of one code, one severity and one reason are worded.
+/// The wording of findings with one code, one severity and one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wording {
     /// Stable name.
     pub code: &'static str,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// The value `reason` that a finding has to have; empty where it is one for all.
+    /// The required value of `reason`; empty if it applies to all reasons.
     pub reason: &'static str,
-    /// What was found and what follows from it.
+    /// The message: what was found and its consequences.
     pub message: &'static str,
-    /// What to do about it; empty where nothing has to be done.
+    /// The advice; empty if no action is required.
     pub advice: &'static str,
 }
 
 impl Wording {
-    /// The finding with these values.
+    /// Creates the finding with these values.
     pub fn with<const N: usize>(&self, values: [(&str, Value); N]) -> Finding {
         self.finding(self::values(values))
     }
@@ -50,14 +50,13 @@ impl Wording {
     }
 }
 
-/// What a table of rules is about.
+/// The subject of a table of rules.
 pub trait Subject: 'static {
-    /// What its rules judge by.
+    /// The input of its rules.
     type Case<'a>;
 }
 
-/// A finding that is judged by a case alone: its wording, and the condition, which gives the
-/// values.
+/// A rule: the wording of a finding and its condition, which returns the values of the finding.
 pub struct Rule<S: Subject> {
     wording: Wording,
     judge: for<'a> fn(&S::Case<'a>) -> Option<Values>,
@@ -82,13 +81,13 @@ impl<S: Subject> Rule<S> {
     }
 }
 
-/// All findings of a case, in the order of the table.
+/// Returns all findings of a case, in the order of the table.
 pub fn judged<S: Subject>(rules: &[Rule<S>], case: &S::Case<'_>) -> Vec<Finding> {
     let judged = |rule: &Rule<S>| Some(rule.wording.finding((rule.judge)(case)?));
     rules.iter().filter_map(judged).collect()
 }
 
-/// All wordings, table by table.
+/// Returns all wordings, table by table.
 pub fn wordings() -> impl Iterator<Item = &'static Wording> {
     wordings_in(CLOCKS)
         .chain(wordings_in(DISQUALIFYING))
@@ -106,8 +105,8 @@ fn wordings_in<S: Subject>(rules: &'static [Rule<S>]) -> impl Iterator<Item = &'
 }
 
 impl Finding {
-    /// What was found. A text that an older program wrote, and one without a known code, is the
-    /// value `message`.
+    /// Returns the message. If an older program wrote the text, or if the code is unknown, it is
+    /// the value `message`.
     pub fn message(&self) -> String {
         if let Some(Value::Text(text)) = self.values.get("message") {
             return text.clone();
@@ -124,7 +123,7 @@ impl Finding {
         }
     }
 
-    /// What to do about it; empty where nothing has to be done.
+    /// Returns the advice; empty if no action is required.
     pub fn advice(&self) -> String {
         if let Some(Value::Text(text)) = self.values.get("advice") {
             return text.clone();
@@ -153,7 +152,7 @@ pub fn values<const N: usize>(values: [(&str, Value); N]) -> Values {
         .collect()
 }
 
-/// A number; one that is not finite is text, as JSON has none.
+/// A number; a number that is not finite becomes text, because JSON cannot represent it.
 pub fn number(value: f64, unit: Unit) -> Value {
     if value.is_finite() {
         Value::Number { value, unit }
@@ -167,7 +166,7 @@ pub fn ns(value: f64) -> Value {
     number(value, Unit::Nanoseconds)
 }
 
-/// A number of things.
+/// A count.
 pub fn count(value: impl TryInto<u64>) -> Value {
     number(value.try_into().unwrap_or(u64::MAX) as f64, Unit::Count)
 }
@@ -177,7 +176,7 @@ pub fn text(value: impl Into<String>) -> Value {
     Value::Text(value.into())
 }
 
-/// The template with the values in it.
+/// Fills the values into the template.
 pub fn rendered(template: &str, values: &Values) -> String {
     let mut out = String::new();
     let mut rest = template;
@@ -193,8 +192,8 @@ pub fn rendered(template: &str, values: &Values) -> String {
     out + &filled(rest, values).unwrap_or_default()
 }
 
-/// The part of a template with its values; none where one of them is missing. A value in the style
-/// `hidden` has to be there and is not printed.
+/// Fills the values into a part of a template; `None` if one of them is missing. A value in the
+/// style `hidden` is required but not printed.
 fn filled(part: &str, values: &Values) -> Option<String> {
     let mut out = String::new();
     let mut rest = part;
@@ -211,7 +210,7 @@ fn filled(part: &str, values: &Values) -> Option<String> {
     Some(out + rest)
 }
 
-/// A value in the notation of its unit.
+/// Formats a value with its unit.
 fn written(value: &Value, style: &str) -> String {
     let (value, unit) = match value {
         Value::Text(text) => return text.clone(),

@@ -1,4 +1,4 @@
-//! Findings about a function that waits: what its row of a report has to say besides figures.
+//! Findings about a sleep primitive, for its row of a report.
 
 use super::{Rule, Subject, count, ns, number, text, values};
 use crate::model::Severity::Note;
@@ -6,27 +6,27 @@ use crate::model::{Granularity, Lateness, Unit, Values, WaitFigures};
 use crate::numbers::short_time;
 use crate::trace::WaitTrace;
 
-/// What a wait is judged by.
+/// The input of the rules about a sleep primitive.
 #[derive(Default)]
 pub struct WaitCase<'a> {
-    /// Why it was not asked any more, where a process failed.
+    /// The reason why it was abandoned, if a process failed.
     pub lost: Option<&'a str>,
-    /// Its figures.
+    /// The results.
     pub figures: Option<&'a WaitFigures>,
-    /// What was observed.
+    /// The observations.
     pub trace: Option<&'a WaitTrace>,
 }
 
-/// Rules about a function that waits.
+/// The rules about a sleep primitive.
 pub struct Waits;
 
 impl Subject for Waits {
     type Case<'a> = WaitCase<'a>;
 }
 
-/// In the order of reports.
+/// The rules in the order of reports.
 pub static WAITS: &[Rule<Waits>] = &[
-    // What was observed is kept, although a process failed.
+    // The observations are kept although a process failed.
     Rule::new(
         "ended-early",
         Note,
@@ -134,7 +134,7 @@ pub static WAITS: &[Rule<Waits>] = &[
     ),
 ];
 
-/// Clocks differ from each other by less.
+/// The largest usual rate difference between clocks, in ppm.
 const LARGE_PPM: f64 = 200.0;
 
 fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
@@ -163,14 +163,15 @@ fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
     ]))
 }
 
-/// Waits from this length on are late by how deeply the CPU sleeps, and not by what the thread
-/// does. *Judgement*: idle states are entered for less.
+/// The length from which lateness depends on the idle state of the CPU and not on the thread, in
+/// nanoseconds. *Judgement*: idle states are entered for less.
 const SLEEPS_NS: u64 = 1_000_000;
-/// How long a run has to watch for its intervals to hold what minutes differ by, in seconds:
-/// several of them. *Judgement*.
+/// The least duration of a run, in seconds, whose intervals include the variation between minutes:
+/// several minutes. *Judgement*.
 const MINUTES_S: f64 = 180.0;
 
-/// Waits in which a CPU may sleep, all made within so short a time that other minutes may differ.
+/// Detects waits with possible idle states that were all made within so short a time that other
+/// minutes may differ.
 fn one_moment(case: &WaitCase<'_>) -> Option<Values> {
     let trace = case.trace?;
     let waits = trace
@@ -182,7 +183,7 @@ fn one_moment(case: &WaitCase<'_>) -> Option<Values> {
         .map(|wait| wait.before);
     let (first, last) = (begun.clone().min()?, begun.max()?);
     let watched_s = last.wrapping_sub(first) as f64 * trace.reference.ns_per_tick * 1e-9;
-    // Processes that count from a beginning of their own say nothing about that.
+    // Processes with separate time origins do not show the duration of the run.
     (trace.blocks && (0.0..MINUTES_S).contains(&watched_s)).then(|| {
         values([
             ("length", ns(SLEEPS_NS as f64)),
@@ -199,7 +200,7 @@ mod tests {
     use crate::scoring;
     use crate::trace::{Reference, Wait, WaitRun};
 
-    /// Waits of 10 ms, `apart` seconds from one process to the next.
+    /// Waits of 10 ms; processes are `apart` seconds apart.
     fn waited(apart: i64) -> WaitTrace {
         let wait = |before: i64| Wait {
             request_ns: 10_000_000,

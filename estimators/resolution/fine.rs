@@ -1,4 +1,5 @@
-//! Counters that move in every tick or in every few: what the spectrum of their intervals says.
+//! Finds the step of counters that move in every tick or every few ticks, from the spectrum of
+//! their intervals.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,12 +11,12 @@ use super::{
 use crate::resolution::spectrum::{FoundLine, Spectrum};
 use crate::trace::Intervals;
 
-/// The step of a counter that shows neither a lattice nor jumps from zero. What all intervals are
-/// multiples of is no longer than a step may be: of a machine on which work and reads take whole
-/// multiples of a step, nothing else is known.
+/// Determines the step of a counter that shows neither a lattice nor jumps from zero. The greatest
+/// common divisor of all intervals is a lower limit of the result: on a machine on which work and
+/// reads take integer multiples of a step, nothing else is known.
 pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
-    /// A step is told as well as that, in ticks.
-    /// *Judgement*: steps of a few ticks are told to a hundredth and better.
+    /// The uncertainty of a step from the spectrum, in ticks. *Judgement*: steps of a few ticks are
+    /// told to a hundredth and better.
     const AS_WELL: f64 = 0.05;
     let common = common_measure(groups) as f64;
     match by_spectrum(groups, tight, context) {
@@ -28,7 +29,7 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     }
 }
 
-/// The largest number of ticks that all intervals are multiples of; 0 where none moved.
+/// The greatest common divisor of all intervals, in ticks; 0 if none moved.
 fn common_measure(groups: &[Intervals]) -> u64 {
     let deltas = groups.iter().flat_map(|group| &group.deltas);
     deltas.fold(0, |mut common, delta| {
@@ -41,14 +42,13 @@ fn common_measure(groups: &[Intervals]) -> u64 {
 }
 
 fn by_spectrum(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
-    /// The longest step that one tick may be told for, and where all intervals lie within a few
-    /// ticks. *Judgement*: a multiple is never told as one.
+    /// The longest possible step, in ticks, that may be reported as one tick, in general and if all
+    /// intervals lie within a few ticks. *Judgement*: a multiple is never told as one.
     const ONE: (f64, f64) = (1.5, 2.0);
-    /// A line that is not as tall may be that of the work of one process, whatever its frequency.
-    /// *Judgement*.
+    /// A lower line may be due to the work of one process, whatever its frequency. *Judgement*.
     const TALL: f64 = 0.5;
-    /// Nor does one process in three make one of this height, so that something else repeats.
-    /// *Computed*: one process of three makes a third of a line.
+    /// A line of this height cannot be due to one process in three, so the step is repeated in all
+    /// processes. *Computed*: one process of three makes a third of a line.
     const UNEXPLAINED: f64 = 0.4;
     let at_most = |bound: f64, reason: &'static str| Resolution::AtMost {
         bound,
@@ -58,7 +58,7 @@ fn by_spectrum(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     let spectrum = Spectrum::from_intervals(&random);
     let of_work =
         |frequency, step| is_of_work(frequency, context.work_unit) && !jumps(groups, step);
-    // Units of work that take another time in each process make lines anywhere, but small ones.
+    // Units of work whose duration varies between processes cause low lines at any frequency.
     let repeats = |frequency, step, height| {
         (height < TALL && !jumps(groups, step)) || of_work(frequency, step)
     };
@@ -101,14 +101,13 @@ fn by_spectrum(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
 
 const FEW_INTERVALS: &str = "its intervals do not tell steps of one tick from those of a few";
 
-/// Whether intervals repeat with this step all the time: units of work may take another time in
-/// each process, steps do not.
+/// Returns whether intervals repeat with this step throughout: the duration of a unit of work may
+/// differ between processes, a step does not.
 fn lasts(groups: &[Intervals], step: f64) -> bool {
-    /// Parts that intervals are looked at in, in the order in which they were taken.
-    /// *Judgement*.
+    /// The number of parts of the intervals, in the order of measurement. *Judgement*.
     const PARTS: usize = 4;
-    /// Deviations of chance that the parts may lie apart, and what lines are off by besides.
-    /// *Chance*: and as `UNEVEN`.
+    /// The largest difference between parts, in standard deviations of chance, and the additional
+    /// error of lines. *Chance*: and as `UNEVEN`.
     const APART: (f64, f64) = (4.0, 0.04);
     let random = groups.iter().filter(|group| group.deltas.len() < REPEATED);
     let turns: Vec<f64> = random
@@ -131,16 +130,13 @@ fn lasts(groups: &[Intervals], step: f64) -> bool {
     most - least <= APART.0 * (0.5 / part.max(1) as f64).sqrt() + APART.1
 }
 
-/// Whether durations that grow in whole units of work would make a line of this frequency
-/// themselves.
+/// Returns whether durations in integer units of work cause a line of this frequency.
 fn is_of_work(frequency: f64, work_unit: f64) -> bool {
-    /// Where a unit of work is a whole number of turns, to within this.
-    /// *Judgement*.
+    /// The largest deviation of a unit of work from an integer number of turns. *Judgement*.
     const NEAR: f64 = 0.03;
-    /// Less is no line.
-    /// *Judgement*.
+    /// The lowest frequency of a line, in turns per unit. *Judgement*.
     const LEAST: f64 = 0.5;
-    // Whole ticks cannot tell these four frequencies apart.
+    // Integer intervals do not distinguish these four frequencies.
     [frequency, 1.0 - frequency, 1.0 + frequency, 2.0 - frequency]
         .into_iter()
         .any(|frequency| {
@@ -149,11 +145,12 @@ fn is_of_work(frequency: f64, work_unit: f64) -> bool {
         })
 }
 
-/// Whether intervals jump by one step while the amount of work is held fixed, or by too many
-/// different lengths for any line of the work to be left.
+/// Returns whether intervals with a fixed amount of work jump by one step, or by so many different
+/// lengths that the work cannot cause a line.
 fn jumps(groups: &[Intervals], step: f64) -> bool {
-    /// Different lengths that are many: a call or a loop that now and then takes longer by one
-    /// length makes jumps of that length, and two of them of four. *Computed*.
+    /// The least number of different lengths: a call or a loop that sometimes takes one length
+    /// longer causes jumps of this length, and two such calls cause four different lengths.
+    /// *Computed*.
     const MANY: f64 = 12.0;
     let (mut pairs, mut single, mut moved) = (0.0, 0.0, 0.0);
     let mut lengths = BTreeMap::<u64, f64>::new();
@@ -161,7 +158,7 @@ fn jumps(groups: &[Intervals], step: f64) -> bool {
         for pair in group.deltas.windows(2) {
             let jump = (pair[1] - pair[0]).unsigned_abs();
             pairs += 1.0;
-            // Truncation alone makes jumps of a tick.
+            // Truncation alone causes jumps of one tick.
             if jump > 1 {
                 moved += 1.0;
                 single += f64::from(u8::from((jump as f64 - step).abs() < 1.0));
@@ -169,7 +166,7 @@ fn jumps(groups: &[Intervals], step: f64) -> bool {
             }
         }
     }
-    // As many as there would be if all were equally common.
+    // The effective number of equally frequent lengths.
     let different = moved * moved
         / lengths
             .values()

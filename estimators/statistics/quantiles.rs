@@ -1,9 +1,9 @@
-//! Quantiles over fresh processes: the mean over processes of what a process of infinite length
-//! would show, with an interval.
+//! Quantiles over fresh processes: the mean over processes of the quantile of an infinitely long
+//! process, with an interval.
 //!
-//! Processes differ in where their values lie, which the median of each tells. A far quantile takes
-//! more values than a process has: all together tell it, once what their medians differ by is taken
-//! off.
+//! Processes differ in the location of their values, estimated by the median of each process. A
+//! high quantile requires more values than a process has, so the values of all processes are pooled
+//! after the differences of their medians are subtracted.
 
 use statrs::function::beta::beta_reg;
 use statrs::function::gamma::checked_gamma_ur;
@@ -13,15 +13,14 @@ use crate::statistics::{
     CONFIDENCE, bisected, mean, median, over_processes, quantile, sorted, standard_deviation,
 };
 
-/// The chance, where processes are equal, that they differ by so much that they are not taken for
-/// that. *Judgement*.
+/// The p-value below which processes are different. *Judgement*.
 const HOMOGENEOUS: f64 = 0.03;
 
-/// Values without which the interval of a median is unknown: all of fewer lie on one side of it too
-/// often. *Chance*: of five values all lie on one side of it 6 times in 100.
+/// The least number of values for the interval of a median. *Chance*: of five values all lie on one
+/// side of it 6 times in 100.
 const FOR_MEDIAN: usize = 6;
 
-/// The median; `processes` are the values of each.
+/// The median; `processes` holds the values of each process.
 pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Interval> {
     let found = over_processes(processes.iter().filter_map(median))?;
     let enough = processes.iter().flatten().count() >= FOR_MEDIAN;
@@ -32,8 +31,8 @@ pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Interval> {
     })
 }
 
-/// A quantile, from `fewest` values on; `processes` are the values of each, of which `together` in
-/// a row come as a group.
+/// A quantile, if there are at least `fewest` values; `processes` holds the values of each process,
+/// of which each `together` consecutive values are dependent.
 pub fn agreed_quantile(
     processes: &[Vec<f64>],
     probability: f64,
@@ -59,8 +58,8 @@ pub fn agreed_quantile(
     Some(pooled.widened([pooled.value - half, pooled.value + half]))
 }
 
-/// How much of what medians differ by is what processes differ by, from 0 to 1; the rest is chance,
-/// as each is of a limited number of values.
+/// The share of the variance of the medians that is due to differences between processes, from 0 to
+/// 1; the rest is sampling error.
 fn differ(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
     let Some(deviation) = standard_deviation(medians).filter(|deviation| *deviation > 0.0) else {
         return 0.0;
@@ -78,17 +77,17 @@ fn differ(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
     }
 }
 
-/// Whether squares of standard deviations sum up to so much by chance.
+/// Returns whether the sum of squared standardised deviations is consistent with chance.
 fn is_chance(squares: f64, degrees: f64) -> bool {
-    // Without degrees of freedom, or without any scatter, there is nothing to tell.
+    // Without degrees of freedom, or without any scatter, there is no difference.
     checked_gamma_ur(degrees / 2.0, squares / 2.0).is_ok_and(|chance| chance >= HOMOGENEOUS)
         || squares <= 0.0
 }
 
-/// The quantile of all values together, with an interval between fractional order statistics
-/// (Hutson, *Calculating nonparametric confidence intervals for quantiles using fractional order
-/// statistics*, Journal of Applied Statistics 26, 1999). Where the shares beyond it differ between
-/// processes by more than chance, there are as many values fewer.
+/// The quantile of the pooled values, with an interval between fractional order statistics (Hutson,
+/// *Calculating nonparametric confidence intervals for quantiles using fractional order
+/// statistics*, Journal of Applied Statistics 26, 1999). If the share of values beyond it varies
+/// between processes by more than chance, the effective number of values is smaller.
 fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Interval> {
     let all = sorted(processes.concat());
     let value = quantile(&all, probability)?;
@@ -106,9 +105,9 @@ fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Int
     })
 }
 
-/// The order statistic, as a share of all, that lies below the quantile with this chance.
+/// The order statistic, as a share of all, that is below the quantile with this probability.
 fn fraction(count: f64, probability: f64, chance: f64) -> f64 {
-    // The later an order statistic, the less likely it lies below.
+    // The higher an order statistic, the lower the probability that it is below the quantile.
     let (low, high) = bisected((0.0, 1.0), 50, |share| {
         beta_reg(
             (count + 1.0) * share,
@@ -119,8 +118,7 @@ fn fraction(count: f64, probability: f64, chance: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// How much more than by chance the shares of values beyond `value` scatter between processes; 1
-/// where they do not.
+/// The overdispersion between processes of the share of values beyond `value`; 1 if there is none.
 fn dispersion(processes: &[Vec<f64>], value: f64, probability: f64) -> f64 {
     let each = processes.iter().map(|values| {
         let beyond = values.iter().filter(|other| **other > value).count();
@@ -144,7 +142,7 @@ mod tests {
 
     #[test]
     fn order_statistics_of_the_tables() {
-        // Of the median of 100 values: between the 40.6th and the 60.4th, in shares of 101.
+        // The median of 100 values lies between the 40.6th and the 60.4th, in shares of 101.
         let [low, high] = [0.975, 0.025].map(|chance| fraction(100.0, 0.5, chance));
         assert!(
             (low - 0.4035).abs() < 0.002 && (high - 0.5965).abs() < 0.002,

@@ -1,44 +1,46 @@
-//! From CPU to CPU: offsets that stay, and readings that go back now and then.
+//! Compares the counters of CPUs by readings passed between them: constant offsets, and occasional
+//! backward steps.
 
 use crate::rate::order::{Offset, offsets};
 use crate::trace::{Handed, Pair};
 
-/// How far the counter of a CPU is ahead of that of the first one.
+/// The offset of the counter of a CPU from that of the first CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuOffset {
     /// The CPU.
     pub cpu: u32,
-    /// In nanoseconds; negative when it is behind.
+    /// Offset in nanoseconds; negative if the counter is behind.
     pub ns: f64,
-    /// The true offset lies within that of it.
+    /// Uncertainty of the offset, in nanoseconds.
     pub uncertainty_ns: f64,
-    /// Whether it is known not to be 0.
+    /// Whether the offset is significantly different from 0.
     pub apart: bool,
-    /// Whether a reading there may be seen to lie before one that was handed over to it.
+    /// Whether a reading on this CPU may precede a reading that was passed to it.
     pub shows: bool,
 }
 
-/// Readings that go back between CPUs.
+/// Backward steps between CPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Between {
-    /// How many did, beyond what offsets explain.
+    /// The number of backward steps, beyond those that offsets explain.
     pub backward: u64,
-    /// Of how many handoffs.
+    /// The number of handoffs.
     pub handoffs: u64,
-    /// By how much at most, in nanoseconds.
+    /// The largest backward step, in nanoseconds.
     pub largest_ns: f64,
-    /// What the second reading of a handoff is usually ahead by: what goes back by less does not
-    /// show.
+    /// The median difference between the two readings of a handoff, in nanoseconds; smaller
+    /// backward steps are not detectable.
     pub usual_ns: f64,
 }
 
-/// Steps back from CPU to CPU are of an offset where the usual handoff shows it as well.
-/// *Judgement*: half of it; what comes now and then moves no median.
+/// Backward steps from CPU to CPU are due to an offset if the median handoff shows at least this
+/// share of them. *Judgement*: half of it; what comes now and then moves no median.
 const USUAL: f64 = 0.5;
 
-/// Offsets, and what goes back though there are none; `ns` is the length of a tick.
+/// Returns the offsets, and the backward steps without an offset; `ns` is the length of a tick in
+/// nanoseconds.
 pub fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<Between>) {
-    // A pair in which single readings went back tells no offset by its least.
+    // The least difference of a pair with single backward readings does not show its offset.
     let steady = handed.iter().filter(|handed| is_steady(handed));
     let steady: Vec<Pair> = steady.map(|handed| handed.pair.clone()).collect();
     let latency = |pair: &Pair| Some(i64::midpoint(pair.least[0]?, pair.least[1]?));
@@ -55,12 +57,12 @@ pub fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<Between>) {
     (offsets.filter(|_| between.is_some()).collect(), between)
 }
 
-/// What goes back without fences, whatever the reason.
+/// Returns the backward steps without fences, whatever their cause.
 pub fn unfenced(handed: &[Handed], ns: f64) -> Option<Between> {
     between(handed, ns, |_| true)
 }
 
-/// What goes back in the pairs that count. `None` without handoffs.
+/// Returns the backward steps in the pairs for which `counts` holds. `None` without handoffs.
 fn between(handed: &[Handed], ns: f64, counts: fn(&Handed) -> bool) -> Option<Between> {
     let counted = || handed.iter().filter(|handed| counts(handed));
     let handoffs = handed
@@ -83,14 +85,14 @@ fn between(handed: &[Handed], ns: f64, counts: fn(&Handed) -> bool) -> Option<Be
     })
 }
 
-/// Whether its steps backwards, if any, are those of an offset, which moves all handoffs of a
-/// direction alike.
+/// Returns whether the backward steps, if any, are due to an offset, which shifts all handoffs of a
+/// direction equally.
 fn is_steady(handed: &Handed) -> bool {
     let half = |values: [Option<i64>; 2]| Some((values[0]? as f64 - values[1]? as f64) / 2.0);
     let (Some(least), Some(usual)) = (half(handed.pair.least), half(handed.usual)) else {
         return true;
     };
-    // Where both ways went back, no offset explains both.
+    // If both directions have backward steps, no offset explains them.
     let one_way = handed.pair.least.iter().flatten().sum::<i64>() >= 0;
     handed.pair.backward == 0 || (one_way && usual * least.signum() > USUAL * least.abs())
 }

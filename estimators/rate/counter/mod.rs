@@ -1,6 +1,6 @@
-//! A counter that programs read past the kernel: does it count alike on all CPUs, and for ever?
-//! What is found stands beside what would have been found at least, so that nothing found says
-//! something.
+//! Analyses a counter that programs can read without the kernel: whether it counts equally on all
+//! CPUs and at all times. Each result comes with the smallest detectable effect, so that a negative
+//! result is meaningful.
 
 mod handed;
 mod watched;
@@ -12,45 +12,45 @@ use crate::rate::{Rate, by_looks};
 pub use handed::{Between, CpuOffset};
 pub use watched::{CpuRate, Passing, Tested};
 
-/// What is known of a counter.
+/// The results for a counter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CounterFindings {
-    /// Its rate by the kernel's clock, over the whole time that it was watched.
+    /// Its rate relative to the kernel's clock over the whole observation.
     pub rate: Option<Rate>,
-    /// It did not move at all.
+    /// Whether it never moved.
     pub stuck: bool,
-    /// For how long it was watched, in nanoseconds.
+    /// The duration of the observation, in nanoseconds.
     pub watched_ns: f64,
-    /// Steps backwards within a thread, the number of readings they were found in, and the largest
-    /// step in nanoseconds.
+    /// Backward steps within a thread: their number, the number of readings, and the largest step
+    /// in nanoseconds.
     pub backward: (u64, u64, f64),
-    /// How far each CPU is ahead of the first one.
+    /// The offset of the counter of each CPU from that of the first CPU.
     pub offsets: Vec<CpuOffset>,
-    /// What goes back from CPU to CPU now and then, though their counters agree.
+    /// Occasional backward steps from CPU to CPU without an offset.
     pub between: Option<Between>,
-    /// The same without fences.
+    /// Backward steps from CPU to CPU without fences.
     pub unfenced: Option<Between>,
-    /// How much faster each further CPU counts than the first one.
+    /// The rate of the counter of each further CPU relative to that of the first CPU.
     pub cpu_rates: Vec<CpuRate>,
-    /// The largest gain that came at once, in nanoseconds.
+    /// The largest sudden gain, in nanoseconds.
     pub leap: Option<Tested>,
-    /// The largest loss that came at once, in nanoseconds.
+    /// The largest sudden loss, in nanoseconds.
     pub freeze: Option<Tested>,
-    /// How much slower it counts while the thread sleeps than while it computes, in ppm.
+    /// The decrease of its rate while the thread sleeps, compared with computing, in ppm.
     pub asleep: Option<Tested>,
-    /// The largest change of its rate that lasted, in ppm.
+    /// The largest lasting change of its rate, in ppm.
     pub change: Option<Tested>,
-    /// How much faster it counts than is declared, in ppm.
+    /// Relative difference of its rate from the declared rate, in ppm.
     pub declared: Option<Tested>,
-    /// What a read takes, and one of the kernel's clock, in nanoseconds.
+    /// The cost of a read of the counter and of the kernel's clock, in nanoseconds.
     pub costs: Option<[f64; 2]>,
 }
 
-/// The share of a kind of event that shows in 95 of 100 tries, times their number.
-/// *Chance*: 1 − e⁻³ is 0.95.
+/// The expected number of events at which the probability of at least one event is 95 %. *Chance*:
+/// 1 − e⁻³ is 0.95.
 pub const SHOWS: f64 = 3.0;
 
-/// What follows from what was observed.
+/// Computes all results from the observations.
 pub fn findings(seen: &CounterEvidence) -> CounterFindings {
     let looks: Vec<[i64; 3]> = seen.looks.iter().map(|look| look.values).collect();
     let rate = by_looks(&looks, 1.0);

@@ -1,31 +1,31 @@
-//! Beside a clock, from CPU to CPU and asleep or not: what comes at once, and what lasts.
+//! Compares a counter with a clock on each CPU, with and without sleep: sudden and lasting changes.
 
 use crate::rate::{Rate, by_looks};
 use crate::statistics::median;
 use crate::trace::CounterLook;
 
-/// How much faster one CPU counts than the first one.
+/// The rate of a CPU relative to the first CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuRate {
     /// The CPU.
     pub cpu: u32,
-    /// How much, in ppm.
+    /// The relative difference, in ppm.
     pub tested: Tested,
 }
 
-/// A figure that should be 0.
+/// An estimate that is 0 for a counter without defects.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tested {
-    /// What was found.
+    /// The estimate.
     pub value: f64,
-    /// The true figure lies within that of it.
+    /// The uncertainty of the estimate.
     pub uncertainty: f64,
-    /// A true figure as large as this shows for certain.
+    /// The smallest true value that is detected with certainty.
     pub sees: f64,
 }
 
 impl Tested {
-    /// In ppm, from a share; what is as large as twice its uncertainty shows for certain.
+    /// Converts a share to ppm; the smallest detectable value is twice the uncertainty.
     pub fn from_share(value: f64, uncertainty: f64) -> Self {
         Self {
             value: 1e6 * value,
@@ -34,40 +34,40 @@ impl Tested {
         }
     }
 
-    /// Whether it is known not to be 0.
+    /// Returns whether the value is significantly different from 0.
     pub fn is_found(&self) -> bool {
         self.value.abs() > self.uncertainty
     }
 }
 
-/// What passed between two looks from the same CPU.
+/// The advance between two paired readings on the same CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passing {
-    /// Whether the thread slept in it.
+    /// Whether the thread slept between them.
     pub slept: bool,
-    /// By the clock, in nanoseconds.
+    /// The advance of the clock, in nanoseconds.
     pub passed_ns: f64,
-    /// What the counter gained on it.
+    /// The advance of the counter minus that of the clock, in nanoseconds.
     pub gained_ns: f64,
-    /// What the reads leave uncertain of that.
+    /// Uncertainty of the gain due to the reads, in nanoseconds.
     pub uncertainty_ns: f64,
 }
 
-/// By how much two oscillators may wander apart while a counter is watched, as a share: what is
-/// less is no fault of the counter. *Judgement*: quartz does so by less than a tenth of that within
-/// seconds.
+/// The largest relative drift between two oscillators during an observation that is not a defect of
+/// the counter. *Judgement*: quartz does so by less than a tenth of that within seconds.
 const WANDER: f64 = 1e-6;
-/// A look that took this many times as long as usual was interrupted and is left out.
-/// *Judgement*.
+/// A paired reading that took more than this many times the usual duration was interrupted and is
+/// left out. *Judgement*.
 const INTERRUPTED: f64 = 4.0;
-/// Largest share of the windows that sudden changes may affect; where more are affected, it is a
-/// rate. *Judgement*.
-const AT_ONCE: f64 = 0.1;
-/// A change lasts if it holds for this share of the time at least, before and after it.
+/// The largest share of windows with sudden changes; more of them are a change of rate.
 /// *Judgement*.
+const AT_ONCE: f64 = 0.1;
+/// The least share of the time, before and after a change of rate, for which it must hold to be
+/// lasting. *Judgement*.
 const LASTS: f64 = 0.125;
 
-/// What passed from look to look, for each CPU; `ns` is the length of a tick.
+/// Returns the advances between consecutive paired readings for each CPU; `ns` is the length of a
+/// tick in nanoseconds.
 pub fn series(looks: &[CounterLook], ns: f64) -> Vec<Vec<Passing>> {
     let passing = |pair: &[CounterLook]| {
         let [first, last] = [&pair[0], &pair[1]];
@@ -77,7 +77,7 @@ pub fn series(looks: &[CounterLook], ns: f64) -> Vec<Vec<Passing>> {
             slept: last.slept,
             passed_ns,
             gained_ns: f64::midpoint(moved(0), moved(2)) * ns - passed_ns,
-            // Half of each look, and a step of the clock.
+            // Half the width of each paired reading, and a step of the clock.
             uncertainty_ns: (width(first) + width(last)) / 2.0 * ns + 1.0,
         }
     };
@@ -86,12 +86,13 @@ pub fn series(looks: &[CounterLook], ns: f64) -> Vec<Vec<Passing>> {
         .collect()
 }
 
-/// How much counter lies between the two reads of a look, in ticks.
+/// The advance of the counter between its two reads in a paired reading, in ticks.
 fn width(look: &CounterLook) -> f64 {
     look.values[2].wrapping_sub(look.values[0]) as f64
 }
 
-/// Those of each CPU that were not interrupted, in the order in which CPUs were seen first.
+/// Returns the uninterrupted paired readings of each CPU, in the order in which the CPUs first
+/// occur.
 fn by_cpu(looks: &[CounterLook]) -> Vec<(u32, Vec<CounterLook>)> {
     let mut all: Vec<(u32, Vec<CounterLook>)> = Vec::new();
     for look in looks {
@@ -107,7 +108,7 @@ fn by_cpu(looks: &[CounterLook]) -> Vec<(u32, Vec<CounterLook>)> {
     all
 }
 
-/// How much faster each further CPU counts than the first one.
+/// Returns the rate of each further CPU relative to the first CPU.
 pub fn cpu_rates(looks: &[CounterLook]) -> Vec<CpuRate> {
     let rate = |(cpu, looks): (u32, Vec<CounterLook>)| {
         let looks: Vec<[i64; 3]> = looks.iter().map(|look| look.values).collect();
@@ -126,7 +127,7 @@ pub fn cpu_rates(looks: &[CounterLook]) -> Vec<CpuRate> {
     all.filter_map(against_first).collect()
 }
 
-/// How much slower it counts asleep, in ppm.
+/// Returns the decrease of the rate during sleep, in ppm.
 pub fn asleep(series: &[Vec<Passing>]) -> Option<Tested> {
     let middle = |slept: bool, figure: fn(&Passing) -> f64| {
         let all = series.iter().flatten();
@@ -139,8 +140,8 @@ pub fn asleep(series: &[Vec<Passing>]) -> Option<Tested> {
     Some(Tested::from_share(awake - asleep, reads + others + WANDER))
 }
 
-/// The largest gain and the largest loss that came at once, in nanoseconds; `rate` is what the rate
-/// is known to.
+/// Returns the largest sudden gain and the largest sudden loss, in nanoseconds; `rate` is the
+/// relative uncertainty of the rate.
 pub fn leaps(series: &[Vec<Passing>], rate: f64) -> (Option<Tested>, Option<Tested>) {
     let most = |sign: f64| {
         let of = |passing: &Passing| Tested {
@@ -163,7 +164,7 @@ pub fn leaps(series: &[Vec<Passing>], rate: f64) -> (Option<Tested>, Option<Test
         };
         let all: Vec<Tested> = series.iter().filter_map(largest).collect();
         let sees = all.iter().map(|one| one.sees).fold(f64::INFINITY, f64::min);
-        // What comes at once comes on all CPUs.
+        // A sudden change affects all CPUs.
         let worst = all
             .into_iter()
             .max_by(|a, b| (a.value - a.uncertainty).total_cmp(&(b.value - b.uncertainty)))?;
@@ -172,7 +173,7 @@ pub fn leaps(series: &[Vec<Passing>], rate: f64) -> (Option<Tested>, Option<Test
     (most(1.0), most(-1.0))
 }
 
-/// The change of rate that shows most clearly, in ppm.
+/// Returns the most significant change of the rate, in ppm.
 pub fn change(series: &[Vec<Passing>]) -> Option<Tested> {
     let run = series.iter().max_by_key(|run| run.len())?;
     let total: f64 = run.iter().map(|passing| passing.passed_ns).sum();
