@@ -1,10 +1,10 @@
-//! Computes the figures of a timer from what was observed of it.
+//! Computes the results for a timer from the observations.
 //!
-//! Pure functions of raw integers ([`trace`]): slices in, figures out. Nothing here reads a clock, a
-//! file or the command line. [`profile`] puts the figures of one clock together: its
-//! [`resolution`], its [`cost`], the [`distribution`] of single calls and its [`rate`]; [`waits`]
-//! and [`periods`] are what sleep primitives and periodic timers have. [`model`] holds the types of
-//! the report. This is a crate of its own because it is compiled for speed in tests as well.
+//! Pure functions of raw integers ([`trace`]), without access to clocks, files or the command line.
+//! [`profile`] combines the results for one clock: its [`resolution`], its [`cost`], the
+//! [`distribution`] of single calls and its [`rate`]; [`waits`] and [`periods`] analyse sleep
+//! primitives and periodic timers. [`model`] holds the types of the report. This is a separate
+//! crate so that it is compiled for speed in tests as well.
 
 #![forbid(unsafe_code)]
 
@@ -36,10 +36,10 @@ macro_rules! names {
         }
 
         impl $name {
-            /// All of them.
+            /// All variants.
             pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
 
-            /// Its name in documents.
+            /// Returns the name in documents.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*

@@ -1,5 +1,5 @@
 //! The unified quality metric of Kuperberg, Krogmann and Reussner, "Metric-based Selection of Timer
-//! Methods for Accurate Measurements", ICPE 2011: Formula (1) in section 4.2, and nothing else.
+//! Methods for Accurate Measurements", ICPE 2011: Formula (1) in section 4.2.
 
 use crate::model::Cycles;
 
@@ -13,10 +13,10 @@ pub const SPREAD_EXPONENT: f64 = 0.5;
 /// `Quality = resolution^-0.1 · cost^-0.1 · spread^0.5`, in (0, 1].
 ///
 /// Resolution and median invocation cost are in CPU cycles; values below one cycle count as one
-/// (section 4.1: one cycle is the smallest unit of time there is). Spread is the share of single
-/// invocations within ±1 resolution of the median, in (0, 1]. `None` when an input is not a number or
-/// the spread lies outside (0, 1]. The value 0 is not produced here: it is kept for timers that are
-/// not monotonic, unstable or not thread-safe (section 4.4).
+/// (section 4.1: one cycle is the smallest unit of time). Spread is the share of single invocations
+/// within ±1 resolution of the median, in (0, 1]. `None` if an input is not a number or the spread
+/// is outside (0, 1]. The result is never 0, because 0 is reserved for timers that are not
+/// monotonic, not stable or not thread-safe (section 4.4).
 pub fn quality(resolution: Cycles, cost: Cycles, spread: f64) -> Option<f64> {
     let usable = resolution.0.is_finite() && cost.0.is_finite() && spread > 0.0 && spread <= 1.0;
     usable.then(|| {

@@ -1,11 +1,12 @@
-//! What a read adds to the code around it: how much longer a row of pieces of work takes with reads
-//! than without.
+//! The time that a read adds to the code around it: the difference in duration between a sequence
+//! of pieces of work with reads and without.
 
 use crate::model::{Added, Adds, Context, Interval};
 use crate::statistics::{Z, mean, midmean, over_processes, standard_deviation};
 use crate::trace::{InContext, Reference, Trace};
 
-/// For each kind of code that was asked about: one figure a process, and what processes differ by.
+/// Computes the added time for each kind of code that was measured, with an interval from the
+/// differences between processes.
 pub fn adds(trace: &Trace) -> Option<Adds> {
     let slowness = slowness(&trace.adds);
     let mut found = None;
@@ -32,20 +33,19 @@ pub fn adds(trace: &Trace) -> Option<Adds> {
     found
 }
 
-/// What one process tells of a piece, in ticks of the reference.
+/// The result of one process for a piece of work, in ticks of the reference.
 #[derive(Clone, Copy)]
 struct InAProcess {
     adds: f64,
     work: f64,
-    /// How many pieces its steps are divided by.
+    /// The number of pieces in a sequence, by which the step of the reference is divided.
     turns: f64,
-    /// How much longer than in the others the core took for one and the same work.
+    /// The duration of the same work on this core relative to the other processes.
     slowness: f64,
 }
 
-/// How long a chain of multiplications took in each process, as a share of what it took in their
-/// middle: it takes as many cycles in all of them, so that this is what the frequency of the core
-/// does. 1 where it was not asked.
+/// The duration of a chain of multiplications in each process relative to the median. The number of
+/// cycles is constant, so the ratio shows the core frequency. 1 if it was not measured.
 fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
     let chain = |rows: &Vec<InContext>| {
         let row = rows.iter().find(|row| row.context == Context::Latency)?;
@@ -61,10 +61,10 @@ fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
         .collect()
 }
 
-/// As it is, or at the frequency that the core had in the middle of the processes, whichever these
-/// agree on better: what a core does takes as many cycles, what memory or a hypervisor does takes
-/// as long. In the first case another run, at another frequency, finds something else, which the
-/// interval holds as well.
+/// Combines the processes, either as measured or scaled to the median core frequency, whichever
+/// agrees better between processes: work of the core has a constant number of cycles, memory and
+/// hypervisor have a constant duration. In the first case, a run at another frequency has another
+/// result, so the interval includes this variation.
 fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
     let column = |of: fn(&InAProcess) -> f64| processes.iter().map(of).collect::<Vec<f64>>();
     let as_it_is = over_processes(column(|process| process.adds))?;
@@ -78,7 +78,7 @@ fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
     };
     let ns = reference.ns_per_tick;
     let estimate = estimate.scaled(ns);
-    // Rows may begin at the same place within a step of the reference in all processes.
+    // Sequences may start at the same phase of the reference in all processes.
     let step = reference.uncertainty_ns()
         / processes
             .iter()
@@ -92,10 +92,10 @@ fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
     })
 }
 
-/// What a read adds to a piece, and how long that takes, in ticks of the reference. The two rows of
-/// a pair follow each other, so that what they have in common drops out; interruptions are in few
-/// pairs, and the middle half has none. Single reads, as cold ones are, show in whole steps of the
-/// reference, which a mean over them averages away.
+/// Returns the time that a read adds to a piece of work, and the duration of the piece, in ticks of
+/// the reference. The two sequences of a pair are consecutive, so common disturbances cancel.
+/// Interruptions affect few pairs, and the midmean excludes them. Single reads, such as cold reads,
+/// are quantised by the step of the reference; a mean averages this.
 fn in_a_process(row: &InContext, slowness: f64) -> Option<InAProcess> {
     let turns = f64::from(row.turns.max(1));
     let differences: Vec<f64> = row
@@ -161,8 +161,8 @@ mod tests {
         assert_eq!(one.memory, None);
     }
 
-    /// Cores that ran at four frequencies: what takes as many cycles is known as well as at one,
-    /// and the interval holds what it takes at others.
+    /// Cores with four frequencies: the cycles are known as well as with one frequency, and the
+    /// interval includes the durations at the other frequencies.
     #[test]
     fn cycles_use_the_usual_frequency() {
         let at = |slowness: i64| [[slowness * 100, slowness * 140]];
@@ -183,7 +183,7 @@ mod tests {
                 .is_some_and(|high| 22.0 < high && high < 24.0),
             "{added:?}"
         );
-        // What takes as long at any frequency is left as it is.
+        // A duration that does not depend on the frequency is not scaled.
         let at = |slowness: i64| [[slowness * 100, slowness * 100 + 400]];
         let rows = [9, 10, 10, 11].map(at);
         let added = adds(&trace(&rows.each_ref().map(|pairs| &pairs[..])))

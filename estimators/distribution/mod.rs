@@ -1,4 +1,5 @@
-//! Estimates how the cost of single calls is distributed, from counted reads, batches and laws.
+//! Estimates the distribution of the cost of single calls from quantised samples, batches and model
+//! distributions.
 
 pub mod bounds;
 pub mod cells;

@@ -1,11 +1,11 @@
-//! Findings about a whole report: the machine under all of its figures.
+//! Findings about a whole report: the state of the machine that affects all results.
 
 use super::clocks::SHARED_CORE;
 use super::{Rule, Subject, Wording, count, ns, text, values};
 use crate::model::Severity::Note;
 use crate::model::{Platform, TimerRow};
 
-/// What a report is judged by.
+/// The input of the rules about a report.
 pub struct ReportCase<'a> {
     /// The machine.
     pub platform: &'a Platform,
@@ -13,14 +13,14 @@ pub struct ReportCase<'a> {
     pub timers: &'a [TimerRow],
 }
 
-/// Rules about a whole report.
+/// The rules about a whole report.
 pub struct Reports;
 
 impl Subject for Reports {
     type Case<'a> = ReportCase<'a>;
 }
 
-/// In the order of reports.
+/// The rules in the order of reports.
 pub static REPORTS: &[Rule<Reports>] = &[
     Rule::new(
         "emulated",
@@ -60,7 +60,7 @@ pub static REPORTS: &[Rule<Reports>] = &[
 const FIX_FREQUENCY: &str =
     "fix the frequency (governor `performance`, turbo off), keep the machine idle, and repeat";
 
-/// The core ran at several frequencies.
+/// The core ran at several frequencies during the measurement.
 pub const FREQUENCY_CHANGED: Wording = Wording {
     code: "frequency-changed",
     severity: Note,
@@ -70,7 +70,7 @@ pub const FREQUENCY_CHANGED: Wording = Wording {
     advice: FIX_FREQUENCY,
 };
 
-/// An addition may not take one cycle.
+/// The measured core frequency is doubtful, because an addition may take more than one cycle.
 pub const EFFECTIVE_FREQUENCY_DOUBTFUL: Wording = Wording {
     code: "effective-frequency-doubtful",
     severity: Note,
@@ -80,7 +80,7 @@ pub const EFFECTIVE_FREQUENCY_DOUBTFUL: Wording = Wording {
     advice: "give the frequency, as in `--cycles 2.8GHz`, or trust nanoseconds only",
 };
 
-/// There are no cycles.
+/// The core frequency is unknown, so there are no results in cycles.
 pub const EFFECTIVE_FREQUENCY_UNKNOWN: Wording = Wording {
     code: "effective-frequency-unknown",
     severity: Note,
@@ -89,7 +89,7 @@ pub const EFFECTIVE_FREQUENCY_UNKNOWN: Wording = Wording {
     advice: "use `--cycles nominal` or give a value like `--cycles 2.8GHz`",
 };
 
-/// What the summary of frequencies finds.
+/// The findings of the summary of frequencies.
 pub static FREQUENCY: [&Wording; 3] = [
     &FREQUENCY_CHANGED,
     &EFFECTIVE_FREQUENCY_DOUBTFUL,

@@ -1,17 +1,16 @@
-//! The core of a processor by the numbers that it tells. Brand strings do not name it: two guests
-//! on an `AMD EPYC` may be a generation apart.
+//! Identifies the core of a processor by its family, model and stepping. Brand strings do not
+//! identify it: two guests on an `AMD EPYC` may differ by a generation.
 
 use super::Cpu;
 
 impl Cpu {
-    /// What its core is called, by the public name of its generation: `Zen 4`, `Sapphire Rapids`.
-    /// `None` where the numbers are not known here or were not told; cores of Arm are named by
-    /// their model already.
+    /// The public name of the generation of the core: `Zen 4`, `Sapphire Rapids`. `None` if the
+    /// numbers are unknown or not reported; Arm cores are identified by their model.
     pub fn core(&self) -> Option<&'static str> {
         let numbers = (self.family?, self.model_number?);
         match self.vendor.as_deref()? {
             "AuthenticAMD" => amd(numbers),
-            // What a hypervisor shows in place of the core that runs is no name of that.
+            // The model that a hypervisor emulates is not the name of the actual core.
             "GenuineIntel" => intel(numbers, self.stepping)
                 .filter(|core| self.amx != Some(true) || WITH_AMX.contains(core)),
             // Licensed from AMD (Linux, arch/x86/kernel/cpu/hygon.c).
@@ -20,8 +19,8 @@ impl Cpu {
         }
     }
 
-    /// What tells it from others of the same brand: the name of its core, or else family and model;
-    /// `None` where it told neither.
+    /// Distinguishes it from others of the same brand: the name of its core, or else family and
+    /// model; `None` if neither is reported.
     pub fn generation(&self) -> Option<String> {
         let numbers = || {
             Some(format!(
@@ -32,11 +31,11 @@ impl Cpu {
         self.core().map(str::to_owned).or_else(numbers)
     }
 
-    /// Brand and generation, as in `AMD EPYC (Zen 4)`; the vendor where there is no brand, and
-    /// `None` where neither was told.
+    /// Brand and generation, as in `AMD EPYC (Zen 4)`; the vendor if there is no brand, and `None`
+    /// if neither is reported.
     pub fn name(&self) -> Option<String> {
         let brand = self.model.as_deref().or(self.vendor.as_deref())?;
-        // Hypervisors that name the core in the brand: `Intel Core Processor (Skylake)`.
+        // Some hypervisors include the core in the brand: `Intel Core Processor (Skylake)`.
         let unnamed = self
             .generation()
             .filter(|generation| !brand.contains(generation.as_str()));
@@ -47,8 +46,8 @@ impl Cpu {
     }
 }
 
-/// By Linux, arch/x86/kernel/cpu/amd.c (`bsp_init_amd`), which follows AMD's *Processor Programming
-/// References*; of older families by AMD's *BIOS and Kernel Developer's Guides*, one a family.
+/// From Linux, arch/x86/kernel/cpu/amd.c (`bsp_init_amd`), which follows AMD's *Processor
+/// Programming References*; older families from AMD's *BIOS and Kernel Developer's Guides*.
 fn amd(numbers: (u32, u32)) -> Option<&'static str> {
     Some(match numbers {
         (0x15, 0x00..=0x01) => "Bulldozer",
@@ -57,7 +56,7 @@ fn amd(numbers: (u32, u32)) -> Option<&'static str> {
         (0x15, 0x60..=0x7f) => "Excavator",
         (0x16, 0x00..=0x0f) => "Jaguar",
         (0x16, 0x30..=0x3f) => "Puma",
-        // Zen+ has numbers of its own for some products only.
+        // Zen+ has separate model numbers for some products only.
         (0x17, 0x00..=0x2f | 0x50..=0x5f) => "Zen",
         (0x17, 0x30..=0x4f | 0x60..=0x7f | 0x90..=0x91 | 0xa0..=0xaf) => "Zen 2",
         (0x19, 0x00..=0x0f | 0x20..=0x5f) => "Zen 3",
@@ -68,9 +67,9 @@ fn amd(numbers: (u32, u32)) -> Option<&'static str> {
     })
 }
 
-/// By Linux, arch/x86/include/asm/intel-family.h, which follows the table of signatures in Intel's
-/// *Software Developer's Manual*, volume 4, chapter 2. Servers of three generations share a model
-/// and differ by stepping.
+/// From Linux, arch/x86/include/asm/intel-family.h, which follows the table of signatures in
+/// Intel's *Software Developer's Manual*, volume 4, chapter 2. Servers of three generations share a
+/// model and differ by stepping.
 fn intel((family, model): (u32, u32), stepping: Option<u32>) -> Option<&'static str> {
     if family != 6 {
         return None;
@@ -103,7 +102,7 @@ fn intel((family, model): (u32, u32), stepping: Option<u32>) -> Option<&'static 
         0x8f => "Sapphire Rapids",
         0xcf => "Emerald Rapids",
         0xad | 0xae => "Granite Rapids",
-        // The small cores, and those of many.
+        // Efficiency cores and many-core processors.
         0x37 | 0x4a | 0x4d => "Silvermont",
         0x4c | 0x5a | 0x75 => "Airmont",
         0x5c | 0x5f => "Goldmont",
@@ -116,8 +115,8 @@ fn intel((family, model): (u32, u32), stepping: Option<u32>) -> Option<&'static 
     })
 }
 
-/// Cores of Intel that multiply matrices (Intel, *Architecture Instruction Set Extensions
-/// Programming Reference*, table of recent instruction set extensions).
+/// Intel cores with matrix extensions (Intel, *Architecture Instruction Set Extensions Programming
+/// Reference*, table of recent instruction set extensions).
 const WITH_AMX: [&str; 3] = ["Sapphire Rapids", "Emerald Rapids", "Granite Rapids"];
 
 #[cfg(test)]

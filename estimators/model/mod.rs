@@ -1,6 +1,6 @@
-//! What a report, a timer, a figure with its interval, a verdict and a platform *are*: the words of
-//! the domain, and how they are written down. Nothing here measures, judges or prints, and nothing
-//! of this program is imported.
+//! Data types of a report: timer, value with interval, verdict and platform, with their
+//! serialisation. This module does not measure, judge or print, and does not depend on other
+//! modules of the program.
 
 mod cost;
 mod figure;
@@ -40,5 +40,5 @@ pub use wait::{
     WaitFigures, WaitRow, beats,
 };
 
-/// What is declared of a timer, as documents hold it.
+/// The declared properties of a timer, as stored in documents.
 pub type Properties = timers::Properties<String>;

@@ -1,44 +1,44 @@
-//! What all rows of a report have in common.
+//! The fields that all rows of a report have.
 
 use super::Finding;
 
-/// How the characterisation of a timer ended.
+/// The status of the characterisation of a timer.
 #[apply(names)]
 #[derive(Default)]
 pub enum Status {
-    /// All figures were determined.
+    /// All results were determined.
     Ok = "ok",
     /// It could be read, but its resolution could not be determined.
     Unresolved = "unresolved",
-    /// The machine does not let it be read.
+    /// The machine does not allow reads of the timer.
     #[default]
     Unavailable = "unavailable",
     /// It crashed, hung or sent a malformed reply.
     Failed = "failed",
 }
 
-/// What all rows of a report have: who was measured, and how that ended.
+/// The fields that all rows of a report have: identity and status.
 #[apply(wire)]
 #[derive(Default)]
 pub struct RowHead {
-    /// Unique in the report; of sleep primitives and periodic timers together with the conditions
+    /// Unique in the report; for sleep primitives and periodic timers it includes the conditions
     /// and the period.
     pub id: String,
-    /// The call itself.
+    /// The source text of the call.
     pub label: String,
     /// `native`, or the name of the runtime that hosts it.
     pub runtime: String,
-    /// How the characterisation ended.
+    /// The status of the characterisation.
     pub status: Status,
-    /// Why, when it is not `ok`.
+    /// The reason, if the status is not `ok`.
     pub reason: Option<String>,
-    /// What to do about it, when it is not `ok` and something can be done.
+    /// The remedy, if the status is not `ok` and there is one.
     pub remedy: Option<String>,
-    /// What the reader should know.
+    /// Findings about the row.
     pub warnings: Vec<Finding>,
 }
 
-/// Reads the fields of the head as fields of the row.
+/// Exposes the fields of the head as fields of the row.
 macro_rules! headed {
     ($row:ident) => {
         impl std::ops::Deref for $row {

@@ -1,23 +1,24 @@
-//! Order: whether successive readings ever go backwards, and how far the clocks of CPUs lie apart,
+//! Order of readings: backward steps of successive readings, and offsets between the clocks of CPUs
 //! from handoffs in both directions.
 //!
-//! A handoff takes time, so the second reading is ahead of the first by more than the second clock
-//! is: the least that was seen bounds the offset from above; that of the other direction, from
-//! below. Bounds add up along a path of pairs, and the tightest path counts.
+//! A handoff takes time, so the difference between the second and the first reading exceeds the
+//! offset of the second clock. The least difference is an upper bound of the offset; the least
+//! difference in the other direction gives a lower bound. Bounds add up along a path of pairs, and
+//! the tightest path is used.
 
 use crate::trace::Pair;
 
-/// How often and how far successive readings stepped backwards.
+/// Number and size of backward steps of successive readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backward {
-    /// Number of steps backwards.
+    /// The number of backward steps.
     pub steps: u64,
-    /// The largest, in ticks.
+    /// The largest backward step, in ticks.
     pub largest: u64,
 }
 
 impl Backward {
-    /// Counts the negative ones among differences of successive readings.
+    /// Counts the negative differences of successive readings.
     pub fn among(deltas: impl IntoIterator<Item = i64>) -> Self {
         deltas
             .into_iter()
@@ -28,7 +29,7 @@ impl Backward {
             })
     }
 
-    /// Both together.
+    /// Combines the counts of two sets of readings.
     pub fn and(self, other: Self) -> Self {
         Self {
             steps: self.steps + other.steps,
@@ -37,19 +38,19 @@ impl Backward {
     }
 }
 
-/// Bounds of the offset of one clock against another.
+/// Bounds of the offset between two clocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Offset {
     /// The CPU.
     pub cpu: u32,
-    /// In the middle of the bounds, in ticks.
+    /// Centre of the bounds, in ticks.
     pub ticks: f64,
-    /// Half their distance.
+    /// Half the distance of the bounds, in ticks.
     pub uncertainty: f64,
 }
 
-/// The offset of every CPU against the first one of the first pair. `step` is how far readings are
-/// cut off, in ticks. CPUs that no path leads to in both directions are left out.
+/// Returns the offset of every CPU relative to the first CPU of the first pair. `step` is the
+/// truncation of readings, in ticks. CPUs without a path in both directions are left out.
 pub fn offsets(pairs: &[Pair], step: f64) -> Vec<Offset> {
     let mut cpus: Vec<u32> = pairs
         .iter()

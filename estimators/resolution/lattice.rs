@@ -1,12 +1,12 @@
-//! The lattice of intervals: a counter that moves in equal steps shows only multiples of its step,
-//! give or take the truncation to whole ticks.
+//! Finds the lattice of intervals: a counter that moves in equal steps has only intervals that are
+//! multiples of its step, except for truncation to whole ticks.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use crate::statistics::sorted;
 
-/// Steps shorter than this many ticks blur into each other; they are the business of the spectrum.
+/// The shortest step with a visible lattice, in ticks; the spectrum is used for shorter steps.
 /// *Computed*: truncation fills the gaps.
 pub const SHORTEST: f64 = 4.0;
 
@@ -14,12 +14,12 @@ pub const SHORTEST: f64 = 4.0;
 /// *Default*: moves no figure; 5 % may be interrupted.
 const ON_LATTICE: f64 = 0.95;
 
-/// Steps of this many ticks are long against truncation, whose tail is then told from a
-/// neighbouring level. *Judgement*.
+/// Steps of at least this many ticks are long compared with truncation, so truncation is
+/// distinguishable from a neighbouring level. *Judgement*.
 const LONG: f64 = 12.0;
 
-/// An interval that is not zero but shorter than this part of a step shows a reading that was made
-/// unique. *Default*: moves no figure.
+/// A positive interval shorter than this share of a step shows a reading that was made unique.
+/// *Default*: moves no figure.
 pub const UNIQUE: f64 = 0.3;
 
 /// A lattice that explains the intervals.
@@ -31,14 +31,13 @@ pub struct Lattice {
     pub error: f64,
 }
 
-/// How far from a multiple of `step` an interval may lie, in ticks: the truncation of two readings,
-/// a tick for those that were made unique, and a little for counters that are steered.
+/// The largest distance of an interval from a multiple of `step`, in ticks: truncation of two
+/// readings, one tick for unique readings, and a tolerance for steered counters.
 pub fn tolerance(step: f64) -> f64 {
-    /// Ticks, of short steps and of long ones.
-    /// *Computed*: truncation of two readings, and a tick for unique ones.
+    /// The tolerance in ticks for short and for long steps. *Computed*: truncation of two readings,
+    /// and a tick for unique ones.
     const TRUNCATION: (f64, f64) = (1.3, 2.2);
-    /// What a counter that is steered may be off by, as a share of its step.
-    /// *Default*: moves no figure.
+    /// The tolerance for steered counters, as a share of the step. *Default*: moves no figure.
     const STEERED: f64 = 0.03;
     let truncation: f64 = if step >= LONG {
         TRUNCATION.1
@@ -49,8 +48,8 @@ pub fn tolerance(step: f64) -> f64 {
 }
 
 impl Lattice {
-    /// Whether some of the intervals, which are sorted, are nearly zero: the counter stood still,
-    /// and the second reading differs all the same.
+    /// Returns whether some of the sorted intervals are nearly zero: the counter stood still, but
+    /// the second reading was made unique.
     pub fn shows_unique_readings(&self, intervals: &[i64]) -> bool {
         let reach = tolerance(self.step).min(UNIQUE * self.step);
         let mut moved = intervals.iter().filter(|interval| **interval > 0);
@@ -59,20 +58,18 @@ impl Lattice {
             .is_some_and(|&interval| interval as f64 <= reach)
     }
 
-    /// The same step as successive readings tell it, by their differences, a series a process: what
-    /// they moved from one that is the first of its step, and so was not made unique, to the next
-    /// such one. `None` where that is seldom, or not on the lattice.
+    /// Determines the step from differences of successive readings, one series per process. It uses
+    /// the distance between readings that are the first of their step and so were not made unique.
+    /// `None` if such readings are rare, or off the lattice.
     pub fn resolved_from(&self, series: &[Vec<i64>]) -> Option<Self> {
-        /// Steps that were counted, from which they tell the step of a clock that makes readings
-        /// unique. *Default*: moves no figure.
+        /// The least number of counted steps. *Default*: moves no figure.
         const FEWEST_LEVELS: f64 = 200.0;
-        /// Of long ones, interruptions, the number of steps is not known.
+        /// The largest number of steps in an interval; longer intervals are interruptions.
         /// *Default*: moves no figure.
         const MOST_LEVELS: f64 = 8.0;
         let (mut length, mut levels, mut on, mut off) = (0.0, 0.0, 0.0, 0.0);
         for differences in series {
-            // What came since the last first reading of a step, which is not known at the
-            // beginning.
+            // The advance since the last first reading of a step; unknown at the beginning.
             let mut since = None;
             for &difference in differences {
                 if (0..=1).contains(&difference) {
@@ -93,7 +90,7 @@ impl Lattice {
                 since = (difference > 0).then_some(0.0);
             }
         }
-        // Truncation, as if that of each were by chance.
+        // Truncation, assumed independent for each reading.
         let error = (on / 6.0 + 1.0_f64).sqrt() / levels;
         let resolved = levels >= FEWEST_LEVELS && on >= ON_LATTICE * (on + off);
         resolved.then(|| Self {
@@ -102,9 +99,9 @@ impl Lattice {
         })
     }
 
-    /// The same step as other intervals tell it, which are sorted: through zero, as all of them are
-    /// multiples of it. Any of them may be too short, because its first reading was made unique; so
-    /// far the error reaches.
+    /// Determines the step from other sorted intervals by a regression through zero, because all
+    /// intervals are multiples of the step. An interval may be too short because its first reading
+    /// was made unique; the standard error includes this.
     pub fn refitted(self, intervals: &[i64]) -> Self {
         let (mut product, mut short, mut square) = (0.0, 0.0, 0.0);
         for (value, times) in count(intervals) {
@@ -128,8 +125,8 @@ impl Lattice {
     }
 }
 
-/// The coarsest lattice of at least four ticks that at least 95 % of the intervals lie on.
-/// `intervals` are sorted, not negative.
+/// Returns the coarsest lattice of at least four ticks that includes at least 95 % of the
+/// intervals; `intervals` are sorted and not negative.
 pub fn find(intervals: &[i64]) -> Option<Lattice> {
     let counted = count(intervals);
     let candidates = sorted(candidates(&counted)).into_iter().rev();
@@ -138,10 +135,9 @@ pub fn find(intervals: &[i64]) -> Option<Lattice> {
         .next()
 }
 
-/// Distinct values with their counts; far outliers, which say nothing about a step, are left out.
+/// Returns distinct values with their counts, without outliers.
 fn count(intervals: &[i64]) -> Vec<(f64, f64)> {
-    /// One in this many intervals may be an outlier.
-    /// *Judgement*: 5 % may be interrupted.
+    /// One in this many intervals may be an outlier. *Judgement*: 5 % may be interrupted.
     const OUTLIERS: usize = 20;
     let kept = intervals.len() - intervals.len() / OUTLIERS;
     intervals[..kept]
@@ -150,16 +146,13 @@ fn count(intervals: &[i64]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Step lengths worth a try: differences between near neighbours that occur often.
+/// Returns candidate steps: frequent differences between neighbouring values.
 fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
-    /// Neighbours that a value is held against.
-    /// *Default*: moves no figure.
+    /// The number of neighbours that a value is compared with. *Default*: moves no figure.
     const LAGS: usize = 10;
-    /// Lengths that are tried.
-    /// *Default*: moves no figure.
+    /// The largest number of candidates. *Default*: moves no figure.
     const MOST: usize = 28;
-    /// Lengths within this factor are one.
-    /// *Default*: moves no figure.
+    /// Candidates within this ratio are merged. *Default*: moves no figure.
     const WIDTH: f64 = 1.02;
     let bin = |length: f64| (length.ln() / WIDTH.ln()).round() as i64;
     let mut bins = BTreeMap::<i64, (f64, f64)>::new();
@@ -185,8 +178,8 @@ fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
 
 /// Refines a candidate and accepts it if the intervals lie on its lattice.
 fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
-    /// How far from zero, as a part of the step, the lattice may pass; where its origin is not
-    /// known that well, it is not asked. *Default*: moves no figure.
+    /// The largest distance of the lattice from zero, in steps; not tested if the origin is known
+    /// less precisely. *Default*: moves no figure.
     const ORIGIN: f64 = 0.1;
     let anchor = counted.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
     let start = refine_near(counted, anchor, candidate)?;
@@ -195,8 +188,8 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     if step < SHORTEST {
         return None;
     }
-    // A counter's intervals are multiples of its step, so the lattice goes through zero. Where the
-    // step is not known well enough to tell, that is not asked.
+    // The intervals of a counter are multiples of its step, so the lattice includes zero. This is
+    // not tested if the step is not known precisely enough.
     let origin = line.at_anchor / step;
     let uncertain = 3.0 * line.error * origin.abs() > ORIGIN * step;
     let offset = line.at_anchor - origin.round() * step;
@@ -206,8 +199,8 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     let (mut on, mut all) = (0.0, 0.0);
     let mut levels = BTreeMap::<i64, f64>::new();
     let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
-    // Where the longest intervals were left out, of their level only the shorter ones are left: it
-    // would pull the step down.
+    // If the longest intervals were left out, only the shorter intervals of their level remain and
+    // would bias the step.
     let cut = counted
         .last()
         .map_or(f64::INFINITY, |(value, _)| (value / step).round());
@@ -230,8 +223,8 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     } else {
         product / square
     };
-    // That of a line through zero; what lies off the lattice by truncation scatters by a sixth of a
-    // squared tick at least.
+    // The residual variance of the regression through zero; truncation causes at least 1/6 of a
+    // squared tick.
     let residual = ((squares - through_zero * product) / on.max(1.0)).max(1.0 / 6.0);
     let error = if square > 0.0 {
         (residual / square).sqrt()
@@ -246,20 +239,19 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     )
 }
 
-/// Whether enough neighbouring levels are occupied. Coarser lattices were tried before, so a few
-/// neighbours do.
+/// Returns whether enough neighbouring levels are occupied. Coarser lattices were tested before, so
+/// a few neighbours are sufficient.
 fn occupied(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
-    /// The share of intervals that a level has to hold where two of them are enough.
+    /// The least share of intervals of a level if two neighbouring levels are sufficient.
     /// *Default*: moves no figure.
     const RICH: f64 = 0.05;
-    /// Intervals at a level, fewer than which are interruptions.
-    /// *Default*: moves no figure.
+    /// The least number of intervals of a level that are not interruptions. *Default*: moves no
+    /// figure.
     const REPEATED_TIMES: f64 = 2.0;
-    /// Pairs of neighbouring levels.
-    /// *Default*: moves no figure.
+    /// The least number of pairs of neighbouring levels. *Default*: moves no figure.
     const PAIRS: usize = 2;
-    /// And their number, as a share of all pairs of successive levels that were seen.
-    /// *Default*: moves no figure.
+    /// The least share of neighbouring levels among all pairs of successive levels. *Default*:
+    /// moves no figure.
     const ADJACENT: f64 = 0.2;
     let all: f64 = levels.values().sum();
     let holding = |least: f64| -> Vec<i64> {
@@ -270,7 +262,7 @@ fn occupied(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
         let pairs = levels.windows(2);
         pairs.filter(|pair| pair[1] == pair[0] + 1).count()
     };
-    // Two levels next to each other are enough where the step is long against its truncation.
+    // Two neighbouring levels are sufficient if the step is long compared with truncation.
     if step >= LONG && neighbours(&holding(RICH * all)) > 0 {
         return true;
     }
@@ -279,7 +271,7 @@ fn occupied(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
     adjacent >= PAIRS && adjacent as f64 >= ADJACENT * (seen.len() - 1) as f64
 }
 
-/// The step near a candidate that gathers most intervals close to the anchor.
+/// Returns the step near a candidate with the most intervals close to the anchor.
 fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f64> {
     let is_near = |(value, _): &&(f64, f64)| (value - anchor).abs() <= 4.5 * candidate;
     let near: Vec<&(f64, f64)> = counted.iter().filter(is_near).collect();
@@ -302,8 +294,8 @@ struct SpectralLine {
     error: f64,
 }
 
-/// Fits `value = at_anchor + level · step` in windows that double around the anchor, so that no
-/// level is miscounted.
+/// Fits `value = at_anchor + level · step` in windows that double in size around the anchor, so
+/// that no level is miscounted.
 fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<SpectralLine> {
     let distances = counted.iter().map(|(value, _)| (value - anchor).abs());
     let farthest = distances.fold(0.0, f64::max);
@@ -322,22 +314,20 @@ fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<SpectralLin
     }
 }
 
-/// One weighted least-squares line through the intervals of the window that lie on the lattice so
-/// far.
+/// Fits a weighted least-squares line to the intervals of the window that lie on the current
+/// lattice.
 fn fit(
     counted: &[(f64, f64)],
     anchor: f64,
     window: f64,
     before: &SpectralLine,
 ) -> Option<SpectralLine> {
-    /// The share of the window that has to lie on the lattice so far: less than in the end, as
-    /// levels are still miscounted. *Default*: moves no figure.
+    /// The least share of the window on the current lattice: less than at the end, because levels
+    /// may still be miscounted. *Default*: moves no figure.
     const MOSTLY: f64 = 0.7;
-    /// Fewest intervals of a line.
-    /// *Default*: moves no figure.
+    /// The least number of intervals for a line. *Default*: moves no figure.
     const FEWEST: f64 = 8.0;
-    /// Least variance of their levels: with hardly any there is no slope.
-    /// *Judgement*.
+    /// The least variance of levels for a slope. *Judgement*.
     const APART: f64 = 0.05;
     let reach = tolerance(before.step);
     let (mut all, mut on) = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! Sums of unit vectors: how well the phases of values agree at a frequency.
+//! Sums of unit vectors: the agreement of the phases of values at a frequency.
 
 use std::f64::consts::TAU;
 
@@ -12,19 +12,19 @@ pub struct Complex {
 }
 
 impl Complex {
-    /// The unit vector at so many turns.
+    /// The unit vector at an angle, in turns.
     pub fn unit(turns: f64) -> Self {
         let (imaginary, real) = (TAU * turns.fract()).sin_cos();
         Self { real, imaginary }
     }
 
-    /// The sum of unit vectors at so many turns, each with its weight.
+    /// The weighted sum of unit vectors; `parts` holds angles in turns and weights.
     pub fn sum(parts: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let add = |sum: Self, (turns, weight)| sum.plus(Self::unit(turns), weight);
         parts.into_iter().fold(Self::default(), add)
     }
 
-    /// Its distance from zero.
+    /// The absolute value.
     pub fn length(self) -> f64 {
         self.real.hypot(self.imaginary)
     }
@@ -34,7 +34,7 @@ impl Complex {
         self.imaginary.atan2(self.real) / TAU
     }
 
-    /// With so much of another one added.
+    /// Adds `weight` times `other`.
     pub fn plus(self, other: Self, weight: f64) -> Self {
         Self {
             real: self.real + weight * other.real,
@@ -42,7 +42,7 @@ impl Complex {
         }
     }
 
-    /// Turned by the angle of a unit vector.
+    /// Multiplies by a unit vector, which rotates by its angle.
     pub fn times(self, other: Self) -> Self {
         Self {
             real: self.real * other.real - self.imaginary * other.imaginary,
@@ -51,24 +51,24 @@ impl Complex {
     }
 }
 
-/// The sums of unit vectors at one frequency after the other, without end: each vector is turned
-/// on, which takes a tenth of a sine.
+/// Endless iterator over the sums of unit vectors at equidistant frequencies. Each vector is
+/// rotated, which takes a tenth of the time of a sine.
 pub struct Sweep<'a> {
     /// Values with their weights.
     values: &'a [(f64, f64)],
     first: f64,
     stride: f64,
     number: usize,
-    /// Of each value: its unit vector, and what that is turned by.
+    /// For each value: its unit vector, and its rotation per frequency.
     hands: Vec<[Complex; 2]>,
 }
 
 impl<'a> Sweep<'a> {
-    /// Frequencies after which unit vectors are computed anew.
-    /// *Numerical*: they are off by 1e-14 then.
+    /// The number of frequencies after which unit vectors are recomputed. *Numerical*: they are off
+    /// by 1e-14 then.
     const ANEW: usize = 64;
 
-    /// From the frequency `first` on.
+    /// Starts at the frequency `first`.
     pub fn new(values: &'a [(f64, f64)], first: f64, stride: f64) -> Self {
         let turn = |(value, _): &(f64, f64)| [Complex::default(), Complex::unit(value * stride)];
         Self {

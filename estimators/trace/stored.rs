@@ -1,11 +1,11 @@
-//! A trace whose runs are packed, as hundreds of them wait for the end of a campaign while one is
-//! analysed.
+//! A trace with packed runs, because hundreds of runs are kept in memory until the end of a
+//! campaign.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Run, Trace};
 
-/// A trace whose runs are packed. It is written and read as the trace that it holds.
+/// A trace with packed runs. It is serialised like the trace that it contains.
 pub type Stored = Trace<PackedRun>;
 
 impl Stored {
@@ -20,7 +20,7 @@ impl Stored {
         self.set_aside.push(PackedRun::from_run(run));
     }
 
-    /// Counts the runs that were set aside with the others, marked as disturbed. Returns whether
+    /// Adds the runs that were set aside to the other runs, marked as disturbed. Returns whether
     /// there are any.
     pub fn count_set_aside(&mut self) -> bool {
         for packed in std::mem::take(&mut self.set_aside) {
@@ -33,20 +33,20 @@ impl Stored {
         self.shared > 0
     }
 
-    /// Counts windows that were dropped, by what disturbed them.
+    /// Counts dropped windows by disturbance.
     pub fn count_dropped(&mut self, dropped: impl IntoIterator<Item = (String, u32)>) {
         for (reason, count) in dropped {
             *self.dropped.entry(reason).or_default() += count;
         }
     }
 
-    /// The trace with the last of its runs only.
+    /// Returns the trace with only the last run unpacked.
     pub fn open_last(&self) -> Trace {
         let last = self.runs.last().map(PackedRun::open);
         self.with_runs(last.into_iter().collect(), Vec::new())
     }
 
-    /// The whole trace.
+    /// Returns the complete trace.
     pub fn open(&self) -> Trace {
         let open = |runs: &[PackedRun]| runs.iter().map(PackedRun::open).collect();
         self.with_runs(open(&self.runs), open(&self.set_aside))
@@ -54,7 +54,7 @@ impl Stored {
 }
 
 impl<R> Trace<R> {
-    /// The same with other runs, and with others that are set aside.
+    /// Returns the trace with other runs, and other runs that are set aside.
     pub fn with_runs<S>(&self, runs: Vec<S>, set_aside: Vec<S>) -> Trace<S> {
         Trace {
             ns_per_tick: self.ns_per_tick,
@@ -74,7 +74,7 @@ impl<R> Trace<R> {
     }
 }
 
-/// A run as bytes: most of its numbers are small, as readings are stored by their differences.
+/// A run as bytes: most numbers are small, because readings are stored as differences.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PackedRun(Box<[u8]>);
 
@@ -101,7 +101,8 @@ impl<'de> Deserialize<'de> for PackedRun {
 }
 
 impl Run {
-    /// The run in a third of what it takes as numbers in decimal, for this version of the program.
+    /// Returns the run in a third of the size of its decimal numbers; only this version of the
+    /// program can read it.
     pub fn into_bytes(mut self) -> Vec<u8> {
         let mut last = 0_i64;
         for value in &mut self.readings.values {
@@ -110,7 +111,7 @@ impl Run {
         postcard::to_stdvec(&self).expect("lists of numbers can be written to memory")
     }
 
-    /// The run that these bytes hold. `None` where they hold none.
+    /// Reads a run from bytes. `None` if they are not a valid run.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut run: Self = postcard::from_bytes(bytes).ok()?;
         let mut last = 0_i64;

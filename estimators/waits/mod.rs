@@ -1,4 +1,4 @@
-//! Timers that wait: from single waits to granularity, lateness and cost.
+//! Analyses sleep primitives: from single waits to granularity, lateness and cost.
 
 mod lateness;
 mod lattice;
@@ -9,15 +9,13 @@ use crate::statistics::quantiles::agreed_median;
 use crate::statistics::{median, over_processes};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
-/// The shortest positive request, in nanoseconds: what it takes is the floor.
-/// *Definition*.
+/// The shortest positive request, in nanoseconds; its duration is the floor. *Definition*.
 const SHORTEST: u64 = 1;
-/// Points of the staircase, at most.
-/// *Default*: moves no figure.
+/// The largest number of points of the staircase. *Default*: moves no figure.
 const POINTS: usize = 400;
 
-/// What was found out of a timer that waits. `hertz` turns CPU time into cycles. Formula (1) is
-/// left to the caller.
+/// Computes the results for a sleep primitive, except Formula (1). `hertz` converts CPU time to
+/// cycles.
 pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let hertz = hertz.filter(|hertz| hertz.is_finite() && *hertz > 0.0);
     let runs = || trace.runs.iter();
@@ -50,15 +48,14 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     }
 }
 
-/// The grid of absolute time that one process shows, in nanoseconds, where it does.
+/// Returns the grid of absolute time of one process, in nanoseconds, if there is one.
 pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
     let scales = steps::steps(std::slice::from_ref(run), reference);
     let mut grids = scales.iter().filter_map(|steps| steps.grid?.step());
     grids.next().map(|step| step.value)
 }
 
-/// The longest step that processes show, of rounding or of a grid, in nanoseconds, where they show
-/// one.
+/// Returns the longest step of rounding or of a grid, in nanoseconds, if there is one.
 pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     let scales = steps::steps(runs, reference);
     let known = scales
@@ -68,22 +65,22 @@ pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     known.map(|step| step.value).max_by(f64::total_cmp)
 }
 
-/// How long it took, in nanoseconds. The subtraction wraps, as counters may.
+/// The duration of a wait, in nanoseconds. The subtraction wraps, because counters may wrap.
 fn observed_ns(wait: &Wait, reference: &Reference) -> f64 {
     finite(reference.ns(wait.before, wait.after))
 }
 
-/// How much longer than asked for it took, in nanoseconds.
+/// The lateness: duration minus requested length, in nanoseconds.
 fn late_ns(wait: &Wait, reference: &Reference) -> f64 {
     observed_ns(wait, reference) - wait.request_ns as f64
 }
 
-/// A reference without a rate tells nothing.
+/// Returns 0 if the reference has no rate.
 fn finite(ns: f64) -> f64 {
     if ns.is_finite() { ns } else { 0.0 }
 }
 
-/// Observed over asked: as many points of each list of random lengths, evenly spread over it.
+/// Points (requested, observed): the same number from each scan, evenly distributed.
 fn staircase(trace: &WaitTrace) -> Vec<[f64; 2]> {
     let scans = trace.runs.iter().flat_map(|run| &run.scans);
     let scans: Vec<&Vec<Wait>> = scans.filter(|scan| !scan.is_empty()).collect();
