@@ -1,4 +1,4 @@
-//! Linux.
+//! The implementation for Linux.
 
 pub mod affinity;
 mod attempt;
@@ -22,7 +22,7 @@ pub(crate) use super::posix::{Monotonic as Common, MonotonicRaw as Unsteered};
 pub(crate) type Undistorted = super::posix::PosixClock<clocks::Kernel, { libc::CLOCK_MONOTONIC }>;
 
 pub mod machine {
-    //! The kernel, and where it shows its files.
+    //! Facts about the machine and the kernel.
 
     use std::path::PathBuf;
     use std::{io, ptr};
@@ -30,13 +30,13 @@ pub mod machine {
     use crate::os::MachineFacts;
     pub use crate::os::unix::machine::kernel;
 
-    /// The folder that holds `proc`, `sys` and `etc`; `None` where a system has no such files.
+    /// The folder that contains `proc`, `sys` and `etc`; `None` on systems without these.
     #[must_use]
     pub fn files() -> Option<PathBuf> {
         Some("/".into())
     }
 
-    /// What the system tells by calls: Linux tells the rest by files.
+    /// Facts available by system calls; Linux publishes all other facts in files.
     #[must_use]
     pub fn facts(_cpu: Option<u32>) -> MachineFacts {
         // SAFETY: a plain number; what is not known is 0.
@@ -47,10 +47,10 @@ pub mod machine {
         }
     }
 
-    /// What the kernel logged, as much of it as it still has.
+    /// The kernel log, as far as it is still in the kernel's buffer.
     ///
     /// # Errors
-    /// What the kernel said: it lets root alone read its log where `kernel.dmesg_restrict` is 1.
+    /// When the log is unreadable: with `kernel.dmesg_restrict` = 1 only root may read it.
     pub fn kernel_log() -> io::Result<String> {
         /// Numbers of syslog(2): what is there, and how much that can be.
         const READ_ALL: libc::c_int = 3;

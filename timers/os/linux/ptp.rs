@@ -25,7 +25,7 @@ const DEVICE: Properties = Properties {
     counts: Some(Counted::Wall),
     settable: Some(true),
     slewed: Some(true),
-    // It has its own power.
+    // Unknown: the device may have a power supply of its own.
     runs_in_suspend: None,
     needs_fence: Some(false),
     reads_by: Some(ReadsBy::SystemCall),
@@ -56,7 +56,7 @@ mod here {
     use crate::os::posix::{Route, nanoseconds, word_by_word};
     use crate::{Ticks, Timer, Unavailable};
 
-    /// The clock of `/dev/ptpN`. It stays open as long as it is read.
+    /// The clock of `/dev/ptpN`. The device stays open as long as this value lives.
     pub(super) struct PtpClock<const N: usize> {
         clock: clockid_t,
         _device: File,
