@@ -245,7 +245,7 @@ fn compile(text: &str) {
 }
 
 #[test]
-fn latex_compiles() {
+fn latex_document_compiles() {
     let all = table(
         Format::Latex,
         Layout::Stacked,

@@ -176,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn load_averages() {
+    fn parses_load_averages() {
         let load = Load {
             one_minute: 1.13,
             five_minutes: 1.41,
             fifteen_minutes: 0.77,
         };
         assert_eq!(parse_loadavg("1.13 1.41 0.77 1/89 14921\n"), Some(load));
-        for odd in [
+        for malformed in [
             "",
             "1.13 1.41",
             "1.13 1.41 0.7",
@@ -191,16 +191,16 @@ mod tests {
             "-1 1 1 1/2 3",
             "a b c d e",
         ] {
-            assert_eq!(parse_loadavg(odd), None, "{odd:?}");
+            assert_eq!(parse_loadavg(malformed), None, "{malformed:?}");
         }
     }
 
     #[test]
-    fn stolen_time() {
+    fn parses_steal_time() {
         // 10 of 1000 ticks with work were stolen; idle time and guest times do not count.
         let stat = "cpu  900 10 50 417596 471 20 10 10 7 0\ncpu0 300 0 547 209231 23 0 9 56 7 0\n";
         assert_eq!(parse_steal(stat), Some(0.01));
-        for odd in [
+        for malformed in [
             "",
             "cpu",
             "cpu 1 2 3\n",
@@ -208,7 +208,7 @@ mod tests {
             "cpu0 1 1 1 1 1 1 1 1\n",
             "cpu 1 1 1 1 1 1 1 1",
         ] {
-            assert_eq!(parse_steal(odd), None, "{odd:?}");
+            assert_eq!(parse_steal(malformed), None, "{malformed:?}");
         }
     }
 

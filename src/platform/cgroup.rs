@@ -25,7 +25,7 @@ const NO_LIMIT_BYTES: u64 = 1 << 62;
 /// The limits of this process.
 #[must_use]
 pub fn limits(root: &Root) -> Limits {
-    let seen = SeenGroups {
+    let seen = VisibleGroups {
         groups: root.content("/proc/self/cgroup").unwrap_or_default(),
         mounts: root
             .beginning("/proc/self/mountinfo", MAX_MOUNTS_BYTES)
@@ -95,7 +95,7 @@ fn container(root: &Root, groups: &str) -> Option<String> {
         })
 }
 
-struct SeenGroups<'a> {
+struct VisibleGroups<'a> {
     groups: String,
     mounts: String,
     root: &'a Root,
@@ -108,7 +108,7 @@ struct Hierarchy {
     folders: Vec<String>,
 }
 
-impl SeenGroups<'_> {
+impl VisibleGroups<'_> {
     fn hierarchy(&self, controller: &str) -> Option<Hierarchy> {
         let mounts = || self.mounts.lines().filter_map(Mount::parse);
         let (version, mount) = mounts()

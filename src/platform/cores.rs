@@ -134,7 +134,7 @@ pub(super) fn kinds(
 ) -> Option<Vec<CoreKind>> {
     of_x86(root)
         .or_else(|| by_core(root, &online.and_then(cpus_in)?))
-        .or_else(|| Some(facts.kinds.as_ref()?.iter().map(as_told).collect()))
+        .or_else(|| Some(facts.kinds.as_ref()?.iter().map(as_reported).collect()))
 }
 
 /// The kind of core to which `cpu` belongs.
@@ -205,14 +205,14 @@ fn by_core(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
     }
     // Kinds without a capacity keep the order of their first CPU.
     found.sort_by_key(|((_, capacity), _)| std::cmp::Reverse(*capacity));
-    let named_alike =
+    let cpus_with_equal_names =
         |name: &Option<String>| found.iter().filter(|((other, _), _)| other == name).count() > 1;
     Some(
         found
             .iter()
             .map(|((name, capacity), cpus)| CoreKind {
                 name: match (name, capacity) {
-                    (Some(part), Some(capacity)) if named_alike(name) => {
+                    (Some(part), Some(capacity)) if cpus_with_equal_names(name) => {
                         format!("{part}, capacity {capacity}")
                     }
                     (Some(part), _) => part.clone(),
@@ -234,7 +234,7 @@ fn mark(root: &Root, cpu: u32) -> Mark {
     )
 }
 
-fn as_told(kind: &CoreClass) -> CoreKind {
+fn as_reported(kind: &CoreClass) -> CoreKind {
     CoreKind {
         name: kind.name.clone(),
         cpus: kind.cpus.len() as u32,
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn isolated_cpus() {
+    fn parses_isolated_cpus() {
         let isolated_in = |text| {
             let (_folder, root) = test_root(&[("sys/devices/system/cpu/isolated", text)]);
             isolated(&root)
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_system_tells_by_a_call() {
+    fn system_calls_report_cores() {
         let facts = MachineFacts {
             kinds: Some(vec![
                 CoreClass {

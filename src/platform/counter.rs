@@ -81,14 +81,14 @@ fn message(line: &str) -> &str {
 /// knows models of processors; CPUID is used if `/proc` is missing.
 #[must_use]
 pub fn identify_tsc(cpuinfo: &str) -> Tsc {
-    let (told, asked) = (by_flags(cpuinfo), by_cpuid());
+    let (flags, asked) = (by_flags(cpuinfo), by_cpuid());
     Tsc {
-        constant: told.constant.or(asked.constant),
-        nonstop: told.nonstop.or(asked.nonstop),
-        adjust: told.adjust.or(asked.adjust),
-        scaling: told.scaling.or(asked.scaling),
-        known_frequency: told.known_frequency,
-        reliable: told.reliable,
+        constant: flags.constant.or(asked.constant),
+        nonstop: flags.nonstop.or(asked.nonstop),
+        adjust: flags.adjust.or(asked.adjust),
+        scaling: flags.scaling.or(asked.scaling),
+        known_frequency: flags.known_frequency,
+        reliable: flags.reliable,
     }
 }
 
@@ -147,7 +147,7 @@ mod tests {
                          <6>[    1.512007] tsc: Refined TSC clocksource calibration: 2599.998 MHz\n";
 
     #[test]
-    fn a_log_that_says_nothing_against_it() {
+    fn log_without_objections() {
         let read = KernelLog::Read {
             from_the_start: true,
             distrust: Vec::new(),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_whose_beginning_is_gone() {
+    fn log_without_its_beginning() {
         let read = logged("<6>[ 9000.5] usb 1-1: new device\n");
         assert_eq!(
             read,
@@ -200,7 +200,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(text in any::<String>()) {
+        fn parser_never_panics(text in any::<String>()) {
             let _ = logged(&text);
             let _ = logged(&format!("[ 1.0] tsc: detected {text}"));
         }
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_that_were_cut_off_are_unknown() {
+    fn truncated_flags_are_unknown() {
         for cut in [
             "flags : tsc constant_tsc nonst",
             "flags : tsc constant_tsc",

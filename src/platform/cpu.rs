@@ -66,12 +66,12 @@ pub fn brand() -> Option<String> {
 
 /// The CPUs on which this process may run, from `/proc/self/status` or sched_getaffinity(2).
 fn allowed_list(root: &Root) -> Option<String> {
-    let told = root.content("/proc/self/status");
-    let told = told
+    let status = root.content("/proc/self/status");
+    let listed = status
         .as_deref()
         .and_then(|status| field(status, "Cpus_allowed_list"))
         .map(str::to_owned);
-    told.filter(|list| count_of(list).is_some()).or_else(|| {
+    listed.filter(|list| count_of(list).is_some()).or_else(|| {
         timers::allowed_cpus()
             .ok()
             .filter(|cpus| !cpus.is_empty())

@@ -208,7 +208,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(text in any::<String>()) {
+        fn parser_never_panics(text in any::<String>()) {
             let _ = parse(&text);
             let _ = parse(&record(&text, &text));
         }

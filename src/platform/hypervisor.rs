@@ -106,7 +106,7 @@ pub fn product(root: &Root) -> Option<String> {
         "o.e.m.",
         "not specified",
     ];
-    let told = dmi(root).map(|part| {
+    let reported = dmi(root).map(|part| {
         let small = part.to_lowercase();
         if UNFILLED.iter().any(|unfilled| small.contains(unfilled)) {
             String::new()
@@ -114,11 +114,11 @@ pub fn product(root: &Root) -> Option<String> {
             part
         }
     });
-    let [vendor, product] = &told;
+    let [vendor, product] = &reported;
     let name = if product.starts_with(vendor.as_str()) {
         product.clone()
     } else {
-        told.join(" ")
+        reported.join(" ")
     };
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_product_is_told_where_its_maker_says_it() {
+    fn product_name_from_firmware() {
         let product = |files: &[(&str, &str)]| {
             let (_folder, root) = test_root(files);
             product(&root)
@@ -256,14 +256,14 @@ mod tests {
             "sys/class/dmi/id/sys_vendor",
             "sys/class/dmi/id/product_name",
         );
-        let told = |text: &str| Some(text.to_owned());
+        let reported = |text: &str| Some(text.to_owned());
         assert_eq!(
             product(&[(vendor, "Amazon EC2"), (name, "m7i.large")]),
-            told("Amazon EC2 m7i.large")
+            reported("Amazon EC2 m7i.large")
         );
         assert_eq!(
             product(&[(vendor, "Google"), (name, "Google Compute Engine")]),
-            told("Google Compute Engine")
+            reported("Google Compute Engine")
         );
         assert_eq!(
             product(&[(vendor, "To Be Filled By O.E.M."), (name, "Default string")]),
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_the_kernel_lists_or_the_processor_shows() {
+    fn clocks_listed_by_kernel_or_processor() {
         let listed = ["tsc", "hyperv_clocksource_tsc_page", "acpi_pm"].map(str::to_owned);
         assert_eq!(
             known(&listed, None),

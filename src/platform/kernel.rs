@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_that_unpacks_without_end_is_cut() {
+    fn endless_configuration_is_cut() {
         let bomb = packed(&"\0".repeat(64 << 20));
         let (_folder, root) = test_root(&[]);
         std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_trim_of_the_frequency_is_no_slewing() {
+    fn steady_trim_is_not_slewing() {
         let slewing = |discipline| steered(&discipline).slewing;
         assert!(!slewing(Discipline {
             synchronised: true,
@@ -409,13 +409,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_figures_give_figures(figures in any::<[i64; 6]>(), told in any::<bool>()) {
+        fn any_figures_give_figures(figures in any::<[i64; 6]>(), reported in any::<bool>()) {
             let [offset_ns, time_constant, adjtime, scaled_ppm, tick_us, estimated_error_us] = figures;
             let ntp = steered(&Discipline {
-                synchronised: told,
+                synchronised: reported,
                 offset_ns,
                 time_constant,
-                adjtime_us: told.then_some(adjtime),
+                adjtime_us: reported.then_some(adjtime),
                 trim: Trim { scaled_ppm, tick_us, tai_offset_s: 0 },
                 estimated_error_us,
             });

@@ -71,7 +71,7 @@ impl Root {
     #[must_use]
     pub fn name(&self, path: &str) -> Option<String> {
         self.content(path)
-            .filter(|name| name.len() <= LONGEST_NAME && !name.chars().any(is_odd))
+            .filter(|name| name.len() <= LONGEST_NAME && !name.chars().any(is_unprintable))
     }
 
     /// Reads the beginning of a file of the kernel, trimmed; `None` if it is empty or unreadable.
@@ -109,7 +109,7 @@ impl Root {
     }
 }
 
-fn is_odd(c: char) -> bool {
+fn is_unprintable(c: char) -> bool {
     c.is_control() || c == char::REPLACEMENT_CHARACTER
 }
 
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_line_is_not_an_empty_file() {
+    fn empty_line_differs_from_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Root::at(folder.path());
         for (text, line) in [
@@ -225,8 +225,8 @@ mod tests {
     fn lists_of_cpus() {
         assert_eq!(parse_list("0-3,5,7-8\n"), Some(vec![0..=3, 5..=5, 7..=8]));
         assert_eq!(parse_list("0"), Some(vec![0..=0]));
-        for odd in ["", ",", "3-1", "a", "0-", "-1", "0-3,", "4294967296"] {
-            assert_eq!(parse_list(odd), None, "{odd:?}");
+        for malformed in ["", ",", "3-1", "a", "0-", "-1", "0-3,", "4294967296"] {
+            assert_eq!(parse_list(malformed), None, "{malformed:?}");
         }
     }
 

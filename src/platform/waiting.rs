@@ -59,7 +59,7 @@ mod tests {
     use crate::platform::test_root;
 
     #[test]
-    fn idle_states_are_those_of_the_cpu_and_whole_ones_only() {
+    fn idle_states_of_the_cpu() {
         let folder = "sys/devices/system/cpu/cpu1/cpuidle";
         let [name, latency, off] =
             ["name", "latency", "disable"].map(|name| format!("{folder}/state0/{name}"));

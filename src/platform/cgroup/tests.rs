@@ -12,7 +12,7 @@ fn found(files: &[(&str, &str)]) -> Limits {
 }
 
 #[test]
-fn the_least_quota_of_all_groups_counts() {
+fn least_quota_of_groups_counts() {
     let found = found(&[
         ("proc/self/mountinfo", V2_MOUNT),
         ("proc/self/cgroup", "0::/box/inner\n"),
@@ -45,10 +45,10 @@ fn the_least_quota_of_all_groups_counts() {
 }
 
 #[test]
-fn a_time_namespace_is_one_where_it_shifts_clocks() {
-    let told = |offsets| found(&[("proc/self/timens_offsets", offsets)]).time_namespace;
+fn time_namespace_shifts_clocks() {
+    let reported = |offsets| found(&[("proc/self/timens_offsets", offsets)]).time_namespace;
     assert_eq!(
-        told("monotonic           0         0\nboottime            0         0\n"),
+        reported("monotonic           0         0\nboottime            0         0\n"),
         None
     );
     let shifted = TimeNamespace {
@@ -56,11 +56,11 @@ fn a_time_namespace_is_one_where_it_shifts_clocks() {
         boottime_ns: -6_999_999_999,
     };
     assert_eq!(
-        told("monotonic 86400 500000000\nboottime -7 1\n"),
+        reported("monotonic 86400 500000000\nboottime -7 1\n"),
         Some(shifted)
     );
     assert_eq!(
-        told("monotonic 9223372036854775807 0\nboottime 0 0\n"),
+        reported("monotonic 9223372036854775807 0\nboottime 0 0\n"),
         None,
         "no such time"
     );
@@ -68,7 +68,7 @@ fn a_time_namespace_is_one_where_it_shifts_clocks() {
 }
 
 #[test]
-fn no_limit_is_not_the_same_as_not_knowing() {
+fn no_limit_differs_from_unknown() {
     let mounted = [
         ("proc/self/mountinfo", V2_MOUNT),
         ("proc/self/cgroup", "0::/\n"),
@@ -95,7 +95,7 @@ fn no_limit_is_not_the_same_as_not_knowing() {
 }
 
 #[test]
-fn version_1_with_a_group_of_its_own() {
+fn version_1_with_own_group() {
     let found = found(&[
         (
             "proc/self/mountinfo",
@@ -126,7 +126,7 @@ fn version_1_with_a_group_of_its_own() {
 }
 
 #[test]
-fn without_proc_the_usual_place_is_looked_at() {
+fn missing_proc_uses_default_mount() {
     let found = found(&[
         ("sys/fs/cgroup/cgroup.controllers", "cpu\n"),
         ("sys/fs/cgroup/cpu.max", "20000 100000\n"),
@@ -142,7 +142,7 @@ fn without_proc_the_usual_place_is_looked_at() {
 }
 
 #[test]
-fn paths_that_lead_out_are_not_followed() {
+fn ignores_paths_leading_out() {
     let found = found(&[
         ("proc/self/mountinfo", V2_MOUNT),
         ("proc/self/cgroup", "0::/../../../other\n"),
@@ -175,8 +175,8 @@ fn kinds_of_containers() {
 }
 
 #[test]
-fn rubbish_is_no_limit_that_is_known() {
-    for rubbish in [
+fn malformed_limit_is_unknown() {
+    for malformed in [
         "",
         "max",
         "a b",
@@ -189,15 +189,15 @@ fn rubbish_is_no_limit_that_is_known() {
     ] {
         let found = found(&[
             ("sys/fs/cgroup/cgroup.controllers", "io"),
-            ("sys/fs/cgroup/cpu.max", rubbish),
+            ("sys/fs/cgroup/cpu.max", malformed),
         ]);
-        assert_eq!(found.cpu, None, "{rubbish:?}");
+        assert_eq!(found.cpu, None, "{malformed:?}");
     }
 }
 
 proptest! {
     #[test]
-    fn never_panics(mounts in any::<String>(), groups in any::<String>(), file in any::<String>()) {
+    fn parser_never_panics(mounts in any::<String>(), groups in any::<String>(), file in any::<String>()) {
         for mounts in [mounts.clone(), format!("{V2_MOUNT}{mounts}"), format!("1 2 3 {mounts} - cgroup {mounts}")] {
             let (_folder, root) = test_root(&[
                 ("proc/self/mountinfo", mounts.as_str()),

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn medians() {
+    fn median_of_measurements() {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[3]), Some(3.0));
         assert_eq!(median(&[4, 1]), Some(2.5));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn stolen_time_does_not_move_the_frequency() {
+    fn steal_time_keeps_frequency() {
         let mut chains = vec![100_030; 60];
         for stolen in &mut chains[..20] {
             *stolen += 5_000_000;
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_that_of_the_order_statistics() {
+    fn interval_follows_order_statistics() {
         let chains: Vec<i64> = (0..60).map(|n| 100_000 + n).collect();
         let found = from_chains(100_000, 0.0, &chains).expect("they make sense");
         assert_eq!(found.low, Hertz(100_000.0 / 100_038.0 * 1e9));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_has_a_frequency_or_none() {
+    fn this_machines_frequency_is_plausible() {
         for cpu in [None, Some(0)] {
             if let Some(chains) = effective(cpu) {
                 assert!(

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn brands() {
+    fn frequency_from_brand() {
         for (brand, hertz) in [
             ("Intel(R) Xeon(R) CPU E5-2680 v3 @ 2.50GHz", Some(2.5e9)),
             (
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn frequencies() {
+    fn parses_frequency_files() {
         for (text, hertz) in [
             ("2.8GHz", Some(2.8e9)),
             (" 2600 mhz ", Some(2.6e9)),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_says_something_positive_or_nothing() {
+    fn declared_frequency_is_positive_or_none() {
         assert!(nominal().is_none_or(|(hertz, source)| hertz.0 > 0.0 && !source.is_empty()));
     }
 
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn rates() {
+    fn parses_frequency_rates() {
         assert_eq!(rate(2_600_000, 1e6), Some(2.6e9));
         assert_eq!(rate(-1, 1e6), None);
         assert_eq!(rate(0, 1e6), None);

@@ -224,8 +224,8 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_more_than_one_percent_is_told() {
-        for (after, told) in [(3.029, false), (3.031, true), (2.971, false), (2.969, true)] {
+    fn reports_change_above_one_percent() {
+        for (after, reported) in [(3.029, false), (3.031, true), (2.971, false), (2.969, true)] {
             let parts = Parts {
                 before: chains(3.0),
                 after: chains(after),
@@ -233,7 +233,7 @@ mod tests {
             };
             assert_eq!(
                 codes(&parts, CyclesFrom::Effective) == ["frequency-changed"],
-                told,
+                reported,
                 "{after}"
             );
         }
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_in_between_counts() {
+    fn intermediate_frequencies_count() {
         let during = |low: f64, high: f64| {
             Some(Interval {
                 value: 2.6e9,
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_nominal_frequency_is_an_error_with_a_remedy() {
+    fn unknown_nominal_frequency_has_remedy() {
         let error = summarise(&Parts::default(), CyclesFrom::Nominal)
             .expect_err("it is unknown")
             .to_string();
@@ -321,14 +321,14 @@ mod tests {
     }
 
     #[test]
-    fn a_core_on_which_additions_are_odd_is_told() {
-        let odd = chains(3.0).map(|each| Chains {
+    fn reports_core_with_slow_additions() {
+        let slow = chains(3.0).map(|each| Chains {
             multiplication_cycles: Some(1.0),
             ..each
         });
         let parts = Parts {
-            before: odd,
-            after: odd,
+            before: slow,
+            after: slow,
             ..Parts::default()
         };
         assert_eq!(
