@@ -261,9 +261,8 @@ impl Field {
             .into_iter()
             .chain(ends)
             .find(|(number, range)| !range.holds(*number));
-        let outside = |(number, range): (f64, Range)| {
-            format!("{} is {number:?}, outside {}", self.key, range.name)
-        };
+        let outside =
+            |(number, range): (f64, Range)| format!("{} is {number:?}, outside {range}", self.key);
         let (low, high) = (figure.low, figure.high);
         let reversed = || {
             format!(

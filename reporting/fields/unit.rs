@@ -148,8 +148,6 @@ pub struct Range {
     most: f64,
     /// Whether the lower bound itself is excluded.
     more: bool,
-    /// The range as text.
-    pub name: &'static str,
 }
 
 impl Range {
@@ -158,25 +156,21 @@ impl Range {
         least: 0.0,
         most: 1.0,
         more: false,
-        name: "0 to 1",
     };
     /// A duration in nanoseconds (up to thirty years), cycles or ticks.
     pub const LENGTH: Self = Self {
         least: 0.0,
         most: 1e18,
         more: false,
-        name: "0 to 1e18",
     };
     /// A duration greater than 0, in nanoseconds, cycles or ticks.
     pub const STEP: Self = Self {
         more: true,
-        name: "more than 0, up to 1e18",
         ..Self::LENGTH
     };
     /// Any integer that the kernel reports.
     pub const INTEGER: Self = Self {
         most: u64::MAX as f64,
-        name: "0 to 2^64",
         ..Self::LENGTH
     };
     /// Events per second.
@@ -184,12 +178,10 @@ impl Range {
         least: 0.0,
         most: 1e12,
         more: true,
-        name: "more than 0, up to 1e12",
     };
     /// Any number; a wait that returned early has a negative lateness.
     pub const ANY: Self = Self {
         least: -1e18,
-        name: "-1e18 to 1e18",
         ..Self::LENGTH
     };
 
@@ -204,12 +196,21 @@ impl Range {
     pub fn of_ends(self) -> Self {
         Self {
             more: false,
-            name: if self.more {
-                Self::LENGTH.name
-            } else {
-                self.name
-            },
             ..self
+        }
+    }
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let bound = |value: f64| match value.abs() {
+            size if size < 1e3 => value.to_string(),
+            _ => format!("{value:e}"),
+        };
+        let (least, most) = (bound(self.least), bound(self.most));
+        match self.more {
+            true => write!(f, "more than {least}, up to {most}"),
+            false => write!(f, "{least} to {most}"),
         }
     }
 }
