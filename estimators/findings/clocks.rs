@@ -289,8 +289,8 @@ pub static PRECISION: &[Rule<PrecisionCase>] = &[Rule::new(
     Note,
     "its Quality is known to ±{half} points, not to ±{precision}: <its {processes} processes agree to ±{scatter}, but single \
      calls or the frequency of the core leave more open><its {differing} processes differ>",
-    "<{scatter:hidden}more processes do not help: fix the frequency of the core><{differing:hidden}repeat when the machine \
-     is quiet, or with --budget or --thorough>",
+    "<more processes than {processes} do not help: fix the frequency of the core><repeat when the machine is quiet, or \
+     with more than {differing} processes (--budget, --thorough)>",
     |case| {
         let points = |share: f64| number(100.0 * share, Unit::Points);
         let mut values = values([

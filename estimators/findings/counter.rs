@@ -1,10 +1,15 @@
 //! Findings about the counter of the processor, which a program can read without the kernel: what
 //! was measured, and what the processor, the kernel and the hypervisor declare.
 
+mod wordings;
+
+pub(super) use wordings::COUNTER;
+
 use timers::clock_sources;
 
-use super::machine::{Judged, because, conflict, found, is_x86, optional, unknown, wording};
-use super::{Wording, count, ns, number, text, values};
+use super::judgement::{Judgement, finding, is_x86, judgement, reason, unknown, with_known};
+use super::machine::conflict;
+use super::{count, ns, number, text};
 use crate::model::Severity::{Note, Ok, Problem, Unknown};
 use crate::model::{CounterFacts, Finding, KernelLog, Platform, Severity, Unit, Value};
 use crate::rate::counter::{CounterFindings, CpuOffset, SHOWS, Tested};
@@ -55,17 +60,13 @@ pub fn judge(case: &CounterCase) -> Vec<Finding> {
         platform, found, ..
     } = *case;
     let mut findings = Vec::new();
-    let mut add = |code: &str, judged: Option<Judged>| {
-        findings.extend(judged.map(|(severity, values)| Finding {
-            code: code.to_owned(),
-            severity,
-            values,
-        }));
+    let mut add = |code: &str, judged: Option<Judgement>| {
+        findings.extend(judged.map(|judgement| finding(code, judgement)));
     };
     if found.stuck {
         add(
             "stuck",
-            Some(self::found(Problem, [("watched", ns(found.watched_ns))])),
+            Some(judgement(Problem, [("watched", ns(found.watched_ns))])),
         );
     } else {
         add("rate", Some(rate(found)));
@@ -89,7 +90,7 @@ pub fn judge(case: &CounterCase) -> Vec<Finding> {
     let emulator = platform.emulator();
     add(
         "emulated",
-        emulator.map(|name| self::found(Note, [("emulator", text(name))])),
+        emulator.map(|name| judgement(Note, [("emulator", text(name))])),
     );
     add("moved", Some(after_a_move(case)));
     findings.extend(conflict(platform));
@@ -104,370 +105,13 @@ pub fn is_built_on(platform: &Platform) -> bool {
     current.is_some_and(clock_sources::is_counter)
 }
 
-const INSTEAD: &str = "read the kernel's clock instead (clock_gettime, CLOCK_MONOTONIC)";
-
-pub(super) static COUNTER: &[Wording] = &[
-    wording(
-        "stuck",
-        Problem,
-        "",
-        "it stood still while {watched} passed",
-        INSTEAD,
-    ),
-    wording(
-        "rate",
-        Unknown,
-        "",
-        "its rate could not be found: there were too few looks, or it went back between them",
-        "",
-    ),
-    wording(
-        "rate",
-        Ok,
-        "",
-        "it counts at {rate} ± {uncertainty} by the kernel's clock, over {watched}",
-        "",
-    ),
-    wording(
-        "order",
-        Unknown,
-        "",
-        "the order of its readings could not be observed",
-        "",
-    ),
-    wording(
-        "order",
-        Problem,
-        "",
-        "it went back {backward} times in {readings} readings of one thread, by up to {largest}",
-        INSTEAD,
-    ),
-    wording(
-        "order",
-        Ok,
-        "",
-        "{readings} readings of a thread that went from CPU to CPU never went back; a share of {shows} would have shown",
-        "",
-    ),
-    wording(
-        "one-rate",
-        Problem,
-        "",
-        "CPU {cpu} counts {value} ± {uncertainty} faster than the first one",
-        INSTEAD,
-    ),
-    wording(
-        "one-rate",
-        Ok,
-        "",
-        "all CPUs count at one rate; a difference of {sees} would have shown",
-        "",
-    ),
-    wording(
-        "cpus",
-        Unknown,
-        "backward",
-        "single readings went back between CPUs, so that no offset is known",
-        "",
-    ),
-    wording(
-        "cpus",
-        Unknown,
-        "",
-        "the counters of several CPUs could not be compared: this process may use one CPU only, or cannot choose",
-        "",
-    ),
-    wording(
-        "cpus",
-        Problem,
-        "",
-        "the counter of CPU {cpu} is off by {value} ± {uncertainty} from that of the first one: time goes back for a thread that is moved",
-        INSTEAD,
-    ),
-    wording(
-        "cpus",
-        Note,
-        "",
-        "the counter of CPU {cpu} is off by {value} ± {uncertainty} from that of the first one; a move from CPU to CPU takes longer, so that no thread can observe it",
-        "",
-    ),
-    wording(
-        "cpus",
-        Ok,
-        "",
-        "the counters of {cpus} CPUs agree within {within}; an offset of {sees} would have shown",
-        "",
-    ),
-    wording(
-        "between-cpus",
-        Problem,
-        "",
-        "it went back {backward} times in {handoffs} handoffs from CPU to CPU, by up to {largest}, and no offset explains it",
-        INSTEAD,
-    ),
-    wording(
-        "between-cpus",
-        Ok,
-        "",
-        "{handoffs} handoffs from CPU to CPU showed no step back but by offsets; a share of {shows} by more than {usual} would have shown",
-        "",
-    ),
-    wording(
-        "asleep",
-        Problem,
-        "",
-        "it counts {value} ± {uncertainty} slower while the thread sleeps than while it computes",
-        INSTEAD,
-    ),
-    wording(
-        "asleep",
-        Ok,
-        "",
-        "it counts equally while the thread sleeps and computes; a difference of {sees} would have shown",
-        "",
-    ),
-    wording(
-        "leap",
-        Problem,
-        "",
-        "it leapt ahead of the kernel's clock by {value} ± {uncertainty} at once",
-        INSTEAD,
-    ),
-    wording(
-        "leap",
-        Ok,
-        "",
-        "it never leapt ahead of the kernel's clock; {sees} would have shown",
-        "",
-    ),
-    wording(
-        "freeze",
-        Problem,
-        "",
-        "it stood still, or fell behind the kernel's clock, by {value} ± {uncertainty} at once",
-        INSTEAD,
-    ),
-    wording(
-        "freeze",
-        Ok,
-        "",
-        "it never stood still; {sees} would have shown",
-        "",
-    ),
-    wording(
-        "change",
-        Problem,
-        "",
-        "its rate changed by {value} ± {uncertainty} while it was watched",
-        INSTEAD,
-    ),
-    wording(
-        "change",
-        Ok,
-        "",
-        "its rate did not change while it was watched; a change of {sees} for an eighth of the time would have shown",
-        "",
-    ),
-    wording(
-        "declared",
-        Note,
-        "",
-        "it counts {value} ± {uncertainty} faster than is declared, by the kernel's clock",
-        "measure its rate; a program that believes the declared one is off by that",
-    ),
-    wording(
-        "declared",
-        Ok,
-        "",
-        "it counts as fast as is declared; {sees} would have shown",
-        "",
-    ),
-    wording(
-        "unfenced",
-        Note,
-        "",
-        "without a fence it went back {backward} times in {handoffs} handoffs, by up to {largest}: the bare instruction is carried out before earlier ones",
-        "put a fence before a reading whose order to other threads matters (lfence, isb)",
-    ),
-    wording(
-        "unfenced",
-        Ok,
-        "",
-        "without a fence it never went back in {handoffs} handoffs, though no manual promises that",
-        "",
-    ),
-    wording(
-        "cost",
-        Note,
-        "",
-        "the amortised cost of a read is {counter}, of the kernel's clock {clock}: reading it gains nothing",
-        INSTEAD,
-    ),
-    wording(
-        "cost",
-        Ok,
-        "",
-        "the amortised cost of a read is {counter}, of the kernel's clock {clock}",
-        "",
-    ),
-    wording(
-        "invariant",
-        Ok,
-        "architecture",
-        "all CPUs read one counter of one rate, by the architecture",
-        "",
-    ),
-    wording(
-        "invariant",
-        Ok,
-        "",
-        "it counts at one rate whatever the core does (constant), also in deep idle states (nonstop)",
-        "",
-    ),
-    wording(
-        "invariant",
-        Problem,
-        "stops",
-        "it stops in deep idle states (no nonstop_tsc)",
-        INSTEAD,
-    ),
-    wording(
-        "invariant",
-        Problem,
-        "",
-        "its rate follows the frequency of the core (no constant_tsc)",
-        INSTEAD,
-    ),
-    wording(
-        "invariant",
-        Unknown,
-        "",
-        "neither CPUID nor the kernel says whether its rate is constant",
-        "",
-    ),
-    wording(
-        "kernel",
-        Unknown,
-        "",
-        "which clock source the kernel trusts is not reported by this machine",
-        "",
-    ),
-    wording(
-        "kernel",
-        Ok,
-        "",
-        "the kernel builds its own clocks on it ({current})",
-        "",
-    ),
-    wording(
-        "kernel",
-        Note,
-        "offered",
-        "the kernel uses {current}, and offers the counter as well",
-        "",
-    ),
-    wording(
-        "kernel",
-        Note,
-        "",
-        "the kernel uses {current}, and does not say whether it trusts the counter",
-        "",
-    ),
-    wording(
-        "kernel",
-        Problem,
-        "",
-        "the kernel uses {current} and does not offer the counter: it found it wrong, or was configured to leave it alone",
-        "look for `tsc` in the kernel's log (dmesg) and on its command line",
-    ),
-    wording(
-        "log",
-        Unknown,
-        "",
-        "what the kernel logged of it cannot be read: {why}",
-        "run as root, or look yourself: dmesg | grep -i -e tsc -e clocksource",
-    ),
-    wording("log", Problem, "", "the kernel gave it up: {line}", INSTEAD),
-    wording(
-        "log",
-        Note,
-        "",
-        "what is left of the kernel's log holds nothing against it; its beginning is gone",
-        "",
-    ),
-    wording(
-        "log",
-        Ok,
-        "",
-        "the kernel's log, from its start, holds nothing against it",
-        "",
-    ),
-    wording(
-        "witness",
-        Note,
-        "",
-        "the kernel's clock is made of this counter ({current}): a leap, a halt or a change of rate of both together shows only to the kernel's watchdog, where it has one, and to other machines",
-        "",
-    ),
-    wording(
-        "moved",
-        Ok,
-        "",
-        "this is not a virtual machine, so it is never migrated",
-        "",
-    ),
-    wording("moved", Ok, "promise", "{by}", ""),
-    wording(
-        "moved",
-        Note,
-        "promise",
-        "{by}: after a move it counts at another rate",
-        "",
-    ),
-    wording(
-        "moved",
-        Ok,
-        "arm",
-        "{hypervisor}: the counter has the rate that all hosts of this kind have (1 GHz), and an offset by the architecture",
-        "",
-    ),
-    wording(
-        "moved",
-        Ok,
-        "kvm",
-        "{hypervisor} offsets the counter (it shows {age:short}, the system has run for {uptime:short}) and calls it invariant, which it promises only where it scales it or does not move the machine",
-        "",
-    ),
-    wording(
-        "moved",
-        Note,
-        "offset",
-        "{hypervisor} offsets the counter (it shows {age:short}, the system has run for {uptime:short}), but does not say that it keeps its rate on another host",
-        "",
-    ),
-    wording(
-        "moved",
-        Note,
-        "no-offset",
-        "{hypervisor} does not offset the counter (it shows {age:short}, the system has run for {uptime:short}): on another host it shows another value",
-        "",
-    ),
-    wording(
-        "moved",
-        Note,
-        "",
-        "{hypervisor} does not say what becomes of the counter on another host",
-        "",
-    ),
-];
-
 fn share(shows: f64, of: u64) -> Value {
     text(format!("{:.0e}", shows / of as f64))
 }
 
-fn rate(found: &CounterFindings) -> Judged {
+fn rate(found: &CounterFindings) -> Judgement {
     found.rate.map_or_else(unknown, |rate| {
-        self::found(
+        judgement(
             Ok,
             [
                 ("rate", number(1e9 / rate.ns_per_tick, Unit::Hertz)),
@@ -478,15 +122,15 @@ fn rate(found: &CounterFindings) -> Judged {
     })
 }
 
-fn order(found: &CounterFindings) -> Judged {
+fn order(found: &CounterFindings) -> Judgement {
     let (backward, readings, largest_ns) = found.backward;
     if readings == 0 {
         return unknown();
     }
     let readings = (("readings", count(readings)), share(SHOWS, readings));
     match backward {
-        0 => self::found(Ok, [readings.0, ("shows", readings.1)]),
-        _ => self::found(
+        0 => judgement(Ok, [readings.0, ("shows", readings.1)]),
+        _ => judgement(
             Problem,
             [
                 readings.0,
@@ -499,10 +143,10 @@ fn order(found: &CounterFindings) -> Judged {
 
 /// Returns the tested value with its uncertainty, or the smallest difference that the test would
 /// have detected.
-fn judged_test(tested: Tested, severity: Severity, unit: Unit, positive: bool) -> Judged {
+fn judged_test(tested: Tested, severity: Severity, unit: Unit, positive: bool) -> Judgement {
     if tested.is_found() && (!positive || tested.value > 0.0) {
         let number = |value| number(value, unit);
-        found(
+        judgement(
             severity,
             [
                 ("value", number(tested.value)),
@@ -510,11 +154,11 @@ fn judged_test(tested: Tested, severity: Severity, unit: Unit, positive: bool) -
             ],
         )
     } else {
-        found(Ok, [("sees", number(tested.sees, unit))])
+        judgement(Ok, [("sees", number(tested.sees, unit))])
     }
 }
 
-fn one_rate(found: &CounterFindings) -> Option<Judged> {
+fn one_rate(found: &CounterFindings) -> Option<Judgement> {
     let beyond = |tested: &Tested| tested.value.abs() - tested.uncertainty;
     let worst = found.cpu_rates.iter();
     let worst = worst.max_by(|a, b| beyond(&a.tested).total_cmp(&beyond(&b.tested)))?;
@@ -528,7 +172,7 @@ fn one_rate(found: &CounterFindings) -> Option<Judged> {
     Some((severity, all))
 }
 
-fn offsets(found: &CounterFindings) -> Judged {
+fn offsets(found: &CounterFindings) -> Judgement {
     let beyond = |offset: &&CpuOffset| offset.ns.abs() - offset.uncertainty_ns;
     let offsets = &found.offsets;
     let Some(worst) = offsets
@@ -536,13 +180,13 @@ fn offsets(found: &CounterFindings) -> Judged {
         .max_by(|a, b| beyond(a).total_cmp(&beyond(b)))
     else {
         return match found.between {
-            Some(_) => self::found(Unknown, [because("backward")]),
+            Some(_) => judgement(Unknown, [reason("backward")]),
             None => unknown(),
         };
     };
     let largest = |of: fn(&CpuOffset) -> f64| ns(offsets.iter().map(of).fold(0.0, f64::max));
     if worst.apart {
-        self::found(
+        judgement(
             if worst.shows { Problem } else { Note },
             [
                 ("cpu", count(worst.cpu)),
@@ -551,7 +195,7 @@ fn offsets(found: &CounterFindings) -> Judged {
             ],
         )
     } else {
-        self::found(
+        judgement(
             Ok,
             [
                 ("cpus", count(offsets.len())),
@@ -565,11 +209,11 @@ fn offsets(found: &CounterFindings) -> Judged {
     }
 }
 
-fn between(found: &CounterFindings) -> Option<Judged> {
+fn between(found: &CounterFindings) -> Option<Judgement> {
     let between = found.between?;
     let handoffs = ("handoffs", count(between.handoffs));
     Some(match between.backward {
-        0 => self::found(
+        0 => judgement(
             Ok,
             [
                 handoffs,
@@ -577,7 +221,7 @@ fn between(found: &CounterFindings) -> Option<Judged> {
                 ("usual", ns(between.usual_ns)),
             ],
         ),
-        backward => self::found(
+        backward => judgement(
             Problem,
             [
                 handoffs,
@@ -588,10 +232,10 @@ fn between(found: &CounterFindings) -> Option<Judged> {
     })
 }
 
-fn unfenced(found: &CounterFindings) -> Option<Judged> {
+fn unfenced(found: &CounterFindings) -> Option<Judgement> {
     let unfenced = found.unfenced?;
     let severity = if unfenced.backward > 0 { Note } else { Ok };
-    Some(self::found(
+    Some(judgement(
         severity,
         [
             ("handoffs", count(unfenced.handoffs)),
@@ -601,28 +245,28 @@ fn unfenced(found: &CounterFindings) -> Option<Judged> {
     ))
 }
 
-fn cost(found: &CounterFindings) -> Option<Judged> {
+fn cost(found: &CounterFindings) -> Option<Judgement> {
     let [counter, clock] = found.costs?;
     let severity = if counter >= clock { Note } else { Ok };
-    Some(self::found(
+    Some(judgement(
         severity,
         [("counter", ns(counter)), ("clock", ns(clock))],
     ))
 }
 
-fn invariant(platform: &Platform) -> Judged {
+fn invariant(platform: &Platform) -> Judgement {
     if !is_x86(platform) {
-        return found(Ok, [because("architecture")]);
+        return judgement(Ok, [reason("architecture")]);
     }
     match (platform.invariant_counter().value, platform.tsc.constant) {
-        (Some(true), _) => found(Ok, []),
-        (Some(false), Some(true)) => found(Problem, [because("stops")]),
-        (Some(false), _) => found(Problem, []),
+        (Some(true), _) => judgement(Ok, []),
+        (Some(false), Some(true)) => judgement(Problem, [reason("stops")]),
+        (Some(false), _) => judgement(Problem, []),
         (None, _) => unknown(),
     }
 }
 
-fn kernel(platform: &Platform) -> Judged {
+fn kernel(platform: &Platform) -> Judgement {
     let source = &platform.clocksource;
     let Some(current) = source.current.as_deref() else {
         return unknown();
@@ -630,51 +274,51 @@ fn kernel(platform: &Platform) -> Judged {
     let current = ("current", text(current));
     let constant = is_x86(platform) && platform.tsc.constant == Some(true);
     if is_built_on(platform) {
-        found(Ok, [current])
+        judgement(Ok, [current])
     } else if source
         .available
         .iter()
         .any(|name| clock_sources::is_counter(name))
     {
-        found(Note, [because("offered"), current])
+        judgement(Note, [reason("offered"), current])
     } else if constant && !source.available.is_empty() {
-        found(Problem, [current])
+        judgement(Problem, [current])
     } else {
-        found(Note, [current])
+        judgement(Note, [current])
     }
 }
 
-fn log(facts: &CounterFacts) -> Judged {
+fn log(facts: &CounterFacts) -> Judgement {
     match &facts.log {
-        KernelLog::Unreadable(why) => found(Unknown, [("why", text(why))]),
+        KernelLog::Unreadable(why) => judgement(Unknown, [("why", text(why))]),
         KernelLog::Read { distrust, .. } if !distrust.is_empty() => {
-            found(Problem, [("line", text(&distrust[0]))])
+            judgement(Problem, [("line", text(&distrust[0]))])
         }
         KernelLog::Read { from_the_start, .. } => {
-            found(if *from_the_start { Ok } else { Note }, [])
+            judgement(if *from_the_start { Ok } else { Note }, [])
         }
     }
 }
 
 /// Reports which properties of the counter cannot be tested because the reference clock is derived
 /// from the counter.
-fn witness(platform: &Platform) -> Option<Judged> {
+fn witness(platform: &Platform) -> Option<Judgement> {
     let current = platform.clocksource.current.as_deref().unwrap_or_default();
-    is_built_on(platform).then(|| found(Note, [("current", text(current))]))
+    is_built_on(platform).then(|| judgement(Note, [("current", text(current))]))
 }
 
 /// Returns whether the counter keeps its frequency and value after a virtual machine moves to
 /// another host: `Ok` if it does.
-fn after_a_move(case: &CounterCase) -> Judged {
+fn after_a_move(case: &CounterCase) -> Judgement {
     let CounterCase {
         platform, facts, ..
     } = *case;
     let Some(name) = platform.hypervisor.as_deref() else {
-        return found(Ok, []);
+        return judgement(Ok, []);
     };
     if let Some(promise) = &facts.promise {
         let severity = if promise.keeps_rate { Ok } else { Note };
-        return found(severity, [because("promise"), ("by", text(&promise.by))]);
+        return judgement(severity, [reason("promise"), ("by", text(&promise.by))]);
     }
     let hz = case.found.rate.map(|rate| 1e9 / rate.ns_per_tick);
     let of_all_hosts = platform.cpu.architecture == "aarch64"
@@ -693,8 +337,8 @@ fn after_a_move(case: &CounterCase) -> Judged {
         None => (Note, None),
     };
     let seconds = |s: f64| ns(s * 1e9);
-    optional(
-        (severity, values([("hypervisor", text(name))])),
+    with_known(
+        judgement(severity, [("hypervisor", text(name))]),
         [
             ("reason", reason.map(text)),
             ("age", ages.map(|(age, _)| seconds(age))),

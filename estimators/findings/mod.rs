@@ -6,6 +6,7 @@
 
 mod clocks;
 pub mod counter;
+mod judgement;
 pub mod machine;
 mod report;
 mod waits;
@@ -33,6 +34,22 @@ pub struct Wording {
     pub message: &'static str,
     /// The advice; empty if no action is required.
     pub advice: &'static str,
+}
+
+const fn wording(
+    code: &'static str,
+    severity: Severity,
+    reason: &'static str,
+    message: &'static str,
+    advice: &'static str,
+) -> Wording {
+    Wording {
+        code,
+        severity,
+        reason,
+        message,
+        advice,
+    }
 }
 
 impl Wording {
@@ -70,14 +87,10 @@ impl<S: Subject> Rule<S> {
         advice: &'static str,
         judge: for<'a> fn(&S::Case<'a>) -> Option<Values>,
     ) -> Self {
-        let wording = Wording {
-            code,
-            severity,
-            reason: "",
-            message,
-            advice,
-        };
-        Self { wording, judge }
+        Self {
+            wording: wording(code, severity, "", message, advice),
+            judge,
+        }
     }
 }
 
@@ -192,8 +205,7 @@ pub fn rendered(template: &str, values: &Values) -> String {
     out + &filled(rest, values).unwrap_or_default()
 }
 
-/// Fills the values into a part of a template; `None` if one of them is missing. A value in the
-/// style `hidden` is required but not printed.
+/// Fills the values into a part of a template; `None` if one of them is missing.
 fn filled(part: &str, values: &Values) -> Option<String> {
     let mut out = String::new();
     let mut rest = part;
@@ -201,10 +213,7 @@ fn filled(part: &str, values: &Values) -> Option<String> {
         let (name, after) = after.split_once('}')?;
         let (name, style) = name.split_once(':').unwrap_or((name, ""));
         out += before;
-        let value = values.get(name)?;
-        if style != "hidden" {
-            out += &written(value, style);
-        }
+        out += &written(values.get(name)?, style);
         rest = after;
     }
     Some(out + rest)

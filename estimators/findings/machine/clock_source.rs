@@ -1,0 +1,138 @@
+//! Checks of the clock source of the kernel and of the time stamp counter.
+
+use timers::clock_sources::{self, Reader, TIME_STAMP_COUNTER};
+
+use crate::findings::judgement::{
+    Judgement, finding, is_x86, judgement, reason, unknown, with_known,
+};
+use crate::findings::text;
+use crate::model::Severity::{Note, Ok, Problem, Unknown};
+use crate::model::{ClockSource, Finding, Platform};
+
+pub(super) fn clock_source(platform: &Platform) -> Judgement {
+    let source = &platform.clocksource;
+    let Some(name) = source.current.as_deref() else {
+        return unknown();
+    };
+    let current = ("current", text(name));
+    let Some(known) = clock_sources::find(name) else {
+        return judgement(Unknown, [reason("foreign"), current]);
+    };
+    match known.reader {
+        Reader::Instruction | Reader::SharedPage if source.vdso == Some(false) => {
+            judgement(Problem, [reason("no-vdso"), current])
+        }
+        Reader::Instruction => judgement(Ok, [current]),
+        Reader::SharedPage => judgement(Note, [reason("page"), current]),
+        Reader::Conditional => judgement(
+            Note,
+            [
+                reason("conditional"),
+                current,
+                ("remedy", text(switch(source))),
+            ],
+        ),
+        Reader::Kernel(what) => with_known(
+            judgement(
+                Problem,
+                [
+                    current,
+                    ("what", text(what)),
+                    ("remedy", text(remedy(source, platform))),
+                ],
+            ),
+            [("cause", cause(source).map(text))],
+        ),
+    }
+}
+
+/// Returns who selected a slow clock source: the kernel or the administrator.
+fn cause(source: &ClockSource) -> Option<String> {
+    let decides = |word: &&String| {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        matches!(
+            (name, value),
+            ("notsc" | "USEPLATFORMCLOCK", _) | ("tsc", "unstable") | ("clocksource", _)
+        )
+    };
+    match source.parameters.iter().flatten().find(decides) {
+        Some(word) => Some(format!("the kernel was started with {word}")),
+        None if lists_tsc(source) => {
+            Some("the time stamp counter could be used, but another one was chosen".into())
+        }
+        None if source.available.is_empty() => None,
+        None => {
+            Some("the kernel found the time stamp counter unstable, or was not given one".into())
+        }
+    }
+}
+
+const READ_LOG: &str = "`dmesg | grep -i -e tsc -e clocksource` gives the reason";
+
+fn remedy(source: &ClockSource, platform: &Platform) -> String {
+    if platform.os.family == "windows" {
+        "as administrator, `bcdedit /deletevalue useplatformclock`, and restart, if it was set; else the counters of the CPUs \
+         disagree, or the firmware says so"
+            .into()
+    } else if lists_tsc(source) {
+        switch(source)
+    } else if platform.hypervisor.is_some() {
+        format!(
+            "{READ_LOG}; have the hypervisor offer an invariant time stamp counter or a clock of its own (kvm-clock, Hyper-V)"
+        )
+    } else if is_x86(platform) {
+        format!(
+            "{READ_LOG}; update the firmware, and start with tsc=reliable only if the counters of all CPUs agree"
+        )
+    } else {
+        READ_LOG.into()
+    }
+}
+
+fn switch(source: &ClockSource) -> String {
+    let mut parameters = source.parameters.iter().flatten();
+    let chosen = parameters.any(|word| word.starts_with("clocksource="));
+    let for_good = if chosen {
+        ", and remove clocksource= from the kernel's command line"
+    } else {
+        ""
+    };
+    format!(
+        "as root, `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`{for_good}"
+    )
+}
+
+fn lists_tsc(source: &ClockSource) -> bool {
+    source
+        .available
+        .iter()
+        .any(|name| name == TIME_STAMP_COUNTER)
+}
+
+pub(super) fn tsc(platform: &Platform) -> Judgement {
+    let source = &platform.clocksource;
+    let mut parameters = source.parameters.iter().flatten();
+    let distrusted = parameters.any(|word| word == "tsc=unstable" || word == "notsc");
+    // The kernel removes an unstable counter from the list, unless it is the only clock source.
+    let refused = !source.available.is_empty() && !lists_tsc(source);
+    match platform.invariant_counter().value {
+        None => unknown(),
+        Some(false) if platform.tsc.constant == Some(true) => judgement(Problem, [reason("stops")]),
+        Some(false) => judgement(Problem, [reason("varies")]),
+        Some(true) if distrusted => judgement(Problem, [reason("distrusted")]),
+        Some(true) if refused => judgement(Problem, [reason("refused")]),
+        Some(true) => judgement(Ok, []),
+    }
+}
+
+/// Reports a contradiction between the kernel and CPUID about the counter.
+#[must_use]
+pub fn conflict(platform: &Platform) -> Option<Finding> {
+    let invariant = platform.invariant_counter();
+    let word = |yes| text(if yes { "invariant" } else { "not invariant" });
+    let (kernel, cpuid) = (word(invariant.value?), word(platform.cpu.invariant_tsc?));
+    invariant.conflict.then(|| {
+        let values = [("kernel", kernel), ("cpuid", cpuid)];
+        finding("tsc-conflict", judgement(Note, values))
+    })
+}

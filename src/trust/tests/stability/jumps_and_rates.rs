@@ -1,0 +1,222 @@
+//! Tests which jumps the stability verdict finds, and the interval of the rate, also over several
+//! processes.
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+
+/// Returns comparisons of a clock at a distance of `apart` nanoseconds ± 10 %, each 60 ns wide;
+/// `ahead` gives its offset from the reference at a time, in nanoseconds.
+fn looked_at(apart: i64, count: usize, seed: u64, ahead: impl Fn(f64) -> f64) -> Vec<[i64; 3]> {
+    let mut random = StdRng::seed_from_u64(seed);
+    let mut now = 0;
+    (0..count)
+        .map(|_| {
+            now += apart + random.random_range(-apart / 10..=apart / 10);
+            let read = now + random.random_range(1..60);
+            [now, read + ahead(read as f64) as i64, now + 60]
+        })
+        .collect()
+}
+
+fn seldom(sparse_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
+    verdicts(Evidence {
+        claims: claiming(Counted::Wall),
+        sparse_comparisons,
+        ..Evidence::default()
+    })
+    .stable
+}
+
+/// Returns whether a jump was found, or could have been too small to be found.
+fn found_or_not_claimed(found: &crate::model::Stable, jump_ns: f64) -> bool {
+    found.jumps + found.freezes > 0 || found.smallest_jump_ns.is_some_and(|seen| seen >= jump_ns)
+}
+
+#[test]
+fn jumps_of_any_length_are_found() {
+    for (apart, jump) in [
+        (8_000_000_000, 8e6),
+        (8_000_000_000, 30e6),
+        (1_500_000_000, 1e6),
+        (500_000_000, 1e6),
+    ] {
+        for seed in 0..50 {
+            let at = apart as f64 * (1.5 + seed as f64 / 10.0);
+            let found = seldom(looked_at(
+                apart,
+                9,
+                seed,
+                |now| if now > at { jump } else { 0.0 },
+            ));
+            assert!(
+                found_or_not_claimed(&found, jump),
+                "{apart} {jump}: {}",
+                found.finding
+            );
+            let (offset, half) = (
+                found.offset_ppm.unwrap(),
+                found.offset_uncertainty_ppm.unwrap(),
+            );
+            assert!(
+                offset.abs() <= half,
+                "{apart} {jump}: {offset} ± {half} ppm of a clock that keeps its rate"
+            );
+            assert!(
+                found.finding.contains(" ns")
+                    || found.finding.contains(" µs")
+                    || found.finding.contains("ms")
+            );
+        }
+    }
+    let found = seldom(looked_at(500_000_000, 9, 1, |now| {
+        if now > 2e9 { 30e6 } else { 0.0 }
+    }));
+    assert_eq!(
+        (found.outcome, found.jumps),
+        (Outcome::Fail, 1),
+        "{}",
+        found.finding
+    );
+}
+
+/// The clock loses 1 000 ppm and jumps ahead by 100 µs ten times a second, so that its mean rate is
+/// right.
+#[test]
+fn jumps_make_rate_uncertain() {
+    let ahead = |now: f64| 1e5 * (now / 1e8).floor() - 1e-3 * now;
+    let (mut held, mut all) = (0, 0);
+    for seed in 0..200 {
+        for (apart, count) in [(150_000_000, 12), (400_000_000, 30), (1_500_000_000, 9)] {
+            let found = seldom(looked_at(apart, count, seed, ahead));
+            assert!(found_or_not_claimed(&found, 1e5), "{}", found.finding);
+            let (offset, half) = (
+                found.offset_ppm.unwrap(),
+                found.offset_uncertainty_ppm.unwrap(),
+            );
+            held += u32::from(offset.abs() <= half);
+            all += 1;
+        }
+        // Closely spaced comparisons find the jumps.
+        let close_comparisons = looked_at(14_000_000, 60, seed, ahead);
+        let claims = claiming(Counted::Wall);
+        let close = verdicts(Evidence {
+            claims,
+            close_comparisons,
+            ..Evidence::default()
+        })
+        .stable;
+        assert_eq!(close.outcome, Outcome::Fail, "{}", close.finding);
+    }
+    assert!(
+        20 * held >= 19 * all,
+        "{held} of {all} intervals hold the rate of 0"
+    );
+}
+
+#[test]
+fn steady_clock_has_narrow_interval() {
+    for seed in 0..50 {
+        let found = seldom(looked_at(500_000_000, 25, seed, |now| 3e-6 * now));
+        let (offset, half) = (
+            found.offset_ppm.unwrap(),
+            found.offset_uncertainty_ppm.unwrap(),
+        );
+        assert!(
+            (offset - 3.0).abs() <= half && half < 0.02,
+            "{offset} ± {half}"
+        );
+    }
+}
+
+/// Returns the verdict for windows of 40 ms, each in a separate process that runs faster by a
+/// number of ppm.
+fn verdict_for_processes(ppm: &[f64]) -> crate::model::Stable {
+    let process_comparisons = ppm
+        .iter()
+        .enumerate()
+        .map(|(seed, ppm)| {
+            let ends = looked_at(40_000_000, 2, seed as u64, |now| 1e-6 * ppm * now);
+            [ends[0], ends[1]]
+        })
+        .collect();
+    let sparse_comparisons = looked_at(500_000_000, 25, 7, |now| -0.47e-6 * now);
+    let claims = claiming(Counted::Wall);
+    verdicts(Evidence {
+        claims,
+        sparse_comparisons,
+        process_comparisons,
+        ..Evidence::default()
+    })
+    .stable
+}
+
+#[test]
+fn processes_rates_bound_the_uncertainty() {
+    // Thirteen runs of a clock that calibrates itself.
+    let mut found_by = vec![-0.47; 9];
+    let agreeing = verdict_for_processes(&found_by);
+    let (offset, half) = (
+        agreeing.offset_ppm.unwrap(),
+        agreeing.offset_uncertainty_ppm.unwrap(),
+    );
+    assert!(
+        (offset + 0.47).abs() < 0.01 && (1.0..6.0).contains(&half),
+        "{offset} ± {half}"
+    );
+    assert_eq!(agreeing.rate_processes, Some(9));
+    assert!(
+        agreeing
+            .finding
+            .contains("9 fresh processes agree within that"),
+        "{}",
+        agreeing.finding
+    );
+    found_by.extend([-1.7, 0.8, 16.9, 18.1]);
+    let found = verdict_for_processes(&found_by);
+    let (offset, half) = (
+        found.offset_ppm.unwrap(),
+        found.offset_uncertainty_ppm.unwrap(),
+    );
+    assert!(
+        found_by.iter().all(|ppm| (ppm - offset).abs() <= half),
+        "{offset} ± {half}"
+    );
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    assert!(
+        found.finding.contains("13 fresh processes ran at"),
+        "{}",
+        found.finding
+    );
+    assert!(
+        found.finding.contains("reference to -0.47 ± "),
+        "what is told holds what they ran at: {}",
+        found.finding
+    );
+    // The process of the long window may be the outlier.
+    let outlier = verdict_for_processes(&[18.1; 9]);
+    let (offset, half) = (
+        outlier.offset_ppm.unwrap(),
+        outlier.offset_uncertainty_ppm.unwrap(),
+    );
+    assert!(
+        (offset - 18.1).abs() < 4.0 && offset - half <= -0.47,
+        "{offset} ± {half}"
+    );
+}
+
+#[test]
+fn false_rates_of_most_disqualify() {
+    let found = verdict_for_processes(&[0.0, 5_000.0, 5_000.0]);
+    assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
+    // One outlier in several processes may occur by chance: its rate is in the interval.
+    let found = verdict_for_processes(&[0.0, 0.0, 5_000.0]);
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    let half = found.offset_uncertainty_ppm.unwrap();
+    assert!(
+        half >= 4_990.0 && found.finding.contains("3 fresh processes ran at"),
+        "±{half}: {}",
+        found.finding
+    );
+}

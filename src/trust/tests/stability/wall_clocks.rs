@@ -1,0 +1,178 @@
+//! Tests the stability verdict on clocks of wall time compared at equal distances, and the
+//! disagreement of their references.
+
+use super::*;
+
+#[test]
+fn a_steady_clock_is_stable() {
+    let found = stable(series(1.0, |_, timer| timer));
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    assert_eq!((found.jumps, found.freezes), (0, 0));
+    assert!(
+        found.offset_ppm.is_some_and(|ppm| ppm.abs() < 1.0),
+        "{found:?}"
+    );
+    assert!(
+        found.allan.iter().all(|point| point.deviation < 1e-5),
+        "{found:?}"
+    );
+    let windows: Vec<f64> = found
+        .allan
+        .iter()
+        .map(|point| (point.window_s * 1e3).round())
+        .collect();
+    assert_eq!(windows, [1.0, 2.0, 4.0, 8.0, 16.0]);
+}
+
+#[test]
+fn drifting_fails_and_slewing_passes() {
+    for (rate, outcome) in [
+        (1.0 + 400e-6, Outcome::Pass),
+        (1.0 - 400e-6, Outcome::Pass),
+        (1.05, Outcome::Fail),
+        (0.95, Outcome::Fail),
+        (1.0 + 600e-6, Outcome::Fail),
+    ] {
+        let found = stable(series(rate, |_, timer| timer));
+        assert_eq!(found.outcome, outcome, "{rate}: {}", found.finding);
+        assert_eq!(
+            (found.jumps, found.freezes),
+            (0, 0),
+            "{rate}: a rate is neither"
+        );
+    }
+}
+
+#[test]
+fn jumps_and_freezes_differ() {
+    let found = stable(series(
+        1.0,
+        |k, timer| if k >= 20 { timer + 50_000 } else { timer },
+    ));
+    assert_eq!(
+        (found.outcome, found.jumps, found.freezes),
+        (Outcome::Fail, 1, 0),
+        "{}",
+        found.finding
+    );
+    let found = stable(series(
+        1.0,
+        |k, timer| if k >= 20 { timer - 50_000 } else { timer },
+    ));
+    assert_eq!(
+        (found.outcome, found.jumps, found.freezes),
+        (Outcome::Fail, 0, 1),
+        "{}",
+        found.finding
+    );
+    assert!(
+        found
+            .largest_ns
+            .is_some_and(|ns| (ns - 50_000.0).abs() < 100.0),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn an_interrupted_comparison_proves_nothing() {
+    let mut all = series(1.0, |_, timer| timer);
+    // The reference was read, then the thread lost the CPU for 3 ms, then the timer was read.
+    all[7] = [7_000_000, 10_000_030, 10_000_060];
+    all[8] = [10_100_000, 10_100_030, 10_100_060];
+    all.drain(9..12);
+    assert_eq!(stable(all).outcome, Outcome::Pass);
+}
+
+#[test]
+fn all_windows_are_reported() {
+    let every = |count: i64, apart: i64| -> Vec<[i64; 3]> {
+        (0..count)
+            .map(|k| [apart * k, apart * k + 30, apart * k + 60])
+            .collect()
+    };
+    let evidence = Evidence {
+        claims: claiming(Counted::Wall),
+        series: every(17, 1_000_000),
+        close_comparisons: every(60, 14_000_000),
+        sparse_comparisons: every(10, 450_000_000),
+        ..Evidence::default()
+    };
+    let found = verdicts(evidence).stable;
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    let windows: Vec<f64> = found
+        .allan
+        .iter()
+        .map(|point| (point.window_s * 1e3).round())
+        .collect();
+    assert_eq!(
+        windows,
+        [1.0, 2.0, 4.0, 14.0, 28.0, 56.0, 112.0, 224.0, 450.0, 900.0]
+    );
+}
+
+#[test]
+fn inconsistent_reference_disqualifies_similar_counters() {
+    for (declared, outcome) in [(true, Outcome::NotTested), (false, Outcome::Fail)] {
+        let series = series(1.0, |k, timer| if k >= 20 { timer + 50_000 } else { timer });
+        let evidence = Evidence {
+            claims: claiming(Counted::Wall),
+            series,
+            ..Evidence::default()
+        };
+        let mut trace = Trace {
+            declared,
+            ..trace(evidence)
+        };
+        trace.reference.strayed_ns = 5e6;
+        let profile = profile(&trace);
+        let yardsticks = Yardsticks::default();
+        let case = Case {
+            properties: &Properties::default(),
+            trace: &trace,
+            profile: &profile,
+            yardsticks: &yardsticks,
+            syscall_variant: None,
+        };
+        let found = judge(&case).stable;
+        assert_eq!(found.outcome, outcome, "{}", found.finding);
+    }
+}
+
+#[test]
+fn reference_rate_error_is_uncertainty() {
+    let evidence = || Evidence {
+        claims: claiming(Counted::Wall),
+        series: series(1.0 + 600e-6, |_, timer| timer),
+        ..Evidence::default()
+    };
+    let judged = |rate_uncertainty| {
+        let mut trace = trace(evidence());
+        trace.reference.rate_uncertainty = rate_uncertainty;
+        let mut profile = profile(&trace);
+        let step = crate::model::Interval {
+            value: 1.0,
+            low: 1.0,
+            high: 1.0,
+        };
+        profile.resolution = Resolution::Resolved {
+            step,
+            rule: crate::resolution::Rule::Unit,
+        };
+        let yardsticks = Yardsticks::default();
+        judge(&Case {
+            properties: &Properties::default(),
+            trace: &trace,
+            profile: &profile,
+            yardsticks: &yardsticks,
+            syscall_variant: None,
+        })
+    };
+    assert_eq!(judged(0.0).stable.outcome, Outcome::Fail);
+    assert_eq!(
+        judged(0.0).declared.outcome,
+        Outcome::Fail,
+        "{}",
+        judged(0.0).declared.finding
+    );
+    assert_eq!(judged(200e-6).stable.outcome, Outcome::Pass);
+}
