@@ -1,25 +1,26 @@
-//! Runs short external programs, such as compilers, to their end and reads their output.
+//! Runs programs to their end and reads their output: compilers and other short external programs,
+//! or this program again.
 
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-use timers::Deadline;
 pub use timers::os::files::is_program;
+use timers::os::process;
 
-use crate::hosts::children;
+use crate::hosts::children::{self, StartError};
 use crate::hosts::lines::printable;
 
 /// Maximum run time, longer than any compiler takes on a slow machine.
 const MAX_RUN_TIME: Duration = Duration::from_secs(60);
-/// Maximum length of an error message from a program, in characters.
-const MAX_COMPLAINT: usize = 200;
-/// Maximum length of a program's output, in bytes.
-const MAX_OUTPUT: u64 = 1 << 20;
+/// Maximum length of the error message of an external program, in characters.
+const MAX_ERROR_CHARS: usize = 200;
+/// Maximum length of the output of an external program, in bytes.
+const MAX_OUTPUT_BYTES: u64 = 1 << 20;
 /// Maximum wait for the output of a program that has ended. The wait is only needed if a process
 /// that the program left behind, and that cannot be ended, holds the pipe open.
 const OUTPUT_GRACE: Duration = Duration::from_secs(2);
@@ -35,72 +36,120 @@ pub fn find(names: &[&str]) -> Option<PathBuf> {
     })
 }
 
-/// Runs a program and returns its standard output, or its error message in one line.
+/// Runs an external program for at most [`MAX_RUN_TIME`]; see [`run_within`].
 pub(super) fn run<S: AsRef<OsStr>>(program: &Path, args: &[S]) -> Result<String, String> {
     run_within(MAX_RUN_TIME, program, args)
 }
 
-/// Like `run`, but ends the program after `patience`.
+/// Runs an external program, without input and for at most `limit`, and returns its standard
+/// output.
 ///
 /// # Errors
-/// One line that states why the program could not be started, that it took too long, or its error
-/// message.
+/// One line: why the program could not be started, that it took too long, or its error message.
 pub fn run_within<S: AsRef<OsStr>>(
-    patience: Duration,
+    limit: Duration,
     program: &Path,
     args: &[S],
 ) -> Result<String, String> {
     let mut command = Command::new(program);
-    command.args(args);
     command
+        .args(args)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut running = children::start(command, None).map_err(|error| error.to_string())?;
-    let (_, stdout, stderr) = running.pipes();
-    let (stdout, stderr) = (reader(stdout)?, reader(stderr)?);
-    let deadline = Deadline::after(patience);
-    while deadline.remaining().is_some() && !running.has_exited() {
-        thread::sleep(Duration::from_millis(5));
+    let ended = run_to_end(command, limit, MAX_OUTPUT_BYTES).map_err(|error| error.to_string())?;
+    if ended.status.success() {
+        return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());
     }
-    // Ending the program also ends the processes that it left behind.
-    let late = !running.has_exited();
-    let status = running.end().ok_or("how it ended is not known")?;
-    if late {
-        return Err(format!("it did not end within {} s", patience.as_secs()));
-    }
-    let said = |pipe: Receiver<Vec<u8>>| {
-        pipe.recv_timeout(OUTPUT_GRACE)
-            .map_err(|_| "something that it started holds its output open")
-    };
-    let (said, complained) = (said(stdout)?, said(stderr)?);
-    if status.success() {
-        return Ok(String::from_utf8_lossy(&said).into_owned());
-    }
-    let complained = if complained.is_empty() {
-        said
+    let message = if ended.stderr.is_empty() {
+        ended.stdout
     } else {
-        complained
+        ended.stderr
     };
-    let text = String::from_utf8_lossy(&complained);
+    let text = String::from_utf8_lossy(&message);
     let line = text
         .lines()
         .find(|line| !line.trim().is_empty())
         .unwrap_or("it failed without a word");
-    Err(printable(line.as_bytes(), MAX_COMPLAINT))
+    Err(printable(line.as_bytes(), MAX_ERROR_CHARS))
 }
 
-/// Reads a pipe to its end, in a separate thread.
-fn reader(pipe: Option<impl Read + Send + 'static>) -> Result<Receiver<Vec<u8>>, String> {
-    let (sender, said) = mpsc::sync_channel(1);
-    let read = move || {
-        let mut bytes = Vec::new();
-        // A read error ends the output early; output beyond the limit is not read.
-        let _ = pipe.map(|pipe| pipe.take(MAX_OUTPUT).read_to_end(&mut bytes));
-        let _ = sender.send(bytes);
+/// How a program ended, and what it wrote to its pipes.
+pub struct Ended {
+    /// The exit status.
+    pub status: ExitStatus,
+    /// The standard output; empty if it is not a pipe.
+    pub stdout: Vec<u8>,
+    /// The standard error; empty if it is not a pipe.
+    pub stderr: Vec<u8>,
+}
+
+/// The reason why a program did not run to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The program could not be started.
+    #[error(transparent)]
+    NotStarted(#[from] StartError),
+    /// The program was ended because it took longer than this limit.
+    #[error("it did not end within {} s", .0.as_secs())]
+    TookTooLong(Duration),
+    /// The exit status or the output of the program is unknown.
+    #[error("{0}")]
+    ResultUnknown(String),
+}
+
+/// Starts a program and waits until it exits. A standard input that is a pipe stays open until
+/// then. Reads at most `max_bytes` from each output that is a pipe.
+///
+/// # Errors
+/// When the program did not run to its end within `limit`, or its result is unknown.
+pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<Ended, RunError> {
+    let mut running = children::start(command, None)?;
+    let group = running.group();
+    let (_input, stdout, stderr) = running.pipes();
+    let stdout = in_thread(move || read_to_end(stdout, max_bytes))?;
+    let stderr = in_thread(move || read_to_end(stderr, max_bytes))?;
+    // A thread waits, because a program that is measured must not share the CPU with a loop that
+    // polls.
+    let exit = in_thread(move || process::until_it_exits(group))?;
+    let took_too_long = exit.recv_timeout(limit).is_err();
+    // Ending the program also ends the processes that it left behind.
+    let status = running
+        .end()
+        .ok_or_else(|| RunError::ResultUnknown("how it ended is not known".into()))?;
+    if took_too_long {
+        return Err(RunError::TookTooLong(limit));
+    }
+    let output_of = |reader: Receiver<Vec<u8>>| {
+        reader.recv_timeout(OUTPUT_GRACE).map_err(|_| {
+            RunError::ResultUnknown("something that it started holds its output open".into())
+        })
     };
-    let started = thread::Builder::new().spawn(read);
-    started
-        .map(|_| said)
-        .map_err(|error| format!("no thread to read what it says: {error}"))
+    Ok(Ended {
+        status,
+        stdout: output_of(stdout)?,
+        stderr: output_of(stderr)?,
+    })
+}
+
+/// Reads a pipe to its end, but at most `max_bytes`. A read error ends the output early.
+fn read_to_end(pipe: Option<impl Read>, max_bytes: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = pipe.map(|pipe| pipe.take(max_bytes).read_to_end(&mut bytes));
+    bytes
+}
+
+/// Starts `work` in a new thread and returns the receiver of its result.
+fn in_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<Receiver<T>, RunError> {
+    let (sender, result) = mpsc::sync_channel(1);
+    // The receiver is gone if the caller no longer waits.
+    let run = move || drop(sender.send(work()));
+    match thread::Builder::new().spawn(run) {
+        Ok(_) => Ok(result),
+        Err(error) => Err(RunError::ResultUnknown(format!(
+            "no thread to wait for it: {error}"
+        ))),
+    }
 }
