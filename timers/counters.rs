@@ -2,7 +2,6 @@
 //! `arch/`, a table an instruction set.
 
 use std::marker::PhantomData;
-use std::path::Path;
 use std::time::Duration;
 
 use crate::arch::Instruction;
@@ -31,10 +30,7 @@ where
 
     fn ns_per_tick() -> Option<f64> {
         Self::open().ok()?;
-        believed(
-            I::declared_hz().or_else(|| device_tree(I::DEVICE_TREE?))?,
-            I::read,
-        )
+        believed(I::declared_hz()?, I::read)
     }
 
     #[inline(always)]
@@ -54,7 +50,7 @@ where
     /// Ticks a second as processor or firmware declare them, whether they are right or not.
     pub(crate) fn declared_rate() -> Option<f64> {
         Self::open().ok()?;
-        I::declared_hz().or_else(|| device_tree(I::DEVICE_TREE?))
+        I::declared_hz()
     }
 }
 
@@ -96,16 +92,6 @@ fn believed(hertz: f64, read: fn() -> u64) -> Option<f64> {
         .flatten()
 }
 
-/// A number of the device tree, by the path of its file: one or two words, the first byte the
-/// highest.
-fn device_tree(path: &str) -> Option<f64> {
-    let bytes = std::fs::read(Path::new("/proc/device-tree").join(path)).ok()?;
-    let number = bytes
-        .iter()
-        .fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
-    matches!(bytes.len(), 4 | 8).then_some(number as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +105,5 @@ mod tests {
                 assert_eq!(believed(wrong, nanoseconds), None, "{wrong}");
             }
         }
-        assert_eq!(device_tree("no such file"), None);
     }
 }

@@ -5,8 +5,6 @@ use std::arch::asm;
 use super::chains::chains;
 
 pub(crate) use super::absent::{declared_rate, trap};
-#[allow(unused_imports, reason = "read only where the system has perf events")]
-pub(crate) use super::absent::{has_rdpmc, rdpmc};
 pub use super::absent::{hypervisor, identity};
 pub use super::arm_counters::Cntvct as Bare;
 pub use super::arm_counters::wide::CntvctIsb as Fenced;

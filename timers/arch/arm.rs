@@ -4,10 +4,9 @@ use std::sync::atomic::{Ordering, fence as memory_fence};
 
 use super::chains::chains;
 
-pub use super::absent::{Fenced, hypervisor, identity};
 pub(crate) use super::absent::{declared_rate, trap};
-#[allow(unused_imports, reason = "read only where the system has perf events")]
-pub(crate) use super::absent::{has_rdpmc, rdpmc};
+pub use super::absent::{hypervisor, identity};
+pub use super::absent_counters::Fenced;
 pub use super::arm_counters::Cntvct as Bare;
 pub(crate) use super::hidden::*;
 

@@ -41,9 +41,6 @@ pub use narrow::Cntvct;
 #[cfg(target_arch = "aarch64")]
 pub use wide::Cntvct;
 
-// Of the options below: no `pure`, as the same instruction answers differently each time; no
-// `nomem`, as loads and stores of the work between two reads shall stay between them.
-
 /// What 32-bit Arm has: the counter came with Armv7's virtualization extensions.
 #[cfg(target_arch = "arm")]
 mod narrow {
@@ -102,32 +99,8 @@ pub(crate) mod wide {
     mod here {
         use std::arch::asm;
 
-        use crate::arch::Instruction;
+        use crate::arch::counters;
         pub(super) use crate::counters::Counter;
-
-        macro_rules! counters {
-            ($($(#[$doc:meta])* $name:ident, $hertz:expr, [$($instruction:literal),*];)*) => {$(
-                $(#[$doc])*
-                pub struct $name;
-
-                impl Instruction for $name {
-                    const TRAPS: bool = true;
-
-                    fn declared_hz() -> Option<f64> {
-                        $hertz
-                    }
-
-                    #[inline(always)]
-                    fn read() -> u64 {
-                        let count: u64;
-                        // SAFETY: the timer is opened only once the instruction has succeeded; they
-                        // write this register.
-                        unsafe { asm!($($instruction,)* count = out(reg) count, options(nostack, preserves_flags)) };
-                        count
-                    }
-                }
-            )*};
-        }
 
         counters! {
             /// The virtual counter.

@@ -9,10 +9,23 @@
 mod aarch64;
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 mod absent;
+#[cfg(not(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "riscv64"
+)))]
+mod absent_counters;
 #[cfg(target_arch = "arm")]
 mod arm;
 pub(crate) mod arm_counters;
-#[allow(unused, reason = "an instruction set without a file has no chain")]
+#[cfg(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "arm",
+    target_arch = "riscv64"
+))]
 mod chains;
 #[cfg(any(
     target_arch = "x86",
@@ -49,6 +62,38 @@ use x86 as processor;
 
 pub use processor::*;
 
+/// Defines counters that an instruction reads into one 64-bit register: name, rate that processor or
+/// firmware declares, instructions.
+///
+/// The option `pure` is not given, because the same instruction returns another value each time;
+/// nor `nomem`, so that loads and stores of the work between two reads stay between them.
+#[cfg(any(target_arch = "aarch64", target_arch = "riscv64"))]
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident, $hertz:expr, [$($instruction:literal),*];)*) => {$(
+        $(#[$doc])*
+        pub struct $name;
+
+        impl $crate::arch::Instruction for $name {
+            const TRAPS: bool = true;
+
+            fn declared_hz() -> Option<f64> {
+                $hertz
+            }
+
+            #[inline(always)]
+            fn read() -> u64 {
+                let count: u64;
+                // SAFETY: the timer is opened only once the instructions have succeeded; they write
+                // this register alone.
+                unsafe { std::arch::asm!($($instruction,)* count = out(reg) count, options(nostack, preserves_flags)) };
+                count
+            }
+        }
+    )*};
+}
+#[cfg(any(target_arch = "aarch64", target_arch = "riscv64"))]
+pub(crate) use counters;
+
 /// Hides a 64-bit value from the compiler, as `opaque` does for a value of register width.
 #[inline(always)]
 pub(crate) fn opaque_count(value: u64) -> u64 {
@@ -77,9 +122,6 @@ pub trait Instruction: Send + Sync + 'static {
     fn declared_hz() -> Option<f64> {
         None
     }
-
-    /// The file below `/proc/device-tree` that declares the rate if `declared_hz` does not.
-    const DEVICE_TREE: Option<&'static str> = None;
 
     /// Reads the counter. Faults if the counter is missing or not permitted.
     fn read() -> u64;

@@ -4,10 +4,12 @@
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence as memory_fence};
 
-pub use super::absent::{Bare, Fenced, hypervisor, identity};
 pub(crate) use super::absent::{declared_rate, trap};
-#[allow(unused_imports, reason = "read only where the system has perf events")]
-pub(crate) use super::absent::{has_rdpmc, rdpmc};
+pub use super::absent::{hypervisor, identity};
+pub use super::absent_counters::{CounterOfX86, Fenced};
+
+/// Placeholder for `rdtsc`.
+pub type Bare = CounterOfX86<0>;
 
 /// Keeps the compiler and the memory from reordering, and no more.
 #[inline(always)]

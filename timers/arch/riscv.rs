@@ -5,8 +5,6 @@ use std::arch::asm;
 use super::chains::chains;
 
 pub(crate) use super::absent::{declared_rate, trap};
-#[allow(unused_imports, reason = "read only where the system has perf events")]
-pub(crate) use super::absent::{has_rdpmc, rdpmc};
 pub use super::absent::{hypervisor, identity};
 pub(crate) use super::hidden::*;
 pub use super::riscv_counters::{Rdtime as Bare, RdtimeFence as Fenced};

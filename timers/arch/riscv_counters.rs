@@ -32,44 +32,29 @@ clocks! { "RISC-V", target_arch = "riscv64";
 pub use here::*;
 #[cfg(target_arch = "riscv64")]
 mod here {
-    use std::arch::asm;
+    use std::fs;
 
-    use crate::arch::Instruction;
+    use crate::arch::counters;
     pub(super) use crate::counters::Counter;
-
-    const TIMEBASE: Option<&str> = Some("cpus/timebase-frequency");
-
-    // No `pure`: the same instruction answers differently each time. No `nomem`: loads and stores of
-    // the work between two reads shall stay between them.
-    macro_rules! counters {
-        ($($(#[$doc:meta])* $name:ident, $rate:expr, [$($instruction:literal),*];)*) => {$(
-            $(#[$doc])*
-            pub struct $name;
-
-            impl Instruction for $name {
-                const TRAPS: bool = true;
-                const DEVICE_TREE: Option<&'static str> = $rate;
-
-                #[inline(always)]
-                fn read() -> u64 {
-                    let count: u64;
-                    // SAFETY: the timer is opened only once the instruction has succeeded; it writes
-                    // this register.
-                    unsafe { asm!($($instruction,)* count = out(reg) count, options(nostack, preserves_flags)) };
-                    count
-                }
-            }
-        )*};
-    }
 
     counters! {
         /// The wall clock of all harts.
-        Rdtime, TIMEBASE, ["csrr {count}, time"];
+        Rdtime, timebase(), ["csrr {count}, time"];
         /// Held back until the loads and stores before it have completed.
-        RdtimeFence, TIMEBASE, ["fence iorw, iorw", "csrr {count}, time"];
+        RdtimeFence, timebase(), ["fence iorw, iorw", "csrr {count}, time"];
         /// Cycles of the hart.
         Rdcycle, None, ["csrr {count}, cycle"];
         /// Instructions that the hart has retired.
         Rdinstret, None, ["csrr {count}, instret"];
+    }
+
+    /// The rate of `time` in hertz, as the device tree declares it: one or two 32-bit words, most
+    /// significant byte first. `None` if not declared.
+    fn timebase() -> Option<f64> {
+        let bytes = fs::read("/proc/device-tree/cpus/timebase-frequency").ok()?;
+        let number = bytes
+            .iter()
+            .fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+        matches!(bytes.len(), 4 | 8).then_some(number as f64)
     }
 }

@@ -38,26 +38,6 @@ chains!(add, ["dec {left}", "jnz 2b"], 4 of [a "a", b "b", c "c", d "d", e "e", 
 #[cfg(target_arch = "x86")]
 chains!(add, ["dec {left}", "jnz 2b"], 6 of [a "a", b "b", c "c", d "d"]);
 
-/// Reads a performance counter. It faults where the kernel does not permit it or there is no such
-/// counter.
-#[inline(always)]
-#[allow(dead_code, reason = "read only where the system has perf events")]
-pub(crate) fn rdpmc(counter: u32) -> u64 {
-    let (low, high): (usize, usize);
-    // SAFETY: the caller knows from the kernel that the instruction is permitted, and the counter.
-    // It takes ECX, writes EAX and EDX and clears the upper halves of both.
-    unsafe {
-        asm!("rdpmc", in("ecx") counter, out("rax") low, out("rdx") high, options(nostack, preserves_flags));
-    }
-    (high as u64) << 32 | low as u64
-}
-
-/// Whether there is an instruction that reads the counters of perf events.
-#[allow(dead_code, reason = "read only where the system has perf events")]
-pub(crate) fn has_rdpmc() -> Result<(), &'static str> {
-    Ok(())
-}
-
 /// An instruction that a hypervisor has to carry out: CPUID, which traps on Intel VT-x always and
 /// on AMD-V wherever the hypervisor says so, as all do. `None` on bare metal.
 pub(crate) fn trap() -> Option<fn() -> u64> {

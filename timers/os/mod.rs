@@ -294,11 +294,15 @@ impl fmt::Display for Pid {
     }
 }
 
-#[allow(dead_code, reason = "some processors have them on Linux")]
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_pointer_width = "64", target_arch = "x86")
+)))]
 pub(crate) mod no_perf_event {
-    //! What there is where the kernel has no perf events, or this program does not know them.
+    //! Replaces `perf_event` if the kernel has no perf events or this program has no bindings.
 
-    /// Nanoseconds in a tick of the counter: no page of the kernel says.
+    /// The nanoseconds per tick with which the kernel converts the CPU counter to its own time;
+    /// `None` because only perf events publish it.
     pub fn counter_scale() -> Option<f64> {
         None
     }

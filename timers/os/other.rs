@@ -5,7 +5,6 @@
     clippy::missing_errors_doc,
     reason = "as in the folders of the other systems"
 )]
-#![allow(dead_code, reason = "no system takes all of it")]
 
 use std::io;
 
@@ -58,42 +57,6 @@ pub mod emulator {
     }
 }
 
-pub mod affinity {
-    use std::io;
-
-    use super::unsupported;
-    use crate::os::AffinityError;
-
-    pub const MOST_CPUS: u32 = 1 << 20;
-
-    pub fn allowed() -> Result<Vec<u32>, AffinityError> {
-        unsupported().map_err(refused)
-    }
-
-    pub fn allow(_thread: Option<u32>, _cpus: &[u32]) -> io::Result<()> {
-        unsupported()
-    }
-
-    pub fn current() -> Option<u32> {
-        None
-    }
-
-    pub fn threads(_process: u32) -> Option<Vec<u32>> {
-        None
-    }
-
-    pub fn explain(_cpu: u32, _allowed: &[u32], source: io::Error) -> AffinityError {
-        refused(source)
-    }
-
-    fn refused(source: io::Error) -> AffinityError {
-        AffinityError::System {
-            call: "affinity of threads",
-            source,
-        }
-    }
-}
-
 pub mod counters {
     use std::path::Path;
 
@@ -131,8 +94,6 @@ pub mod discipline {
     use super::unsupported;
     use crate::os::{Discipline, Trim};
 
-    pub const DECLARED_TICK: &str = "";
-
     pub fn discipline() -> io::Result<Discipline> {
         unsupported()
     }
@@ -140,23 +101,13 @@ pub mod discipline {
     pub fn trim() -> io::Result<Trim> {
         unsupported()
     }
-
-    pub fn declared_tick_ns() -> io::Result<i64> {
-        unsupported()
-    }
 }
 
 pub mod machine {
     use std::path::PathBuf;
 
-    use crate::os::MachineFacts;
-
     pub fn files() -> Option<PathBuf> {
         None
-    }
-
-    pub fn facts(_cpu: Option<u32>) -> MachineFacts {
-        MachineFacts::default()
     }
 
     pub fn regain_counter() {}
@@ -207,18 +158,8 @@ pub mod scheduling {
     }
 }
 
-pub mod limits {
-    pub fn open_files() -> Option<u64> {
-        None
-    }
-
-    pub fn allow_files(_files: u64) {}
-
-    pub fn share_reserves() {}
-}
-
 pub mod process {
-    use std::process::{Command, ExitStatus};
+    use std::process::Command;
 
     use crate::os::Pid;
 
@@ -229,16 +170,6 @@ pub mod process {
     }
 
     pub fn adopt_descendants() {}
-
-    pub fn end_child(_process: Pid) {}
-
-    pub fn signal(_status: ExitStatus) -> Option<i32> {
-        None
-    }
-
-    pub fn signal_name(_signal: i32) -> Option<&'static str> {
-        None
-    }
 
     pub fn all() -> Vec<(Pid, Pid)> {
         Vec::new()

@@ -5,8 +5,9 @@ pub(crate) use super::apple_timers::{
 };
 pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::attempt;
-pub use super::other::{affinity, counters, discipline, emulator, scheduling};
-pub use super::unix::portable::{machine, process};
+pub use super::other::{counters, emulator, scheduling};
+pub(crate) use super::unix::portable::affinity;
+pub use super::unix::portable::{discipline, machine, process};
 pub use super::unix::{files, limits, signals};
 
 pub mod clocks {

@@ -92,7 +92,66 @@ pub mod machine {
 pub mod portable {
     //! What macOS and FreeBSD have in common.
 
-    /// Threads are not bound to CPUs; children have groups.
+    pub(crate) mod affinity {
+        //! Threads cannot be bound to CPUs by this program.
+
+        use std::io;
+
+        use crate::os::AffinityError;
+        use crate::os::other::unsupported;
+
+        /// The most CPUs that a list of CPUs may name.
+        pub const MOST_CPUS: u32 = 1 << 20;
+
+        pub fn allowed() -> Result<Vec<u32>, AffinityError> {
+            unsupported().map_err(refused)
+        }
+
+        pub fn allow(_thread: Option<u32>, _cpus: &[u32]) -> io::Result<()> {
+            unsupported()
+        }
+
+        pub fn current() -> Option<u32> {
+            None
+        }
+
+        pub fn threads(_process: u32) -> Option<Vec<u32>> {
+            None
+        }
+
+        pub fn explain(_cpu: u32, _allowed: &[u32], source: io::Error) -> AffinityError {
+            refused(source)
+        }
+
+        fn refused(source: io::Error) -> AffinityError {
+            AffinityError::System {
+                call: "affinity of threads",
+                source,
+            }
+        }
+    }
+
+    pub mod discipline {
+        //! The steering of the kernel's clocks, which this program does not read here.
+
+        use std::io;
+
+        pub use crate::os::other::discipline::{discipline, trim};
+        use crate::os::other::unsupported;
+
+        /// The source of [`declared_tick_ns`]; empty because there is none.
+        pub const DECLARED_TICK: &str = "";
+
+        /// The length of a tick of the clock in nanoseconds.
+        ///
+        /// # Errors
+        /// Always: the length is not known here.
+        pub fn declared_tick_ns() -> io::Result<i64> {
+            unsupported()
+        }
+    }
+
+    /// Children have process groups, as on Linux; all else about processes is not known here.
     pub mod process {
         pub use crate::os::other::process::{
             adopt_descendants, all, end_all_with, ends_with, ends_with_its_starter, hidden, listed,
@@ -100,10 +159,18 @@ pub mod portable {
         pub use crate::os::unix::process::*;
     }
 
-    /// What they tell of the machine by POSIX.
     pub mod machine {
-        pub use crate::os::other::machine::{facts, files, kernel_log, regain_counter};
+        //! The name of the kernel; no other facts of the machine are known here.
+
+        use crate::os::MachineFacts;
+        pub use crate::os::other::machine::{files, kernel_log, regain_counter};
         pub use crate::os::unix::machine::kernel;
+
+        /// Facts about the machine; all of them unknown.
+        #[must_use]
+        pub fn facts(_cpu: Option<u32>) -> MachineFacts {
+            MachineFacts::default()
+        }
     }
 
     pub mod clocks {

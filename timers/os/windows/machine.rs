@@ -1,7 +1,6 @@
 //! What Windows tells of the machine, and whether it is Wine.
 
 use std::ffi::{CStr, c_char};
-use std::path::PathBuf;
 use std::ptr;
 
 use windows_sys::Win32::System::Performance::QueryPerformanceFrequency;
@@ -15,12 +14,6 @@ use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProce
 use super::{affinity, handle, settings};
 use crate::os::{KernelName, MachineFacts};
 
-/// Windows shows nothing in files.
-#[must_use]
-pub fn files() -> Option<PathBuf> {
-    None
-}
-
 /// What the kernel calls itself.
 #[must_use]
 pub fn kernel() -> KernelName {
@@ -32,10 +25,7 @@ pub fn kernel() -> KernelName {
     }
 }
 
-/// A program cannot be forbidden to read a counter here.
-pub fn regain_counter() {}
-
-pub use crate::os::other::machine::kernel_log;
+pub use crate::os::other::machine::{files, kernel_log, regain_counter};
 
 /// What the system tells by its calls; `cpu` is the one whose core is told, without it the first
 /// one allowed.

@@ -52,7 +52,18 @@ pub mod limits {
     };
 
     use crate::os::Shortage;
-    pub use crate::os::other::limits::{allow_files, open_files, share_reserves};
+
+    /// The number of files that this process may have open; `None` because it is not limited.
+    #[must_use]
+    pub fn open_files() -> Option<u64> {
+        None
+    }
+
+    /// Does nothing, because the number of open files is not limited.
+    pub fn allow_files(_files: u64) {}
+
+    /// Does nothing, because address space is not limited.
+    pub fn share_reserves() {}
 
     /// What there is too little of, where an error says that there is.
     #[must_use]

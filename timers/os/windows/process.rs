@@ -26,8 +26,7 @@ use windows_sys::Win32::System::Threading::{
 use super::affinity::inherit;
 use super::handle::{Handle, checked, owned};
 pub use crate::os::other::process::{
-    adopt_descendants, all, end_all_with, end_child, ends_with, ends_with_its_starter, hidden,
-    listed, signal, signal_name,
+    adopt_descendants, all, end_all_with, ends_with, ends_with_its_starter, hidden, listed,
 };
 use crate::os::{CpuTime, Pid};
 
@@ -108,6 +107,21 @@ pub fn kill_group(group: Pid) {
         // SAFETY: the handle is open.
         unsafe { TerminateJobObject(job.as_raw_handle(), ENDED) };
     }
+}
+
+/// Does nothing: [`kill_group`] ends the child too, because the child is in the job.
+pub fn end_child(_process: Pid) {}
+
+/// The signal that ended a process; always `None`, because Windows has no signals.
+#[must_use]
+pub fn signal(_status: ExitStatus) -> Option<i32> {
+    None
+}
+
+/// The name of a signal; always `None`, because Windows has no signals.
+#[must_use]
+pub fn signal_name(_signal: i32) -> Option<&'static str> {
+    None
 }
 
 /// Whether a child is over. Its number stays its own as long as the child is held.

@@ -9,7 +9,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
 use super::{CYCLES, Event, TASK_CLOCK, refused, setting};
-use crate::{Unavailable, arch};
+use crate::Unavailable;
 
 const LENGTH: usize = 4096;
 const PERMISSION: &str = "/sys/bus/event_source/devices/cpu/rdpmc";
@@ -30,7 +30,9 @@ unsafe impl Sync for Page {}
 
 impl Page {
     pub fn open() -> Result<Self, Unavailable> {
-        arch::has_rdpmc().map_err(Unavailable::because)?;
+        if cfg!(not(any(target_arch = "x86", target_arch = "x86_64"))) {
+            return Err(Unavailable::because("rdpmc is an instruction of x86"));
+        }
         let page = Self::map(Event::open(CYCLES)?)?;
         page.permitted()?;
         // Not before: of an event that is read and mapped afterwards Linux 6.18 tells an offset
@@ -108,7 +110,7 @@ impl Page {
             let counted = if index == 0 {
                 0
             } else {
-                sign_extended(arch::rdpmc(index - 1), width)
+                sign_extended(rdpmc(index - 1), width)
             };
             compiler_fence(Ordering::SeqCst);
             // SAFETY: as above.
@@ -125,6 +127,26 @@ impl Drop for Page {
         // more.
         unsafe { libc::munmap(self.page.cast_mut().cast(), LENGTH) };
     }
+}
+
+/// Reads a performance counter. The instruction faults if the kernel does not permit it or the CPU
+/// has no counter of this number.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[inline(always)]
+fn rdpmc(counter: u32) -> u64 {
+    let (low, high): (usize, usize);
+    // SAFETY: `Page::open` found that the kernel permits the instruction, and the kernel's page
+    // gives the number of the counter. The instruction takes ECX, writes EAX and EDX and clears the
+    // upper halves of both.
+    unsafe {
+        std::arch::asm!("rdpmc", in("ecx") counter, out("rax") low, out("rdx") high, options(nostack, preserves_flags));
+    }
+    (high as u64) << 32 | low as u64
+}
+
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+fn rdpmc(_counter: u32) -> u64 {
+    unreachable!("`Page::open` fails on this processor")
 }
 
 /// The nanoseconds per tick with which the kernel converts the CPU counter to its own time

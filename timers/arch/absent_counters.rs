@@ -1,0 +1,26 @@
+//! Stands in for the counters `rdtsc` and `rdtsc-lfence` on processors that have neither these nor
+//! their own; all attempts to open them fail.
+
+use super::{Instruction, x86_counters};
+use crate::counters::Counter;
+use crate::{Described, Info};
+
+/// An x86 counter, by its row in the table of x86 counters; never available here.
+pub struct CounterOfX86<const ROW: usize>;
+
+impl<const ROW: usize> Instruction for CounterOfX86<ROW> {
+    fn present() -> Result<(), &'static str> {
+        Err("x86 only")
+    }
+
+    fn read() -> u64 {
+        unreachable!("opening the counter fails here")
+    }
+}
+
+impl<const ROW: usize> Described for Counter<CounterOfX86<ROW>> {
+    const INFO: Info = x86_counters::ALL[ROW].info;
+}
+
+/// Placeholder for `lfence; rdtsc`.
+pub type Fenced = CounterOfX86<1>;
