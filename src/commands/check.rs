@@ -16,7 +16,7 @@ use crate::model::{Finding, Platform, Severity};
 use crate::platform;
 use crate::report::read;
 use crate::text::{counted, first_part};
-use crate::watching::{kept, tally};
+use crate::watching::{log, tally};
 
 /// Largest size of a watch journal that is read, in bytes. A journal of years fits, unless events
 /// occur each second.
@@ -70,15 +70,20 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 /// The finding from the last saved watch; `None` if no watch was saved.
 fn watch_finding() -> Option<Finding> {
     let mut bytes = Vec::new();
-    input::read(&super::watch::place()?, MAX_WATCH_BYTES, &mut bytes).ok()?;
-    let kept = kept::read(&String::from_utf8_lossy(&bytes));
-    let duration = |end: kept::End| {
+    input::read(
+        &super::watch::saved_log_path()?,
+        MAX_WATCH_BYTES,
+        &mut bytes,
+    )
+    .ok()?;
+    let log = log::parse(&String::from_utf8_lossy(&bytes));
+    let duration = |end: log::End| {
         humantime::format_duration(Duration::from_secs(end.watched_s.max(0.0) as u64)).to_string()
     };
     Some(machine::watched(
-        &kept.last?.date,
-        kept.end.map(duration),
-        tally(&kept.events),
+        &log.begin?.date,
+        log.end.map(duration),
+        tally(&log.events),
     ))
 }
 

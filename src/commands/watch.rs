@@ -13,31 +13,32 @@ use super::{CommandError, failed, tell};
 use crate::cli::WatchArgs;
 use crate::platform::{Root, quietest_cpu};
 use crate::watching::Judge;
-use crate::watching::kept::{Begin, End, Line};
+use crate::watching::log::{Begin, End, Line};
 use clocks::Clocks;
 use journal::Journal;
-pub(super) use journal::place;
+pub(super) use journal::saved_log_path;
 
 /// Seconds between two samples of the state of the machine, which cost more than samples of the
 /// clocks.
-/// *Judgement*: reading the RTC may take a millisecond.
+/// *Judgement*: a reading of the RTC may take a millisecond.
 const MACHINE_PERIOD_S: f64 = 2.0;
 
-const SECOND: f64 = 1e9;
+const NS_PER_SECOND: f64 = 1e9;
 
 /// Runs the command until the duration ends or a signal arrives. Prints a summary at the end.
 ///
 /// # Errors
-/// When the clocks cannot be read, or an event cannot be written.
+/// When --period is longer than the watch, CLOCK_MONOTONIC cannot be read, an event cannot be
+/// written, or a signal ended the watch.
 pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     if args.period > args.duration {
         return Err(CommandError::Usage(
-            "--period is longer than the watch: give a shorter one".into(),
+            "--period is longer than the watch: give a shorter period".into(),
         ));
     }
     if let Err(error) = signals::hear_continuations() {
         tell(&format_args!(
-            "a stop of this process cannot be distinguished from one of the machine: {error}"
+            "pauses of this process cannot be distinguished from pauses of the machine, because SIGCONT cannot be handled: {error}"
         ));
     }
     // Counters of different CPUs may differ, so all samples are taken on one CPU.
@@ -52,7 +53,7 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         cpu,
         clock_source: clocks.machine().source,
         counter: clocks.counter_id().map(str::to_owned),
-        unread: clocks.unread().to_vec(),
+        unread: clocks.unreadable().to_vec(),
     };
     journal.write(Line::Begin(begin))?;
     let (judge, events) = watch(args, &clocks, &mut journal)?;
@@ -78,29 +79,31 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     }
 }
 
+/// Takes samples until the watch ends and writes the events. Returns the judge and the number of
+/// events.
 fn watch(
     args: &WatchArgs,
     clocks: &Clocks,
     journal: &mut Journal<'_>,
 ) -> Result<(Judge, usize), CommandError> {
-    let mut judge = Judge::new((args.pause * SECOND) as i64);
+    let mut judge = Judge::new((args.pause * NS_PER_SECOND) as i64);
     let mut events = 0;
-    let period = (args.period * SECOND) as i64;
-    let machine_every = (MACHINE_PERIOD_S * SECOND) as i64;
+    let period_ns = (args.period * NS_PER_SECOND) as i64;
+    let machine_period_ns = (MACHINE_PERIOD_S * NS_PER_SECOND) as i64;
     let began = clocks.monotonic();
-    let (mut planned, mut machine_at) = (began, began);
-    // The duration counts only the time that the machine is awake.
-    let until = began.saturating_add((args.duration * SECOND) as i64);
-    while planned <= until && signals::asked().is_none() {
+    let (mut planned, mut next_machine_ns) = (began, began);
+    // CLOCK_MONOTONIC stands still during a suspend, so suspends prolong the watch.
+    let end_ns = began.saturating_add((args.duration * NS_PER_SECOND) as i64);
+    while planned <= end_ns && signals::asked().is_none() {
         let wait = planned.saturating_sub(clocks.monotonic());
         thread::sleep(Duration::from_nanos(u64::try_from(wait).unwrap_or(0)));
-        let mut look = clocks.look(planned);
-        if look.monotonic >= machine_at || judge.is_late(&look) {
-            look.machine = Some(clocks.machine());
-            machine_at = look.monotonic.saturating_add(machine_every);
+        let mut sample = clocks.sample(planned);
+        if sample.monotonic >= next_machine_ns || judge.is_late(&sample) {
+            sample.machine = Some(clocks.machine());
+            next_machine_ns = sample.monotonic.saturating_add(machine_period_ns);
         }
-        planned = look.monotonic.saturating_add(period);
-        for event in judge.look(look) {
+        planned = sample.monotonic.saturating_add(period_ns);
+        for event in judge.add(sample) {
             journal.write(Line::Event(event))?;
             events += 1;
         }
@@ -108,12 +111,13 @@ fn watch(
     Ok((judge, events))
 }
 
+/// The date now, as RFC 3339.
 fn date() -> String {
     humantime::format_rfc3339_seconds(timers::date()).to_string()
 }
 
-/// The error for an event that cannot be written. It ends the watch, because later events would not
-/// be reported either.
+/// The error for an event that cannot be written: what failed, and the reason. It ends the watch,
+/// because later events could not be reported either.
 fn write_error(what: &str, why: &dyn std::fmt::Display) -> CommandError {
     failed(format!("{what}: {why}"))
 }

@@ -1,263 +1,298 @@
 //! Derives events from samples of the clocks.
 
+use super::offsets::{Offsets, Stability};
 use super::pause::MachineRates;
-use super::rates::{Change, Rates, Window};
-use super::samples::{Samples, Stability};
-use super::{Cause, Event, EventKind, Look, Machine};
+use super::rates::{Change, RateWindows, WindowState};
+use super::{Cause, ClockSample, Event, EventKind, MachineState};
 use crate::model::Interval;
 
 /// Tolerated change of the offset between two clocks from sample to sample, in nanoseconds, in
-/// addition to the duration of both samples. *Judgement*: four steps of the slowest clock source
-/// but the tick, of 279 ns (`acpi_pm`).
-const STEPS_NS: i64 = 1_117;
+/// addition to the duration of both samples.
+/// *Judgement*: four steps of `acpi_pm`, of 279 ns each; only the periodic tick (`jiffies`) has
+/// larger steps.
+const OFFSET_TOLERANCE_NS: i64 = 1_117;
 
-/// The shortest suspend, in nanoseconds.
-/// *Judgement*: no machine sleeps and wakes in less.
-const SUSPEND_NS: i64 = 1_000_000;
+/// The shortest suspend that is detected, in nanoseconds.
+/// *Judgement*: no machine can suspend and resume faster.
+const MIN_SUSPEND_NS: i64 = 1_000_000;
 
-/// Tolerated deviation of the counter from its rate, in nanoseconds, in addition to the uncertainty
-/// of the rate. *Judgement*: counters of different CPUs agree better where a clock can go by them.
-const JUMP_NS: f64 = 20_000.0;
+/// Tolerated difference between the time by the counter and the time by RAW from sample to sample,
+/// in nanoseconds, in addition to the uncertainty of the rate.
+/// *Judgement*: the counters of different CPUs agree better on a machine whose kernel uses them as
+/// its clock source.
+const JUMP_TOLERANCE_NS: f64 = 20_000.0;
 
 /// Tolerated change of the rate of a counter between samples, as a share.
-/// *Judgement*: twenty times what a crystal does in a second.
+/// *Judgement*: twenty times the change of a crystal oscillator in one second.
 const MAX_RATE_WANDER: f64 = 2e-6;
 
-/// Deviation, as a share of the time between two samples, that may be a changed rate, which the
-/// windows detect. *Judgement*: twice the most that the kernel lets a rate be trimmed by.
+/// Largest deviation of the counter, as a share of the time between two samples, that is not a
+/// jump, because it may be a changed rate, which [`RateWindows`] detects.
+/// *Judgement*: twice the largest correction of a rate that the kernel permits.
 const RATE_CHANGE_SHARE: f64 = 1e-3;
 
-/// Seconds by which the RTC has to be ahead: each of two readings has an error of up to a second.
-/// *Computed*.
+/// Smallest time, in seconds, by which the RTC has to advance more than the other clocks.
+/// *Computed*: each of the two readings of the RTC has an error of up to one second.
 const MIN_FROZEN_S: f64 = 2.0;
 
-const SECOND: f64 = 1e9;
+const NS_PER_SECOND: f64 = 1e9;
 
-/// Judges successive samples.
+/// Derives events from successive samples.
 #[derive(Clone, Debug)]
 pub struct Judge {
     /// The shortest pause that is reported, in nanoseconds.
-    shortest_pause: i64,
-    first: Option<Look>,
-    last: Option<Look>,
-    machine: Option<(i64, Machine)>,
-    usual: MachineRates,
-    slew: Rates,
-    counter: Rates,
-    /// The trim of the rate, in ppm, at the start of the last settled window of `slew` and at the
-    /// start of the current window.
-    trims: [Option<f64>; 2],
-    slewed: Samples,
-    counted: Samples,
+    shortest_pause_ns: i64,
+    first: Option<ClockSample>,
+    last: Option<ClockSample>,
+    /// The last state of the machine, with its time in nanoseconds, including suspends.
+    last_machine: Option<(i64, MachineState)>,
+    machine_rates: MachineRates,
+    monotonic_rate: RateWindows,
+    counter_rate: RateWindows,
+    /// The rate correction of the kernel, in ppm, at the start of the last settled window of
+    /// `monotonic_rate` and at the start of the current window.
+    trims_ppm: [Option<f64>; 2],
+    monotonic_offsets: Offsets,
+    counter_offsets: Offsets,
 }
 
 impl Judge {
-    /// Creates a judge that reports pauses of at least this length, in nanoseconds.
+    /// Creates a judge that reports pauses of at least `shortest_pause_ns` nanoseconds.
     #[must_use]
     pub fn new(shortest_pause_ns: i64) -> Self {
         Self {
-            shortest_pause: shortest_pause_ns,
+            shortest_pause_ns,
             first: None,
             last: None,
-            machine: None,
-            usual: MachineRates::default(),
-            slew: Rates::default(),
-            counter: Rates::default(),
-            trims: [None; 2],
-            slewed: Samples::default(),
-            counted: Samples::default(),
+            last_machine: None,
+            machine_rates: MachineRates::default(),
+            monotonic_rate: RateWindows::default(),
+            counter_rate: RateWindows::default(),
+            trims_ppm: [None; 2],
+            monotonic_offsets: Offsets::default(),
+            counter_offsets: Offsets::default(),
         }
     }
 
-    /// Returns whether a sample is so late that the state of the machine should be read.
+    /// Returns whether a sample is late enough for a pause. The state of the machine, which shows
+    /// the cause of the pause, should then be read.
     #[must_use]
-    pub fn is_late(&self, look: &Look) -> bool {
-        look.monotonic.saturating_sub(look.planned) >= self.shortest_pause
+    pub fn is_late(&self, sample: &ClockSample) -> bool {
+        sample.monotonic.saturating_sub(sample.planned) >= self.shortest_pause_ns
     }
 
-    /// Returns the stability of MONOTONIC relative to RAW, and of the counter relative to RAW.
+    /// Returns the Allan deviation of MONOTONIC relative to RAW, and of the counter relative to RAW.
     #[must_use]
     pub fn stability(&self) -> [Vec<Stability>; 2] {
-        [self.slewed.stability(), self.counted.stability()]
+        [
+            self.monotonic_offsets.stability(),
+            self.counter_offsets.stability(),
+        ]
     }
 
-    /// Returns the seconds from the first sample to the last, on the clock that continues during a
-    /// suspend.
+    /// Returns the time from the first sample to the last in seconds, including suspends.
     #[must_use]
     pub fn watched_s(&self) -> f64 {
         self.first
             .as_ref()
             .zip(self.last.as_ref())
-            .map_or(0.0, |(first, last)| since(first, last))
+            .map_or(0.0, |(first, last)| seconds_between(first, last))
     }
 
-    /// Judges the next sample and returns its events.
-    pub fn look(&mut self, look: Look) -> Vec<Event> {
+    /// Adds the next sample and returns the events since the last one.
+    pub fn add(&mut self, sample: ClockSample) -> Vec<Event> {
         let (Some(first), Some(last)) = (self.first.clone(), self.last.take()) else {
-            self.note(&look);
-            self.trims = [look.trim_ppm; 2];
-            self.last = Some(look.without_machine());
+            self.remember_machine(&sample);
+            self.trims_ppm = [sample.trim_ppm; 2];
+            self.last = Some(sample.without_machine());
             self.first.clone_from(&self.last);
             return Vec::new();
         };
         let context = EventContext {
             first: &first,
-            look: &look,
+            sample: &sample,
         };
         let mut events = Vec::new();
-        let slept = suspend(&context, &last, &mut events);
-        step(&context, &last, &mut events);
-        let paused = !slept && self.pause(&context, &last, &mut events);
-        self.frozen(&context, slept, &mut events);
-        let source = self.source(&context, &mut events);
-        if slept || source {
-            self.slew.interrupt();
-            self.counter.forget();
-            self.slewed.forget();
-            self.counted.forget();
+        let was_suspended = detect_suspend(&context, &last, &mut events);
+        detect_step(&context, &last, &mut events);
+        let paused = !was_suspended && self.detect_pause(&context, &last, &mut events);
+        self.detect_frozen(&context, was_suspended, &mut events);
+        let source_changed = self.detect_source_change(&context, &mut events);
+        if was_suspended || source_changed {
+            self.monotonic_rate.interrupt();
+            self.counter_rate.forget();
+            self.monotonic_offsets.forget();
+            self.counter_offsets.forget();
         } else {
-            self.rates(&context, &last, paused, &mut events);
+            self.detect_rate_changes(&context, &last, paused, &mut events);
         }
-        self.note(&look);
-        self.last = Some(look.without_machine());
+        self.remember_machine(&sample);
+        self.last = Some(sample.without_machine());
         events
     }
 
-    fn note(&mut self, look: &Look) {
-        let late = self.is_late(look);
-        if let Some(machine) = &look.machine {
-            self.usual.note(look.monotonic, machine, late);
-            self.machine = Some((look.boottime.unwrap_or(look.monotonic), machine.clone()));
+    /// Stores the state of the machine of a sample for the comparison with the next state.
+    fn remember_machine(&mut self, sample: &ClockSample) {
+        let late = self.is_late(sample);
+        if let Some(machine) = &sample.machine {
+            self.machine_rates.add(sample.monotonic, machine, late);
+            self.last_machine =
+                Some((sample.boottime.unwrap_or(sample.monotonic), machine.clone()));
         }
     }
 
-    fn pause(&self, context: &EventContext<'_>, last: &Look, events: &mut Vec<Event>) -> bool {
-        let look = context.look;
-        if !self.is_late(look) {
+    /// Adds an event and returns `true` if the sample is late.
+    fn detect_pause(
+        &self,
+        context: &EventContext<'_>,
+        last: &ClockSample,
+        events: &mut Vec<Event>,
+    ) -> bool {
+        let sample = context.sample;
+        if !self.is_late(sample) {
             return false;
         }
-        let late = look.monotonic - look.planned;
-        let waited = look
-            .waited
-            .zip(last.waited)
+        let late = sample.monotonic - sample.planned;
+        let waited = sample
+            .run_queue_ns
+            .zip(last.run_queue_ns)
             .and_then(|(now, then)| now.checked_sub(then));
-        let cause = self.usual.cause(look, late, waited);
-        // The pause began between the last sample and the planned time of this one.
-        let most = look.monotonic - last.monotonic;
-        events.push(context.time_event(EventKind::Pause, cause, late, [late, most.max(late)]));
+        let cause = self.machine_rates.cause(sample, late, waited);
+        // The pause began between the last sample and the planned time of this one, so its length
+        // is between `late` and the time since the last sample.
+        let longest = sample.monotonic - last.monotonic;
+        events.push(context.time_event(EventKind::Pause, cause, late, [late, longest.max(late)]));
         true
     }
 
-    /// Detects that all clocks except the RTC stood still.
-    fn frozen(&self, context: &EventContext<'_>, slept: bool, events: &mut Vec<Event>) {
-        let look = context.look;
-        let Some((then, before)) = self.machine.as_ref().filter(|_| !slept) else {
+    /// Adds an event if the RTC advanced by more than the other clocks since the last state of the
+    /// machine.
+    fn detect_frozen(
+        &self,
+        context: &EventContext<'_>,
+        was_suspended: bool,
+        events: &mut Vec<Event>,
+    ) {
+        let sample = context.sample;
+        let Some((then, machine_then)) = self.last_machine.as_ref().filter(|_| !was_suspended)
+        else {
             return;
         };
-        let now = look.boottime.unwrap_or(look.monotonic);
-        let rtc = look
+        let now = sample.boottime.unwrap_or(sample.monotonic);
+        let rtc = sample
             .machine
             .as_ref()
-            .and_then(|machine| Some(machine.rtc_s? - before.rtc_s?));
+            .and_then(|machine| Some(machine.rtc_s? - machine_then.rtc_s?));
         let Some(rtc) = rtc else { return };
-        let passed = (now - then) as f64 / SECOND;
-        let stood = rtc as f64 - passed;
-        if stood >= MIN_FROZEN_S {
+        let passed = (now - then) as f64 / NS_PER_SECOND;
+        let frozen_s = rtc as f64 - passed;
+        if frozen_s >= MIN_FROZEN_S {
             let event = context.event(EventKind::Frozen, Cause::Machine, "s");
             events.push(Event {
-                size: Some(Interval::with_ends(stood, Some((stood - 1.0, stood + 1.0)))),
+                size: Some(Interval::with_ends(
+                    frozen_s,
+                    Some((frozen_s - 1.0, frozen_s + 1.0)),
+                )),
                 ..event
             });
         }
     }
 
-    fn source(&self, context: &EventContext<'_>, events: &mut Vec<Event>) -> bool {
-        let was = self
-            .machine
+    /// Adds an event and returns `true` if the kernel uses another clock source than before.
+    fn detect_source_change(&self, context: &EventContext<'_>, events: &mut Vec<Event>) -> bool {
+        let old = self
+            .last_machine
             .as_ref()
             .and_then(|(_, machine)| machine.source.as_deref());
-        let machine = context.look.machine.as_ref();
-        let (Some(was), Some(machine)) = (was, machine) else {
+        let machine = context.sample.machine.as_ref();
+        let (Some(old), Some(machine)) = (old, machine) else {
             return false;
         };
-        let Some(is) = machine.source.as_deref().filter(|is| *is != was) else {
+        let Some(new) = machine.source.as_deref().filter(|new| *new != old) else {
             return false;
         };
         // A clock source that the kernel rejected is no longer available.
-        let offered = machine.sources.iter().any(|source| source == was);
-        let cause = if offered {
+        let is_available = machine.sources.iter().any(|source| source == old);
+        let cause = if is_available {
             Cause::Chosen
         } else {
             Cause::KernelGaveUp
         };
         let event = context.event(EventKind::Source, cause, "");
         events.push(Event {
-            note: format!("{was} → {is}"),
+            note: format!("{old} → {new}"),
             ..event
         });
         true
     }
 
-    fn rates(
+    /// Adds events for changed rates of MONOTONIC and of the counter relative to RAW, and for a jump
+    /// of the counter.
+    fn detect_rate_changes(
         &mut self,
         context: &EventContext<'_>,
-        last: &Look,
+        last: &ClockSample,
         paused: bool,
         events: &mut Vec<Event>,
     ) {
-        let (first, look) = (context.first, context.look);
-        let (Some(raw), Some(began)) = (look.raw, first.raw) else {
+        let (first, sample) = (context.first, context.sample);
+        let (Some(raw), Some(began)) = (sample.raw, first.raw) else {
             return;
         };
         let passed = (raw - began) as f64;
-        let took = (look.took + STEPS_NS) as f64;
-        // The machine state is compared first, because windows that contain a change of source are
-        // invalid.
-        let ahead = (look.monotonic - first.monotonic) as f64 - passed;
-        self.slewed.add(passed / SECOND, ahead / SECOND);
-        if look.machine.is_some() {
-            let monotonic = (look.monotonic - first.monotonic) as f64;
-            match self.slew.add(monotonic, passed, took) {
-                Window::Open => {}
-                Window::Settled => self.trims = [self.trims[1], look.trim_ppm],
-                Window::Changed(change) => {
-                    events.push(self.slewed_by(context, change));
-                    self.slewed.forget();
+        let error_ns = (sample.duration_ns + OFFSET_TOLERANCE_NS) as f64;
+        let ahead = (sample.monotonic - first.monotonic) as f64 - passed;
+        self.monotonic_offsets
+            .add(passed / NS_PER_SECOND, ahead / NS_PER_SECOND);
+        if sample.machine.is_some() {
+            let monotonic = (sample.monotonic - first.monotonic) as f64;
+            match self.monotonic_rate.add(monotonic, passed, error_ns) {
+                WindowState::Open => {}
+                WindowState::Settled => self.trims_ppm = [self.trims_ppm[1], sample.trim_ppm],
+                WindowState::Changed(change) => {
+                    events.push(self.slew_event(context, change));
+                    self.monotonic_offsets.forget();
                 }
             }
         }
-        let (Some(counter), Some(zero)) = (look.counter, first.counter) else {
+        let (Some(counter), Some(zero)) = (sample.counter, first.counter) else {
             return;
         };
-        let counted = counter.wrapping_sub(zero) as i64 as f64;
-        if let Some(jump) = self.jump(look, last) {
+        let ticks = counter.wrapping_sub(zero) as i64 as f64;
+        if let Some(jump) = self.counter_jump(sample, last) {
             let cause = if paused {
                 Cause::Migration
             } else {
                 Cause::Counter
             };
             events.push(context.time_event(EventKind::CounterJump, cause, jump.0, jump.1));
-            self.counter.forget();
-            self.counted.forget();
+            self.counter_rate.forget();
+            self.counter_offsets.forget();
             return;
         }
-        if let Some((rate, _)) = self.counter.rate() {
-            self.counted
-                .add(passed / SECOND, (counted / rate - passed) / SECOND);
+        if let Some((rate, _)) = self.counter_rate.rate() {
+            self.counter_offsets.add(
+                passed / NS_PER_SECOND,
+                (ticks / rate - passed) / NS_PER_SECOND,
+            );
         }
-        if look.machine.is_some()
-            && let Window::Changed(change) = self.counter.add(counted, passed, took)
+        if sample.machine.is_some()
+            && let WindowState::Changed(change) = self.counter_rate.add(ticks, passed, error_ns)
         {
             events.push(context.rate_event(EventKind::CounterRate, Cause::Counter, change));
-            self.counted.forget();
+            self.counter_offsets.forget();
         }
     }
 
-    fn slewed_by(&mut self, context: &EventContext<'_>, change: Change) -> Event {
-        let trim_ppm = context.look.trim_ppm;
-        let trimmed = trim_ppm.zip(self.trims[0]).map(|(now, then)| now - then);
-        self.trims = [trim_ppm; 2];
-        let agrees = trimmed.is_some_and(|ppm| {
+    /// Returns the event for a changed rate of MONOTONIC. Its cause is a program if the correction that
+    /// the kernel reports changed by the same amount, within the error and half of the change.
+    fn slew_event(&mut self, context: &EventContext<'_>, change: Change) -> Event {
+        let trim_ppm = context.sample.trim_ppm;
+        let trim_change_ppm = trim_ppm
+            .zip(self.trims_ppm[0])
+            .map(|(now, then)| now - then);
+        self.trims_ppm = [trim_ppm; 2];
+        let agrees = trim_change_ppm.is_some_and(|ppm| {
             (ppm - change.ppm).abs() <= change.error_ppm + change.ppm.abs() / 2.0
         });
         let cause = if agrees {
@@ -268,76 +303,95 @@ impl Judge {
         context.rate_event(EventKind::Slew, cause, change)
     }
 
-    /// Returns how far the counter deviates from its rate, with the lower and upper bound, in
-    /// nanoseconds.
-    fn jump(&self, look: &Look, last: &Look) -> Option<(i64, [i64; 2])> {
-        let (rate, error) = self.counter.rate()?;
-        let passed = (look.raw? - last.raw?) as f64;
-        let counted = look.counter?.wrapping_sub(last.counter?) as i64 as f64;
-        let off = counted / rate - passed;
-        let open = bracket(look, last) as f64
-            + (passed.abs() + off.abs()) * (error / rate.abs() + MAX_RATE_WANDER);
-        (off.abs() > open + JUMP_NS + passed.abs() * RATE_CHANGE_SHARE)
-            .then_some((off as i64, [(off - open) as i64, (off + open) as i64]))
+    /// Returns by how many nanoseconds the counter jumped relative to RAW since the last sample, with
+    /// the lower and upper bound. `None` if it did not jump, or its rate is unknown.
+    fn counter_jump(&self, sample: &ClockSample, last: &ClockSample) -> Option<(i64, [i64; 2])> {
+        let (rate, error) = self.counter_rate.rate()?;
+        let passed = (sample.raw? - last.raw?) as f64;
+        let ticks = sample.counter?.wrapping_sub(last.counter?) as i64 as f64;
+        let jump = ticks / rate - passed;
+        let uncertainty = offset_uncertainty(sample, last) as f64
+            + (passed.abs() + jump.abs()) * (error / rate.abs() + MAX_RATE_WANDER);
+        let bounds = [(jump - uncertainty) as i64, (jump + uncertainty) as i64];
+        (jump.abs() > uncertainty + JUMP_TOLERANCE_NS + passed.abs() * RATE_CHANGE_SHARE)
+            .then_some((jump as i64, bounds))
     }
 }
 
-/// Returns the uncertainty of a change of the offset between two clocks, in nanoseconds.
-fn bracket(look: &Look, last: &Look) -> i64 {
-    look.took + last.took + STEPS_NS
+/// Returns the largest error, in nanoseconds, of a measured change of the offset between two clocks
+/// from `last` to `sample`.
+fn offset_uncertainty(sample: &ClockSample, last: &ClockSample) -> i64 {
+    sample.duration_ns + last.duration_ns + OFFSET_TOLERANCE_NS
 }
 
-fn since(first: &Look, look: &Look) -> f64 {
-    let time = |look: &Look| look.boottime.unwrap_or(look.monotonic);
-    (time(look) - time(first)) as f64 / SECOND
+/// Returns the seconds between two samples, including suspends.
+fn seconds_between(first: &ClockSample, sample: &ClockSample) -> f64 {
+    let time = |sample: &ClockSample| sample.boottime.unwrap_or(sample.monotonic);
+    (time(sample) - time(first)) as f64 / NS_PER_SECOND
 }
 
-fn suspend(context: &EventContext<'_>, last: &Look, events: &mut Vec<Event>) -> bool {
-    let look = context.look;
-    let offset = |look: &Look| Some(look.boottime? - look.monotonic);
-    let Some(slept) = offset(look).zip(offset(last)).map(|(now, then)| now - then) else {
+/// Adds an event and returns `true` if BOOTTIME moved forward relative to MONOTONIC.
+fn detect_suspend(context: &EventContext<'_>, last: &ClockSample, events: &mut Vec<Event>) -> bool {
+    let sample = context.sample;
+    let offset = |sample: &ClockSample| Some(sample.boottime? - sample.monotonic);
+    let Some(slept) = offset(sample)
+        .zip(offset(last))
+        .map(|(now, then)| now - then)
+    else {
         return false;
     };
-    let open = bracket(look, last);
-    if slept <= SUSPEND_NS.max(open) {
+    let uncertainty = offset_uncertainty(sample, last);
+    if slept <= MIN_SUSPEND_NS.max(uncertainty) {
         return false;
     }
     events.push(context.time_event(
         EventKind::Suspend,
         Cause::Suspend,
         slept,
-        [slept - open, slept + open],
+        [slept - uncertainty, slept + uncertainty],
     ));
     true
 }
 
-fn step(context: &EventContext<'_>, last: &Look, events: &mut Vec<Event>) {
-    let look = context.look;
-    let offset = |look: &Look| Some(look.realtime? - look.boottime.unwrap_or(look.monotonic));
-    let Some(set) = offset(look).zip(offset(last)).map(|(now, then)| now - then) else {
+/// Adds an event if the time of day moved relative to BOOTTIME. A leap second moves it in the opposite
+/// direction of the offset of TAI.
+fn detect_step(context: &EventContext<'_>, last: &ClockSample, events: &mut Vec<Event>) {
+    let sample = context.sample;
+    let offset =
+        |sample: &ClockSample| Some(sample.realtime? - sample.boottime.unwrap_or(sample.monotonic));
+    let Some(set) = offset(sample)
+        .zip(offset(last))
+        .map(|(now, then)| now - then)
+    else {
         return;
     };
-    let open = bracket(look, last);
-    if set.abs() <= open {
+    let uncertainty = offset_uncertainty(sample, last);
+    if set.abs() <= uncertainty {
         return;
     }
-    let tai = look
+    let tai_change_s = sample
         .tai_offset_s
         .zip(last.tai_offset_s)
         .map_or(0, |(now, then)| now - then);
-    let leap = tai != 0 && (set + tai.saturating_mul(1_000_000_000)).abs() <= open;
-    let cause = if leap {
+    let is_leap_second = tai_change_s != 0
+        && (set + tai_change_s.saturating_mul(1_000_000_000)).abs() <= uncertainty;
+    let cause = if is_leap_second {
         Cause::LeapSecond
     } else {
         Cause::ClockSet
     };
-    events.push(context.time_event(EventKind::Step, cause, set, [set - open, set + open]));
+    events.push(context.time_event(
+        EventKind::Step,
+        cause,
+        set,
+        [set - uncertainty, set + uncertainty],
+    ));
 }
 
-/// The first sample, and the sample that the events belong to.
+/// Creates the events that a sample shows.
 struct EventContext<'a> {
-    first: &'a Look,
-    look: &'a Look,
+    first: &'a ClockSample,
+    sample: &'a ClockSample,
 }
 
 impl EventContext<'_> {
@@ -345,8 +399,8 @@ impl EventContext<'_> {
         Event {
             kind,
             cause,
-            at_s: self.look.realtime.unwrap_or(0) as f64 / SECOND,
-            since_s: since(self.first, self.look),
+            at_s: self.sample.realtime.unwrap_or(0) as f64 / NS_PER_SECOND,
+            since_s: seconds_between(self.first, self.sample),
             size: None,
             unit: unit.to_owned(),
             note: String::new(),
@@ -354,7 +408,7 @@ impl EventContext<'_> {
     }
 
     fn time_event(&self, kind: EventKind, cause: Cause, size: i64, ends: [i64; 2]) -> Event {
-        let [size, low, high] = [size, ends[0], ends[1]].map(|ns| ns as f64 / SECOND);
+        let [size, low, high] = [size, ends[0], ends[1]].map(|ns| ns as f64 / NS_PER_SECOND);
         Event {
             size: Some(Interval::with_ends(size, Some((low, high)))),
             ..self.event(kind, cause, "s")

@@ -1,61 +1,67 @@
 //! Detects what happened to the clocks of a machine, from samples that the caller takes. All
 //! functions are pure.
 //!
-//! A sample reads MONOTONIC, BOOTTIME, RAW, REALTIME and the CPU counter immediately after each
-//! other. The clocks that moved differently show the cause: a suspend moves BOOTTIME and not
-//! MONOTONIC, a program that sets the time of day moves REALTIME and not BOOTTIME, a slew moves
-//! MONOTONIC relative to RAW, a migration the counter relative to RAW. A pause moves none of them,
-//! and is detected by samples that come late.
+//! A sample reads five clocks immediately after each other: the kernel's clocks CLOCK_MONOTONIC,
+//! CLOCK_BOOTTIME, CLOCK_MONOTONIC_RAW (short: RAW) and CLOCK_REALTIME (the time of day), and the
+//! CPU counter. An event changes the offset between two of these clocks, which shows its cause:
+//!
+//! - A suspend of the machine moves BOOTTIME forward relative to MONOTONIC.
+//! - A program that sets the time of day moves REALTIME relative to BOOTTIME.
+//! - A slew, a small change of the kernel's clock rate, moves MONOTONIC relative to RAW.
+//! - A migration of a virtual machine to another host moves the CPU counter relative to RAW.
+//! - A pause moves none of the clocks; it is detected because a sample comes late.
 
 mod judge;
-pub mod kept;
+pub mod log;
+mod offsets;
 mod pause;
 mod rates;
-mod samples;
-mod story;
 #[cfg(test)]
 mod tests;
+mod wording;
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::Interval;
 
 pub use judge::Judge;
-pub use samples::Stability;
-pub use story::{sentence, tally};
+pub use offsets::Stability;
+pub use wording::{describe, tally};
 
 /// One sample of the clocks. Times are in nanoseconds of the respective clock.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Look {
-    /// The planned time of the sample, on MONOTONIC.
+pub struct ClockSample {
+    /// The planned time of the sample, on CLOCK_MONOTONIC.
     pub planned: i64,
-    /// The kernel's clock that is slewed and never set.
+    /// CLOCK_MONOTONIC, which is slewed and never set.
     pub monotonic: i64,
-    /// The kernel's clock that also continues during a suspend.
+    /// CLOCK_BOOTTIME, which also continues during a suspend.
     pub boottime: Option<i64>,
-    /// The clock of the clock source, without slewing.
+    /// CLOCK_MONOTONIC_RAW, which is never slewed.
     pub raw: Option<i64>,
-    /// The time of day.
+    /// CLOCK_REALTIME, the time of day since 1970.
     pub realtime: Option<i64>,
     /// The CPU counter, in ticks.
     pub counter: Option<u64>,
-    /// Time from the first read to the last, in nanoseconds: the error of offsets between two of
-    /// the clocks.
-    pub took: i64,
+    /// Time from the first read of the sample to the last, in nanoseconds. An offset between two
+    /// clocks of the sample has at most this error.
+    pub duration_ns: i64,
     /// Whether the process was continued (SIGCONT) since the last sample.
     pub continued: bool,
-    /// Total time for which this thread was ready to run but had no CPU, since its start, in
-    /// nanoseconds.
-    pub waited: Option<u64>,
+    /// Total time, in nanoseconds, for which this thread has been ready to run but had no CPU since
+    /// it started.
+    pub run_queue_ns: Option<u64>,
     /// The correction that the kernel applies to the rate of its clocks, in ppm.
     pub trim_ppm: Option<f64>,
-    /// Seconds by which TAI is ahead of the time of day, according to the kernel.
+    /// Seconds by which TAI, the time scale without leap seconds, is ahead of the time of day,
+    /// according to the kernel.
     pub tai_offset_s: Option<i64>,
-    /// The state of the machine; read from time to time, and whenever a sample is late.
-    pub machine: Option<Machine>,
+    /// The state of the machine, which is read every two seconds and whenever a sample is late;
+    /// `None` if it was not read with this sample.
+    pub machine: Option<MachineState>,
 }
 
-impl Look {
+impl ClockSample {
     /// Drops the state of the machine and keeps the clocks.
     fn without_machine(mut self) -> Self {
         self.machine = None;
@@ -65,16 +71,17 @@ impl Look {
 
 /// The state of a machine.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Machine {
+pub struct MachineState {
     /// The current clock source.
     pub source: Option<String>,
     /// The available clock sources.
     pub sources: Vec<String>,
     /// Interrupts since the machine was started.
     pub interrupts: Option<u64>,
-    /// CPU time that the host took since the machine was started, in nanoseconds.
+    /// Time, in nanoseconds since the machine was started, for which the hypervisor ran something
+    /// else although a CPU of this machine had work (steal time).
     pub stolen_ns: Option<u64>,
-    /// The clock that runs while the machine is off (RTC), in seconds.
+    /// The real-time clock (RTC), which also runs while the machine is off, in seconds.
     pub rtc_s: Option<i64>,
 }
 
@@ -84,7 +91,7 @@ pub struct Machine {
 pub enum EventKind {
     /// A sample came late, although all clocks continued.
     Pause,
-    /// MONOTONIC stood still, BOOTTIME did not.
+    /// MONOTONIC stood still while BOOTTIME continued.
     Suspend,
     /// All clocks except the RTC stood still.
     Frozen,
@@ -109,27 +116,27 @@ pub enum Cause {
     Process,
     /// This machine gave its CPU to other threads.
     Scheduler,
-    /// The host gave the CPU to other guests and reports this (stolen time).
+    /// The host gave the CPU to other guests and reports this (steal time).
     Host,
     /// The whole machine stood still: its host, its firmware or its kernel.
     Machine,
-    /// The machine slept.
+    /// The machine was suspended.
     Suspend,
     /// The time of day was set, by a program or a person.
     ClockSet,
     /// A leap second.
     LeapSecond,
-    /// A program set another rate (adjtimex), as a time service does.
+    /// A program, usually a time service, set another rate (adjtimex).
     Discipline,
-    /// The kernel slews in an offset at its own rate (adjtime).
+    /// The kernel corrects an offset by running its clock at another rate for a while (adjtime).
     Kernel,
-    /// The kernel rejected the clock source.
+    /// The kernel rejected the previous clock source, which is no longer available.
     KernelGaveUp,
-    /// The clock source was chosen by hand.
+    /// A person or a program chose another clock source; the previous one is still available.
     Chosen,
-    /// The counter was set: by the host, which may have moved the machine, or by firmware.
+    /// The host or the firmware set the counter.
     Counter,
-    /// The machine was moved to another host, or reset to a snapshot: it paused and its counter
+    /// The machine was moved to another host or reset to a snapshot. It paused, and its counter
     /// jumped.
     Migration,
 }
@@ -149,6 +156,6 @@ pub struct Event {
     pub size: Option<Interval>,
     /// The unit of `size`: `s` or `ppm`.
     pub unit: String,
-    /// Additional information, such as `tsc → hpet`.
+    /// The old and new clock source, such as `tsc → hpet`; empty for other kinds of event.
     pub note: String,
 }

@@ -1,71 +1,76 @@
-//! Finds the cause of a late sample.
+//! Finds the cause of a late sample, a pause.
 
-use super::{Cause, Look, Machine};
+use super::{Cause, ClockSample, MachineState};
 
 /// Share of a pause that one cause has to account for.
-/// *Judgement*: most of it.
+/// *Judgement*: most of the pause.
 const MIN_CAUSE_SHARE: f64 = 0.5;
 
 /// Fewest expected interrupts in a pause for a decision based on them.
-/// *Judgement*: five standard deviations of so many by chance are less than half of them.
+/// *Judgement*: five standard deviations of a count of 100 are half of it, so chance does not make a
+/// machine that ran look like one that stood still.
 const MIN_INTERRUPTS: f64 = 100.0;
 
-/// The interrupt rate and stolen time of a running machine. The interrupt rate distinguishes a
-/// machine that stood still from a process that was stopped.
+/// The interrupt rate and steal time of a machine: they distinguish a machine that stood still, or
+/// whose CPU the host took, from a process that was stopped.
 #[derive(Clone, Debug, Default)]
 pub struct MachineRates {
-    at: Option<(i64, u64)>,
+    /// The time of the last state of the machine, in nanoseconds of MONOTONIC, and its number of
+    /// interrupts.
+    last_interrupts: Option<(i64, u64)>,
     interrupts_per_ns: Option<f64>,
-    stolen: Option<u64>,
+    steal_ns: Option<u64>,
 }
 
 impl MachineRates {
     /// Adds a state of the machine. A late sample does not update the interrupt rate.
-    pub fn note(&mut self, monotonic: i64, machine: &Machine, late: bool) {
+    pub fn add(&mut self, monotonic: i64, machine: &MachineState, late: bool) {
         if let Some(interrupts) = machine.interrupts {
-            if let (Some((then, before)), false) = (self.at, late) {
+            if let (Some((then, before)), false) = (self.last_interrupts, late) {
                 let span = monotonic - then;
                 if span > 0 {
                     self.interrupts_per_ns =
                         Some(interrupts.saturating_sub(before) as f64 / span as f64);
                 }
             }
-            self.at = Some((monotonic, interrupts));
+            self.last_interrupts = Some((monotonic, interrupts));
         }
-        self.stolen = machine.stolen_ns;
+        self.steal_ns = machine.stolen_ns;
     }
 
-    /// Returns the cause of a `look` that is `late` by this many nanoseconds; `waited` is the time
-    /// in nanoseconds for which its thread was ready to run.
-    pub fn cause(&self, look: &Look, late: i64, waited: Option<u64>) -> Cause {
-        let most = late as f64 * MIN_CAUSE_SHARE;
-        if look.continued {
+    /// Returns the cause of a `sample` that is `late_ns` nanoseconds late. `run_queue_ns` is the time
+    /// for which its thread was ready to run but had no CPU since the last sample; `None` if the
+    /// system does not report it.
+    pub fn cause(&self, sample: &ClockSample, late_ns: i64, run_queue_ns: Option<u64>) -> Cause {
+        let least = late_ns as f64 * MIN_CAUSE_SHARE;
+        if sample.continued {
             return Cause::Process;
         }
-        let machine = look.machine.as_ref();
-        let stolen = machine.and_then(|machine| machine.stolen_ns?.checked_sub(self.stolen?));
-        if stolen.is_some_and(|stolen| stolen as f64 >= most) {
+        let machine = sample.machine.as_ref();
+        let steal_ns = machine.and_then(|machine| machine.stolen_ns?.checked_sub(self.steal_ns?));
+        if steal_ns.is_some_and(|steal_ns| steal_ns as f64 >= least) {
             return Cause::Host;
         }
-        if waited.is_some_and(|waited| waited as f64 >= most) {
+        if run_queue_ns.is_some_and(|run_queue_ns| run_queue_ns as f64 >= least) {
             return Cause::Scheduler;
         }
-        match machine.and_then(|machine| self.had_interrupts(look.monotonic, machine, late)) {
+        match machine.and_then(|machine| self.had_interrupts(sample.monotonic, machine, late_ns)) {
             Some(true) => Cause::Process,
-            // The timer that should have woken this thread fired late, and no signal stopped the
-            // process.
+            // There were fewer interrupts than usual, or their number is unknown.
             _ => Cause::Machine,
         }
     }
 
-    /// Returns whether the machine had its usual number of interrupts in a pause. `None` if the
-    /// rate is unknown or the pause is too short.
-    fn had_interrupts(&self, now: i64, machine: &Machine, late: i64) -> Option<bool> {
-        let (then, before) = self.at?;
-        let usual = self.interrupts_per_ns?;
-        let came = machine.interrupts?.saturating_sub(before) as f64;
-        let stood = usual * (now - then - late).max(0) as f64;
-        let ran = usual * (now - then) as f64;
-        (ran - stood >= MIN_INTERRUPTS).then_some(came >= (ran + stood) / 2.0)
+    /// Returns whether the machine ran during a pause of `late_ns` nanoseconds that ended at `now`: the
+    /// number of interrupts is then nearer to the usual number with the pause than to that without
+    /// it. `None` if the usual rate is unknown, or too low for the length of the pause.
+    fn had_interrupts(&self, now: i64, machine: &MachineState, late_ns: i64) -> Option<bool> {
+        let (then, interrupts_then) = self.last_interrupts?;
+        let rate = self.interrupts_per_ns?;
+        let count = machine.interrupts?.saturating_sub(interrupts_then) as f64;
+        let count_if_stopped = rate * (now - then - late_ns).max(0) as f64;
+        let count_if_running = rate * (now - then) as f64;
+        (count_if_running - count_if_stopped >= MIN_INTERRUPTS)
+            .then_some(count >= (count_if_running + count_if_stopped) / 2.0)
     }
 }

@@ -6,8 +6,9 @@ use rand::{RngExt, SeedableRng};
 use self::simulated::{Plan, Simulated};
 use super::{Cause, Event, EventKind, Judge};
 
-/// The event that a plan should be detected as.
-fn truth(plan: Plan) -> (EventKind, Cause, Option<f64>) {
+/// The kind, cause and size of the event that a plan should be detected as; no size if it is not
+/// checked.
+fn expected_event(plan: Plan) -> (EventKind, Cause, Option<f64>) {
     match plan {
         Plan::MachineStopped(s) => (EventKind::Pause, Cause::Machine, Some(s)),
         Plan::ProcessStopped(s) | Plan::ProcessFrozen(s) => {
@@ -29,34 +30,35 @@ fn truth(plan: Plan) -> (EventKind, Cause, Option<f64>) {
     }
 }
 
-/// Watches for a number of seconds and returns the events; each plan happens at its second. Pauses
-/// from 20 ms are reported.
-fn watched(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
+/// Watches a simulated machine for a number of seconds and returns the detected events; each plan
+/// happens at its second. Pauses of 20 ms or more are reported.
+fn simulate(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
     let mut machine = Simulated::new(seed);
     let mut judge = Judge::new(20_000_000);
     let mut events = Vec::new();
     for at in 0..seconds * 10 {
         for (_, plan) in plans.iter().filter(|(second, _)| second * 10 == at) {
-            machine.happens(*plan);
+            machine.apply(*plan);
         }
-        events.extend(judge.look(machine.look()));
+        events.extend(judge.add(machine.sample()));
     }
     events
 }
 
-fn found(events: &[Event], plan: Plan) -> bool {
-    let (kind, cause, size) = truth(plan);
+/// Whether the event of a plan was detected with its cause, and with an interval that contains its size.
+fn is_found(events: &[Event], plan: Plan) -> bool {
+    let (kind, cause, size) = expected_event(plan);
     events.iter().any(|event| {
-        let held = |size| {
+        let covers = |size| {
             let ends = event.size.and_then(|size| size.ends());
             ends.is_some_and(|(low, high)| (low..=high).contains(&size))
         };
-        event.kind == kind && event.cause == cause && size.is_none_or(held)
+        event.kind == kind && event.cause == cause && size.is_none_or(covers)
     })
 }
 
 /// Returns the number of events of a plan: a migration is also reported as a pause.
-fn expected(plan: Plan) -> usize {
+fn expected_count(plan: Plan) -> usize {
     if matches!(plan, Plan::Moved(_)) { 2 } else { 1 }
 }
 
@@ -89,15 +91,21 @@ fn finds_each_event_with_cause() {
         ];
         for plan in plans {
             let at = random.random_range(60..100);
-            let events = watched(seed, 160, &[(at, plan)]);
-            assert!(found(&events, plan), "{plan:?}, seed {seed}: {events:#?}");
+            let events = simulate(seed, 160, &[(at, plan)]);
+            assert!(
+                is_found(&events, plan),
+                "{plan:?}, seed {seed}: {events:#?}"
+            );
             // The start and the end of adjtime are two events.
-            let most = if matches!(plan, Plan::Adjtime(_)) {
+            let max_events = if matches!(plan, Plan::Adjtime(_)) {
                 2
             } else {
-                expected(plan)
+                expected_count(plan)
             };
-            assert!(events.len() <= most, "{plan:?}, seed {seed}: {events:#?}");
+            assert!(
+                events.len() <= max_events,
+                "{plan:?}, seed {seed}: {events:#?}"
+            );
             let first = events.first().map_or(0.0, |event| event.since_s);
             assert!(
                 (first - at as f64).abs() < 40.0,
@@ -107,7 +115,7 @@ fn finds_each_event_with_cause() {
     }
 }
 
-/// Twenty events of six kinds in one watch of an hour.
+/// One watch of an hour with twenty events of six kinds.
 #[test]
 fn finds_all_twenty_events() {
     let kinds = |at: usize, s: f64| match at % 6 {
@@ -128,11 +136,11 @@ fn finds_all_twenty_events() {
                 )
             })
             .collect();
-        let events = watched(seed, 3600, &plans);
+        let events = simulate(seed, 3600, &plans);
         assert_eq!(events.len(), 20, "seed {seed}: {events:#?}");
         for (event, (at, plan)) in events.iter().zip(&plans) {
             assert!(
-                found(std::slice::from_ref(event), *plan),
+                is_found(std::slice::from_ref(event), *plan),
                 "{plan:?} at {at}, seed {seed}: {event:#?}"
             );
         }
@@ -140,23 +148,23 @@ fn finds_all_twenty_events() {
 }
 
 #[test]
-fn nothing_is_invented_in_quiet_hours() {
+fn quiet_hours_have_no_events() {
     for seed in 40..46 {
-        let events = watched(seed, 3600, &[]);
+        let events = simulate(seed, 3600, &[]);
         assert!(events.is_empty(), "seed {seed}: {events:#?}");
     }
 }
 
 #[test]
-fn missing_clocks_end_nothing() {
+fn missing_clocks_are_skipped() {
     let mut judge = Judge::new(1);
-    let bare = |at: i64| super::Look {
+    let bare = |at: i64| super::ClockSample {
         planned: at,
         monotonic: at,
-        ..super::Look::default()
+        ..super::ClockSample::default()
     };
-    for look in [bare(0), bare(5), bare(i64::MAX / 2), bare(3)] {
-        judge.look(look);
+    for sample in [bare(0), bare(5), bare(i64::MAX / 2), bare(3)] {
+        judge.add(sample);
     }
     assert!(judge.stability().iter().all(Vec::is_empty));
 }
@@ -173,16 +181,16 @@ fn events_have_sentences() {
     .into_iter()
     .enumerate()
     {
-        let events = watched(seed as u64, 160, &[(70, plan)]);
-        let text = super::sentence(&events[0]);
-        let said = match plan {
+        let events = simulate(seed as u64, 160, &[(70, plan)]);
+        let text = super::describe(&events[0]);
+        let expected = match plan {
             Plan::Step(_) => "set by -1.5",
             Plan::Leap => "leap second",
             Plan::Slew(_) => "adjtimex",
-            Plan::Source(_) => "tsc → hpet: the kernel gave",
+            Plan::Source(_) => "tsc → hpet: the kernel rejected",
             _ => "the whole machine stood still",
         };
-        assert!(text.contains(said), "{text}");
+        assert!(text.contains(expected), "{text}");
         assert!(super::tally(&events).is_some_and(|tally| tally.starts_with("1 ")));
     }
 }

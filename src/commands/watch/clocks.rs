@@ -1,4 +1,4 @@
-//! Samples the clocks and the state of the machine for `watch`.
+//! Takes the samples of `watch`: reads the clocks and the state of the machine.
 
 use std::thread;
 use std::time::Duration;
@@ -9,18 +9,19 @@ use timers::{Family, Reader, reader};
 use super::super::{CommandError, failed};
 use crate::platform::activity::{self, RunQueueDelay};
 use crate::platform::{Root, clock_source};
-use crate::watching::{Look, Machine};
+use crate::watching::{ClockSample, MachineState};
 
-/// Largest number of samples taken in a row; the shortest one is used, because interruptions make a
-/// sample imprecise.
+/// Largest number of attempts at a sample. The shortest attempt is used, because an interruption
+/// makes a sample imprecise.
 /// *Judgement*.
 const MAX_SAMPLES: u32 = 3;
-/// Largest duration of a sample, in nanoseconds, that is not repeated.
-/// *Judgement*: ten times the duration of four reads without a system call.
+/// Largest duration, in nanoseconds, of a sample that is not attempted again.
+/// *Judgement*: ten times the duration of four clock reads without a system call.
 const MAX_SAMPLE_NS: i64 = 5_000;
-/// Delay of a sample, in nanoseconds, from which the watch waits for a pending SIGCONT before it
-/// continues. *Judgement*: half a period, and some time slices of a scheduler.
+/// Smallest delay of a sample, in nanoseconds, after which the watch waits for a pending SIGCONT.
+/// *Judgement*: half of the default period, and several time slices of a scheduler.
 const MIN_LATE_NS: i64 = 50_000_000;
+/// Time to wait for a pending SIGCONT.
 const SIGNAL_DELAY: Duration = Duration::from_millis(20);
 
 /// The observed clocks.
@@ -33,7 +34,7 @@ pub(super) struct Clocks {
     counter: Option<(&'static str, Reader)>,
     cpu_time: Option<Reader>,
     run_queue: RunQueueDelay,
-    unread: Vec<String>,
+    unreadable: Vec<String>,
 }
 
 impl Clocks {
@@ -42,19 +43,19 @@ impl Clocks {
     /// # Errors
     /// When CLOCK_MONOTONIC cannot be read.
     pub(super) fn open(root: Root) -> Result<Self, CommandError> {
-        let mut unread = Vec::new();
+        let mut unreadable = Vec::new();
         let mut open = |id: &str| match reader(id) {
             Some(Ok(read)) => Some(read),
             _ => {
-                unread.push(id.to_owned());
+                unreadable.push(id.to_owned());
                 None
             }
         };
         let monotonic = open("monotonic").ok_or_else(|| {
-            failed("CLOCK_MONOTONIC cannot be read here, by which all events are dated")
+            failed("CLOCK_MONOTONIC cannot be read here, but the times of all events are taken from it")
         })?;
         let [boottime, raw, realtime] = ["boottime", "monotonic-raw", "realtime"].map(&mut open);
-        // The first counter that the processor has.
+        // The first counter in the catalogue that the processor has.
         let counters = timers::catalogue()
             .iter()
             .filter(|entry| entry.info.properties.family == Some(Family::CpuCounter));
@@ -72,83 +73,85 @@ impl Clocks {
             realtime,
             counter,
             cpu_time,
-            unread,
+            unreadable,
         })
     }
 
-    /// Ids of the clocks that cannot be read.
-    pub(super) fn unread(&self) -> &[String] {
-        &self.unread
+    /// The ids of the clocks that cannot be read.
+    pub(super) fn unreadable(&self) -> &[String] {
+        &self.unreadable
     }
 
-    /// Id of the counter of the CPU.
+    /// The id of the CPU counter; `None` if there is none.
     pub(super) fn counter_id(&self) -> Option<&'static str> {
         self.counter.as_ref().map(|(id, _)| *id)
     }
 
-    /// CPU time of this process in seconds.
+    /// The CPU time of this process in seconds; `None` if it cannot be read.
     pub(super) fn cpu_time_s(&self) -> Option<f64> {
         self.cpu_time.as_ref().map(|read| read() as f64 / 1e9)
     }
 
+    /// The time of CLOCK_MONOTONIC in nanoseconds.
     pub(super) fn monotonic(&self) -> i64 {
         (self.monotonic)() as i64
     }
 
-    /// Samples all clocks, one right after the other. `planned` is the planned time in nanoseconds.
-    pub(super) fn look(&self, planned: i64) -> Look {
-        let mut best = self.once(planned);
+    /// Takes a sample of all clocks. `planned` is its planned time in nanoseconds of CLOCK_MONOTONIC.
+    pub(super) fn sample(&self, planned: i64) -> ClockSample {
+        let mut best = self.single_sample(planned);
         for _ in 1..MAX_SAMPLES {
-            if best.took <= MAX_SAMPLE_NS {
+            if best.duration_ns <= MAX_SAMPLE_NS {
                 break;
             }
-            let again = self.once(planned);
-            if again.took < best.took {
+            let again = self.single_sample(planned);
+            if again.duration_ns < best.duration_ns {
                 best = again;
             }
         }
-        // After a stop, SIGCONT may be delivered to another thread, which a busy machine runs later
-        // than this one.
+        // If the process was stopped, SIGCONT may be delivered to another thread, which a busy machine
+        // may run later than this one.
         if best.monotonic - planned > MIN_LATE_NS {
             thread::sleep(SIGNAL_DELAY);
         }
         best.continued = signals::continued();
-        best.waited = self.run_queue.ns();
+        best.run_queue_ns = self.run_queue.ns();
         let trim = discipline::trim().ok();
         best.trim_ppm = trim.map(|trim| trim.frequency_ppm() + trim.tick_ppm());
         best.tai_offset_s = trim.map(|trim| trim.tai_offset_s);
         best
     }
 
-    fn once(&self, planned: i64) -> Look {
+    /// Reads all clocks once, one immediately after the other.
+    fn single_sample(&self, planned: i64) -> ClockSample {
         let began = self.monotonic();
         let raw = self.raw.as_ref().map(|read| read() as i64);
         let counter = self.counter.as_ref().map(|(_, read)| read());
         let monotonic = self.monotonic();
         let boottime = self.boottime.as_ref().map(|read| read() as i64);
         let realtime = self.realtime.as_ref().map(|read| read() as i64);
-        let took = self.monotonic() - began;
-        Look {
+        let duration_ns = self.monotonic() - began;
+        ClockSample {
             planned,
             monotonic,
             boottime,
             raw,
             realtime,
             counter,
-            took,
-            ..Look::default()
+            duration_ns,
+            ..ClockSample::default()
         }
     }
 
-    /// Samples the state of the machine.
-    pub(super) fn machine(&self) -> Machine {
-        let counted = activity::activity(&self.root);
+    /// Reads the state of the machine.
+    pub(super) fn machine(&self) -> MachineState {
+        let activity = activity::activity(&self.root);
         let source = clock_source(&self.root);
-        Machine {
+        MachineState {
             source: source.current,
             sources: source.available,
-            interrupts: counted.interrupts,
-            stolen_ns: counted.stolen_ns,
+            interrupts: activity.interrupts,
+            stolen_ns: activity.stolen_ns,
             rtc_s: activity::rtc_s(&self.root),
         }
     }

@@ -1,4 +1,4 @@
-//! Writes events to standard output and to a file, which is appended to.
+//! Writes the lines of a watch to standard output, and appends them to a file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{IsTerminal, Write};
@@ -11,11 +11,12 @@ use crate::report::home;
 use crate::table::Format;
 use crate::text::numbers::short_time;
 use crate::text::plain;
-use crate::watching::kept::{self, Line};
-use crate::watching::{Event, Stability, sentence, tally};
+use crate::watching::log::{self, Line};
+use crate::watching::{Event, Stability, describe, tally};
 
-/// The file in the user's data folder from which `check` reads the last saved watch.
-pub(crate) fn place() -> Option<PathBuf> {
+/// The log in the user's data folder, from which `check` reads the last watch. `None` if there is no
+/// such folder.
+pub(crate) fn saved_log_path() -> Option<PathBuf> {
     home().map(|home| home.join("watched.jsonl"))
 }
 
@@ -23,7 +24,7 @@ pub(crate) fn place() -> Option<PathBuf> {
 pub(super) struct Journal<'a> {
     output: &'a mut dyn Write,
     format: Format,
-    kept: Option<(PathBuf, File)>,
+    file: Option<(PathBuf, File)>,
     events: Vec<Event>,
 }
 
@@ -34,9 +35,9 @@ impl<'a> Journal<'a> {
     /// When the file cannot be opened.
     pub(super) fn open(args: &WatchArgs, output: &'a mut dyn Write) -> Result<Self, CommandError> {
         let path = match &args.save {
-            Some(None) => Some(place().ok_or_else(|| {
+            Some(None) => Some(saved_log_path().ok_or_else(|| {
                 write_error(
-                    "nowhere to keep it",
+                    "--save: there is no folder for the log",
                     &"set TIMERMETER_HOME or HOME, or name a file: --save=FILE",
                 )
             })?),
@@ -55,20 +56,20 @@ impl<'a> Journal<'a> {
         Ok(Self {
             output,
             format: args.format,
-            kept: path.map(open).transpose()?,
+            file: path.map(open).transpose()?,
             events: Vec::new(),
         })
     }
 
-    /// Writes one event.
+    /// Writes one line to all outputs.
     ///
     /// # Errors
-    /// When the event cannot be written.
+    /// When the line cannot be written.
     pub(super) fn write(&mut self, line: Line) -> Result<(), CommandError> {
-        let text = kept::line(&line)
-            .map_err(|error| write_error("this cannot be written as JSON", &error))?;
+        let text = log::serialise(&line)
+            .map_err(|error| write_error("an event cannot be written as JSON", &error))?;
         let text = text + "\n";
-        if let Some((path, file)) = &mut self.kept {
+        if let Some((path, file)) = &mut self.file {
             // Each line is a single write, so that lines appended by other processes are not mixed
             // with it.
             file.write_all(text.as_bytes())
@@ -76,7 +77,7 @@ impl<'a> Journal<'a> {
         }
         let text = match self.format {
             Format::Json => text,
-            _ => self.in_words(&line),
+            _ => self.describe_line(&line),
         };
         self.output.write_all(text.as_bytes())?;
         self.output.flush()?;
@@ -86,36 +87,37 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
-    fn in_words(&self, line: &Line) -> String {
+    /// Describes a line in text for people.
+    fn describe_line(&self, line: &Line) -> String {
         match line {
             Line::Begin(begin) => {
                 let known = |text: &Option<String>| plain(text.as_deref().unwrap_or("unknown"));
-                let how = if std::io::stdout().is_terminal() {
-                    "; Ctrl-C ends it with what was found"
+                let hint = if std::io::stdout().is_terminal() {
+                    "; Ctrl-C ends the watch with a summary"
                 } else {
                     ""
                 };
                 format!(
-                    "{}  begins: clock source {}, counter {}, pauses from {} on{how}\n",
+                    "{}  begins: clock source {}, counter {}, pauses from {} on{hint}\n",
                     begin.date,
                     known(&begin.clock_source),
                     known(&begin.counter),
                     short_time(begin.shortest_pause_s * 1e9)
                 )
             }
-            Line::Event(event) => format!("{}  {}\n", date_of(event), plain(&sentence(event))),
+            Line::Event(event) => format!("{}  {}\n", event_date(event), plain(&describe(event))),
             Line::End(end) => {
-                let events = tally(&self.events).unwrap_or_else(|| "nothing happened".into());
+                let events = tally(&self.events).unwrap_or_else(|| "no events".into());
                 let watched = short_time(end.watched_s * 1e9);
                 let mut text = format!("{}  ends: watched for {watched}: {events}\n", end.date);
                 for (clock, stability) in [
                     ("CLOCK_MONOTONIC", &end.monotonic_stability),
-                    ("the counter", &end.counter_stability),
+                    ("the CPU counter", &end.counter_stability),
                 ] {
                     if !stability.is_empty() {
                         let windows = windows(stability);
                         text += &format!(
-                            "Allan deviation of {clock} against CLOCK_MONOTONIC_RAW: {windows}\n"
+                            "Allan deviation of {clock} relative to CLOCK_MONOTONIC_RAW: {windows}\n"
                         );
                     }
                 }
@@ -128,13 +130,14 @@ impl<'a> Journal<'a> {
     }
 }
 
-fn date_of(event: &Event) -> String {
-    let since = Duration::try_from_secs_f64(event.at_s.max(0.0)).unwrap_or_default();
-    let time = UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH);
+/// The date of an event, as RFC 3339.
+fn event_date(event: &Event) -> String {
+    let since_1970 = Duration::try_from_secs_f64(event.at_s.max(0.0)).unwrap_or_default();
+    let time = UNIX_EPOCH.checked_add(since_1970).unwrap_or(UNIX_EPOCH);
     humantime::format_rfc3339_seconds(time).to_string()
 }
 
-/// The deviations at four windows, from the shortest to the longest.
+/// The Allan deviations for up to four window lengths, from the shortest to the longest.
 fn windows(stability: &[Stability]) -> String {
     let last = stability.len() - 1;
     let mut chosen = vec![0, last / 3, 2 * last / 3, last];

@@ -3,14 +3,14 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::watching::{Look, Machine};
+use crate::watching::{ClockSample, MachineState};
 
-const PERIOD: i64 = 100_000_000;
-/// Samples between two readings of the machine state.
-const MACHINE_EVERY: u64 = 20;
-const INTERRUPTS_A_SECOND: f64 = 150.0;
+const PERIOD_NS: i64 = 100_000_000;
+/// Number of samples from one reading of the machine state to the next.
+const SAMPLES_PER_MACHINE_STATE: u64 = 20;
+const INTERRUPTS_PER_SECOND: f64 = 150.0;
 
-/// An event of the simulated machine; durations are in seconds.
+/// An event of the simulated machine. Numbers are seconds unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Plan {
     /// The host stops the machine; its clocks continue.
@@ -27,28 +27,28 @@ pub enum Plan {
     Step(f64),
     /// A leap second is inserted.
     Leap,
-    /// adjtimex trims the rate, in ppm.
+    /// adjtimex changes the rate by this many ppm.
     Slew(f64),
-    /// adjtime slews for a number of seconds at 500 ppm.
+    /// adjtime slews at 500 ppm for this time.
     Adjtime(f64),
     /// The clock source changes; the value says whether the former one is still available.
     Source(bool),
-    /// The machine sleeps.
+    /// The machine is suspended.
     Suspend(f64),
     /// The host halts the machine with its clocks.
     Halted(f64),
-    /// The counter jumps, in seconds.
+    /// The counter jumps by this time.
     CounterJump(f64),
     /// The machine is moved: it stands still for this time, and the counter jumps.
     Moved(f64),
-    /// The counter runs at another rate, in ppm.
+    /// The rate of the counter changes by this many ppm.
     CounterRate(f64),
 }
 
 /// The simulated machine.
 pub struct Simulated {
     random: StdRng,
-    looks: u64,
+    samples_taken: u64,
     /// True time since the machine was started, in nanoseconds.
     now: f64,
     raw: f64,
@@ -59,27 +59,27 @@ pub struct Simulated {
     counter: f64,
     interrupts: f64,
     stolen: f64,
-    waited: f64,
+    run_queue_ns: f64,
     trim: f64,
     slewing_s: f64,
     hertz: f64,
     tai: i64,
     sources: [&'static str; 2],
-    offered: bool,
+    is_former_source_available: bool,
     planned: i64,
     continued: bool,
     /// Change of the trim from sample to sample by a time service, in ppm.
-    restless: f64,
+    trim_wander_ppm: f64,
 }
 
 impl Simulated {
     pub fn new(seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let hertz = random.random_range(1e9..4e9);
-        let restless = if random.random_bool(0.5) { 0.01 } else { 0.0 };
+        let trim_wander_ppm = if random.random_bool(0.5) { 0.01 } else { 0.0 };
         Self {
             random,
-            looks: 0,
+            samples_taken: 0,
             now: 0.0,
             raw: 7e12,
             monotonic: 7e12,
@@ -89,20 +89,20 @@ impl Simulated {
             counter: 1e13,
             interrupts: 1e6,
             stolen: 0.0,
-            waited: 0.0,
+            run_queue_ns: 0.0,
             trim: 3.0,
             slewing_s: 0.0,
             hertz,
             tai: 37,
             sources: ["tsc", "hpet"],
-            offered: true,
+            is_former_source_available: true,
             planned: 0,
             continued: false,
-            restless,
+            trim_wander_ppm,
         }
     }
 
-    /// Lets time pass. If the machine runs, interrupts occur.
+    /// Lets time pass on all clocks. If `runs`, the machine has interrupts meanwhile.
     fn pass(&mut self, ns: f64, runs: bool) {
         self.now += ns;
         let slewing = (self.slewing_s * 1e9).min(ns);
@@ -111,14 +111,14 @@ impl Simulated {
         self.monotonic += ns * (1.0 + self.trim / 1e6) + slewing * 500e-6;
         self.counter += ns * self.hertz / 1e9;
         if runs {
-            let mean = ns / 1e9 * INTERRUPTS_A_SECOND;
+            let mean = ns / 1e9 * INTERRUPTS_PER_SECOND;
             self.interrupts += mean * self.random.random_range(0.7..1.3);
         }
     }
 
-    /// Makes an event happen now.
-    pub fn happens(&mut self, what: Plan) {
-        match what {
+    /// Makes the event of a plan happen now.
+    pub fn apply(&mut self, plan: Plan) {
+        match plan {
             Plan::MachineStopped(s) => self.pass(s * 1e9, false),
             Plan::ProcessStopped(s) => {
                 self.pass(s * 1e9, true);
@@ -127,7 +127,7 @@ impl Simulated {
             Plan::ProcessFrozen(s) => self.pass(s * 1e9, true),
             Plan::Preempted(s) => {
                 self.pass(s * 1e9, true);
-                self.waited += s * 1e9;
+                self.run_queue_ns += s * 1e9;
             }
             Plan::Stolen(s) => {
                 self.pass(s * 1e9, false);
@@ -140,9 +140,9 @@ impl Simulated {
             }
             Plan::Slew(ppm) => self.trim += ppm,
             Plan::Adjtime(s) => self.slewing_s += s,
-            Plan::Source(offered) => {
+            Plan::Source(is_former_source_available) => {
                 self.sources.swap(0, 1);
-                self.offered = offered;
+                self.is_former_source_available = is_former_source_available;
                 // The kernel calibrates each clock source separately.
                 self.hertz *= 1.0 - 30e-6;
             }
@@ -161,7 +161,7 @@ impl Simulated {
     }
 
     /// Takes the next sample.
-    pub fn look(&mut self) -> Look {
+    pub fn sample(&mut self) -> ClockSample {
         let was = self.planned;
         self.planned = if was == 0 { self.monotonic as i64 } else { was };
         let left = (self.planned as f64 - self.monotonic).max(0.0);
@@ -172,45 +172,54 @@ impl Simulated {
             self.random.random_range(5e4..2e5)
         };
         self.pass(left + late, true);
-        self.trim += self.restless * self.random.random_range(-1.0..1.0);
-        let mut read = |took: f64| {
-            let at = self.random.random_range(0.0..took);
+        self.trim += self.trim_wander_ppm * self.random.random_range(-1.0..1.0);
+        let mut read = |duration_ns: f64| {
+            let at = self.random.random_range(0.0..duration_ns);
             [self.monotonic, self.raw].map(|clock| (clock + at) as i64)
         };
-        let took: f64 = 800.0;
-        let ([monotonic, _], [real, _], [boot, _], [_, raw], [_, counted]) =
-            (read(took), read(took), read(took), read(took), read(took));
+        let duration_ns: f64 = 800.0;
+        let ([monotonic, _], [real, _], [boot, _], [_, raw], [_, counted]) = (
+            read(duration_ns),
+            read(duration_ns),
+            read(duration_ns),
+            read(duration_ns),
+            read(duration_ns),
+        );
         let counter = self.counter + (counted as f64 - self.raw) * self.hertz / 1e9;
-        let look = Look {
+        let sample = ClockSample {
             planned: self.planned,
             monotonic,
             boottime: Some(boot + self.slept as i64),
             raw: Some(raw),
             realtime: Some(real + self.slept as i64 + self.set as i64),
             counter: Some(counter as u64),
-            took: took as i64,
+            duration_ns: duration_ns as i64,
             continued: std::mem::take(&mut self.continued),
-            waited: Some(self.waited as u64),
+            run_queue_ns: Some(self.run_queue_ns as u64),
             trim_ppm: Some(self.trim),
             tai_offset_s: Some(self.tai),
             machine: None,
         };
-        let asked =
-            self.looks.is_multiple_of(MACHINE_EVERY) || monotonic - self.planned > 10_000_000;
-        self.looks += 1;
-        self.planned = monotonic + PERIOD;
-        let machine = asked.then(|| Machine {
+        let reads_machine = self.samples_taken.is_multiple_of(SAMPLES_PER_MACHINE_STATE)
+            || monotonic - self.planned > 10_000_000;
+        self.samples_taken += 1;
+        self.planned = monotonic + PERIOD_NS;
+        let machine = reads_machine.then(|| MachineState {
             source: Some(self.sources[0].to_owned()),
             sources: self
                 .sources
                 .iter()
-                .take(if self.offered { 2 } else { 1 })
+                .take(if self.is_former_source_available {
+                    2
+                } else {
+                    1
+                })
                 .map(|&name| name.to_owned())
                 .collect(),
             interrupts: Some(self.interrupts as u64),
             stolen_ns: Some((self.stolen / 1e7) as u64 * 10_000_000),
             rtc_s: Some(((self.monotonic + self.slept + self.halted) / 1e9) as i64),
         });
-        Look { machine, ..look }
+        ClockSample { machine, ..sample }
     }
 }

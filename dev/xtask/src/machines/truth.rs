@@ -2,7 +2,7 @@
 
 use timermeter::model::{Interval, Path, Report, ResolutionKind, TimerRow, value_of};
 use timermeter::watching::Event;
-use timermeter::watching::kept::{self, Kept};
+use timermeter::watching::log::{self, Log};
 
 use super::found::Found;
 
@@ -246,8 +246,8 @@ fn reads_counted(found: &Found, truth: f64) -> Answer {
 }
 
 /// The output of `watch`.
-fn watched(found: &Found) -> Result<Kept, String> {
-    let kept = kept::read(&found.text("watch.jsonl").ok_or("nothing was watched")?);
+fn watched(found: &Found) -> Result<Log, String> {
+    let kept = log::parse(&found.text("watch.jsonl").ok_or("nothing was watched")?);
     kept.end
         .is_some()
         .then_some(kept)

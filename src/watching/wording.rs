@@ -1,23 +1,23 @@
-//! Describes events in words.
+//! Describes the events of `watch` in sentences.
 
 use std::fmt::Write as _;
 
 use super::{Cause, Event, EventKind};
 use crate::text::numbers::short_time;
 
-/// Each kind of event with its word in documents and its sentence, in which `SIZE`, `CAUSE` and
-/// `NOTE` are replaced.
+/// Each kind of event with its name in JSON and the template of its sentence, in which `SIZE`,
+/// `CAUSE` and `NOTE` are replaced.
 const KINDS: [(EventKind, &str, &str); 8] = [
     (EventKind::Pause, "pause", "pause of SIZE: CAUSE"),
     (
         EventKind::Suspend,
         "suspend",
-        "the machine slept for SIZE (BOOTTIME went on, MONOTONIC did not)",
+        "the machine was suspended for SIZE (BOOTTIME continued, MONOTONIC did not)",
     ),
     (
         EventKind::Frozen,
         "frozen",
-        "all clocks but the RTC stood still for SIZE: the host halted the machine, or somebody set the RTC",
+        "all clocks except the RTC stood still for SIZE: the host halted the machine, or somebody set the RTC",
     ),
     (
         EventKind::Step,
@@ -33,18 +33,18 @@ const KINDS: [(EventKind, &str, &str); 8] = [
     (
         EventKind::CounterJump,
         "counter-jump",
-        "the counter of the CPU jumped by SIZE: CAUSE",
+        "the CPU counter jumped by SIZE: CAUSE",
     ),
     (
         EventKind::CounterRate,
         "counter-rate",
-        "the rate of the counter of the CPU changed by SIZE: CAUSE",
+        "the rate of the CPU counter changed by SIZE: CAUSE",
     ),
 ];
 
 /// Returns a sentence that describes an event.
 #[must_use]
-pub fn sentence(event: &Event) -> String {
+pub fn describe(event: &Event) -> String {
     let kind = KINDS.iter().find(|(kind, ..)| *kind == event.kind);
     kind.map_or("", |(.., text)| text)
         .replace("SIZE", &size_in_words(event))
@@ -52,10 +52,12 @@ pub fn sentence(event: &Event) -> String {
         .replace("NOTE", &event.note)
 }
 
+/// Formats a time in seconds with a suitable unit.
 fn seconds(seconds: f64) -> String {
     short_time(seconds * 1e9)
 }
 
+/// Returns the size of an event with its interval.
 fn size_in_words(event: &Event) -> String {
     let Some((size, (low, high))) = event.size.and_then(|size| Some((size.value, size.ends()?)))
     else {
@@ -68,44 +70,45 @@ fn size_in_words(event: &Event) -> String {
         return format!("{} to {}", seconds(low), seconds(high));
     }
     let sign = if size < 0.0 { "-" } else { "" };
-    let half = seconds((high - low) / 2.0);
-    format!("{sign}{} ±{half}", seconds(size.abs()))
+    let half_width = seconds((high - low) / 2.0);
+    format!("{sign}{} ±{half_width}", seconds(size.abs()))
 }
 
 fn cause_in_words(cause: Cause) -> &'static str {
     match cause {
         Cause::Process => {
-            "this process was stopped (a signal, a debugger, its control group); the machine went on"
+            "this process was stopped (a signal, a debugger, its control group); the machine continued"
         }
         Cause::Scheduler => "this machine gave the CPU to other threads",
-        Cause::Host => "the host gave the CPU to others (stolen time)",
+        Cause::Host => "the host gave the CPU to other machines (steal time)",
         Cause::Machine => "the whole machine stood still: its host, its firmware or its kernel",
-        Cause::Suspend => "the machine slept",
+        Cause::Suspend => "the machine was suspended",
         Cause::ClockSet => "a program or a person set it",
         Cause::LeapSecond => "a leap second",
-        Cause::Discipline => "a program, as a time service, set it (adjtimex)",
-        Cause::Kernel => "the kernel slews in an offset (adjtime)",
-        Cause::KernelGaveUp => "the kernel gave the former one up and offers it no more",
-        Cause::Chosen => "somebody chose it; the former one is still offered",
-        Cause::Counter => "its host or the firmware set it",
+        Cause::Discipline => "a program such as a time service set it (adjtimex)",
+        Cause::Kernel => "the kernel corrects an offset gradually (adjtime)",
+        Cause::KernelGaveUp => "the kernel rejected the former one, which is no longer available",
+        Cause::Chosen => "a person or a program chose it; the former one is still available",
+        Cause::Counter => "the host or the firmware set it",
         Cause::Migration => {
-            "the machine was moved to another host or set back: it paused meanwhile"
+            "the machine was moved to another host or reset to a snapshot, because it also paused"
         }
     }
 }
 
-/// Returns the number of events of each kind, with the largest. `None` if there are no events.
+/// Returns a text with the number of events of each kind, and the size of the largest if sizes are
+/// times. `None` if there are no events.
 #[must_use]
 pub fn tally(events: &[Event]) -> Option<String> {
     let mut text = String::new();
     for (kind, word, _) in KINDS {
-        let of_kind: Vec<&Event> = events.iter().filter(|event| event.kind == kind).collect();
-        if of_kind.is_empty() {
+        let same_kind: Vec<&Event> = events.iter().filter(|event| event.kind == kind).collect();
+        if same_kind.is_empty() {
             continue;
         }
         let separator = if text.is_empty() { "" } else { ", " };
-        let _ = write!(text, "{separator}{} {word}", of_kind.len());
-        let sizes = of_kind.iter().filter(|event| event.unit == "s");
+        let _ = write!(text, "{separator}{} {word}", same_kind.len());
+        let sizes = same_kind.iter().filter(|event| event.unit == "s");
         let sizes = sizes.filter_map(|event| Some(event.size?.value.abs()));
         if let Some(largest) = sizes.max_by(f64::total_cmp) {
             let _ = write!(text, " (largest {})", seconds(largest));

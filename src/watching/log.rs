@@ -1,11 +1,11 @@
-//! Reads and writes the log of a watch: one JSON document per line, so that earlier events are kept
-//! however the program ends.
+//! Reads and writes the log of `watch`: one JSON document per line, so that a line stays readable if
+//! the program is killed later. Several watches may be appended to one log.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Event, Stability};
 
-/// The schema of each line.
+/// The name of the schema, which each line contains.
 pub const SCHEMA: &str = "timermeter.watch.v1";
 
 /// A line of the log.
@@ -16,8 +16,8 @@ pub enum Line {
     Begin(Begin),
     /// An event.
     Event(Event),
-    /// The end of a watch, by itself or by an interrupt. The line is missing if the watch was
-    /// killed.
+    /// The end of a watch, after its duration or after an interrupt. The line is missing if the
+    /// program was killed.
     End(End),
 }
 
@@ -68,48 +68,48 @@ struct Document<L> {
 ///
 /// # Errors
 /// When serialisation fails, which these types rule out.
-pub fn line(line: &Line) -> serde_json::Result<String> {
+pub fn serialise(line: &Line) -> serde_json::Result<String> {
     serde_json::to_string(&Document {
         schema: SCHEMA.to_owned(),
         line,
     })
 }
 
-/// The contents of a log: the last watch, and the number of all.
+/// The contents of a log: its last watch, and the number of all its watches.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
+pub struct Log {
     /// The number of watches that were started.
     pub watches: usize,
-    /// The start of the last watch.
-    pub last: Option<Begin>,
-    /// The end of the last watch; `None` if it is running or was killed.
+    /// The start of the last watch; `None` if the log has no watch.
+    pub begin: Option<Begin>,
+    /// The end of the last watch; `None` if it is still running or was killed.
     pub end: Option<End>,
     /// The events of the last watch.
     pub events: Vec<Event>,
-    /// Lines that this program did not write.
-    pub strange: usize,
+    /// The number of lines that are not in the format of this log.
+    pub invalid_lines: usize,
 }
 
-/// Reads a log.
+/// Parses a log. Invalid lines are counted.
 #[must_use]
-pub fn read(text: &str) -> Kept {
-    let mut kept = Kept::default();
+pub fn parse(text: &str) -> Log {
+    let mut log = Log::default();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let document = serde_json::from_str::<Document<Line>>(line)
             .ok()
             .filter(|document| document.schema == SCHEMA);
         match document.map(|document| document.line) {
             Some(Line::Begin(begin)) => {
-                (kept.last, kept.end) = (Some(begin), None);
-                kept.watches += 1;
-                kept.events.clear();
+                (log.begin, log.end) = (Some(begin), None);
+                log.watches += 1;
+                log.events.clear();
             }
-            Some(Line::Event(event)) => kept.events.push(event),
-            Some(Line::End(end)) => kept.end = Some(end),
-            None => kept.strange += 1,
+            Some(Line::Event(event)) => log.events.push(event),
+            Some(Line::End(end)) => log.end = Some(end),
+            None => log.invalid_lines += 1,
         }
     }
-    kept
+    log
 }
 
 #[cfg(test)]
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_read() {
+    fn parses_serialised_lines() {
         let begin = Begin {
             date: "2026-11-24T00:00:00Z".into(),
             period_s: 0.1,
@@ -142,11 +142,11 @@ mod tests {
         ];
         let lines: Vec<String> = lines
             .iter()
-            .map(|of| line(of).expect("it can be written"))
+            .map(|line| serialise(line).expect("lines can be serialised"))
             .collect();
         let text = lines.join("\n") + "\nrubbish\n{\"schema\":\"other\"}\n";
-        let kept = read(&text);
-        assert_eq!((kept.watches, kept.strange), (2, 2));
-        assert_eq!((kept.last, kept.end), (Some(begin), Some(end)));
+        let log = parse(&text);
+        assert_eq!((log.watches, log.invalid_lines), (2, 2));
+        assert_eq!((log.begin, log.end), (Some(begin), Some(end)));
     }
 }
