@@ -11,7 +11,7 @@ use timermeter::hosts::process::Command;
 use timers::{During, Fault};
 
 use crate::program::program;
-use crate::runtimes::speaks_the_protocol;
+use crate::runtimes::assert_protocol;
 
 fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
     let args = ["agent"].iter().chain(args).map(Into::into).collect();
@@ -80,7 +80,7 @@ fn it_serves_the_whole_catalogue() {
 
 #[test]
 fn it_answers_all_scenarios() {
-    speaks_the_protocol(&Command::new("native", program(), vec!["agent".into()]));
+    assert_protocol(&Command::new("native", program(), vec!["agent".into()]));
 }
 
 #[test]

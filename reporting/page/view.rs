@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use super::{Figures, Sentence, quality_class};
 use crate::fields::{Field, Kind, Room, Row, default_columns, rows};
 use crate::model::{ProvenanceKind, Report, Status, Verdicts, value_of};
-use crate::plot::{Plot, ranking};
-use crate::report::machine::{facts_of, name};
+use crate::plot::Plot;
+use crate::report::machine::name;
 use crate::report::{Detail, Fact, Section, facts, ranks, tables_without_notes, written_rank};
 use crate::table::Value;
 use crate::text::numbers::{NOTHING, percent, plus_minus};
@@ -18,17 +18,15 @@ pub(super) struct ReportView<'a> {
     pub key: String,
     pub heading: String,
     pub report: &'a Report,
-    /// The summary of the report.
+    /// The summary of the report in one sentence.
     pub answer: Option<String>,
-    pub caption: String,
-    pub facts: Vec<Fact>,
-    /// The plot of all clocks.
-    pub ranking: Option<Plot>,
+    figures: Figures,
     /// The columns of the table of clocks, except Quality.
     pub columns: Vec<&'static Field>,
     pub clocks: Vec<TimerView<'a>>,
     /// The tables of timers that wait.
     pub sections: Vec<Section>,
+    /// The sleep primitives and the periodic timers.
     pub waiters: Vec<TimerView<'a>>,
 }
 
@@ -36,11 +34,9 @@ pub(super) struct ReportView<'a> {
 #[derive(Clone)]
 pub(super) struct TimerView<'a> {
     pub row: Row<'a>,
-    pub name: String,
     pub anchor: String,
+    /// The place among the clocks of the report; empty for other timers.
     pub rank: String,
-    pub facts: Vec<Fact>,
-    pub plots: Vec<Plot>,
 }
 
 /// The properties that distinguish reports of the same machine.
@@ -92,16 +88,10 @@ impl<'a> ReportView<'a> {
         let mut ranks = ranks(&clocks).into_iter();
         let mut taken = HashSet::new();
         let mut timer = |row: Row<'a>| TimerView {
-            name: row.name(),
             anchor: anchor(key, row.id(), &mut taken),
             rank: row.clock().map_or_else(String::new, |_| {
                 written_rank(ranks.next().unwrap_or_default())
             }),
-            facts: facts(row, Detail::Full),
-            plots: match figures {
-                Figures::Drawn => Plot::of_row(row),
-                Figures::LeftOut => Vec::new(),
-            },
             row,
         };
         let [clocks, waits, periods] = Kind::ALL.map(|kind| {
@@ -117,15 +107,21 @@ impl<'a> ReportView<'a> {
             ),
             report,
             answer: sentence.and_then(|sentence| sentence(report)),
-            caption: summary(report),
-            facts: facts_of(report),
-            ranking: ranking(report),
+            figures,
             columns: columns(&clocks),
             clocks,
             sections: tables
                 .filter(|section| section.kind != Kind::Clocks)
                 .collect(),
             waiters: [waits, periods].concat(),
+        }
+    }
+
+    /// The plots of a timer of the report.
+    pub fn plots(&self, timer: &TimerView) -> Vec<Plot> {
+        match self.figures {
+            Figures::Drawn => Plot::of_row(timer.row),
+            Figures::LeftOut => Vec::new(),
         }
     }
 
@@ -170,6 +166,10 @@ impl TimerView<'_> {
             field.as_column_with_units().format_cell(&value),
             sort_key(&value),
         )
+    }
+
+    pub fn facts(&self) -> Vec<Fact> {
+        facts(self.row, Detail::Full)
     }
 
     fn quality(&self) -> Option<f64> {

@@ -1,7 +1,7 @@
 //! Plots of a clock: intervals over work, the histogram of intervals, and the costs of single
 //! reads.
 
-use super::{Axis, Plot, SIZE, Scale, Shape, histogram, levels, levels_in_words};
+use super::{Axis, Plot, Scale, Shape, histogram, levels, levels_in_words};
 use crate::model::{
     CostHistogram, IntervalHistogram, ResolutionKind, Staircase, TimerRow, value_of,
 };
@@ -65,16 +65,14 @@ fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
     );
     let points = figure.work.iter().zip(ticks());
     shapes.extend(points.map(|(work, at)| Shape::Point(*work as f64 * figure.ns_per_work, at)));
-    let title = "Intervals over work";
-    Some(Plot {
-        name: "staircase",
-        title,
+    let axes = [across, up];
+    Some(Plot::new(
+        "staircase",
+        "Intervals over work",
         caption,
-        size: SIZE,
-        across,
-        up,
+        axes,
         shapes,
-    })
+    ))
 }
 
 fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Plot {
@@ -98,15 +96,7 @@ fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Plot {
     );
     shapes.extend(bars);
     let title = "Intervals against the steps";
-    Plot {
-        name: "intervals",
-        title,
-        caption,
-        size: SIZE,
-        across,
-        up,
-        shapes,
-    }
+    Plot::new("intervals", title, caption, [across, up], shapes)
 }
 
 fn costs(row: &TimerRow, figure: &CostHistogram) -> Plot {
@@ -147,13 +137,5 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Plot {
         .chain(bars)
         .chain(median.map(Shape::Median))
         .collect();
-    Plot {
-        name: "costs",
-        title: "Single reads",
-        caption,
-        size: SIZE,
-        across,
-        up,
-        shapes,
-    }
+    Plot::new("costs", "Single reads", caption, [across, up], shapes)
 }

@@ -72,6 +72,7 @@ enum Shape {
     Label((f64, f64), String),
 }
 
+/// The usual width and height in pixels.
 const SIZE: (u32, u32) = (480, 290);
 
 impl Axis {
@@ -120,6 +121,25 @@ impl Axis {
 }
 
 impl Plot {
+    /// A plot of the usual size.
+    fn new(
+        name: &'static str,
+        title: &'static str,
+        caption: String,
+        [across, up]: [Axis; 2],
+        shapes: Vec<Shape>,
+    ) -> Self {
+        Self {
+            name,
+            title,
+            caption,
+            size: SIZE,
+            across,
+            up,
+            shapes,
+        }
+    }
+
     /// All plots of a row.
     #[must_use]
     pub fn of_row(row: Row) -> Vec<Self> {

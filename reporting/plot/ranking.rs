@@ -40,18 +40,14 @@ pub fn ranking(report: &Report) -> Option<Plot> {
     let mut shapes: Vec<Shape> = lines.flatten().collect();
     shapes.extend(points.iter().map(|(x, y)| Shape::Point(*x, *y)));
     shapes.extend(labels.into_iter().map(|(at, id)| Shape::Label(at, id)));
+    let caption = format!(
+        "{} clocks by their step and by the cost of a read; lower left is better. Lines join equal Quality of \
+         clocks whose reads all cost the same. Of clocks at one place the best is named.",
+        points.len()
+    );
     Some(Plot {
-        name: "ranking",
-        title: "All clocks",
-        caption: format!(
-            "{} clocks by their step and by the cost of a read; lower left is better. Lines join equal Quality of \
-             clocks whose reads all cost the same. Of clocks at one place the best is named.",
-            points.len()
-        ),
         size: (760, 470),
-        across,
-        up,
-        shapes,
+        ..Plot::new("ranking", "All clocks", caption, [across, up], shapes)
     })
 }
 

@@ -184,39 +184,32 @@ impl Drawing {
 
 #[cfg(test)]
 mod tests {
-    use crate::plot::{Axis, Plot, SIZE, Scale, Shape};
+    use crate::plot::{Axis, Plot, Scale, Shape};
 
     #[test]
-    fn title_stands_above_figure() {
+    fn title_is_above_plot() {
         let axis = || Axis::new("n", Scale::Number, 0.0, 10.0);
-        let plot = Plot {
-            name: "points",
-            title: "Points",
-            caption: String::new(),
-            size: SIZE,
-            across: axis(),
-            up: axis(),
-            shapes: vec![Shape::Point(5.0, 5.0), Shape::Point(50.0, 5.0)],
-        };
-        let whole = plot.svg("Cost of a & b on a machine");
+        let points = vec![Shape::Point(5.0, 5.0), Shape::Point(50.0, 5.0)];
+        let plot = Plot::new("points", "Points", String::new(), [axis(), axis()], points);
+        let document = plot.svg("Cost of a & b on a machine");
         assert!(
-            whole.contains("<title>Cost of a &amp; b on a machine</title>"),
-            "{whole}"
+            document.contains("<title>Cost of a &amp; b on a machine</title>"),
+            "{document}"
         );
         assert!(
-            whole.contains("viewBox=\"0 0 480 317\"") && whole.contains("translate(0,27)"),
-            "{whole}"
+            document.contains("viewBox=\"0 0 480 317\"") && document.contains("translate(0,27)"),
+            "{document}"
         );
         assert_eq!(
-            whole.matches("<circle").count(),
+            document.matches("<circle").count(),
             1,
-            "one lies outside: {whole}"
+            "the second point is outside the axes: {document}"
         );
-        assert_eq!(whole.matches("</svg>").count(), 1, "{whole}");
+        assert_eq!(document.matches("</svg>").count(), 1, "{document}");
     }
 
     #[test]
-    fn labels_cover_no_other() {
+    fn labels_do_not_overlap() {
         let axis = || Axis::new("n", Scale::LogNumber, 0.0, 4.0);
         let label = |x, y, text: &str| Shape::Label((x, y), text.into());
         let shapes = vec![
@@ -224,20 +217,12 @@ mod tests {
             label(2.05, 2.0, "two"),
             label(2.02, 2.0, "three"),
         ];
-        let plot = Plot {
-            name: "labels",
-            title: "Labels",
-            caption: String::new(),
-            size: SIZE,
-            across: axis(),
-            up: axis(),
-            shapes,
-        };
+        let plot = Plot::new("labels", "Labels", String::new(), [axis(), axis()], shapes);
         let drawn = ["one", "two", "three"].map(|text| plot.marks().contains(&format!(">{text}<")));
         assert_eq!(
             drawn,
             [true, true, false],
-            "left and right of a place there is room for two"
+            "a place has room for two labels, right and left of it"
         );
     }
 }

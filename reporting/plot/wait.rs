@@ -1,7 +1,7 @@
 //! Plots of a sleep primitive: the distribution of lateness, and the observed over the requested
 //! time.
 
-use super::{Axis, Plot, SIZE, Scale, Shape, histogram, levels, levels_in_words};
+use super::{Axis, Plot, Scale, Shape, histogram, levels, levels_in_words};
 use crate::model::{
     Granularity, Lateness, LatenessHistogram, USUAL_WAIT_NS, WaitFigures, WaitRow, value_of,
 };
@@ -38,19 +38,14 @@ fn lateness(late: &Lateness) -> Option<Plot> {
     let (mut shapes, up) = histogram(from, 1.0 / BINS, &counts, "waits");
     shapes.extend(value_of(late.p50_ns).map(|median| Shape::Median(median.log10())));
     let none_late = bins.get(&0).copied().unwrap_or_default();
-    Some(Plot {
-        name: "lateness",
-        title: "How late waits were",
-        caption: format!(
-            "{} waits of {}: observed less asked. {none_late} were not late by 1 ns. Line: the median.",
-            late.waits,
-            short_time(late.request_ns as f64)
-        ),
-        size: SIZE,
-        across: Axis::new("lateness (logarithmic)", Scale::LogTime, from, to),
-        up,
-        shapes,
-    })
+    let across = Axis::new("lateness (logarithmic)", Scale::LogTime, from, to);
+    let caption = format!(
+        "{} waits of {}: observed less asked. {none_late} were not late by 1 ns. Line: the median.",
+        late.waits,
+        short_time(late.request_ns as f64)
+    );
+    let title = "How late waits were";
+    Some(Plot::new("lateness", title, caption, [across, up], shapes))
 }
 
 fn staircase(figures: &WaitFigures) -> Option<Plot> {
@@ -74,13 +69,5 @@ fn staircase(figures: &WaitFigures) -> Option<Plot> {
             .map(|[asked, waited]| Shape::Point(*asked, *waited)),
     );
     let title = "Observed over asked";
-    Some(Plot {
-        name: "staircase",
-        title,
-        caption,
-        size: SIZE,
-        across,
-        up,
-        shapes,
-    })
+    Some(Plot::new("staircase", title, caption, [across, up], shapes))
 }

@@ -1,5 +1,5 @@
-//! The built program among those that mean it harm: signals, full disks, agents that lie, files
-//! that are none.
+//! The built program under hostile conditions: signals, full disks, agents that lie, malformed
+//! files.
 
 #![cfg(unix)]
 

@@ -1,0 +1,162 @@
+//! Names of nodes and of runs, and arguments, that a shell would interpret: no script of `deploy/`
+//! executes them, and all scripts pass them on unchanged.
+
+use std::fs;
+
+use super::sandbox::{Sandbox, node_name, record_arguments, run_to_end};
+
+/// Names of nodes. An injected command would create a file that the sandbox finds.
+const NAMES: [&str; 6] = [
+    "a b",
+    "it's \"quoted\"",
+    "x;touch PWNED1;",
+    "$(touch PWNED2)`touch PWNED3`",
+    "-oProxyCommand=touch PWNED4",
+    "'; touch PWNED5 #",
+];
+/// Arguments of `probe`. `{}`, `{.}` and `{#}` are placeholders of GNU parallel.
+const ARGUMENTS: [&str; 8] = [
+    "--only",
+    "a b",
+    "it's \"quoted\"",
+    "x;touch PWNED6;",
+    "$(touch PWNED7)`touch PWNED8`",
+    "'; touch PWNED9 #",
+    "{} {.} {#} * ~",
+    "",
+];
+
+/// Arguments as the sandbox records them.
+fn recorded_lines(arguments: &[&str]) -> String {
+    let lines = arguments.iter().map(|argument| format!("<{argument}>\n"));
+    lines.collect()
+}
+
+#[test]
+fn node_names_cannot_inject_commands() {
+    for run in ["a run; touch PWNED;", "-run", "it's $(touch PWNED)"] {
+        let sandbox = Sandbox::new();
+        fs::write(sandbox.file("-no des"), NAMES.join("\n") + "\n\n")
+            .expect("the file can be written");
+        let args = [&[run, "-no des"][..], &ARGUMENTS].concat();
+        let (code, output) = run_to_end(sandbox.deploy_script("ssh/parallel.sh", &args));
+        sandbox.assert_nothing_injected();
+        assert_eq!(code, Some(0), "{run}: {output}");
+        assert_eq!(
+            output
+                .lines()
+                .filter(|line| line.starts_with("done\t"))
+                .count(),
+            2 * NAMES.len(),
+            "{output}"
+        );
+        let ssh = sandbox.arguments_of("ssh");
+        let timermeter = sandbox.arguments_of("timermeter");
+        for name in NAMES {
+            assert!(ssh.contains(&format!("<-->\n<{name}>\n")), "{name}: {ssh}");
+            let name = node_name(name);
+            let options = ["probe", "--quiet", "--format", "json", "--node", &name];
+            let expected = recorded_lines(&[&options[..], &ARGUMENTS].concat());
+            assert_eq!(
+                timermeter.matches(&expected).count(),
+                1,
+                "{name}: {timermeter}"
+            );
+        }
+        assert!(sandbox.file(run).join("nodes").exists());
+    }
+}
+
+#[test]
+fn node_does_not_evaluate_names() {
+    for run in ["a run; touch PWNED;", "-run"] {
+        let sandbox = Sandbox::new();
+        for name in NAMES {
+            let args = [&[run, name][..], &ARGUMENTS].concat();
+            let (code, output) = run_to_end(sandbox.deploy_script("node.sh", &args));
+            assert!(
+                code == Some(0) && output.starts_with("done\t"),
+                "{name}: {output}"
+            );
+        }
+        sandbox.assert_nothing_injected();
+        let (code, output) = run_to_end(sandbox.deploy_script("status.sh", &[run]));
+        assert_eq!(
+            (code, output.lines().count()),
+            (Some(0), 1 + NAMES.len()),
+            "{output}"
+        );
+    }
+}
+
+/// `mpirun` and `srun` run the command that follows their own options.
+#[test]
+fn launchers_pass_names_unchanged() {
+    let run = "a run; touch PWNED;";
+    let sandbox = Sandbox::new();
+    let run_command = r#"while [ "$1" != sh ]; do shift; done; exec "$@""#;
+    sandbox.add_program(
+        "mpirun",
+        &format!("{}\n{run_command}", record_arguments("mpirun")),
+    );
+    sandbox.add_program("srun", run_command);
+    sandbox.add_program("scontrol", "printf 'n1\\n'");
+    fs::write(sandbox.file("-host file"), "n1 slots=1\n").expect("the file can be written");
+    let (code, output) = run_to_end(sandbox.deploy_script(
+        "mpi/mpirun.sh",
+        &[&[run, "-host file"][..], &ARGUMENTS].concat(),
+    ));
+    let system = rustix::system::uname();
+    let host = node_name(&system.nodename().to_string_lossy());
+    assert!(
+        sandbox
+            .arguments_of("timermeter")
+            .contains(&format!("<--node>\n<{host}>\n")),
+        "{}",
+        sandbox.arguments_of("timermeter")
+    );
+    assert_eq!(code, Some(0), "{output}");
+    assert!(
+        sandbox
+            .arguments_of("mpirun")
+            .contains("<--hostfile>\n<./-host file>\n"),
+        "{}",
+        sandbox.arguments_of("mpirun")
+    );
+    let count_probes = |sandbox: &Sandbox| {
+        sandbox
+            .arguments_of("timermeter")
+            .matches("<--node>\n<n1>\n")
+            .count()
+    };
+    for (task, probes) in [("", 1), ("3", 2), ("4", 3)] {
+        let deploy = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy");
+        let mut command = sandbox.deploy_script(
+            "slurm/srun.sh",
+            &[&["a run of slurm"][..], &ARGUMENTS].concat(),
+        );
+        command
+            .env("SLURM_JOB_NODELIST", "n1")
+            .env("SLURMD_NODENAME", "n1")
+            .env("SLURM_ARRAY_TASK_ID", task);
+        command.env("TIMERMETER_DEPLOY", deploy);
+        let (code, output) = run_to_end(command);
+        assert_eq!(
+            (code, count_probes(&sandbox)),
+            (Some(0), probes),
+            "{task}: {output}"
+        );
+    }
+    // The tasks of a node have the same name of the node, and separate folders.
+    for folder in ["n1", "n1.2", "n1.3"] {
+        assert!(
+            sandbox
+                .file("a run of slurm")
+                .join(folder)
+                .join("status")
+                .exists(),
+            "{folder}"
+        );
+    }
+    sandbox.assert_nothing_injected();
+}

@@ -1,0 +1,165 @@
+//! Malicious or malformed output of nodes: it cannot control the terminal, and only a valid report
+//! counts as one.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Command;
+
+use super::sandbox::{REPORT, Sandbox, TIMERMETER, record_arguments, run_to_end};
+use crate::skipping::skipped;
+
+/// Control characters for terminals: an OSC sequence, CSI in one byte and in UTF-8, an override of
+/// the text direction, and a carriage return.
+const CONTROL_SEQUENCES: &[u8] =
+    b"\x1b]0;owned\x07 \x9b31m \xc2\x9b31m \xe2\x80\xaegnp.exe \rdone\tn9";
+
+#[test]
+fn node_output_cannot_control_terminal() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.file("sequences"), CONTROL_SEQUENCES).expect("the file can be written");
+    sandbox.add_program(TIMERMETER, r#"cat "$SANDBOX/sequences" >&2; exit 1"#);
+    let (code, output) = run_to_end(sandbox.deploy_script("node.sh", &["run", "n1"]));
+    assert!(
+        code == Some(0) && output.starts_with("failed\tn1\t") && output.contains("owned"),
+        "{output}"
+    );
+    // A node that wrote its own status, and a folder with control characters in its name.
+    let name = [b"n2\x1b]0;owned\x07\n", CONTROL_SEQUENCES].concat();
+    for folder in [Path::new("n3"), Path::new(OsStr::from_bytes(&name))] {
+        let folder = sandbox.file("run").join(folder);
+        fs::create_dir(&folder).expect("the folder can be created");
+        fs::write(
+            folder.join("status"),
+            [b"done\tn3\t", CONTROL_SEQUENCES, b"\n", CONTROL_SEQUENCES].concat(),
+        )
+        .expect("the file can be written");
+    }
+    let (code, output) = run_to_end(sandbox.deploy_script("status.sh", &["run"]));
+    assert_eq!((code, output.lines().count()), (Some(3), 4), "{output}");
+    assert!(
+        !output.lines().any(|line| line.starts_with("done")),
+        "{output}"
+    );
+}
+
+#[test]
+fn rejects_reply_without_report() {
+    let sandbox = Sandbox::new();
+    sandbox.add_program("ssh", r#"echo '{"not":"a report"}'"#);
+    let mut command = sandbox.deploy_script("node.sh", &["run", "n1"]);
+    command.env("REMOTE", "ssh n1");
+    let (_, output) = run_to_end(command);
+    assert!(
+        output.starts_with("failed\tn1\t") && output.contains("what came back is no report"),
+        "{output}"
+    );
+    assert_eq!(
+        fs::read_dir(sandbox.file("run/n1"))
+            .expect("the folder of the node can be read")
+            .count(),
+        1,
+        "only the status is kept"
+    );
+    for (name, report) in [("n2", r#"{"not":"a report"}"#), ("n3", "")] {
+        let folder = sandbox.file("run").join(name);
+        fs::create_dir(&folder).expect("the folder can be created");
+        fs::write(
+            folder.join("status"),
+            format!("done\t{name}\th\t1\t2\t0\t-\n"),
+        )
+        .expect("the file can be written");
+        fs::write(folder.join("report.json"), report).expect("the file can be written");
+    }
+    let (code, output) = run_to_end(sandbox.deploy_script("status.sh", &["run"]));
+    assert_eq!(code, Some(3), "{output}");
+    assert_eq!(
+        output
+            .lines()
+            .filter(|line| line.starts_with("failed\t"))
+            .count(),
+        3,
+        "{output}"
+    );
+}
+
+/// `probe` exits with 3 if a timer that the user named failed; its report is complete.
+#[test]
+fn keeps_report_of_exit_3() {
+    let sandbox = Sandbox::new();
+    sandbox.add_program("ssh", &format!("cat '{REPORT}'; exit 3"));
+    let mut command = sandbox.deploy_script("node.sh", &["run", "n1"]);
+    command.env("REMOTE", "ssh n1");
+    let (_, output) = run_to_end(command);
+    assert!(
+        output.starts_with("done\tn1\t") && sandbox.file("run/n1/report.json").exists(),
+        "{output}"
+    );
+}
+
+#[test]
+fn playbook_handles_malicious_output() {
+    let sandbox = Sandbox::new();
+    if Command::new("ansible-playbook")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        skipped("there is no ansible-playbook", "install ansible-core");
+        return;
+    }
+    fs::write(sandbox.file("sequences"), CONTROL_SEQUENCES).expect("the file can be written");
+    sandbox.add_program("controlling", r#"cat "$SANDBOX/sequences" >&2; exit 1"#);
+    sandbox.add_program("lying", r#"echo '{"not":"a report"}'"#);
+    sandbox.add_program(
+        "honest",
+        &format!("{}\ncat '{REPORT}'", record_arguments("timermeter")),
+    );
+    let hosts: String = ["controlling", "lying", "honest"]
+        .map(|name| {
+            format!(
+                "{name} ansible_connection=local ansible_python_interpreter='{{{{ ansible_playbook_python }}}}' timermeter={}\n",
+                sandbox.file("bin").join(name).display()
+            )
+        })
+        .concat();
+    fs::write(sandbox.file("hosts"), hosts).expect("the file can be written");
+    let run = sandbox.arg("a run; touch PWNED;");
+    let extra = serde_json::json!({ "run": run }).to_string();
+    let playbook = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/ansible/probe.yml");
+    let ansible = Command::new("ansible-playbook")
+        .args(["-i", &sandbox.arg("hosts"), playbook, "-e", &extra])
+        .env("SANDBOX", sandbox.file(""))
+        .current_dir(sandbox.file(""))
+        .output()
+        .expect("ansible-playbook starts");
+    let (code, output) = run_to_end(sandbox.deploy_script("status.sh", &[&run]));
+    assert_eq!(code, Some(3), "{output}: {ansible:?}");
+    for (state, name) in [
+        ("failed", "controlling"),
+        ("failed", "lying"),
+        ("done", "honest"),
+    ] {
+        assert!(
+            output.contains(&format!("{state}\t{name}\t")),
+            "{output}: {ansible:?}"
+        );
+    }
+    assert!(
+        sandbox
+            .arguments_of("timermeter")
+            .contains("<--node>\n<honest>\n"),
+        "{}",
+        sandbox.arguments_of("timermeter")
+    );
+    let status = fs::read(sandbox.file("a run; touch PWNED;/controlling/status"))
+        .expect("the node has a status");
+    assert!(
+        status
+            .iter()
+            .all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')),
+        "{status:?}"
+    );
+    sandbox.assert_nothing_injected();
+}

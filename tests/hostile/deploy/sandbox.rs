@@ -1,0 +1,148 @@
+//! A folder in which the scripts of `deploy/` run, with shell scripts in place of `timermeter`,
+//! `ssh` and other programs.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::folder::Folder;
+
+/// A valid report, which the replacement of `timermeter` prints.
+pub const REPORT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/icpe2011-mbp53/2011-03-14/report.json"
+);
+/// The name of the replacement of `timermeter`, with characters that a shell interprets.
+pub const TIMERMETER: &str = "it's a \"meter\"";
+/// The names of files that injected commands would create begin with this prefix.
+const INJECTED: &str = "PWNED";
+
+/// The working folder of the scripts. Its subfolder `bin` is the first in their `PATH`.
+pub struct Sandbox(Folder);
+
+impl Sandbox {
+    /// Creates a folder with replacements of `timermeter` and of `ssh`. `ssh` runs its last
+    /// argument as a command on this machine.
+    pub fn new() -> Self {
+        let sandbox = Self(Folder::new());
+        fs::create_dir(sandbox.file("bin")).expect("the folder can be created");
+        sandbox.add_program(
+            TIMERMETER,
+            &format!(
+                r#"{record}
+case $3 in --save=*) mkdir -p "${{3#*=}}/p/d" && cp '{REPORT}' "${{3#*=}}/p/d/report.json" ;; *) cat '{REPORT}' ;; esac"#,
+                record = record_arguments("timermeter")
+            ),
+        );
+        sandbox.add_program(
+            "ssh",
+            &format!(
+                "{}\nfor line; do :; done\nexec sh -c \"$line\"",
+                record_arguments("ssh")
+            ),
+        );
+        sandbox
+    }
+
+    /// The path of a file in the folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.0.file(name)
+    }
+
+    /// The path of a file in the folder, as an argument.
+    pub fn arg(&self, name: &str) -> String {
+        self.0.arg(name)
+    }
+
+    /// Writes a shell script with the given body to `bin`.
+    pub fn add_program(&self, name: &str, body: &str) {
+        let path = self.file("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("the script can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+            .expect("the script belongs to this user");
+    }
+
+    /// The command that runs a script of `deploy/` in the folder.
+    pub fn deploy_script(&self, name: &str, args: &[&str]) -> Command {
+        let mut path = self.file("bin").into_os_string();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        // A shell cannot trap signals that are ignored when it starts, as under `nohup`.
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT,TERM,HUP");
+        command.arg(
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("deploy")
+                .join(name),
+        );
+        command
+            .args(args)
+            .current_dir(self.file(""))
+            .env("PATH", path)
+            .env("SANDBOX", self.file(""))
+            .env("TIMERMETER", self.file("bin").join(TIMERMETER))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// The arguments of all calls of a program that runs [`record_arguments`], each as a line
+    /// `<argument>`.
+    pub fn arguments_of(&self, program: &str) -> String {
+        fs::read_to_string(self.file(&format!("{program}.arguments"))).unwrap_or_default()
+    }
+
+    /// Checks that no name and no argument was executed as a command.
+    #[track_caller]
+    pub fn assert_nothing_injected(&self) {
+        let mut created = self.0.names();
+        created.retain(|name| name.as_bytes().starts_with(INJECTED.as_bytes()));
+        assert!(
+            created.is_empty(),
+            "created by injected commands: {created:?}"
+        );
+    }
+}
+
+/// A line of a shell script that appends its arguments to a file, in one write because several
+/// scripts run at the same time.
+pub fn record_arguments(program: &str) -> String {
+    format!(r#"printf '<%s>\n' "$@" >>"$SANDBOX/{program}.arguments""#)
+}
+
+/// Runs a command. Returns its exit code and its output followed by its errors, and checks that
+/// these contain no control characters.
+#[track_caller]
+pub fn run_to_end(mut command: Command) -> (Option<i32>, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().expect("the script starts");
+    let output = [stdout, stderr].concat();
+    let is_control = |byte: &u8| !matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    assert!(
+        !output.iter().any(is_control),
+        "{:?}",
+        String::from_utf8_lossy(&output)
+    );
+    (
+        status.code(),
+        String::from_utf8(output).expect("the output is ASCII"),
+    )
+}
+
+/// The name of a node as reports and folders contain it.
+pub fn node_name(name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    name.bytes()
+        .map(|byte| {
+            if is_plain(byte) {
+                char::from(byte)
+            } else {
+                '_'
+            }
+        })
+        .collect()
+}

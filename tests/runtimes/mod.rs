@@ -1,0 +1,260 @@
+//! Tests of the agents of all installed runtimes; tests of other runtimes are skipped with a message.
+
+mod answers;
+mod loops;
+mod waits;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use agent_scenarios::{Verdict, check};
+use tempfile::TempDir;
+use timermeter::hosts::children::this_program;
+use timermeter::hosts::connection::Connection;
+use timermeter::hosts::hosted::subject;
+use timermeter::hosts::process::Command;
+use timermeter::hosts::runtimes::{self, Ready};
+use timers::agents::{RUNTIMES, runtime};
+
+use answers::check_answers;
+use loops::{check_calls, check_reads};
+use waits::{check_break, check_waits};
+
+use crate::program::program;
+use crate::skipping::{not_installed, skipped};
+
+/// The time that an agent has for an answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The runtimes that `.ci/run` installs, so that it fails without them; `.ci/runtimes` tests the
+/// others.
+const REQUIRED: [&str; 2] = ["dotnet", "python"];
+
+/// Builds the agents of a runtime in a temporary folder; `None` if the runtime is not installed.
+fn prepare(name: &str) -> Option<(TempDir, Vec<Ready>)> {
+    let folder = tempfile::tempdir().expect("the folder can be created");
+    let runtime = runtime(name).expect("the runtime is listed");
+    match runtimes::prepare(runtime, folder.path(), &[]) {
+        Ok(ready) => Some((folder, ready.into_iter().map(use_built_program).collect())),
+        Err(why) => {
+            let missing = format!("{name}: {}", why.reason);
+            if REQUIRED.contains(&name) {
+                not_installed(missing, &why.remedy);
+            } else {
+                skipped(missing, &why.remedy);
+            }
+            None
+        }
+    }
+}
+
+/// Replaces the path of this test by that of the program under test, which is the host of browsers.
+fn use_built_program(mut ready: Ready) -> Ready {
+    let (own, _) = this_program().expect("the system names this program");
+    if ready.command.program == own {
+        ready.command.program = program().into();
+    }
+    ready
+}
+
+/// Starts an agent with all timers of the runtime, or with a single one.
+fn start(ready: &Ready, timer: Option<&str>) -> Rc<RefCell<Connection>> {
+    let mut command = ready.command.clone();
+    command.args.extend(timer.map(Into::into));
+    let connection = Connection::start(&command, None, PATIENCE);
+    Rc::new(RefCell::new(
+        connection.unwrap_or_else(|fault| panic!("{}: {fault}", ready.prefix)),
+    ))
+}
+
+/// The ids of the reference of an agent and of all its timers except the floor.
+fn timers(connection: &RefCell<Connection>) -> (String, Vec<String>) {
+    let hello = connection.borrow().hello().clone();
+    let reference = hello
+        .timers
+        .iter()
+        .find(|timer| timer.reference)
+        .expect("an agent has a reference")
+        .id
+        .clone();
+    let ids = hello
+        .timers
+        .into_iter()
+        .map(|timer| timer.id)
+        .filter(|id| id != timers::FLOOR_ID);
+    (reference, ids.collect())
+}
+
+pub fn assert_protocol(command: &Command) {
+    for finding in check(command, PATIENCE) {
+        assert!(
+            !matches!(finding.verdict, Verdict::Fail { .. }),
+            "{}: {finding:?}",
+            command.name
+        );
+    }
+}
+
+/// Makes all checks on all agents of a runtime.
+fn check_runtime(name: &str) {
+    let Some((_folder, hosts)) = prepare(name) else {
+        return;
+    };
+    // Isolated pages and workers run the loops of plain pages, and a browser takes seconds to
+    // start.
+    let is_page = ["chromium", "firefox"].contains(&name);
+    for (at, ready) in hosts.iter().enumerate() {
+        if at == 0 || !is_page {
+            check_calls(ready);
+            check_reads(ready);
+            check_waits(ready);
+            check_break(ready);
+        }
+        check_answers(ready);
+        assert_protocol(&ready.command);
+    }
+}
+
+#[test]
+#[ignore = "long"]
+fn java_agent_passes_scenarios() {
+    check_runtime("java");
+}
+
+#[test]
+#[ignore = "long"]
+fn dotnet_agent_passes_scenarios() {
+    check_runtime("dotnet");
+}
+
+#[test]
+#[ignore = "long"]
+fn python_agent_passes_scenarios() {
+    check_runtime("python");
+}
+
+#[test]
+#[ignore = "long"]
+fn node_agent_passes_scenarios() {
+    check_runtime("node");
+}
+
+/// `.ci/runtimes` installs all of these runtimes.
+#[test]
+#[ignore = "a step of its own: .ci/runtimes"]
+fn all_other_agents_pass_the_scenarios() {
+    let others = RUNTIMES.iter().map(|runtime| runtime.name);
+    others
+        .filter(|name| !["java", "dotnet", "python", "node"].contains(name))
+        .for_each(check_runtime);
+}
+
+#[test]
+fn example_agents_speak_protocol() {
+    for (program, agent) in [("python3", "minimal.py"), ("perl", "clocks.pl")] {
+        let found = std::process::Command::new(program)
+            .arg("--version")
+            .output();
+        if !found.is_ok_and(|output| output.status.success()) {
+            not_installed(
+                format!("{agent}: there is no `{program}`"),
+                &format!("install it, as in `apt install {program}`"),
+            );
+            continue;
+        }
+        let path = format!("{}/examples/agents/{agent}", env!("CARGO_MANIFEST_DIR"));
+        assert_protocol(&Command::new(agent, program, vec![path.into()]));
+    }
+}
+
+#[test]
+fn float_clock_keeps_its_mantissa() {
+    let Some((_folder, hosts)) = prepare("python") else {
+        return;
+    };
+    let connection = start(&hosts[0], Some("time"));
+    let hello = connection.borrow().hello().clone();
+    let time = hello
+        .timers
+        .iter()
+        .find(|timer| timer.id == "time")
+        .expect("the agent has the timer");
+    // Seconds since 1970 need 31 of the 53 bits of a mantissa until 2038; 22 bits are left for
+    // fractions.
+    assert_eq!(time.ns_per_tick, Some(1e9 / f64::from(1 << 22)));
+    let readings = subject(&connection, "time")
+        .readings(200)
+        .expect("all readings are integers");
+    assert!(
+        readings.windows(2).any(|pair| pair[1] - pair[0] == 1),
+        "the smallest step is one tick: {readings:?}"
+    );
+}
+
+#[test]
+fn missing_java_counter_has_remedy() {
+    let Some((folder, hosts)) = prepare("java") else {
+        return;
+    };
+    let class = folder.path().join("java/0/0/HighResCounter.class");
+    if class.exists() {
+        std::fs::remove_file(class).expect("the file can be removed");
+    }
+    let hello = start(&hosts[0], None).borrow().hello().clone();
+    assert!(
+        hello
+            .timers
+            .iter()
+            .all(|timer| timer.id != "highResCounter"),
+        "{hello:?}"
+    );
+    let missing = hello
+        .unavailable
+        .iter()
+        .find(|missing| missing.id == "highResCounter")
+        .expect("the agent names it");
+    assert!(missing.reason.contains("jdk.internal.perf"), "{missing:?}");
+    assert!(
+        missing
+            .remedy
+            .as_ref()
+            .is_some_and(|remedy| remedy.contains("--add-exports")),
+        "{missing:?}"
+    );
+}
+
+#[test]
+fn repeats_windows_with_garbage_collection() {
+    let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["readings"]}"#;
+    let script = format!(
+        r#"receive() {{ read -r request; }}; receive; echo '{hello}'
+        for n in 1 2; do receive; echo '{{"values":[0],"disturbed":["gc"]}}'; done
+        receive; echo '{{"values":[7]}}'
+        receive; echo '{{"values":[8],"disturbed":["gc","compilation"]}}'
+        while receive; do echo '{{"values":[9],"disturbed":["gc"]}}'; done"#
+    );
+    let command = Command::new("test", "sh", vec!["-c".into(), script.into()]);
+    let connection = Rc::new(RefCell::new(
+        Connection::start(&command, None, PATIENCE).expect("the agent starts"),
+    ));
+    let mut timer = subject(&connection, "a");
+    assert_eq!(
+        timer.readings(1),
+        Ok(vec![7]),
+        "the first answer without a disturbance"
+    );
+    assert_eq!(connection.borrow().windows().dropped["gc"], 2);
+    assert_eq!(
+        timer.readings(1),
+        Ok(vec![8]),
+        "the caller decides about an answer with compilation"
+    );
+    assert_eq!(connection.borrow().windows().voided, 1);
+    assert_eq!(
+        timer.readings(1),
+        Ok(vec![9]),
+        "after several repetitions a disturbed answer is accepted"
+    );
+    assert_eq!(connection.borrow().windows().disturbed, 1);
+}
