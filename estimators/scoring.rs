@@ -3,11 +3,11 @@
 //! frequency.
 
 use crate::cost::Following;
-use crate::distribution::shape::LawKind;
+use crate::distribution::shape::ModelKind;
 use crate::model::{Cycles, Hertz, Interval, Lateness, Nanos, WaitFigures};
 use crate::profile::{Profile, one_more, profile};
 use crate::quality::quality;
-use crate::statistics::over_processes;
+use crate::statistics::mean_over_processes;
 use crate::trace::{Run, Trace, WaitTrace};
 use crate::waits;
 
@@ -18,7 +18,8 @@ pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
     let here =
         |cost: f64, spread: f64| quality_of_ns(resolution.value, cost, spread, frequency.value);
     let value = here(cost.value, spread.value)?;
-    let interval = over_processes(each(&profile.processes, resolution.value, frequency.value))?;
+    let interval =
+        mean_over_processes(each(&profile.processes, resolution.value, frequency.value))?;
     let instead = profile
         .instead
         .iter()
@@ -54,7 +55,12 @@ pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
         .iter()
         .filter_map(|&(cost, spread)| here(cost, spread))
         .collect();
-    Some(interval.widened(&instead).or_around(&laws).within(0.0, 1.0))
+    Some(
+        interval
+            .widened(&instead)
+            .covering_alternatives(&laws)
+            .within(0.0, 1.0),
+    )
 }
 
 /// Computes all results for a sleep primitive, including Formula (1) for each length. `hertz`
@@ -80,7 +86,7 @@ pub fn of_waits(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
 pub struct Sketch {
     /// Cost and spread of each process.
     processes: Vec<(f64, f64)>,
-    kind: LawKind,
+    kind: ModelKind,
     /// The step in ticks, if known.
     step: Option<f64>,
     /// The step in nanoseconds, or its upper limit.
@@ -126,7 +132,7 @@ impl Sketch {
     /// The half-width of the part of the interval of Quality that more processes reduce. Infinite
     /// for a single process.
     pub fn scatter(&self) -> f64 {
-        let interval = over_processes(each(&self.processes, self.resolution_ns, self.hertz));
+        let interval = mean_over_processes(each(&self.processes, self.resolution_ns, self.hertz));
         interval.map_or(f64::INFINITY, half)
     }
 }
@@ -134,7 +140,7 @@ impl Sketch {
 /// The half-width of the part of the interval of Quality that more processes reduce. `None` for a
 /// single process, or without Quality.
 pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
-    let interval = over_processes(each(
+    let interval = mean_over_processes(each(
         &profile.processes,
         profile.resolution_ns()?.value,
         hertz,
@@ -163,7 +169,7 @@ fn each(processes: &[(f64, f64)], resolution: f64, hertz: f64) -> Vec<f64> {
 /// interval that is not due to differences between processes.
 fn missed(profile: &Profile, spread: Interval) -> Vec<f64> {
     let spreads: Vec<f64> = profile.processes.iter().map(|pair| pair.1).collect();
-    let Some(seen) = over_processes(&spreads).filter(Interval::is_bounded) else {
+    let Some(seen) = mean_over_processes(&spreads).filter(Interval::is_bounded) else {
         return Vec::new();
     };
     let ends = [(spread.low, seen.low), (spread.high, seen.high)];

@@ -7,8 +7,8 @@ mod stored;
 use std::collections::BTreeMap;
 
 pub use evidence::{
-    Claims, CounterEvidence, CounterLook, Evidence, Handed, Meanwhile, Moved, Order, OtherPath,
-    Pair, Reads, Threads,
+    Claims, CounterEvidence, Evidence, Handed, Meanwhile, Moved, Order, OtherPath, Pair,
+    PairedReading, Reads, Threads,
 };
 use serde::de::{Deserialize, Deserializer, Error};
 use smallvec::SmallVec;

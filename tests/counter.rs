@@ -11,7 +11,7 @@ use timermeter::counter::{Case, Counter, CounterVerdict, RecipeRow, judge};
 use timermeter::findings::counter::CounterCase;
 use timermeter::model::Severity;
 use timermeter::model::{CounterFacts, KernelLog, Platform};
-use timermeter::rate::counter::{CounterFindings, SHOWS, Tested, findings};
+use timermeter::rate::counter::{CounterFindings, EXPECTED_FOR_DETECTION, TestedEffect, findings};
 use timers::raw::{Machine, Recipe};
 
 const PLAN: CounterPlan = CounterPlan {
@@ -79,8 +79,8 @@ fn model(random: &mut StdRng) -> CounterModel {
     }
 }
 
-fn sees(tested: Option<Tested>) -> f64 {
-    tested.expect("it was looked at").sees
+fn sees(tested: Option<TestedEffect>) -> f64 {
+    tested.expect("it was looked at").detectable
 }
 
 /// Where in the time that is watched something happens: not so near its ends that it does not last.
@@ -98,7 +98,7 @@ const KINDS: [(&str, Plant); 11] = [
         model.faults.push(CounterFault::Stuck)
     }),
     ("order", |model, sound, _| {
-        let share = 3.0 * SHOWS / sound.backward.1 as f64;
+        let share = 3.0 * EXPECTED_FOR_DETECTION / sound.backward.1 as f64;
         model.faults.push(CounterFault::Backward {
             share,
             ns: 3.0 * (model.read_ns + 1e9 / model.hz),
@@ -109,7 +109,7 @@ const KINDS: [(&str, Plant); 11] = [
         let sees = sound
             .cpu_rates
             .iter()
-            .map(|rate| rate.tested.sees)
+            .map(|rate| rate.tested.detectable)
             .fold(0.0, f64::max);
         model.faults.push(CounterFault::Rate {
             cpu,
@@ -129,8 +129,8 @@ const KINDS: [(&str, Plant); 11] = [
         });
     }),
     ("between-cpus", |model, sound, _| {
-        let between = sound.between.expect("there are several CPUs");
-        let share = 3.0 * SHOWS / between.handoffs as f64;
+        let between = sound.across_cpus.expect("there are several CPUs");
+        let share = 3.0 * EXPECTED_FOR_DETECTION / between.handoffs as f64;
         model.faults.push(CounterFault::Between {
             share,
             ns: 3.0 * between.usual_ns,
@@ -142,21 +142,21 @@ const KINDS: [(&str, Plant); 11] = [
         })
     }),
     ("leap", |model, sound, random| {
-        let at_ns = moment(random, sound.watched_ns);
+        let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Leap {
             at_ns,
             ns: 3.0 * sees(sound.leap),
         });
     }),
     ("freeze", |model, sound, random| {
-        let at_ns = moment(random, sound.watched_ns);
+        let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Freeze {
             at_ns,
             ns: 3.0 * sees(sound.freeze),
         });
     }),
     ("change", |model, sound, random| {
-        let at_ns = moment(random, sound.watched_ns);
+        let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Change {
             at_ns,
             ppm: either(3.0 * sees(sound.change), random),

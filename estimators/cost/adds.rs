@@ -2,7 +2,7 @@
 //! of pieces of work with reads and without.
 
 use crate::model::{Added, Adds, Context, Interval};
-use crate::statistics::{Z, mean, midmean, over_processes, standard_deviation};
+use crate::statistics::{Z, mean, mean_over_processes, midmean, standard_deviation};
 use crate::trace::{InContext, Reference, Trace};
 
 /// Computes the added time for each kind of code that was measured, with an interval from the
@@ -67,8 +67,8 @@ fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
 /// result, so the interval includes this variation.
 fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
     let column = |of: fn(&InAProcess) -> f64| processes.iter().map(of).collect::<Vec<f64>>();
-    let as_it_is = over_processes(column(|process| process.adds))?;
-    let in_cycles = over_processes(column(|process| process.adds / process.slowness))?;
+    let as_it_is = mean_over_processes(column(|process| process.adds))?;
+    let in_cycles = mean_over_processes(column(|process| process.adds / process.slowness))?;
     let width = |estimate: &Interval| estimate.high - estimate.low;
     let estimate = if in_cycles.is_bounded() && width(&in_cycles) < width(&as_it_is) {
         let by = Z * standard_deviation(&column(|process| process.slowness.ln())).unwrap_or(0.0);

@@ -35,7 +35,7 @@ const BELOW: f64 = 3.1;
 
 /// Returns the numbers of reads between successive edges one step apart; `steps` are the smallest
 /// differences, in ticks. Intervals with a longer step are left out, with their edges.
-pub fn stretches(readings: &[i64]) -> Vec<Vec<u32>> {
+pub fn reads_between_edges(readings: &[i64]) -> Vec<Vec<u32>> {
     let edges: Vec<(usize, i64)> = readings
         .windows(2)
         .enumerate()
@@ -66,7 +66,7 @@ pub fn stretches(readings: &[i64]) -> Vec<Vec<u32>> {
 
 /// Returns whether edges are moved, from the number of reads between them; `None` if there are too
 /// few.
-pub fn are_moved(runs: &[Vec<u32>]) -> Option<bool> {
+pub fn edges_are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     let mut all: Vec<u32> = runs.iter().flatten().copied().collect();
     if all.len() < FEWEST {
         return None;
@@ -188,7 +188,9 @@ mod tests {
             let mut missed = 0;
             for seed in 0..SEEDS {
                 let detected = |is_moved| {
-                    are_moved(&stretches(&readings(seed, 40_000, is_moved, noise, pauses)))
+                    edges_are_moved(&reads_between_edges(&readings(
+                        seed, 40_000, is_moved, noise, pauses,
+                    )))
                 };
                 missed += u64::from(detected(true) != Some(true));
                 assert_eq!(detected(false), Some(false), "seed {seed}, noise {noise}");
@@ -208,7 +210,7 @@ mod tests {
                     0.0
                 }
             };
-            are_moved(&stretches(&readings_of(
+            edges_are_moved(&reads_between_edges(&readings_of(
                 seed, 40_000, by_half, 0.1, 0.000_1,
             )))
         };
@@ -231,22 +233,23 @@ mod tests {
                     0
                 }
             };
-            detected += u32::from(are_moved(&[(0..200).map(stretch).collect()]) == Some(true));
+            detected +=
+                u32::from(edges_are_moved(&[(0..200).map(stretch).collect()]) == Some(true));
         }
         assert!(detected <= 10, "{detected} of 2000");
     }
 
     #[test]
     fn what_is_too_little_tells_nothing() {
-        assert_eq!(are_moved(&stretches(&[])), None);
-        assert_eq!(are_moved(&stretches(&[5; 100])), None);
+        assert_eq!(edges_are_moved(&reads_between_edges(&[])), None);
+        assert_eq!(edges_are_moved(&reads_between_edges(&[5; 100])), None);
         assert_eq!(
-            are_moved(&stretches(&readings(1, 3_000, true, 0.0, 0.0))),
+            edges_are_moved(&reads_between_edges(&readings(1, 3_000, true, 0.0, 0.0))),
             None
         );
         let counter: Vec<i64> = (0..1_000).collect();
         assert_eq!(
-            are_moved(&stretches(&counter)),
+            edges_are_moved(&reads_between_edges(&counter)),
             None,
             "each read is an edge"
         );

@@ -16,12 +16,12 @@ pub mod adds;
 pub mod edges;
 pub mod singles;
 
-use crate::cost::singles::View;
-use crate::distribution::cells::{rare_among, without_rare};
+use crate::cost::singles::MeasuringClock;
+use crate::distribution::cells::{self, without_interruptions};
 use crate::distribution::moments;
 use crate::distribution::shape::Shape;
 pub use crate::model::Following;
-use crate::statistics::{mean, median, midmean, midmean_but, quantile, sorted};
+use crate::statistics::{mean, median, midmean, midmean_without_highest, quantile, sorted};
 use crate::trace::{Batches, Reference, Run};
 
 /// The costs found in one process, in nanoseconds.
@@ -29,22 +29,22 @@ use crate::trace::{Batches, Reference, Run};
 pub struct Cost {
     /// Median of single invocations from their estimated distribution. May be slightly negative for
     /// a call without cost.
-    pub alone: f64,
+    pub isolated: f64,
     /// Median of the same distribution, shifted to the mean of batches.
-    pub by_batches: f64,
+    pub batch_median: f64,
     /// Amortised cost: the mean over batches.
-    pub in_a_row: f64,
+    pub amortised: f64,
     /// Median of single invocations as measured by the reference, minus the bracket.
     pub single_median: f64,
     /// 99th percentile of single invocations as measured by the reference, minus the bracket, with
     /// interpolation between steps.
     pub p99: f64,
     /// Upper limit of the median.
-    pub most: f64,
-    /// Standard error of `by_batches`, from the standard error of the mean of the single calls.
+    pub median_limit: f64,
+    /// Standard error of `batch_median`, from the standard error of the mean of the single calls.
     pub error: f64,
     /// Model error of the median; larger if no model explains the single calls.
-    pub model: f64,
+    pub model_error: f64,
 }
 
 /// The input for the cost of one process.
@@ -54,7 +54,7 @@ pub struct ObservedCalls<'a> {
     /// The timer that measured the calls.
     pub reference: &'a Reference,
     /// The clock that measures single invocations.
-    pub view: &'a View,
+    pub view: &'a MeasuringClock,
     /// The distribution of single invocations as measured by that clock.
     pub shape: &'a Shape,
     /// The distribution as measured by the reference.
@@ -82,17 +82,17 @@ pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> 
     let scale = |batches: &Batches| core_frequency.scale(batches.core_hz);
     let bracket = bracket(run, reference)?;
     let bracket_ns = bracket * scale(&run.bracket) * ns;
-    let disturbed = disturbed(run, by_reference.rare());
-    let batch = midmean_but(floats(&run.batches), disturbed)? * scale(&run.batches);
-    let in_a_row =
+    let disturbed = disturbed(run, by_reference.interruption_share());
+    let batch = midmean_without_highest(floats(&run.batches), disturbed)? * scale(&run.batches);
+    let amortised =
         ((batch - bracket * scale(&run.bracket)) / run.batches.calls.max(1) as f64 - floor) * ns;
     // A sum of few skewed costs is skewed, and its midmean lies below its mean (Cornish and
     // Fisher).
     let skew = MIDMEAN_SKEW * by_reference.skewness_length() * ns * scale(&run.singles);
-    let in_a_row = in_a_row + skew / run.batches.calls.max(1) as f64;
+    let amortised = amortised + skew / run.batches.calls.max(1) as f64;
     let by_singles = ns * scale(&run.singles);
     let shown_ns = view.ns_per_tick
-        * core_frequency.scale(if view.of_intervals {
+        * core_frequency.scale(if view.self_measured {
             run.readings.core_hz
         } else {
             run.singles.core_hz
@@ -101,7 +101,7 @@ pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> 
     // A single call is measured in the same loop as many calls, with one iteration.
     let around_ns = bracket_ns + floor * ns;
     let mean_alone = by_reference.core_mean() * by_singles - around_ns;
-    let alone = if view.of_intervals {
+    let isolated = if view.self_measured {
         mean_alone + above_mean
     } else {
         shape.median() * shown_ns - around_ns
@@ -111,21 +111,21 @@ pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> 
     // If single calls show no variation, their phases may be locked; their tail is then as
     // uncertain as their median.
     let locked = by_reference.core_variance() < LOCKED * reference.step * reference.step;
-    let most = p99.max(alone)
+    let median_limit = p99.max(isolated)
         + if locked {
             reference.step * by_singles
         } else {
             0.0
         };
     Some(Cost {
-        alone,
-        by_batches: in_a_row + above_mean,
-        in_a_row,
+        isolated,
+        batch_median: amortised + above_mean,
+        amortised,
         single_median: median(floats(&run.singles))? * by_singles - around_ns,
         p99,
-        most,
+        median_limit,
         error: (by_reference.core_variance() * by_singles * by_singles / samples).sqrt(),
-        model: shape.model_uncertainty() * shown_ns,
+        model_error: shape.model_uncertainty() * shown_ns,
     })
 }
 
@@ -141,7 +141,7 @@ const MIDMEAN_SKEW: f64 = 0.143;
 /// The mean duration of two reads of the reference with nothing between them, in its ticks;
 /// quantisation does not bias the mean.
 fn bracket(run: &Run, reference: &Reference) -> Option<f64> {
-    Some(mean(without_rare(&run.bracket.deltas, reference.step))? * reference.step)
+    Some(mean(without_interruptions(&run.bracket.deltas, reference.step))? * reference.step)
 }
 
 /// The share of batches that contain a rare interruption: the longest batches.
@@ -175,7 +175,7 @@ pub fn deviation(run: &Run, reference: &Reference, by_reference: &Shape) -> f64 
     let singles = (by_reference.core_variance() - step * step / 4.0)
         .max(0.0)
         .sqrt();
-    let batches = moments::of_calls(run, reference).variance;
+    let batches = moments::estimate(run, reference).variance;
     let batches = if batches.1.is_finite() {
         batches.0.max(0.0).sqrt() * step
     } else {
@@ -185,19 +185,19 @@ pub fn deviation(run: &Run, reference: &Reference, by_reference: &Shape) -> f64 
 }
 
 /// The approximate cost of a call, in ticks of the reference, for planning.
-pub fn rough(pilot: &Batches, bracket: &Batches) -> Option<f64> {
+pub fn approximate_cost(pilot: &Batches, bracket: &Batches) -> Option<f64> {
     let calls = pilot.calls.max(1) as f64;
     Some(((median(floats(pilot))? - median(floats(bracket))?) / calls).max(0.0))
 }
 
 /// The approximate cost of a call in a process, in nanoseconds.
-pub fn rough_ns(run: &Run, reference: &Reference) -> f64 {
-    rough(&run.batches, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick
+pub fn approximate_cost_ns(run: &Run, reference: &Reference) -> f64 {
+    approximate_cost(&run.batches, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick
 }
 
 /// The share of rare interruptions among single calls.
-pub fn rare(run: &Run, reference: &Reference) -> f64 {
-    rare_among(&run.singles.deltas, reference.step).unwrap_or(0.0)
+pub fn interruption_share(run: &Run, reference: &Reference) -> f64 {
+    cells::interruption_share(&run.singles.deltas, reference.step).unwrap_or(0.0)
 }
 
 fn floats(batches: &Batches) -> Vec<f64> {

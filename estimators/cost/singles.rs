@@ -13,21 +13,21 @@ pub const FINER: f64 = 0.75;
 
 /// The clock that measures single invocations.
 #[derive(Clone, Copy, Debug)]
-pub struct View {
+pub struct MeasuringClock {
     /// Whether the timer measures itself by its successive readings.
-    pub of_intervals: bool,
+    pub self_measured: bool,
     /// Nanoseconds in a tick of the measuring clock.
     pub ns_per_tick: f64,
     /// The step of the measuring clock, in its ticks.
     pub step: f64,
 }
 
-impl View {
+impl MeasuringClock {
     /// The reference measures the invocations.
     pub fn by_reference(trace: &Trace) -> Self {
         let reference = &trace.reference;
         Self {
-            of_intervals: false,
+            self_measured: false,
             ns_per_tick: reference.ns_per_tick,
             step: reference.step,
         }
@@ -47,7 +47,7 @@ impl View {
             .iter()
             .all(|run| run.readings.values.len() > FEWEST);
         (finer && read).then_some(Self {
-            of_intervals: true,
+            self_measured: true,
             ns_per_tick,
             step,
         })
@@ -56,7 +56,7 @@ impl View {
     /// Single invocations of a process, in ticks of the measuring clock; including the bracket if
     /// it is the reference.
     pub fn samples(&self, run: &Run) -> Vec<i64> {
-        if self.of_intervals {
+        if self.self_measured {
             successive(&run.readings.values)
         } else {
             run.singles.deltas.clone()
@@ -65,10 +65,10 @@ impl View {
 
     /// Fits the distribution of the invocations of a process. `None` if nothing was observed.
     pub fn fits(&self, run: &Run, trace: &Trace) -> Option<Fits> {
-        let moments = moments::of_calls(run, &trace.reference);
+        let moments = moments::estimate(run, &trace.reference);
         let reference_ns = trace.reference.step * trace.reference.ns_per_tick;
         let from_batches = moments.scaled(reference_ns / (self.step * self.ns_per_tick));
-        let fitted = match self.of_intervals {
+        let fitted = match self.self_measured {
             // With such a fine step, the variation of a call is known without batches, whose calls
             // may vary together.
             true => Moments {

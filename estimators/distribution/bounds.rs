@@ -16,7 +16,7 @@ use crate::distribution::programme::{Observed, Programme};
 use crate::statistics::{mean, standard_deviation};
 
 /// The observed calls of one process.
-pub struct ShownCalls<'a> {
+pub struct ProcessShares<'a> {
     /// The shares of all levels.
     pub cells: &'a Cells,
     /// The cluster that contains the median.
@@ -27,7 +27,7 @@ pub struct ShownCalls<'a> {
 
 /// The possible range of the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Open {
+pub struct FeasibleRange {
     /// The least and the greatest distance from the mean of the main cluster to the median, in
     /// steps.
     pub above_mean: [f64; 2],
@@ -69,14 +69,14 @@ const MEDIANS: usize = 5;
 
 /// Returns the range of results over all distributions that agree with the processes; `reach` is
 /// the half-width for the share, in steps. `None` without processes.
-pub fn open(processes: &[ShownCalls], reach: f64) -> Option<Open> {
+pub fn open(processes: &[ProcessShares], reach: f64) -> Option<FeasibleRange> {
     let aligned: Vec<AlignedShares> = processes.iter().map(AlignedShares::from_process).collect();
-    let over = |value: &dyn Fn(&ShownCalls) -> f64| mean(processes.iter().map(value));
+    let over = |value: &dyn Fn(&ProcessShares) -> f64| mean(processes.iter().map(value));
     let half = over(&|shown| (0.5 - shown.main.below) / shown.main.mass())?;
-    let open = left_open(&aligned, variance(processes), half, reach)?;
+    let open = bound_median_and_share(&aligned, variance(processes), half, reach)?;
     let mass = over(&|shown| shown.main.mass())?;
     let others = over(&|shown| share_of_others(shown, reach))?;
-    Some(Open {
+    Some(FeasibleRange {
         share: open.share.map(|share| share * mass + others),
         ..open
     })
@@ -84,12 +84,12 @@ pub fn open(processes: &[ShownCalls], reach: f64) -> Option<Open> {
 
 /// Bounds the median and the share around it, given the shares of levels and the variance of calls;
 /// `half` is the share of calls up to the median. `None` without shares.
-pub fn left_open(
+pub fn bound_median_and_share(
     aligned: &[AlignedShares],
     variance: Option<(f64, f64)>,
     half: f64,
     reach: f64,
-) -> Option<Open> {
+) -> Option<FeasibleRange> {
     let first = aligned.iter().map(|one| one.first).min_by(f64::total_cmp)?;
     let last = aligned
         .iter()
@@ -100,7 +100,8 @@ pub fn left_open(
     let groups = (MOST_SHARES / levels).clamp(1, MOST_GROUPS);
     let mut observed: Vec<Observed> = (0..groups)
         .flat_map(|group| {
-            let is_member = |one: &&AlignedShares| (one.place * groups as f64) as usize == group;
+            let is_member =
+                |one: &&AlignedShares| (one.mean_fraction * groups as f64) as usize == group;
             let members: Vec<&AlignedShares> = aligned.iter().filter(is_member).collect();
             shares(&members, first, levels, &grid)
         })
@@ -145,7 +146,7 @@ pub fn left_open(
         ];
     }
     share[0] = share[0].min(share[1]);
-    Some(Open {
+    Some(FeasibleRange {
         above_mean: [grid[least], grid[most]],
         share,
     })
@@ -179,7 +180,7 @@ fn with_median(
 }
 
 /// The share of calls in other clusters within the reach.
-fn share_of_others(shown: &ShownCalls, reach: f64) -> f64 {
+fn share_of_others(shown: &ProcessShares, reach: f64) -> f64 {
     let centre = shown.main.moments()[0];
     let near = shown
         .cells
@@ -218,20 +219,20 @@ pub struct AlignedShares<'a> {
     /// The number of samples.
     pub samples: f64,
     /// The distance from the last level below the mean to the mean, in steps.
-    pub place: f64,
+    pub mean_fraction: f64,
     /// The overdispersion of counts between blocks, relative to independent samples.
     pub dispersion: f64,
 }
 
 impl<'a> AlignedShares<'a> {
-    fn from_process(shown: &ShownCalls<'a>) -> Self {
+    fn from_process(shown: &ProcessShares<'a>) -> Self {
         let (cells, main) = (shown.cells, shown.main);
         let mean = main.moments()[0];
         Self {
             first: main.first - mean.floor(),
             shares: &main.shares,
             samples: cells.samples() * main.mass(),
-            place: mean - mean.floor(),
+            mean_fraction: mean - mean.floor(),
             dispersion: cells.dispersion,
         }
     }
@@ -263,7 +264,7 @@ fn shares(members: &[&AlignedShares], first: f64, levels: usize, grid: &[f64]) -
     let observe = |number: usize| {
         let level = first + number as f64;
         let share = over(&|one| one.share(level));
-        let shown = |at: &f64| over(&|one| (1.0 - (at + one.place - level).abs()).max(0.0));
+        let shown = |at: &f64| over(&|one| (1.0 - (at + one.mean_fraction - level).abs()).max(0.0));
         let chance = dispersion * (share * (1.0 - share)).max(1.0 / samples) / samples;
         let error = chance.sqrt().hypot(SHARES_OFF);
         Observed {
@@ -277,7 +278,7 @@ fn shares(members: &[&AlignedShares], first: f64, levels: usize, grid: &[f64]) -
 
 /// Returns the variance of a call from batches, over the processes with a small standard error.
 /// `None` if no process has one.
-fn variance(processes: &[ShownCalls]) -> Option<(f64, f64)> {
+fn variance(processes: &[ProcessShares]) -> Option<(f64, f64)> {
     let known = processes
         .iter()
         .map(|shown| shown.moments.variance)

@@ -229,13 +229,13 @@ pub fn core_variance(samples: &[i64], step: f64) -> Option<f64> {
 }
 
 /// The share of rare interruptions among samples. `None` without samples.
-pub fn rare_among(samples: &[i64], step: f64) -> Option<f64> {
+pub fn interruption_share(samples: &[i64], step: f64) -> Option<f64> {
     let cells = Cells::from_samples(samples, step)?;
     Some(1.0 - cells.core().len() as f64 / cells.samples())
 }
 
 /// All samples except rare interruptions, in their order, in steps.
-pub fn without_rare(samples: &[i64], step: f64) -> Vec<f64> {
+pub fn without_interruptions(samples: &[i64], step: f64) -> Vec<f64> {
     let in_order: Vec<f64> = samples
         .iter()
         .map(|&ticks| (ticks as f64 / step).round())

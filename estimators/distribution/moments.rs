@@ -3,8 +3,8 @@
 
 use std::f64::consts::{PI, TAU};
 
-use crate::distribution::cells::{Cells, Cluster, without_rare};
-use crate::statistics::{bisected, mean};
+use crate::distribution::cells::{Cells, Cluster, without_interruptions};
+use crate::statistics::{bisect, mean};
 use crate::trace::{Batches, Reference, Run};
 
 /// Variance and skewness of an invocation, each with its standard error.
@@ -50,7 +50,7 @@ const FEWEST: usize = 40;
 /// of few, some and many calls. Independent variation of calls adds up, so all batch lengths give
 /// the same variance. Slow variation, such as that of the core frequency or of branch prediction,
 /// affects only long batches; so the smallest estimate is used.
-pub fn of_calls(run: &Run, reference: &Reference) -> Moments {
+pub fn estimate(run: &Run, reference: &Reference) -> Moments {
     let cells = Cells::from_samples(&run.singles.deltas, reference.step);
     let alone = cells.map_or(1.0, |cells| match &cells.main {
         Some(main) => main.mass(),
@@ -170,7 +170,7 @@ fn of_main(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
         .filter(|most| most.mass() > MOST_OF)
         .map(Cluster::window)
     else {
-        return Some(without_rare(deltas, step));
+        return Some(without_interruptions(deltas, step));
     };
     let levels = deltas.iter().map(|&ticks| (ticks as f64 / step).round());
     Some(levels.filter(|level| window.contains(level)).collect())
@@ -188,7 +188,7 @@ fn without_steps(variance: f64, mean: f64) -> f64 {
         };
         own + 1.0 / 6.0 - (1..=4).map(|order| term(f64::from(order))).sum::<f64>()
     };
-    bisected((0.0, variance.max(0.0) + 0.2), 50, |own| {
+    bisect((0.0, variance.max(0.0) + 0.2), 50, |own| {
         seen(own) < variance
     })
     .0

@@ -44,7 +44,8 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         "a single duration may be off by two steps, and no search for edges makes it finer",
         |case| {
             let step = case.step_ns()?;
-            edges::are_moved(&case.trace.evidence.edges)?.then(|| values([("step", ns(step))]))
+            edges::edges_are_moved(&case.trace.evidence.edges)?
+                .then(|| values([("step", ns(step))]))
         },
     ),
     Rule::new(

@@ -12,7 +12,7 @@ use super::machine::conflict;
 use super::{count, ns, number, text};
 use crate::model::Severity::{Note, Ok, Problem, Unknown};
 use crate::model::{CounterFacts, Finding, KernelLog, Platform, Severity, Unit, Value};
-use crate::rate::counter::{CounterFindings, CpuOffset, SHOWS, Tested};
+use crate::rate::counter::{CounterFindings, CpuOffset, EXPECTED_FOR_DETECTION, TestedEffect};
 
 /// The input of the checks of the counter.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ type Test = (
     Severity,
     Unit,
     bool,
-    fn(&CounterFindings) -> Option<Tested>,
+    fn(&CounterFindings) -> Option<TestedEffect>,
 );
 
 const TESTS: [Test; 5] = [
@@ -66,7 +66,7 @@ pub fn judge(case: &CounterCase) -> Vec<Finding> {
     if found.stuck {
         add(
             "stuck",
-            Some(judgement(Problem, [("watched", ns(found.watched_ns))])),
+            Some(judgement(Problem, [("watched", ns(found.observed_ns))])),
         );
     } else {
         add("rate", Some(rate(found)));
@@ -116,7 +116,7 @@ fn rate(found: &CounterFindings) -> Judgement {
             [
                 ("rate", number(1e9 / rate.ns_per_tick, Unit::Hertz)),
                 ("uncertainty", number(1e6 * rate.uncertainty, Unit::Ppm)),
-                ("watched", ns(found.watched_ns)),
+                ("watched", ns(found.observed_ns)),
             ],
         )
     })
@@ -127,7 +127,10 @@ fn order(found: &CounterFindings) -> Judgement {
     if readings == 0 {
         return unknown();
     }
-    let readings = (("readings", count(readings)), share(SHOWS, readings));
+    let readings = (
+        ("readings", count(readings)),
+        share(EXPECTED_FOR_DETECTION, readings),
+    );
     match backward {
         0 => judgement(Ok, [readings.0, ("shows", readings.1)]),
         _ => judgement(
@@ -143,7 +146,7 @@ fn order(found: &CounterFindings) -> Judgement {
 
 /// Returns the tested value with its uncertainty, or the smallest difference that the test would
 /// have detected.
-fn judged_test(tested: Tested, severity: Severity, unit: Unit, positive: bool) -> Judgement {
+fn judged_test(tested: TestedEffect, severity: Severity, unit: Unit, positive: bool) -> Judgement {
     if tested.is_found() && (!positive || tested.value > 0.0) {
         let number = |value| number(value, unit);
         judgement(
@@ -154,17 +157,17 @@ fn judged_test(tested: Tested, severity: Severity, unit: Unit, positive: bool) -
             ],
         )
     } else {
-        judgement(Ok, [("sees", number(tested.sees, unit))])
+        judgement(Ok, [("sees", number(tested.detectable, unit))])
     }
 }
 
 fn one_rate(found: &CounterFindings) -> Option<Judgement> {
-    let beyond = |tested: &Tested| tested.value.abs() - tested.uncertainty;
+    let beyond = |tested: &TestedEffect| tested.value.abs() - tested.uncertainty;
     let worst = found.cpu_rates.iter();
     let worst = worst.max_by(|a, b| beyond(&a.tested).total_cmp(&beyond(&b.tested)))?;
-    let sees = found.cpu_rates.iter().map(|rate| rate.tested.sees);
-    let tested = Tested {
-        sees: sees.fold(0.0, f64::max),
+    let sees = found.cpu_rates.iter().map(|rate| rate.tested.detectable);
+    let tested = TestedEffect {
+        detectable: sees.fold(0.0, f64::max),
         ..worst.tested
     };
     let (severity, mut all) = judged_test(tested, Problem, Unit::Ppm, false);
@@ -179,15 +182,15 @@ fn offsets(found: &CounterFindings) -> Judgement {
         .iter()
         .max_by(|a, b| beyond(a).total_cmp(&beyond(b)))
     else {
-        return match found.between {
+        return match found.across_cpus {
             Some(_) => judgement(Unknown, [reason("backward")]),
             None => unknown(),
         };
     };
     let largest = |of: fn(&CpuOffset) -> f64| ns(offsets.iter().map(of).fold(0.0, f64::max));
-    if worst.apart {
+    if worst.is_significant {
         judgement(
-            if worst.shows { Problem } else { Note },
+            if worst.exceeds_handoff { Problem } else { Note },
             [
                 ("cpu", count(worst.cpu)),
                 ("value", ns(worst.ns)),
@@ -210,14 +213,14 @@ fn offsets(found: &CounterFindings) -> Judgement {
 }
 
 fn between(found: &CounterFindings) -> Option<Judgement> {
-    let between = found.between?;
+    let between = found.across_cpus?;
     let handoffs = ("handoffs", count(between.handoffs));
     Some(match between.backward {
         0 => judgement(
             Ok,
             [
                 handoffs,
-                ("shows", share(SHOWS, between.handoffs)),
+                ("shows", share(EXPECTED_FOR_DETECTION, between.handoffs)),
                 ("usual", ns(between.usual_ns)),
             ],
         ),

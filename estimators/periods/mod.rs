@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use self::grid::{GridFigures, Ticking};
 use crate::model::{MissedPolicy, PeriodFigures};
-use crate::statistics::quantiles::{agreed_median, agreed_quantile};
-use crate::statistics::{median, over_processes, quantile, sorted};
+use crate::statistics::quantiles::{median_over_processes, quantile_over_processes};
+use crate::statistics::{mean_over_processes, median, quantile, sorted};
 use crate::trace::{PeriodRun, PeriodTrace};
 
 /// The least number of wake-ups of a process. *Default*: moves no figure.
@@ -71,12 +71,12 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let (jitter, late) = (scaled(|run| &run.jitter), scaled(|run| &run.late));
     let rate_error = |ticks: f64| 1e6 * (ticks * ns_per_tick / period - 1.0);
     let periods = figures.iter().filter_map(|run| run.period);
-    found.rate_error_ppm = over_processes(periods.map(rate_error));
-    found.jitter_p50_ns = agreed_median(&jitter);
+    found.rate_error_ppm = mean_over_processes(periods.map(rate_error));
+    found.jitter_p50_ns = median_over_processes(&jitter);
     // A late wake-up changes two intervals.
-    found.jitter_p99_ns = agreed_quantile(&jitter, 0.99, FOR_P99, 2.0);
-    found.lateness_p50_ns = agreed_median(&late);
-    found.lateness_p99_ns = agreed_quantile(&late, 0.99, FOR_P99, 1.0);
+    found.jitter_p99_ns = quantile_over_processes(&jitter, 0.99, FOR_P99, 2.0);
+    found.lateness_p50_ns = median_over_processes(&late);
+    found.lateness_p99_ns = quantile_over_processes(&late, 0.99, FOR_P99, 1.0);
     found.max_ns = late.iter().flatten().copied().reduce(f64::max);
     for run in &figures {
         found.missed = found.missed.saturating_add(run.missed_silently);

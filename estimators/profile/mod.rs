@@ -2,17 +2,17 @@
 
 pub mod plot_data;
 
-mod looks;
+mod single_calls;
 
-use self::looks::{Looks, ShownProcess};
+use self::single_calls::{FittedProcess, SingleCalls};
 use crate::cost::adds::adds;
-use crate::cost::singles::{View, successive};
+use crate::cost::singles::{MeasuringClock, successive};
 use crate::cost::{CoreFrequency, Following, never_moved};
-use crate::distribution::shape::{Described, LawKind, Shape};
+use crate::distribution::shape::{DistributionSummary, ModelKind, Shape};
 use crate::model::{Adds, Distribution, Interval, Mode};
 use crate::rate;
 use crate::rate::order::Backward;
-use crate::resolution::agreement::{Process, agreed};
+use crate::resolution::agreement::{Process, confirm_by_processes};
 use crate::resolution::{Resolution, resolve};
 use crate::statistics::{Regimes, mean, midmean, standard_deviation};
 use crate::trace::{Intervals, Run, Trace};
@@ -59,7 +59,7 @@ pub struct Profile {
     /// The distribution of single invocations.
     pub distribution: Option<Distribution>,
     /// The kind of model used for single invocations.
-    pub kind: LawKind,
+    pub kind: ModelKind,
     /// Backward steps in successive readings.
     pub backward: Backward,
 }
@@ -93,7 +93,7 @@ impl Profile {
 
 /// Computes the profile.
 pub fn profile(trace: &Trace) -> Profile {
-    let shown = ShownProcess::all(trace);
+    let shown = FittedProcess::all(trace);
     let resolution = resolution_of(trace, &shown);
     let step = match &resolution {
         Resolution::Resolved { step, .. } => Some(step.value),
@@ -101,15 +101,15 @@ pub fn profile(trace: &Trace) -> Profile {
     };
     let (ns_per_tick, rate_uncertainty) = rate::tick(trace).unzip();
     let resolution_ns = step.zip(ns_per_tick).map(|(step, ns)| step * ns);
-    let measured: Vec<ShownProcess> = shown
+    let measured: Vec<FittedProcess> = shown
         .into_iter()
         .filter(|shown| !never_moved(shown.run))
         .collect();
     let still = measured.is_empty() && !trace.runs.is_empty();
     let shown = calm(measured);
-    let looks = Looks::new(trace, &shown, View::best(trace, step));
+    let calls = SingleCalls::new(trace, &shown, MeasuringClock::best(trace, step));
     let calm: Vec<&Run> = shown.iter().map(|shown| shown.run).collect();
-    let mut found = looks.found(resolution_ns);
+    let mut found = calls.found(resolution_ns);
     let contradicted = midmean(&found.placed.costs)
         .zip(ns_per_tick)
         .and_then(|(cost, ns)| by_intervals(&calm, step, ns, cost));
@@ -123,7 +123,7 @@ pub fn profile(trace: &Trace) -> Profile {
         ns_per_tick,
         rate_uncertainty: rate_uncertainty.unwrap_or(0.0),
         cost: found.cost(),
-        amortised: found.over(|cost| cost.in_a_row),
+        amortised: found.over(|cost| cost.amortised),
         adds: adds(trace),
         no_cost: still.then_some("batches of many calls took no time by their reference"),
         single_median: found.over(|cost| cost.single_median),
@@ -137,11 +137,11 @@ pub fn profile(trace: &Trace) -> Profile {
         instead: found.instead,
         laws: found.laws,
         distribution: distribution(
-            &looks.shapes(looks.agreed.kind),
-            &looks.view,
+            &calls.shapes(calls.model.kind),
+            &calls.view,
             &found.placed.costs,
         ),
-        kind: looks.agreed.kind,
+        kind: calls.model.kind,
         disturbed: (trace.runs.len() - calm.len()) as u32,
         spread,
         backward: backward(trace),
@@ -155,18 +155,18 @@ pub fn profile(trace: &Trace) -> Profile {
 
 /// Determines the resolution of the timer without its other results.
 pub fn resolution(trace: &Trace) -> Resolution {
-    resolution_of(trace, &ShownProcess::all(trace))
+    resolution_of(trace, &FittedProcess::all(trace))
 }
 
-fn resolution_of(trace: &Trace, shown: &[ShownProcess]) -> Resolution {
+fn resolution_of(trace: &Trace, shown: &[FittedProcess]) -> Resolution {
     let tight: Vec<Vec<i64>> = trace
         .runs
         .iter()
         .map(|run| successive(&run.readings.values))
         .collect();
-    let context = Looks::new(trace, shown, View::by_reference(trace)).context();
+    let context = SingleCalls::new(trace, shown, MeasuringClock::by_reference(trace)).context();
     let processes: Vec<Process> = Process::all(trace).collect();
-    agreed(
+    confirm_by_processes(
         resolve(
             &groups(trace).cloned().collect::<Vec<_>>(),
             &tight,
@@ -205,7 +205,7 @@ fn on_a_shared_core(mut profile: Profile) -> Profile {
 /// known. `None` if the process was disturbed.
 pub fn one_more(
     trace: &Trace,
-    kind: LawKind,
+    kind: ModelKind,
     step: Option<f64>,
     resolution_ns: f64,
 ) -> Option<(f64, f64)> {
@@ -213,9 +213,9 @@ pub fn one_more(
         .runs
         .iter()
         .filter(|run| run.is_calm() && !never_moved(run));
-    let shown: Vec<ShownProcess> = calm.map(|run| ShownProcess::new(trace, run)).collect();
-    let looks = Looks::new(trace, &shown, View::best(trace, step));
-    let placed = looks.placed(kind, CoreFrequency(trace.core_hz), Some(resolution_ns));
+    let shown: Vec<FittedProcess> = calm.map(|run| FittedProcess::new(trace, run)).collect();
+    let calls = SingleCalls::new(trace, &shown, MeasuringClock::best(trace, step));
+    let placed = calls.placed(kind, CoreFrequency(trace.core_hz), Some(resolution_ns));
     Some((*placed.costs.first()?, *placed.spreads.first()?))
 }
 
@@ -225,7 +225,7 @@ pub const FEWEST: usize = 3;
 
 /// Returns the processes that had a dedicated core during the measurement, or all processes if
 /// those are too few.
-fn calm(all: Vec<ShownProcess>) -> Vec<ShownProcess> {
+fn calm(all: Vec<FittedProcess>) -> Vec<FittedProcess> {
     let count = all.iter().filter(|shown| shown.run.is_calm()).count();
     all.into_iter()
         .filter(|shown| count < FEWEST || shown.run.is_calm())
@@ -281,20 +281,24 @@ const LEAST_SHARE: f64 = 0.005;
 /// Summarises the distribution of single invocations over all processes with median costs `costs`:
 /// the modes, the tail, and the deviation between processes. The authors of the metric suggest such
 /// a description in addition to the spread (ICPE 2011, section 6).
-pub fn distribution(shapes: &[Shape], view: &View, costs: &[f64]) -> Option<Distribution> {
-    let mut each: Vec<Described> = shapes.iter().map(Shape::described).collect();
-    let within = midmean(each.iter().map(|described| described.deviation))?;
-    let tail = mean(each.iter().map(|described| described.rare))?;
-    for described in &mut each {
-        described.modes.retain(|mode| mode.1 > LEAST_SHARE);
+pub fn distribution(
+    shapes: &[Shape],
+    view: &MeasuringClock,
+    costs: &[f64],
+) -> Option<Distribution> {
+    let mut each: Vec<DistributionSummary> = shapes.iter().map(Shape::summary).collect();
+    let within = midmean(each.iter().map(|summary| summary.deviation))?;
+    let tail = mean(each.iter().map(|summary| summary.interruption_share))?;
+    for summary in &mut each {
+        summary.modes.retain(|mode| mode.1 > LEAST_SHARE);
     }
     // Use the modes of the majority of processes, each at its mean distance from the median.
-    let mut counts: Vec<usize> = each.iter().map(|described| described.modes.len()).collect();
+    let mut counts: Vec<usize> = each.iter().map(|summary| summary.modes.len()).collect();
     counts.sort_unstable();
     let usual = counts[counts.len() / 2];
     let with_medians = each.iter().zip(shapes.iter().map(Shape::median));
-    let like: Vec<(&Described, f64)> = with_medians
-        .filter(|(described, _)| described.modes.len() == usual)
+    let like: Vec<(&DistributionSummary, f64)> = with_medians
+        .filter(|(summary, _)| summary.modes.len() == usual)
         .collect();
     let centre = midmean(costs)?;
     let mode = |number: usize| {

@@ -3,7 +3,7 @@
 //! The plots do not affect resolution, cost or spread. They show whether intervals grow in steps,
 //! whether they lie on a lattice, and which single costs the spread counts.
 
-use crate::cost::singles::View;
+use crate::cost::singles::MeasuringClock;
 use crate::model::{CostHistogram, Figures, IntervalHistogram, Staircase};
 use crate::resolution::densest;
 use crate::statistics::{median, midmean};
@@ -154,12 +154,12 @@ fn binned(values: &[i64], first: i64, width: i64, bins: usize) -> (Vec<u64>, u64
 }
 
 fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
-    let view = View::best(trace, step);
+    let view = MeasuringClock::best(trace, step);
     let (step, ns) = (view.step, view.ns_per_tick);
     if !(step > 0.0 && step.is_finite() && ns > 0.0 && ns.is_finite()) {
         return None;
     }
-    let bracket = if view.of_intervals {
+    let bracket = if view.self_measured {
         0.0
     } else {
         bracket(&trace.runs)?
@@ -181,7 +181,7 @@ fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
         counts,
         below,
         above,
-        own_readings: view.of_intervals,
+        own_readings: view.self_measured,
     })
 }
 

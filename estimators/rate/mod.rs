@@ -5,7 +5,7 @@ pub mod counter;
 pub mod order;
 
 use crate::model::Interval;
-use crate::statistics::{median, over_processes, quantile, sorted};
+use crate::statistics::{mean_over_processes, median, quantile, sorted};
 use crate::trace::{Intervals, Trace};
 
 /// The rate of a counter relative to a clock, from paired readings.
@@ -33,7 +33,7 @@ pub fn tightest(comparisons: Vec<[i64; 3]>) -> Option<[i64; 3]> {
 /// counter at the moment of the clock read to within half the distance of its outer reads. The
 /// result is the median of the slopes between readings half the campaign apart, because a single
 /// interrupted reading then has no effect.
-pub fn by_looks(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
+pub fn rate_from_paired_readings(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
     let (&[origin, start, _], half) = (looks.first()?, looks.len().div_ceil(2));
     let at = |&[before, clock, after]: &[i64; 3]| {
         let ticks = |reading: i64| reading.wrapping_sub(origin) as f64;
@@ -82,7 +82,7 @@ pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
     let of_processes = trace.ns_per_tick?;
     let known = || {
         // Ticks of the timer in a tick of the reference.
-        let rate = by_looks(&trace.evidence.sparse_comparisons, 1.0)?;
+        let rate = rate_from_paired_readings(&trace.evidence.sparse_comparisons, 1.0)?;
         let ns = trace.reference.ns_per_tick / rate.ns_per_tick;
         let steady = rate.strayed_ns == 0.0 && (ns / of_processes - 1.0).abs() < SAME;
         steady.then_some((ns, rate.uncertainty + trace.reference.rate_uncertainty))
@@ -125,9 +125,9 @@ pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
 
 /// Returns the length of a tick in nanoseconds from the rates that the processes found, and its
 /// relative uncertainty: half the width of the 95 % interval.
-pub fn agreed(rates: &[f64]) -> Option<(f64, f64)> {
+pub fn tick_over_processes(rates: &[f64]) -> Option<(f64, f64)> {
     let ns = median(rates)?;
-    let interval = over_processes(rates).filter(Interval::is_bounded);
+    let interval = mean_over_processes(rates).filter(Interval::is_bounded);
     Some((
         ns,
         interval.map_or(0.0, |known| (known.high - ns).max(ns - known.low) / ns),
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn rate_lies_within_its_uncertainty() {
-        let rate = by_looks(&looks(), 1.0).unwrap();
+        let rate = rate_from_paired_readings(&looks(), 1.0).unwrap();
         assert!(
             (rate.ns_per_tick / 0.5 - 1.0).abs() <= rate.uncertainty,
             "{rate:?}"
@@ -238,7 +238,7 @@ mod tests {
             rate.uncertainty < 1e-7 && rate.strayed_ns == 0.0,
             "{rate:?}"
         );
-        let of_coarser_ticks = by_looks(&looks(), 10.0).unwrap();
+        let of_coarser_ticks = rate_from_paired_readings(&looks(), 10.0).unwrap();
         assert!((of_coarser_ticks.ns_per_tick / rate.ns_per_tick - 10.0).abs() < 1e-9);
     }
 
@@ -246,7 +246,7 @@ mod tests {
     fn an_interrupted_look_spoils_nothing() {
         let mut all = looks();
         all[3][2] += 6_000_000;
-        let rate = by_looks(&all, 1.0).unwrap();
+        let rate = rate_from_paired_readings(&all, 1.0).unwrap();
         assert!(
             (rate.ns_per_tick / 0.5 - 1.0).abs() < 1e-6 && rate.strayed_ns == 0.0,
             "{rate:?}"
@@ -260,14 +260,14 @@ mod tests {
             look[0] -= 40_000_000;
             look[2] -= 40_000_000;
         }
-        assert!(by_looks(&all, 1.0).unwrap().strayed_ns > 1e6);
+        assert!(rate_from_paired_readings(&all, 1.0).unwrap().strayed_ns > 1e6);
     }
 
     #[test]
     fn few_looks_tell_little() {
-        assert_eq!(by_looks(&[], 1.0), None);
-        assert_eq!(by_looks(&looks()[..1], 1.0), None);
-        assert!(by_looks(&looks()[..2], 1.0).is_some());
+        assert_eq!(rate_from_paired_readings(&[], 1.0), None);
+        assert_eq!(rate_from_paired_readings(&looks()[..1], 1.0), None);
+        assert!(rate_from_paired_readings(&looks()[..2], 1.0).is_some());
     }
 
     /// A counter with ticks of 0.5 ns and a reference with ticks of 2 ns; the processes found

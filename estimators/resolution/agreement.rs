@@ -55,7 +55,11 @@ impl<'a> Process<'a> {
 }
 
 /// Returns the step of the pooled intervals, unless processes disagree with it.
-pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Resolution {
+pub fn confirm_by_processes(
+    pooled: Resolution,
+    processes: &[Process],
+    work_unit: f64,
+) -> Resolution {
     let Resolution::Resolved { step, rule } = &pooled else {
         return pooled;
     };
@@ -116,7 +120,7 @@ pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Reso
 
 /// How a portion differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum AgreementKind {
+enum PortionKind {
     /// Its intervals are not multiples of the step.
     OffLattice,
     /// All intervals are multiples of this number of steps.
@@ -128,7 +132,7 @@ enum AgreementKind {
 /// The intervals of a process that differ from the intervals of the others.
 struct Portions<'a> {
     process: Process<'a>,
-    outlying: BTreeMap<AgreementKind, Vec<i64>>,
+    outlying: BTreeMap<PortionKind, Vec<i64>>,
     /// The number of portions that agree with the others.
     usual: usize,
     /// The number of portions that are mostly off the lattice.
@@ -163,7 +167,7 @@ impl<'a> Portions<'a> {
         let halves = [(1, first), (2, second)].into_iter();
         let long_enough = halves.filter(|(_, half)| half.len() >= PORTION);
         let kept =
-            |(number, half): (u8, &[i64])| (AgreementKind::Half(number), half[..PORTION].to_vec());
+            |(number, half): (u8, &[i64])| (PortionKind::Half(number), half[..PORTION].to_vec());
         Self {
             process: *process,
             outlying: long_enough.map(kept).collect(),
@@ -185,7 +189,7 @@ impl<'a> Portions<'a> {
             sorted.sort_unstable();
             let step = lattice::find(&sorted)?.step;
             let of_work = match kind {
-                AgreementKind::Half(_) => step < OF_WORK * work_unit,
+                PortionKind::Half(_) => step < OF_WORK * work_unit,
                 _ => follows_work(self.process.0, step, work_unit),
             };
             (!of_work && levels(&sorted, step) >= LEVELS).then_some(step)
@@ -231,7 +235,7 @@ fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
 
 /// Returns how a portion differs from the others, if it does, and its share of multiples of the
 /// step.
-fn look(portion: &[i64], step: f64) -> (Option<AgreementKind>, f64) {
+fn look(portion: &[i64], step: f64) -> (Option<PortionKind>, f64) {
     /// The ratios of steps that are tested. A ratio has a prime factor; longer steps have less than
     /// two multiples within the range of the work. *Computed*.
     const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
@@ -252,8 +256,8 @@ fn look(portion: &[i64], step: f64) -> (Option<AgreementKind>, f64) {
     let share = on / PORTION as f64;
     let mut factors = PRIMES.into_iter().zip(longer);
     let kind = match factors.find(|(_, times)| *times >= LONGER * on) {
-        _ if share < MULTIPLES => Some(AgreementKind::OffLattice),
-        longer => longer.map(|(prime, _)| AgreementKind::Multiples(prime)),
+        _ if share < MULTIPLES => Some(PortionKind::OffLattice),
+        longer => longer.map(|(prime, _)| PortionKind::Multiples(prime)),
     };
     (kind, share)
 }

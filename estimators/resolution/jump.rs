@@ -39,7 +39,7 @@ impl Jump {
         /// causes moves of one or two ticks. *Default*: moves no figure.
         const BEYOND: f64 = 3.0;
         let (mut steps, mut pool) = (Vec::new(), Vec::new());
-        for deltas in by_amount(groups).into_values() {
+        for deltas in group_by_work(groups).into_values() {
             pool.extend(deltas);
             if pool.len() < POOL {
                 continue;
@@ -86,7 +86,7 @@ impl Jump {
         // A counter with steps of one to two ticks shows one or two ticks; longer intervals are
         // interruptions.
         if ones >= ONES.0 && ones >= ONES.1 * count && twos <= TWOS * (ones + twos) {
-            let share = Interval::exact(twos / (ones + twos)).counted(ones + twos);
+            let share = Interval::exact(twos / (ones + twos)).with_counting_error(ones + twos);
             return Self::Unit {
                 longest: 1.0 + share.high,
             };
@@ -193,7 +193,7 @@ fn longest_of(steps: &[f64]) -> f64 {
 }
 
 /// Groups the intervals by amount of work, the least work first.
-pub fn by_amount(groups: &[Intervals]) -> BTreeMap<u64, Vec<i64>> {
+pub fn group_by_work(groups: &[Intervals]) -> BTreeMap<u64, Vec<i64>> {
     let mut amounts = BTreeMap::<u64, Vec<i64>>::new();
     for group in groups {
         amounts.entry(group.work).or_default().extend(&group.deltas);

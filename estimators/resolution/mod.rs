@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 use crate::distribution::cells::core_variance;
 use crate::model::Interval;
-use crate::resolution::jump::{Jump, by_amount};
+use crate::resolution::jump::{Jump, group_by_work};
 use crate::statistics::{Z, quantile, sorted};
 use crate::trace::Intervals;
 
@@ -254,7 +254,7 @@ fn bound(groups: &[Intervals]) -> f64 {
     /// Longer intervals than this quantile were interrupted. *Default*: moves no figure.
     const NEARLY_ALL: f64 = 0.95;
     let mut moved: Vec<f64> = Vec::new();
-    for deltas in by_amount(groups).into_values() {
+    for deltas in group_by_work(groups).into_values() {
         moved.extend(
             deltas
                 .into_iter()

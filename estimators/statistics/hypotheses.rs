@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::digamma;
 
-use super::{bisected, mean};
+use super::{bisect, mean};
 
 /// Degrees of freedom from which Student's t distribution equals the normal one to all relevant
 /// digits. *Numerical*: five digits.
@@ -14,7 +14,7 @@ const NORMAL_FROM: f64 = 1e5;
 
 /// The two-sided p-value of `deviations` under Student's t distribution with `degrees` degrees of
 /// freedom; 1 for zero degrees of freedom and for NaN.
-pub fn two_sided(deviations: f64, degrees: f64) -> f64 {
+pub fn two_sided_p_value(deviations: f64, degrees: f64) -> f64 {
     let below = -deviations.abs();
     if below.is_nan() {
         return 1.0;
@@ -29,7 +29,7 @@ pub fn two_sided(deviations: f64, degrees: f64) -> f64 {
 
 /// The two-sided critical value for a p-value of `probability`. Infinite for zero degrees of
 /// freedom.
-pub fn critical(probability: f64, degrees: f64) -> f64 {
+pub fn critical_value(probability: f64, degrees: f64) -> f64 {
     let below = (probability / 2.0).clamp(f64::MIN_POSITIVE, 0.5);
     if degrees >= NORMAL_FROM {
         return -Normal::standard().inverse_cdf(below);
@@ -42,32 +42,32 @@ pub fn critical(probability: f64, degrees: f64) -> f64 {
 /// weight. A test with twice the weight receives twice the share of all false positives. If tests
 /// with an adjusted p-value of at most *a* are significant, the probability of any false positive
 /// is at most *a*, whatever the dependence between the tests.
-pub fn holm(asked: &[(f64, f64)]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..asked.len()).collect();
-    let per_weight = |at: usize| asked[at].0 / asked[at].1;
+pub fn holm(tests: &[(f64, f64)]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..tests.len()).collect();
+    let per_weight = |at: usize| tests[at].0 / tests[at].1;
     order.sort_by(|a, b| per_weight(*a).total_cmp(&per_weight(*b)));
-    let mut weight: f64 = asked.iter().map(|(_, weight)| weight).sum();
-    let mut adjusted = vec![1.0; asked.len()];
+    let mut weight: f64 = tests.iter().map(|(_, weight)| weight).sum();
+    let mut adjusted = vec![1.0; tests.len()];
     let mut largest: f64 = 0.0;
     for at in order {
         largest = largest.max(per_weight(at) * weight).min(1.0);
         adjusted[at] = largest;
-        weight -= asked[at].1;
+        weight -= tests[at].1;
     }
     adjusted
 }
 
 /// A variance estimated from a few values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Variance {
+pub struct VarianceEstimate {
     /// The estimate.
     pub value: f64,
     /// Its degrees of freedom.
     pub degrees: f64,
     /// The group of similar variances that it belongs to.
-    pub kind: usize,
+    pub group: usize,
     /// A covariate that correlates with the variance: the logarithm of another variance.
-    pub hint: f64,
+    pub covariate: f64,
 }
 
 /// The least size of a group for an estimate of the similarity of its variances. *Judgement*: two
@@ -88,19 +88,19 @@ const STEEPEST: f64 = 1.0;
 /// assessing differential expression in microarray experiments, Statistical Applications in
 /// Genetics and Molecular Biology 3, 2004, sections 3 to 6), with one level for each group and a
 /// common slope over the covariate. Zero variances and variances of small groups are unchanged.
-pub fn shrunk(variances: &[Variance]) -> Vec<(f64, f64)> {
-    let usable = |variance: &Variance| {
+pub fn shrink(variances: &[VarianceEstimate]) -> Vec<(f64, f64)> {
+    let usable = |variance: &VarianceEstimate| {
         variance.value > 0.0
             && variance.degrees > 0.0
-            && (variance.value + variance.hint).is_finite()
+            && (variance.value + variance.covariate).is_finite()
     };
-    let counts = |variance: &&Variance| {
-        let like = |other: &&Variance| other.kind == variance.kind && usable(other);
+    let counts = |variance: &&VarianceEstimate| {
+        let like = |other: &&VarianceEstimate| other.group == variance.group && usable(other);
         usable(variance) && variances.iter().filter(like).count() >= FEWEST
     };
-    let known: Vec<&Variance> = variances.iter().filter(counts).collect();
+    let known: Vec<&VarianceEstimate> = variances.iter().filter(counts).collect();
     let prior = Prior::estimate(&known);
-    let drawn = |variance: &Variance| match &prior {
+    let drawn = |variance: &VarianceEstimate| match &prior {
         Some(prior) if counts(&variance) => {
             let degrees = variance.degrees + prior.degrees;
             let squares =
@@ -124,23 +124,34 @@ struct Prior {
 }
 
 impl Prior {
-    fn estimate(known: &[&Variance]) -> Option<Self> {
-        let mut kinds = BTreeMap::<usize, Vec<&Variance>>::new();
+    fn estimate(known: &[&VarianceEstimate]) -> Option<Self> {
+        let mut groups = BTreeMap::<usize, Vec<&VarianceEstimate>>::new();
         for variance in known {
-            kinds.entry(variance.kind).or_default().push(variance);
+            groups.entry(variance.group).or_default().push(variance);
         }
         let mut levels = BTreeMap::new();
-        for (kind, members) in kinds {
-            let hints = members.iter().map(|member| member.hint);
-            let level = (mean(members.iter().copied().map(logarithm))?, mean(hints)?);
-            levels.insert(kind, level);
+        for (group, members) in groups {
+            let covariates = members.iter().map(|member| member.covariate);
+            let level = (
+                mean(members.iter().copied().map(logarithm))?,
+                mean(covariates)?,
+            );
+            levels.insert(group, level);
         }
-        let apart = |variance: &&Variance| {
-            let (log, hint) = levels[&variance.kind];
-            (logarithm(variance) - log, variance.hint - hint)
+        let apart = |variance: &&VarianceEstimate| {
+            let (log, covariate) = levels[&variance.group];
+            (logarithm(variance) - log, variance.covariate - covariate)
         };
-        let along: f64 = known.iter().map(apart).map(|(log, hint)| log * hint).sum();
-        let square: f64 = known.iter().map(apart).map(|(_, hint)| hint * hint).sum();
+        let along: f64 = known
+            .iter()
+            .map(apart)
+            .map(|(log, covariate)| log * covariate)
+            .sum();
+        let square: f64 = known
+            .iter()
+            .map(apart)
+            .map(|(_, covariate)| covariate * covariate)
+            .sum();
         let slope = if square > 1e-9 {
             (along / square).clamp(0.0, STEEPEST)
         } else {
@@ -148,7 +159,7 @@ impl Prior {
         };
         let free = known.len().checked_sub(levels.len() + 1);
         let free = free.filter(|free| *free > 0)? as f64;
-        let off = |(log, hint)| f64::powi(log - slope * hint, 2);
+        let off = |(log, covariate)| f64::powi(log - slope * covariate, 2);
         let scatter: f64 = known.iter().map(apart).map(off).sum();
         let chance = mean(
             known
@@ -165,14 +176,14 @@ impl Prior {
         })
     }
 
-    fn expected(&self, variance: &Variance) -> f64 {
-        let (log, hint) = self.levels[&variance.kind];
-        (log + self.slope * (variance.hint - hint) + self.shift).exp()
+    fn expected(&self, variance: &VarianceEstimate) -> f64 {
+        let (log, covariate) = self.levels[&variance.group];
+        (log + self.slope * (variance.covariate - covariate) + self.shift).exp()
     }
 }
 
 /// The logarithm of a variance, corrected for the bias of few degrees of freedom.
-fn logarithm(variance: &Variance) -> f64 {
+fn logarithm(variance: &VarianceEstimate) -> f64 {
     let half = variance.degrees / 2.0;
     variance.value.ln() - digamma(half) + half.ln()
 }
@@ -195,7 +206,7 @@ fn inverse_trigamma(value: f64, most: f64) -> f64 {
         return most;
     }
     let least: f64 = 1e-3;
-    let (low, high) = bisected((least.ln(), most.ln()), 60, |at| trigamma(at.exp()) > value);
+    let (low, high) = bisect((least.ln(), most.ln()), 60, |at| trigamma(at.exp()) > value);
     f64::midpoint(low, high).exp()
 }
 
@@ -214,25 +225,31 @@ mod tests {
             (0.01, 1e9, 2.576),
             (0.0001, 8.0, 7.120),
         ] {
-            let found = critical(probability, degrees);
+            let found = critical_value(probability, degrees);
             assert!(
                 (found - quantile).abs() < 0.001,
                 "{probability} {degrees}: {found}"
             );
-            let tail = two_sided(quantile, degrees);
+            let tail = two_sided_p_value(quantile, degrees);
             assert!(
                 (tail / probability - 1.0).abs() < 0.001,
                 "{probability} {degrees}: {tail}"
             );
         }
-        assert_eq!(two_sided(f64::INFINITY, 5.0), 0.0);
-        assert_eq!((two_sided(f64::NAN, 5.0), two_sided(3.0, 0.0)), (1.0, 1.0));
-        assert!(critical(0.01, 0.0).is_infinite());
+        assert_eq!(two_sided_p_value(f64::INFINITY, 5.0), 0.0);
+        assert_eq!(
+            (
+                two_sided_p_value(f64::NAN, 5.0),
+                two_sided_p_value(3.0, 0.0)
+            ),
+            (1.0, 1.0)
+        );
+        assert!(critical_value(0.01, 0.0).is_infinite());
     }
 
     #[test]
     fn the_example_of_holm() {
-        let similar = |asked: &[f64]| holm(&asked.iter().map(|p| (*p, 1.0)).collect::<Vec<_>>());
+        let similar = |tests: &[f64]| holm(&tests.iter().map(|p| (*p, 1.0)).collect::<Vec<_>>());
         for (found, expected) in similar(&[0.01, 0.04, 0.03, 0.005])
             .iter()
             .zip([0.03, 0.06, 0.06, 0.02])
@@ -263,26 +280,26 @@ mod tests {
 
     /// Estimates of variances with four degrees of freedom; `truth` holds the true standard
     /// deviations.
-    fn estimated(truth: &[f64], random: &mut StdRng) -> Vec<Variance> {
+    fn estimated(truth: &[f64], random: &mut StdRng) -> Vec<VarianceEstimate> {
         let of = |deviation: &f64| {
             let value = (0..4)
                 .map(|_| (deviation * normal(random)).powi(2))
                 .sum::<f64>()
                 / 4.0;
-            Variance {
+            VarianceEstimate {
                 value,
                 degrees: 4.0,
-                kind: 0,
-                hint: 0.0,
+                group: 0,
+                covariate: 0.0,
             }
         };
         truth.iter().map(of).collect()
     }
 
     /// The median prior degrees of freedom over all draws.
-    fn degrees(draw: impl Fn(&mut StdRng) -> Vec<Variance>) -> f64 {
+    fn degrees(draw: impl Fn(&mut StdRng) -> Vec<VarianceEstimate>) -> f64 {
         let mut random = StdRng::seed_from_u64(3);
-        let mut degrees: Vec<f64> = (0..41).map(|_| shrunk(&draw(&mut random))[0].1).collect();
+        let mut degrees: Vec<f64> = (0..41).map(|_| shrink(&draw(&mut random))[0].1).collect();
         degrees.sort_by(f64::total_cmp);
         degrees[20]
     }
@@ -295,8 +312,8 @@ mod tests {
         let apart = degrees(|random| estimated(&truth, random));
         assert!(apart < 6.0, "{apart}");
         let hinted = degrees(|random| {
-            let with_hint = |(variance, truth): (Variance, &f64)| Variance {
-                hint: 2.0 * truth.ln(),
+            let with_hint = |(variance, truth): (VarianceEstimate, &f64)| VarianceEstimate {
+                covariate: 2.0 * truth.ln(),
                 ..variance
             };
             estimated(&truth, random)
@@ -310,16 +327,16 @@ mod tests {
 
     #[test]
     fn single_variance_stays_unchanged() {
-        let one = Variance {
+        let one = VarianceEstimate {
             value: 4.0,
             degrees: 8.0,
-            kind: 2,
-            hint: 0.0,
+            group: 2,
+            covariate: 0.0,
         };
         assert_eq!(
-            shrunk(&[one, Variance { value: 0.0, ..one }]),
+            shrink(&[one, VarianceEstimate { value: 0.0, ..one }]),
             [(4.0, 8.0), (0.0, 8.0)]
         );
-        assert!(shrunk(&[]).is_empty());
+        assert!(shrink(&[]).is_empty());
     }
 }

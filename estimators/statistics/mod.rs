@@ -44,7 +44,7 @@ pub fn median(values: impl Numbers) -> Option<f64> {
 }
 
 /// The median with the 5th and the 95th percentile.
-pub fn nine_tenths(values: &[f64]) -> Option<Interval> {
+pub fn median_with_percentiles(values: &[f64]) -> Option<Interval> {
     let sorted = sorted(values);
     let at = |share| quantile(&sorted, share);
     Some(Interval {
@@ -64,11 +64,11 @@ pub fn mean(values: impl Numbers) -> Option<f64> {
 /// The midmean: the mean of the middle half. Unlike the median it averages quantisation; unlike the
 /// mean it is robust to interruptions if fewer than a quarter of the values are affected.
 pub fn midmean(values: impl Numbers) -> Option<f64> {
-    midmean_but(values, 0.0)
+    midmean_without_highest(values, 0.0)
 }
 
 /// The midmean of all values except the highest `disturbed` share.
-pub fn midmean_but(values: impl Numbers, disturbed: f64) -> Option<f64> {
+pub fn midmean_without_highest(values: impl Numbers, disturbed: f64) -> Option<f64> {
     let sorted = lowest(values, disturbed);
     let cut = sorted.len() / 4;
     mean(&sorted[cut..sorted.len() - cut])
@@ -84,7 +84,7 @@ fn lowest(values: impl Numbers, disturbed: f64) -> Vec<f64> {
 
 /// The mean of all values except the highest `disturbed` share. Unlike the midmean, it averages
 /// quantisation even if the steps are as large as the variation of the values.
-pub fn mean_but(values: impl Numbers, disturbed: f64) -> Option<f64> {
+pub fn mean_without_highest(values: impl Numbers, disturbed: f64) -> Option<f64> {
     mean(lowest(values, disturbed))
 }
 
@@ -108,7 +108,7 @@ fn upper(confidence: f64) -> f64 {
 
 /// Bisects the interval between `low` and `high` a number of times to find the point up to which
 /// `is_below` holds.
-pub fn bisected(
+pub fn bisect(
     (mut low, mut high): (f64, f64),
     halvings: u32,
     is_below: impl Fn(f64) -> bool,
@@ -143,7 +143,7 @@ pub const Z: f64 = 1.96;
 /// address of their code, and a median jumps between groups. If a few processes are outliers, the
 /// two means differ, and the interval includes the interval around each of them. A single process
 /// has an infinite interval.
-pub fn over_processes(figures: impl Numbers) -> Option<Interval> {
+pub fn mean_over_processes(figures: impl Numbers) -> Option<Interval> {
     let figures: Vec<f64> = floats(figures).collect();
     let (value, centre, count) = (midmean(&figures)?, mean(&figures)?, figures.len());
     let ends = standard_deviation(&figures).map(|deviation| {
@@ -175,7 +175,7 @@ impl Interval {
 
     /// Extends the interval to include the same interval around each of `others`: only one of
     /// several explanations is true, and all are equally uncertain.
-    pub fn or_around(self, others: impl Numbers) -> Self {
+    pub fn covering_alternatives(self, others: impl Numbers) -> Self {
         let (below, above) = (self.value - self.low, self.high - self.value);
         let others = floats(others).filter(|other| other.is_finite());
         others.fold(self, |whole, other| Self {
@@ -187,7 +187,7 @@ impl Interval {
 
     /// Widens the interval of a share counted in `samples` samples (Wilson, JASA 22, 1927). If all
     /// samples fell within, rare values outside may have been missed.
-    pub fn counted(self, samples: f64) -> Self {
+    pub fn with_counting_error(self, samples: f64) -> Self {
         let (share, z) = (self.value.clamp(0.0, 1.0), Z * Z / samples.max(1.0));
         let centre = (share + z / 2.0) / (1.0 + z);
         let half = (share * (1.0 - share) * z + z * z / 4.0).sqrt() / (1.0 + z);
@@ -290,10 +290,10 @@ mod tests {
 
     #[test]
     fn one_process_has_no_interval() {
-        let one = over_processes([5.0]).unwrap();
+        let one = mean_over_processes([5.0]).unwrap();
         assert!(one.value == 5.0 && !one.is_bounded());
         assert!(!one.widened([4.0]).is_bounded() && !one.within(0.0, 9.0).is_bounded());
-        assert_eq!(over_processes([0.0; 0]), None);
+        assert_eq!(mean_over_processes([0.0; 0]), None);
     }
 
     #[test]
@@ -321,19 +321,21 @@ mod tests {
             high: 12.0,
         };
         assert_eq!(
-            known.or_around([6.0, 10.5, f64::NAN]),
+            known.covering_alternatives([6.0, 10.5, f64::NAN]),
             Interval {
                 low: 5.0,
                 high: 12.5,
                 ..known
             }
         );
-        assert_eq!(known.or_around([0.0; 0]), known);
+        assert_eq!(known.covering_alternatives([0.0; 0]), known);
     }
 
     #[test]
     fn unobserved_share_stays_possible() {
-        let all = Interval::exact(1.0).counted(10_000.0).within(0.0, 1.0);
+        let all = Interval::exact(1.0)
+            .with_counting_error(10_000.0)
+            .within(0.0, 1.0);
         assert!(
             all.high == 1.0 && all.low > 0.999 && all.low < 0.9998,
             "{all:?}"

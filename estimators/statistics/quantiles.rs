@@ -10,7 +10,7 @@ use statrs::function::gamma::checked_gamma_ur;
 
 use crate::model::Interval;
 use crate::statistics::{
-    CONFIDENCE, bisected, mean, median, over_processes, quantile, sorted, standard_deviation,
+    CONFIDENCE, bisect, mean, mean_over_processes, median, quantile, sorted, standard_deviation,
 };
 
 /// The p-value below which processes are different. *Judgement*.
@@ -21,8 +21,8 @@ const HOMOGENEOUS: f64 = 0.03;
 const FOR_MEDIAN: usize = 6;
 
 /// The median; `processes` holds the values of each process.
-pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Interval> {
-    let found = over_processes(processes.iter().filter_map(median))?;
+pub fn median_over_processes(processes: &[Vec<f64>]) -> Option<Interval> {
+    let found = mean_over_processes(processes.iter().filter_map(median))?;
     let enough = processes.iter().flatten().count() >= FOR_MEDIAN;
     Some(if enough {
         found
@@ -33,7 +33,7 @@ pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Interval> {
 
 /// A quantile, if there are at least `fewest` values; `processes` holds the values of each process,
 /// of which each `together` consecutive values are dependent.
-pub fn agreed_quantile(
+pub fn quantile_over_processes(
     processes: &[Vec<f64>],
     probability: f64,
     fewest: usize,
@@ -51,7 +51,7 @@ pub fn agreed_quantile(
         values.iter_mut().for_each(|value| *value -= off);
     }
     let pooled = pooled(&processes, probability, together)?;
-    let Some(between) = over_processes(&medians).filter(Interval::is_bounded) else {
+    let Some(between) = mean_over_processes(&medians).filter(Interval::is_bounded) else {
         return Some(Interval::unbounded(pooled.value));
     };
     let half = apart.sqrt() * (between.high - between.low) / 2.0;
@@ -108,7 +108,7 @@ fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Int
 /// The order statistic, as a share of all, that is below the quantile with this probability.
 fn fraction(count: f64, probability: f64, chance: f64) -> f64 {
     // The higher an order statistic, the lower the probability that it is below the quantile.
-    let (low, high) = bisected((0.0, 1.0), 50, |share| {
+    let (low, high) = bisect((0.0, 1.0), 50, |share| {
         beta_reg(
             (count + 1.0) * share,
             (count + 1.0) * (1.0 - share),
@@ -153,13 +153,13 @@ mod tests {
     #[test]
     fn few_values_have_no_quantile() {
         let one = vec![(0..600).map(f64::from).collect::<Vec<_>>()];
-        let found = agreed_quantile(&one, 0.99, 500, 1.0).unwrap();
+        let found = quantile_over_processes(&one, 0.99, 500, 1.0).unwrap();
         assert!(
             (found.value - 593.0).abs() < 1.0 && found.low().is_none() && found.high().is_none()
         );
-        assert_eq!(agreed_quantile(&one, 0.999, 5_000, 1.0), None);
-        assert_eq!(agreed_quantile(&[], 0.9, 0, 1.0), None);
-        assert_eq!(agreed_median(&[vec![]]), None);
+        assert_eq!(quantile_over_processes(&one, 0.999, 5_000, 1.0), None);
+        assert_eq!(quantile_over_processes(&[], 0.9, 0, 1.0), None);
+        assert_eq!(median_over_processes(&[vec![]]), None);
     }
 
     #[test]
@@ -168,9 +168,11 @@ mod tests {
         let moved = |by: f64| values.iter().map(|value| value + by).collect::<Vec<_>>();
         let width = |found: Interval| found.high().unwrap() - found.low().unwrap();
         let equal =
-            agreed_quantile(&[values.clone(), moved(0.1), moved(0.2)], 0.9, 50, 1.0).unwrap();
+            quantile_over_processes(&[values.clone(), moved(0.1), moved(0.2)], 0.9, 50, 1.0)
+                .unwrap();
         let apart =
-            agreed_quantile(&[values.clone(), moved(50.0), moved(100.0)], 0.9, 50, 1.0).unwrap();
+            quantile_over_processes(&[values.clone(), moved(50.0), moved(100.0)], 0.9, 50, 1.0)
+                .unwrap();
         assert!(width(apart) > 5.0 * width(equal), "{equal:?} {apart:?}");
     }
 }

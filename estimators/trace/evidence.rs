@@ -213,7 +213,7 @@ pub struct CounterEvidence {
     /// Readings without fences, from the first round of pairs.
     pub unfenced: Vec<Handed>,
     /// Paired readings of the counter and a clock of the kernel, in the order of execution.
-    pub looks: Vec<CounterLook>,
+    pub looks: Vec<PairedReading>,
     /// The declared frequency, in hertz.
     pub declared_hz: Option<f64>,
     /// The least duration of a number of consecutive reads of the counter and of the kernel's
@@ -257,7 +257,7 @@ impl Handed {
 /// A paired reading of the counter and a clock on one CPU.
 #[apply(recorded)]
 #[derive(Copy)]
-pub struct CounterLook {
+pub struct PairedReading {
     /// The CPU.
     pub cpu: u32,
     /// Whether the thread slept before the reading; otherwise it computed.

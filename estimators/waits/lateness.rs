@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 use super::{SHORTEST, finite, late_ns, observed_ns};
 use crate::model::{Interval, Lateness, LatenessHistogram};
-use crate::statistics::quantiles::{agreed_median, agreed_quantile};
-use crate::statistics::{median, over_processes, quantile, sorted};
+use crate::statistics::quantiles::{median_over_processes, quantile_over_processes};
+use crate::statistics::{mean_over_processes, median, quantile, sorted};
 use crate::trace::{Wait, WaitRun, WaitTrace};
 
 /// The least number of waits for a median. *Default*: moves no figure.
@@ -80,12 +80,12 @@ impl LengthRow<'_> {
             request_ns,
             waits: all.len() as u64,
             with_others: self.with_others,
-            p50_ns: agreed_median(&late)
+            p50_ns: median_over_processes(&late)
                 .filter(|_| all.len() >= FOR_P50)
                 .map(bounded),
-            p90_ns: agreed_quantile(&late, 0.9, FOR_P90, 1.0),
-            p99_ns: agreed_quantile(&late, 0.99, FOR_P99, 1.0),
-            p999_ns: agreed_quantile(&late, 0.999, FOR_P999, 1.0),
+            p90_ns: quantile_over_processes(&late, 0.9, FOR_P90, 1.0),
+            p99_ns: quantile_over_processes(&late, 0.99, FOR_P99, 1.0),
+            p999_ns: quantile_over_processes(&late, 0.999, FOR_P999, 1.0),
             max_ns: all.last().copied().unwrap_or(0.0),
             timers_part_ns: self.timers_part(),
             early: early as f64 / count,
@@ -123,7 +123,9 @@ impl LengthRow<'_> {
     fn timers_part(&self) -> Option<Interval> {
         let reference = &self.trace.reference;
         let part = |wait: &Wait| Some(late_ns(wait, reference) - wait.run_delay_ns? as f64);
-        self.trace.blocks.then(|| agreed_median(&self.each(part)))?
+        self.trace
+            .blocks
+            .then(|| median_over_processes(&self.each(part)))?
     }
 
     /// CPU time of a wait minus that of the empty loop, in nanoseconds.
@@ -133,7 +135,7 @@ impl LengthRow<'_> {
         let each = self.each(cpu_ns);
         let each = each.iter().zip(&self.trace.runs);
         // CPU time is not negative; a negative difference is within the uncertainty of the loop.
-        over_processes(each.filter_map(|(waits, run)| Some(median(waits)? - empty(run))))
+        mean_over_processes(each.filter_map(|(waits, run)| Some(median(waits)? - empty(run))))
             .map(|cpu| cpu.within(0.0, f64::INFINITY))
     }
 }
@@ -193,7 +195,7 @@ fn slope(trace: &WaitTrace, points: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Opt
     let longest = |points: &Vec<(f64, f64)>| points.iter().map(|point| point.0).fold(0.0, f64::max);
     let reach = REACHES * runs.iter().map(longest).fold(0.0, f64::max);
     let far = runs.iter().filter(|points| longest(points) >= reach);
-    over_processes(far.filter_map(|points| theil_sen(points)))
+    mean_over_processes(far.filter_map(|points| theil_sen(points)))
 }
 
 /// The median of the slopes of all pairs of points. `None` if all points have the same abscissa.

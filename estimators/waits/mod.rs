@@ -5,8 +5,8 @@ mod lattice;
 mod steps;
 
 use crate::model::{Granularity, Steps, WaitFigures};
-use crate::statistics::quantiles::agreed_median;
-use crate::statistics::{median, over_processes};
+use crate::statistics::quantiles::median_over_processes;
+use crate::statistics::{mean_over_processes, median};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
 /// The shortest positive request, in nanoseconds; its duration is the floor. *Definition*.
@@ -26,7 +26,7 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
                 .map(|wait| observed_ns(wait, &trace.reference))
                 .collect()
         });
-        agreed_median(&each.collect::<Vec<Vec<f64>>>())
+        median_over_processes(&each.collect::<Vec<Vec<f64>>>())
     };
     let arms = |run: &WaitRun| {
         let ns = |&arm: &i64| finite(arm as f64 * trace.reference.ns_per_tick);
@@ -41,7 +41,7 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         lateness: lateness::rows(trace, hertz),
         proportional_ppm: lateness::proportional(trace).map(|slope| slope.scaled(1e6)),
         cpu_slope: lateness::cpu(trace),
-        arm_cancel_ns: over_processes(runs().filter_map(arms)),
+        arm_cancel_ns: mean_over_processes(runs().filter_map(arms)),
         staircase: staircase(trace),
         processes: trace.runs.len() as u32,
         waits: runs().map(all).sum::<usize>() as u64,

@@ -5,7 +5,7 @@ use super::Quantity;
 use super::scatter::{DEGREES, Read};
 use super::{Change, Interval, Unit};
 use crate::fields::Scatter;
-use crate::statistics::hypotheses::{Variance, critical, shrunk, two_sided};
+use crate::statistics::hypotheses::{VarianceEstimate, critical_value, shrink, two_sided_p_value};
 use crate::statistics::{CONFIDENCE, mean};
 
 /// The two-sided probability that corresponds to detecting a change in 90 % of cases. *Definition*:
@@ -144,7 +144,7 @@ impl Sides {
 
     /// The variance between runs: the pooled variance of runs around the mean of their group, with
     /// the variance between the processes of a run as a prior estimate.
-    fn variance(&self, quantity: Quantity, read: Read) -> Option<Variance> {
+    fn variance(&self, quantity: Quantity, read: Read) -> Option<VarianceEstimate> {
         let scale = self.scale(quantity);
         let degrees: usize = self.unchanged_groups().map(|runs| runs.len() - 1).sum();
         let mut squares = 0.0;
@@ -159,11 +159,11 @@ impl Sides {
             .filter_map(|run| run.errors(scale))
             .map(|[below, above]| f64::midpoint(below, above).powi(2))
             .collect();
-        (degrees > 0).then(|| Variance {
+        (degrees > 0).then(|| VarianceEstimate {
             value: squares / degrees as f64,
             degrees: degrees as f64,
-            kind: read as usize,
-            hint: mean(&within).map_or(f64::NAN, f64::ln),
+            group: read as usize,
+            covariate: mean(&within).map_or(f64::NAN, f64::ln),
         })
     }
 
@@ -174,7 +174,7 @@ impl Sides {
         (variance, degrees): (f64, f64),
     ) -> Option<Evidence> {
         let scale = self.scale(quantity);
-        let half = critical(1.0 - CONFIDENCE, degrees);
+        let half = critical_value(1.0 - CONFIDENCE, degrees);
         let side = |runs: &Vec<Run>| {
             let (centre, error) = (
                 mean(scaled(runs, scale))?,
@@ -206,7 +206,7 @@ impl Run {
     /// The standard errors below and above the value.
     fn errors(&self, scale: Scale) -> Option<[f64; 2]> {
         let (value, (low, high)) = (self.figure.value, self.figure.ends()?);
-        let half = critical(1.0 - CONFIDENCE, self.degrees);
+        let half = critical_value(1.0 - CONFIDENCE, self.degrees);
         let [below, above] = match scale {
             Scale::Linear => [value - low, high - value],
             Scale::Logarithmic if low > 0.0 => [(value / low).ln(), (high / value).ln()],
@@ -221,13 +221,13 @@ impl Run {
 /// The evidence of all timers for one quantity in one unit. Variances of quantities with the
 /// scatter of costs or latenesses are shrunk towards the variance of the same kind of read.
 pub(super) fn evidence(quantity: Quantity, all: &[(Read, &Sides)]) -> Vec<Option<Evidence>> {
-    let known: Vec<Option<Variance>> = all
+    let known: Vec<Option<VarianceEstimate>> = all
         .iter()
         .map(|(read, sides)| sides.variance(quantity, *read))
         .collect();
-    let present: Vec<Variance> = known.iter().flatten().copied().collect();
+    let present: Vec<VarianceEstimate> = known.iter().flatten().copied().collect();
     let variances = if matches!(quantity.scatter(), Scatter::Cost | Scatter::Lateness) {
-        shrunk(&present)
+        shrink(&present)
     } else {
         present
             .iter()
@@ -235,7 +235,7 @@ pub(super) fn evidence(quantity: Quantity, all: &[(Read, &Sides)]) -> Vec<Option
             .collect()
     };
     let mut variances = variances.into_iter();
-    let one = |((read, sides), known): (&(Read, &Sides), &Option<Variance>)| match known {
+    let one = |((read, sides), known): (&(Read, &Sides), &Option<VarianceEstimate>)| match known {
         Some(_) => sides.of_several_runs(quantity, variances.next()?),
         None => sides.of_single_runs(quantity, *read),
     };
@@ -260,15 +260,15 @@ impl Evidence {
             return 1.0;
         }
         let error = self.errors[usize::from(self.effect < 0.0)];
-        two_sided(self.effect / error, self.degrees)
+        two_sided_p_value(self.effect / error, self.degrees)
     }
 
     /// The smallest change that is detected in 90 % of cases if differences with at most this
     /// `probability` count as changes: in percent on the logarithmic scale, else in the unit of the
     /// quantity.
     pub(super) fn detectable(&self, probability: f64) -> f64 {
-        let deviations =
-            critical(probability, self.degrees) + critical(DETECTION_ERROR, self.degrees);
+        let deviations = critical_value(probability, self.degrees)
+            + critical_value(DETECTION_ERROR, self.degrees);
         let change = deviations * self.errors[0].max(self.errors[1]);
         match self.scale {
             Scale::Linear => change,
@@ -278,7 +278,7 @@ impl Evidence {
 
     /// The difference with its 95 % interval.
     pub(super) fn change(&self) -> Change {
-        let half = critical(1.0 - CONFIDENCE, self.degrees);
+        let half = critical_value(1.0 - CONFIDENCE, self.degrees);
         let [old, new] = self.sides;
         let effect = Interval {
             value: self.effect,

@@ -11,7 +11,7 @@ use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::subject;
 
-use crate::rate::{Rate, by_looks, tightest};
+use crate::rate::{Rate, rate_from_paired_readings, tightest};
 use crate::trace::Reference;
 
 /// Comparisons in a sample; the tightest of them is kept.
@@ -78,6 +78,6 @@ impl Calibration {
 
     /// Returns the rate that the samples show.
     pub(super) fn rate(&self) -> Option<Rate> {
-        by_looks(&self.samples, self.clock_ns)
+        rate_from_paired_readings(&self.samples, self.clock_ns)
     }
 }

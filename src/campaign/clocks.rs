@@ -32,7 +32,7 @@ use crate::model::Interval;
 use crate::parallel;
 use crate::profile::resolution;
 use crate::resolution::Resolution;
-use crate::statistics::nine_tenths;
+use crate::statistics::median_with_percentiles;
 use crate::trace::{Reference, Stored};
 
 pub use adds::questions;
@@ -264,7 +264,8 @@ impl<'a> Campaign<'a> {
         if plan.most_processes <= plan.processes + plan.brief {
             return Ok(());
         }
-        let hertz = nine_tenths(self.watch.borrow().frequencies()).map(|hertz| hertz.value);
+        let hertz =
+            median_with_percentiles(self.watch.borrow().frequencies()).map(|hertz| hertz.value);
         let mut narrowing = Narrowing::new(self.subjects, hertz);
         let mut asked = 0;
         while let Some(left) = self.over.remaining() {
@@ -313,7 +314,7 @@ impl<'a> Campaign<'a> {
                 hosted.for_each(|subject| subject.rescale(rate));
             }
         }
-        let core_hz = nine_tenths(self.watch.borrow().frequencies());
+        let core_hz = median_with_percentiles(self.watch.borrow().frequencies());
         let hertz = core_hz.map(|hertz| hertz.value);
         (self.subjects.iter_mut()).for_each(|subject| subject.settle(hertz));
         self.apart = None;

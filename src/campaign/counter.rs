@@ -8,7 +8,7 @@ use timers::raw::Machine;
 use timers::{During, Ordered};
 
 use super::examination::{ordered, rounds};
-use crate::trace::{CounterEvidence, CounterLook, Handed, Order, Reads};
+use crate::trace::{CounterEvidence, Handed, Order, PairedReading, Reads};
 
 /// Numbers of reads, handoffs and rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,7 +90,7 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
         for &cpu in &chosen {
             if machine.move_to(cpu) {
                 let values = machine.look(plan.look);
-                seen.looks.push(CounterLook { cpu, slept, values });
+                seen.looks.push(PairedReading { cpu, slept, values });
             }
         }
     }

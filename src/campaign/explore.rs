@@ -118,7 +118,7 @@ pub fn search(
     let question = StepQuestion {
         ns_per_work: reference.ns_per_work,
         ns_per_tick,
-        cost_ns: cost::rough_ns(run, reference),
+        cost_ns: cost::approximate_cost_ns(run, reference),
         interval_ns: plan.calls.interval_ns,
         growth_ns: plan.growth_ns,
         seed: random.random(),

@@ -18,8 +18,8 @@ use crate::hosts::children;
 use crate::hosts::tool::run_within;
 use crate::model::TimerRow;
 use crate::platform;
-use crate::rate::by_looks;
 use crate::rate::counter::findings;
+use crate::rate::rate_from_paired_readings;
 use crate::table::{Notation, Table, TableColumn};
 
 /// Number of fresh processes that try each recipe.
@@ -110,7 +110,7 @@ fn try_recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
         }
         looks.push(here.look_at_clock(CLOCK_SAMPLES));
     }
-    let Some(rate) = by_looks(&looks, 1.0) else {
+    let Some(rate) = rate_from_paired_readings(&looks, 1.0) else {
         return Ok(Vec::new());
     };
     let truth = (rate.ns_per_tick, rate.uncertainty);

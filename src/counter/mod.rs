@@ -123,7 +123,7 @@ pub fn judge(case: &Case) -> Counter {
         findings,
         hz,
         hz_uncertainty: found.rate.map(|rate| rate.uncertainty),
-        watched_s: 1e-9 * found.watched_ns,
+        watched_s: 1e-9 * found.observed_ns,
         cpus: cpus(found),
         gains,
         recipes: case.recipes.to_vec(),
@@ -253,7 +253,7 @@ fn seen(counter: &Counter, case: &Case) -> String {
         readings,
         case.evidence
             .found
-            .between
+            .across_cpus
             .map_or(0, |between| between.handoffs)
     )
 }

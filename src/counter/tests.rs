@@ -3,13 +3,13 @@
 use super::*;
 use crate::model::{CounterFacts, CounterPromise, KernelLog, Platform};
 use crate::rate::Rate;
-use crate::rate::counter::{CpuOffset, CpuRate, Tested};
+use crate::rate::counter::{CpuOffset, CpuRate, TestedEffect};
 
 fn sound() -> CounterFindings {
-    let nothing = Tested {
+    let nothing = TestedEffect {
         value: 0.1,
         uncertainty: 1.0,
-        sees: 2.0,
+        detectable: 2.0,
     };
     let tested = Some(nothing);
     CounterFindings {
@@ -18,15 +18,15 @@ fn sound() -> CounterFindings {
             uncertainty: 3e-8,
             strayed_ns: 0.0,
         }),
-        watched_ns: 3e9,
+        observed_ns: 3e9,
         backward: (0, 1_000_000, 0.0),
         offsets: [0, 1]
             .map(|cpu| CpuOffset {
                 cpu,
                 ns: 1.0,
                 uncertainty_ns: 30.0,
-                apart: false,
-                shows: false,
+                is_significant: false,
+                exceeds_handoff: false,
             })
             .to_vec(),
         cpu_rates: vec![CpuRate {
@@ -217,7 +217,7 @@ fn who_gave_it_up_is_believed() {
 fn uncompared_cpus_are_unknown() {
     let alone = CounterFindings {
         offsets: Vec::new(),
-        between: None,
+        across_cpus: None,
         ..sound()
     };
     let mut platform = machine(None);

@@ -90,11 +90,12 @@ pub fn ask_calls(
     }
     run.bracket = bench.batches(0, BRACKETS)?;
     let pilot = bench.batches(8, 15)?;
-    let cost_ns = cost::rough(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
+    let cost_ns =
+        cost::approximate_cost(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
     let singles = (plan.interval_ns / (cost_ns + 50.0))
         .clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
     run.singles = bench.batches(1, singles as u32)?;
-    let rare = cost::rare(run, reference);
+    let rare = cost::interruption_share(run, reference);
     // At most one batch in eight should contain a rare interruption.
     let undisturbed = if rare > 0.0 {
         0.13 / rare
@@ -157,7 +158,8 @@ fn ask_calls_coarsely(
     while calls < MOST && calls * cost_ns < batch_ns / 2.0 {
         calls *= 4.0;
         let pilot = bench.batches(calls as u64, 3)?;
-        cost_ns = cost::rough(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
+        cost_ns =
+            cost::approximate_cost(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
     }
     run.singles = bench.batches(1, SINGLES)?;
     let repeat = (0.1 * plan.slow_ns / batch_ns).clamp(3.0, plan.batches.into()) as u32;

@@ -11,7 +11,7 @@ use super::summary::{Measured, Sample};
 use super::window::Timed;
 use crate::method::clock_figures::{DRIFT, FENCE_NS};
 use crate::method::{Budget, ClockFigures};
-use crate::statistics::mean_but;
+use crate::statistics::mean_without_highest;
 use crate::text::numbers::time;
 
 /// The goal of a measurement: its error, number of samples and time limit.
@@ -86,7 +86,10 @@ impl<'a> Trial<'a> {
             .unwrap_or(clock.step_ns.max(clock.cost_ns));
         let (floor_ns, floor_error_ns) = if clock.step_ns <= clock.cost_ns {
             let floors: Vec<f64> = (0..FLOOR_SAMPLES).map(|_| timed.window(0)).collect();
-            (mean_but(&floors, 0.02).unwrap_or(clock.cost_ns), variation)
+            (
+                mean_without_highest(&floors, 0.02).unwrap_or(clock.cost_ns),
+                variation,
+            )
         } else {
             (clock.cost_ns, clock.cost_error_ns + variation + FENCE_NS)
         };

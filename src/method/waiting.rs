@@ -10,7 +10,7 @@ use super::plan::percent;
 use crate::model::{
     Granularity, Lateness, LatenessHistogram, Means, Report, USUAL_WAIT_NS, WaitRow, value_of,
 };
-use crate::statistics::bisected;
+use crate::statistics::bisect;
 use crate::text::numbers::{short_time, time};
 
 /// Largest ratio between the requested length and the length of measured waits that are used
@@ -431,7 +431,7 @@ fn lower_limit(share: f64, waits: u64) -> f64 {
     let Ok(beta) = Beta::new(kept, waits as f64 - kept + 1.0) else {
         return 0.0;
     };
-    bisected((0.0, 1.0), HALVINGS, |share| beta.cdf(share) < 0.05).0
+    bisect((0.0, 1.0), HALVINGS, |share| beta.cdf(share) < 0.05).0
 }
 
 /// Number of waits that prove a share at 95 % even if as many miss the bound as expected by chance.

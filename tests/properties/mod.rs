@@ -13,13 +13,13 @@ use rand::{RngExt, SeedableRng};
 
 use timermeter::cost::singles::successive;
 use timermeter::distribution::moments::Moments;
-use timermeter::distribution::shape::{Fits, LawKind, Shape};
+use timermeter::distribution::shape::{Fits, ModelKind, Shape};
 use timermeter::rate::order::Backward;
 use timermeter::rate::{ns_per_tick, ticks_per_work};
-use timermeter::resolution::agreement::{Process, agreed};
+use timermeter::resolution::agreement::{Process, confirm_by_processes};
 use timermeter::resolution::{Context, Resolution, resolve};
 use timermeter::statistics::{
-    mean, median, midmean, midmean_but, over_processes, quantile, sorted,
+    mean, mean_over_processes, median, midmean, midmean_without_highest, quantile, sorted,
 };
 use timermeter::trace::{Intervals, Run, Trace};
 

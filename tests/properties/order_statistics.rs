@@ -49,21 +49,21 @@ proptest! {
     #[test]
     fn dropping_highest_never_raises_midmean(values in figures(1), share in 0.0..2.0_f64) {
         let all = midmean(&values).expect("not empty");
-        if let Some(fewer) = midmean_but(&values, share) {
+        if let Some(fewer) = midmean_without_highest(&values, share) {
             prop_assert!(fewer <= all * (1.0 + 1e-9), "{fewer} {all}");
         }
     }
 
     #[test]
     fn interval_over_processes_holds_value(values in figures(1)) {
-        let found = over_processes(&values).expect("not empty");
+        let found = mean_over_processes(&values).expect("not empty");
         prop_assert_eq!(found.is_bounded(), values.len() > 1);
         prop_assert!(found.low <= found.value && found.value <= found.high, "{found:?}");
     }
 
     #[test]
     fn processes_that_agree_leave_no_uncertainty(value in 0.0..1e9_f64, count in 2..30_usize) {
-        let found = over_processes(vec![value; count]).expect("not empty");
+        let found = mean_over_processes(vec![value; count]).expect("not empty");
         prop_assert!(near(found.low, value, 1e-9) && near(found.high, value, 1e-9), "{found:?}");
     }
 }
@@ -74,5 +74,5 @@ fn of_nothing_there_is_nothing() {
     for of in [median, mean, midmean] {
         assert_eq!(of(&[]), None);
     }
-    assert_eq!(over_processes([0.0; 0]), None);
+    assert_eq!(mean_over_processes([0.0; 0]), None);
 }

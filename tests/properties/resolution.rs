@@ -148,7 +148,7 @@ proptest! {
         let all: Vec<Intervals> = trace.runs.iter().flat_map(|run| run.intervals.clone()).collect();
         let pooled = resolve(&all, &[], &Context::default());
         let processes: Vec<Process> = Process::all(&trace).collect();
-        match (&pooled, agreed(pooled.clone(), &processes, unit)) {
+        match (&pooled, confirm_by_processes(pooled.clone(), &processes, unit)) {
             (Resolution::Resolved { step: before, .. }, Resolution::Resolved { step: after, .. }) => {
                 prop_assert_eq!(before.value, after.value);
                 prop_assert!(after.low <= before.low && before.high <= after.high, "{:?} of {:?}", after, before);
@@ -164,7 +164,7 @@ proptest! {
         let trace = Trace { runs: vec![run; count], ..Trace::default() };
         let pooled = resolve(&groups, &[], &Context::default());
         let processes: Vec<Process> = Process::all(&trace).collect();
-        let resolved = matches!(agreed(pooled, &processes, 0.0), Resolution::Resolved { .. });
+        let resolved = matches!(confirm_by_processes(pooled, &processes, 0.0), Resolution::Resolved { .. });
         prop_assert!(resolved);
     }
 

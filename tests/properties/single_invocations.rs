@@ -1,9 +1,9 @@
 use super::*;
 
 /// What is known besides the samples: their moments, and the kind of their shape.
-type Hint = (Moments, LawKind);
+type Hint = (Moments, ModelKind);
 
-const NO_HINT: Hint = (Moments::UNKNOWN, LawKind::One);
+const NO_HINT: Hint = (Moments::UNKNOWN, ModelKind::OneCost);
 
 fn hint() -> impl Strategy<Value = Hint> {
     let variance = prop_oneof![Just(0.0), 0.0..4.0_f64, 0.0..1e4_f64];
@@ -14,10 +14,10 @@ fn hint() -> impl Strategy<Value = Hint> {
         skewness,
     });
     let kinds = prop::sample::select(vec![
-        LawKind::One,
-        LawKind::Two,
-        LawKind::Blurred,
-        LawKind::Free,
+        ModelKind::OneCost,
+        ModelKind::TwoCosts,
+        ModelKind::TwoVariableCosts,
+        ModelKind::Interpolated,
     ]);
     (moments, kinds)
 }
@@ -54,7 +54,7 @@ proptest! {
         let shape = shape_of(&samples, step, hint);
         let share = shape.share_within(reach);
         prop_assert!(share > 0.0 && share <= 1.0, "{share}");
-        prop_assert!((0.0..1.0).contains(&shape.rare()), "{}", shape.rare());
+        prop_assert!((0.0..1.0).contains(&shape.interruption_share()), "{}", shape.interruption_share());
     }
 
     #[test]
@@ -86,7 +86,7 @@ proptest! {
         let one = shape_of(&samples, step, NO_HINT);
         let other = shape_of(&shuffled(&samples, seed), step, NO_HINT);
         prop_assert_eq!(one.median(), other.median());
-        prop_assert_eq!(one.rare(), other.rare());
+        prop_assert_eq!(one.interruption_share(), other.interruption_share());
         prop_assert_eq!(one.share_within(step), other.share_within(step));
         prop_assert!(near(one.core_mean(), other.core_mean(), 1e-9));
     }

@@ -1,15 +1,17 @@
 //! Computes the bounds that infinitely many samples would leave, from the true calls.
 
-use timermeter::distribution::bounds::{AlignedShares, Open, VARIANCE_OFF, left_open};
+use timermeter::distribution::bounds::{
+    AlignedShares, FeasibleRange, VARIANCE_OFF, bound_median_and_share,
+};
 use timermeter::distribution::cells::GAP;
-use timermeter::distribution::shape::FINE;
+use timermeter::distribution::shape::MIN_INTERPOLATED_VARIANCE;
 use timermeter::statistics::mean;
 
 /// The range of median and share that infinitely many singles and batches leave possible. `calls`
 /// are equally frequent costs in steps, `factors` how processes differ in cost. Empty where calls
 /// vary by so many steps that single samples show them. `None` without calls.
 #[must_use]
-pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<Open> {
+pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<FeasibleRange> {
     /// As good as infinitely many: what is left of chance is far below what the shares are off by
     /// anyway. *Numerical*.
     const MANY: f64 = 1e12;
@@ -20,8 +22,8 @@ pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<Open> {
             .map(|call| (call - centre).powi(2))
             .collect::<Vec<_>>(),
     )?;
-    if variance > FINE {
-        return Some(Open::default());
+    if variance > MIN_INTERPOLATED_VARIANCE {
+        return Some(FeasibleRange::default());
     }
     let processes: Vec<(f64, f64, Vec<f64>)> = factors
         .iter()
@@ -47,19 +49,19 @@ pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<Open> {
             first: *first,
             shares,
             samples: MANY,
-            place: *place,
+            mean_fraction: *place,
             dispersion: 1.0,
         })
         .collect();
     let below = calls.partition_point(|call| *call < main[0]) as f64 / calls.len() as f64;
     let mass = main.len() as f64 / calls.len() as f64;
-    let open = left_open(
+    let open = bound_median_and_share(
         &aligned,
         Some((variance, VARIANCE_OFF)),
         (0.5 - below) / mass,
         reach,
     )?;
-    Some(Open {
+    Some(FeasibleRange {
         share: open.share.map(|share| share * mass),
         ..open
     })

@@ -35,7 +35,7 @@ use timermeter::campaign::slow_clocks::at_work;
 use timermeter::model::Interval;
 use timermeter::rate;
 use timermeter::scoring::Sketch;
-use timermeter::statistics::nine_tenths;
+use timermeter::statistics::median_with_percentiles;
 use timermeter::trace::Trace;
 
 /// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.
@@ -113,9 +113,10 @@ impl Case {
                     .push(explore_calls(&mut bench, &trace.reference, &mut None)?);
             }
             // As a campaign looks at the timers whose processes agree least.
-            let hertz = nine_tenths(&frequencies.borrow()).map_or(FREQUENCY, |hertz| hertz.value);
+            let hertz = median_with_percentiles(&frequencies.borrow())
+                .map_or(FREQUENCY, |hertz| hertz.value);
             let known = Trace {
-                ns_per_tick: rate::agreed(&rates).map(|(ns, _)| ns),
+                ns_per_tick: rate::tick_over_processes(&rates).map(|(ns, _)| ns),
                 core_hz: Some(hertz),
                 runs: Vec::new(),
                 ..trace.clone()
@@ -140,10 +141,11 @@ impl Case {
         if 2 * slow > plan.processes + plan.searching {
             trace.slow = at_work(&mut bench, &trace.reference, plan, &mut random)?;
         }
-        let agreed = rate::agreed(&rates);
+        let agreed = rate::tick_over_processes(&rates);
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);
         trace.ns_per_tick_uncertainty = agreed.map_or(0.0, |(_, uncertainty)| uncertainty);
-        let hertz = nine_tenths(&frequencies.borrow()).unwrap_or(Interval::exact(FREQUENCY));
+        let hertz =
+            median_with_percentiles(&frequencies.borrow()).unwrap_or(Interval::exact(FREQUENCY));
         trace.core_hz = Some(hertz.value);
         Ok((trace, hertz))
     }

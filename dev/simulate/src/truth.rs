@@ -3,7 +3,7 @@
 use simulated::{Jitter, Model, Outliers, Processes, Surroundings, Updates};
 use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
-use timermeter::statistics::bisected;
+use timermeter::statistics::bisect;
 
 /// What is true of a simulated timer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -168,7 +168,7 @@ impl Costs<'_> {
 
     fn quantile(&self, probability: f64) -> f64 {
         let all = (0.0, self.factor * self.timer.base + 1e7);
-        bisected(all, 90, |cost| self.cumulative(cost) < probability).1
+        bisect(all, 90, |cost| self.cumulative(cost) < probability).1
     }
 }
 

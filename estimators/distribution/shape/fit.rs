@@ -1,55 +1,55 @@
 //! Fits model distributions to the shares of samples at each level and to the moments of the cost
 //! of a call that batches show.
 
-use super::law::Law;
+use super::mixture::Mixture;
 use crate::distribution::cells::{Cells, Cluster};
 use crate::distribution::moments::Moments;
 
 /// Error of the modelled shares besides chance, because phases are not perfectly random and no
 /// model distribution is exact. *Judgement*.
-const MODEL_ERROR: f64 = 0.003;
+const SHARE_MODEL_ERROR: f64 = 0.003;
 /// The least share of samples in the main cluster for which the moments from batches apply to this
 /// cluster. *Default*: moves no figure; batches hold all clusters.
-const ALONE: f64 = 0.98;
+const MIN_MAIN_SHARE: f64 = 0.98;
 /// Variances of the cost of a call below this, in squared steps, change no result. *Judgement*.
-const STEADY: f64 = 1e-3;
+const MAX_CONSTANT_VARIANCE: f64 = 1e-3;
 /// The least decrease of the misfit for which a model with blur is chosen: two for each of its two
 /// parameters (Akaike information criterion). A blur cannot be negative, so chance alone would
 /// always produce some. *Chance*.
-const EARNED: f64 = 4.0;
+const MIN_BLUR_GAIN: f64 = 4.0;
 /// Decreases of the misfit below this count as none, because only differences of several units
 /// matter. *Numerical*.
-const WORTH: f64 = 0.02;
+const MIN_MISFIT_DECREASE: f64 = 0.02;
 /// The largest number of rounds of the coordinate search. *Numerical*.
-const ROUNDS: usize = 40;
+const MAX_ROUNDS: usize = 40;
 /// The search ends when all strides are shorter than this, in steps. *Numerical*: less than half of
 /// `MODEL`.
-const FINEST: f64 = 2e-3;
+const MIN_STRIDE_STEPS: f64 = 2e-3;
 /// The largest standard error of the variance from batches, in squared steps, with which a search
 /// starts from this variance. *Numerical*.
-const WELL_KNOWN: f64 = 0.1;
+const MAX_START_VARIANCE_ERROR: f64 = 0.1;
 /// The least variance of levels, in squared steps, in excess of the variance due to quantisation,
 /// that allows an estimate of the skewness. *Numerical*.
-pub const VARIES: f64 = 0.05;
+pub const MIN_SKEWNESS_VARIANCE: f64 = 0.05;
 /// The skewness of a model distribution with a smaller variance, in squared steps, is not
 /// observable. *Judgement*.
-const NO_VARIANCE: f64 = 1e-4;
+const MAX_UNOBSERVABLE_VARIANCE: f64 = 1e-4;
 /// The least share of samples in a second peak from which a search begins. *Default*: moves no
 /// figure.
-const PEAK: f64 = 0.01;
+const MIN_PEAK_SHARE: f64 = 0.01;
 /// Prior mean and standard deviation of the skewness, used if the samples do not determine it.
 /// Costs have a lower limit, so their distribution is skewed to the right. *Judgement*: between a
 /// normal distribution (0) and an exponential one (2).
-const USUAL_SKEWNESS: (f64, f64) = (1.0, 0.7);
+const PRIOR_SKEWNESS: (f64, f64) = (1.0, 0.7);
 
 /// The least standard deviation from which a search for two costs begins, in steps: the search
 /// could not separate two equal costs. *Numerical*.
-const LEAST_APART: f64 = 0.05;
+const MIN_START_DEVIATION: f64 = 0.05;
 
 /// A model distribution and its misfit: the sum of squared errors, each divided by its variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    pub law: Law,
+    pub model: Mixture,
     pub misfit: f64,
 }
 
@@ -71,14 +71,14 @@ impl<'a> Data<'a> {
         let cluster = cells.main.as_ref()?;
         let samples = cells.samples() * cluster.mass();
         // Batches include calls outside the main cluster.
-        let moments = if cluster.mass() >= ALONE {
+        let moments = if cluster.mass() >= MIN_MAIN_SHARE {
             moments
         } else {
             Moments::UNKNOWN
         };
         let variance = |share: &f64| {
             cells.dispersion * (share * (1.0 - share)).max(1.0 / samples) / samples
-                + MODEL_ERROR * MODEL_ERROR
+                + SHARE_MODEL_ERROR * SHARE_MODEL_ERROR
         };
         Some(Self {
             cluster,
@@ -89,13 +89,13 @@ impl<'a> Data<'a> {
 
     /// Fits a single cost, constant or with a unimodal distribution, whichever explains the samples
     /// better.
-    pub fn one(&self) -> Fit {
-        let (mean, variance, skewness) = self.seen();
+    pub fn fit_one_cost(&self) -> Fit {
+        let (mean, variance, skewness) = self.sample_moments();
         let known = self.moments.skewness.map(|(skewness, _)| skewness);
-        let start = Law::one(mean, variance.sqrt(), known.unwrap_or(skewness));
-        let constant = self.fit(Law::constant(mean));
-        let varied = self.search(start, [0.05, 0.0, 0.0, 0.1, 0.1, 0.1]);
-        if constant.misfit <= varied.misfit + EARNED {
+        let start = Mixture::one_cost(mean, variance.sqrt(), known.unwrap_or(skewness));
+        let constant = self.fit_of(Mixture::one_constant_cost(mean));
+        let varied = self.coordinate_search(start, [0.05, 0.0, 0.0, 0.1, 0.1, 0.1]);
+        if constant.misfit <= varied.misfit + MIN_BLUR_GAIN {
             constant
         } else {
             varied
@@ -104,78 +104,85 @@ impl<'a> Data<'a> {
 
     /// Fits a single constant cost. `None` unless it explains all samples and the batches show no
     /// variation; every other model would then give the same result.
-    pub fn constant(&self) -> Option<Fit> {
+    pub fn fit_constant_cost(&self) -> Option<Fit> {
         let [mean, second, _] = self.cluster.moments();
         // A constant cost shows at no more than two levels, with a variance of at most a quarter of
         // a squared step.
         let (variance, error) = self.moments.variance;
-        let steady = error.is_finite() && variance + 2.0 * error < STEADY && second < 0.26;
+        let steady =
+            error.is_finite() && variance + 2.0 * error < MAX_CONSTANT_VARIANCE && second < 0.26;
         steady
-            .then(|| self.fit(Law::constant(mean)))
-            .filter(|fit| fit.misfit < EARNED)
+            .then(|| self.fit_of(Mixture::one_constant_cost(mean)))
+            .filter(|fit| fit.misfit < MIN_BLUR_GAIN)
     }
 
     /// Returns the fit with the contribution of the prior skewness subtracted from the misfit.
-    pub fn without_usual_skewness(&self, fit: Fit) -> Fit {
-        let usual = if self.moments.skewness.is_none() {
-            self.skewness_misfit(&fit.law)
+    pub fn without_skewness_prior(&self, fit: Fit) -> Fit {
+        let prior = if self.moments.skewness.is_none() {
+            self.misfit_of_skewness(&fit.model)
         } else {
             0.0
         };
         Fit {
-            misfit: fit.misfit - usual,
+            misfit: fit.misfit - prior,
             ..fit
         }
     }
 
     /// Fits two constant costs, and two costs with blur.
-    pub fn two(&self) -> [Fit; 2] {
-        let (mean, variance, skewness) = self.seen();
+    pub fn fit_two_costs(&self) -> [Fit; 2] {
+        let (mean, variance, skewness) = self.sample_moments();
         let skewness = self
             .moments
             .skewness
             .map_or(skewness, |(skewness, _)| skewness)
             .clamp(-3.0, 3.0);
-        let by_moments = Law::two(mean, variance.sqrt().max(LEAST_APART), skewness);
-        let sharp = [Some(by_moments), self.two_peaks()];
+        let by_moments =
+            Mixture::two_costs(mean, variance.sqrt().max(MIN_START_DEVIATION), skewness);
+        let sharp = [Some(by_moments), self.costs_at_peaks()];
         let sharp = sharp
             .into_iter()
             .flatten()
-            .map(|start| self.search(start, [0.1, 0.1, 0.05, 0.0, 0.0, 0.0]));
-        let sharp = best(sharp).unwrap_or_else(|| self.fit(by_moments));
+            .map(|start| self.coordinate_search(start, [0.1, 0.1, 0.05, 0.0, 0.0, 0.0]));
+        let sharp = least_misfit(sharp).unwrap_or_else(|| self.fit_of(by_moments));
         // Assign half of the variance to the blur of each cost.
-        let half = Law::two(mean, (variance / 2.0).sqrt().max(LEAST_APART), skewness);
-        let half = Law {
+        let half = Mixture::two_costs(
+            mean,
+            (variance / 2.0).sqrt().max(MIN_START_DEVIATION),
+            skewness,
+        );
+        let half = Mixture {
             normal: (variance / 2.0).sqrt(),
             ..half
         };
-        let starts = [sharp.law, half].into_iter();
-        let blurred = starts.map(|start| self.search(start, [0.05, 0.05, 0.03, 0.05, 0.05, 0.05]));
-        [sharp, best(blurred).unwrap_or(sharp)]
+        let starts = [sharp.model, half].into_iter();
+        let blurred =
+            starts.map(|start| self.coordinate_search(start, [0.05, 0.05, 0.03, 0.05, 0.05, 0.05]));
+        [sharp, least_misfit(blurred).unwrap_or(sharp)]
     }
 
     /// Returns mean, variance and skewness of the samples in the main cluster, corrected for the
     /// mean variance due to quantisation. The variance from batches is used if it is known
     /// precisely.
-    fn seen(&self) -> (f64, f64, f64) {
+    fn sample_moments(&self) -> (f64, f64, f64) {
         let [mean, second, third] = self.cluster.moments();
-        let seen = (second - 1.0 / 6.0).max(0.0);
+        let observed = (second - 1.0 / 6.0).max(0.0);
         let (variance, error) = self.moments.variance;
-        let variance = if error.is_finite() && error < WELL_KNOWN {
+        let variance = if error.is_finite() && error < MAX_START_VARIANCE_ERROR {
             variance
         } else {
-            seen
+            observed
         };
-        let skewness = if seen > VARIES {
-            third / seen.powf(1.5)
+        let skewness = if observed > MIN_SKEWNESS_VARIANCE {
+            third / observed.powf(1.5)
         } else {
-            USUAL_SKEWNESS.0
+            PRIOR_SKEWNESS.0
         };
         (mean, variance.max(0.0), skewness)
     }
 
     /// Returns two costs at the two highest separate peaks; `None` if there is only one peak.
-    fn two_peaks(&self) -> Option<Law> {
+    fn costs_at_peaks(&self) -> Option<Mixture> {
         let shares = &self.cluster.shares;
         let peak = |number: &usize| {
             let at = |offset: isize| {
@@ -194,7 +201,7 @@ impl<'a> Data<'a> {
         let first = *peaks.first()?;
         let second = *peaks
             .iter()
-            .find(|(share, number)| *share > PEAK && number.abs_diff(first.1) > 1)?;
+            .find(|(share, number)| *share > MIN_PEAK_SHARE && number.abs_diff(first.1) > 1)?;
         let (low, high) = if first.1 < second.1 {
             (first, second)
         } else {
@@ -202,27 +209,27 @@ impl<'a> Data<'a> {
         };
         let place = |number: usize| self.cluster.first + number as f64;
         let weight = high.0 / (low.0 + high.0);
-        Some(Law {
-            place: [place(low.1), place(high.1)],
+        Some(Mixture {
+            locations: [place(low.1), place(high.1)],
             weight,
             normal: 0.0,
             tail: 0.0,
         })
     }
 
-    fn fit(&self, law: Law) -> Fit {
+    fn fit_of(&self, model: Mixture) -> Fit {
         Fit {
-            law,
-            misfit: self.misfit(&law),
+            model,
+            misfit: self.misfit(&model),
         }
     }
 
     /// Coordinate search from `start` with shrinking strides. The parameters are the two locations,
     /// the weight, the standard deviation of the normal blur, the mean of the tail, and the mean of
     /// the tail at constant variance.
-    fn search(&self, start: Law, mut strides: Strides) -> Fit {
-        let mut best = self.fit(start);
-        for _ in 0..ROUNDS {
+    fn coordinate_search(&self, start: Mixture, mut strides: Strides) -> Fit {
+        let mut best = self.fit_of(start);
+        for _ in 0..MAX_ROUNDS {
             let mut improved = false;
             for (parameter, stride) in strides
                 .into_iter()
@@ -230,16 +237,16 @@ impl<'a> Data<'a> {
                 .filter(|(_, stride)| *stride > 0.0)
             {
                 for delta in [-stride, stride] {
-                    let next = self.fit(moved(best.law, parameter, delta));
+                    let next = self.fit_of(change_parameter(best.model, parameter, delta));
                     if next.misfit < best.misfit {
-                        improved |= best.misfit - next.misfit > WORTH;
+                        improved |= best.misfit - next.misfit > MIN_MISFIT_DECREASE;
                         best = next;
                     }
                 }
             }
             if !improved {
                 strides = strides.map(|stride| stride / 2.5);
-                if strides.iter().all(|stride| *stride < FINEST) {
+                if strides.iter().all(|stride| *stride < MIN_STRIDE_STEPS) {
                     break;
                 }
             }
@@ -247,78 +254,78 @@ impl<'a> Data<'a> {
         best
     }
 
-    fn misfit(&self, law: &Law) -> f64 {
+    fn misfit(&self, model: &Mixture) -> f64 {
         let mut before = [
-            law.integral(self.cluster.first - 1.0),
-            law.integral(self.cluster.first),
+            model.integral(self.cluster.first - 1.0),
+            model.integral(self.cluster.first),
         ];
         let mut sum = 0.0;
         for (number, (share, variance)) in
             self.cluster.shares.iter().zip(&self.variances).enumerate()
         {
-            let here = law.integral(self.cluster.first + number as f64 + 1.0);
+            let here = model.integral(self.cluster.first + number as f64 + 1.0);
             // The mean of the cumulative distribution over this cell, minus its mean over the
             // preceding cell.
             let expected = here - 2.0 * before[1] + before[0];
             sum += (expected - share).powi(2) / variance;
             before = [before[1], here];
         }
-        sum + self.moments_misfit(law)
+        sum + self.misfit_of_moments(model)
     }
 
-    fn moments_misfit(&self, law: &Law) -> f64 {
+    fn misfit_of_moments(&self, model: &Mixture) -> f64 {
         let (known, error) = self.moments.variance;
-        let variance = law.variance();
+        let variance = model.variance();
         let of_variance = if error.is_finite() {
             ((variance - known) / error).powi(2)
         } else {
             0.0
         };
-        of_variance + self.skewness_misfit(law)
+        of_variance + self.misfit_of_skewness(model)
     }
 
-    fn skewness_misfit(&self, law: &Law) -> f64 {
-        let (skewness, uncertainty) = self.moments.skewness.unwrap_or(USUAL_SKEWNESS);
-        let variance = law.variance();
+    fn misfit_of_skewness(&self, model: &Mixture) -> f64 {
+        let (skewness, uncertainty) = self.moments.skewness.unwrap_or(PRIOR_SKEWNESS);
+        let variance = model.variance();
         // If the variance is not observable, the skewness is not observable either.
-        if variance > NO_VARIANCE {
-            ((law.third() / variance.powf(1.5) - skewness) / uncertainty).powi(2)
+        if variance > MAX_UNOBSERVABLE_VARIANCE {
+            ((model.third_central_moment() / variance.powf(1.5) - skewness) / uncertainty).powi(2)
         } else {
             0.0
         }
     }
 }
 
-fn best(fits: impl Iterator<Item = Fit>) -> Option<Fit> {
+fn least_misfit(fits: impl Iterator<Item = Fit>) -> Option<Fit> {
     fits.min_by(|a, b| a.misfit.total_cmp(&b.misfit))
 }
 
-fn moved(mut law: Law, parameter: usize, delta: f64) -> Law {
+fn change_parameter(mut model: Mixture, parameter: usize, delta: f64) -> Mixture {
     match parameter {
-        0 if law.weight == 0.0 => law.place = [law.place[0] + delta; 2],
-        0 => law.place[0] += delta,
-        1 => law.place[1] += delta,
-        2 => law.weight = (law.weight + delta).clamp(0.001, 0.999),
-        3 => law.normal = (law.normal + delta).max(0.0),
+        0 if model.weight == 0.0 => model.locations = [model.locations[0] + delta; 2],
+        0 => model.locations[0] += delta,
+        1 => model.locations[1] += delta,
+        2 => model.weight = (model.weight + delta).clamp(0.001, 0.999),
+        3 => model.normal = (model.normal + delta).max(0.0),
         // Parameters 4 and 5 keep the mean of the distribution; parameter 5 also keeps the
         // variance.
         5 => {
-            let blur = law.normal.hypot(law.tail);
-            let tail = (law.tail + delta).clamp(0.0, blur);
+            let blur = model.normal.hypot(model.tail);
+            let tail = (model.tail + delta).clamp(0.0, blur);
             let normal = (blur * blur - tail * tail).max(0.0).sqrt();
-            law = Law {
+            model = Mixture {
                 tail,
                 normal,
-                ..law.shifted(law.tail - tail)
+                ..model.shifted(model.tail - tail)
             };
         }
         _ => {
-            let tail = (law.tail + delta).max(0.0);
-            law = Law {
+            let tail = (model.tail + delta).max(0.0);
+            model = Mixture {
                 tail,
-                ..law.shifted(law.tail - tail)
+                ..model.shifted(model.tail - tail)
             };
         }
     }
-    law
+    model
 }

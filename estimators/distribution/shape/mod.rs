@@ -12,67 +12,71 @@
 //! result must include what the samples do not determine.
 
 mod fit;
-mod law;
+mod mixture;
 
 use std::rc::Rc;
 
 use self::fit::{Data, Fit};
-use self::law::Law;
-use crate::distribution::bounds::{self, Open, ShownCalls};
+use self::mixture::Mixture;
+use crate::distribution::bounds::{self, FeasibleRange, ProcessShares};
 use crate::distribution::cells::{Cells, Cluster, core_moments};
 use crate::distribution::moments::Moments;
-use crate::statistics::{bisected, mean};
+use crate::statistics::{bisect, mean};
 
 /// The model chosen for the distribution of single invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LawKind {
+pub enum ModelKind {
     /// One cost, constant or with variation.
-    One,
+    OneCost,
     /// Two constant costs.
-    Two,
+    TwoCosts,
     /// Two costs with variation.
-    Blurred,
+    TwoVariableCosts,
     /// No model: the distribution is interpolated.
-    Free,
+    Interpolated,
 }
 
 /// The kinds with a model distribution, in the order of the fits.
-const LAWS: [LawKind; KINDS] = [LawKind::One, LawKind::Two, LawKind::Blurred];
+const MODEL_KINDS: [ModelKind; MODEL_COUNT] = [
+    ModelKind::OneCost,
+    ModelKind::TwoCosts,
+    ModelKind::TwoVariableCosts,
+];
 /// The number of kinds with a model distribution.
-const KINDS: usize = 3;
+const MODEL_COUNT: usize = 3;
 /// The number of parameters of each kind: location, normal blur and tail; two locations and a
 /// weight; all five. *Computed*: counted.
-const PARAMETERS: [f64; KINDS] = [3.0, 3.0, 5.0];
+const PARAMETERS: [f64; MODEL_COUNT] = [3.0, 3.0, 5.0];
 /// The decrease of the misfit that chance alone gives for each parameter (Akaike information
 /// criterion), used when models are compared. *Chance*.
-const CHANCE: f64 = 2.0;
+const AKAIKE_PENALTY: f64 = 2.0;
 /// A model whose misfit, with the penalty for parameters, is worse by less than this explains the
 /// samples equally well: twice the logarithm of 20. *Chance*.
-const AS_GOOD: f64 = 6.0;
+const MAX_MISFIT_EXCESS: f64 = 6.0;
 /// The number of processes whose evidence against a model counts in full. *Judgement*: no model is
 /// exact.
-const MOST_EVIDENCE: f64 = 5.0;
+const MAX_EVIDENCE_PROCESSES: f64 = 5.0;
 /// The variance, in squared steps, above which interpolation is as good as a model. *Computed*:
 /// steps add a sixth, a twelfth of it.
-pub const FINE: f64 = 2.0;
+pub const MIN_INTERPOLATED_VARIANCE: f64 = 2.0;
 /// The least number of samples from which a share is counted; with fewer samples the share is
 /// computed from the density. *Chance*: known to 13 %.
-const FEWEST_WITHIN: f64 = 60.0;
+const MIN_COUNTED_SAMPLES: f64 = 60.0;
 /// The penalty for each parameter in each process when the model is chosen: 1.5 times the Akaike
 /// penalty. Two constant costs pay for one more parameter than they have. *Judgement*.
-const PRICE: f64 = 3.0;
+const SELECTION_PENALTY: f64 = 3.0;
 /// The additional decrease of the misfit, over all processes, that is required of two costs.
 /// *Default*: moves no figure; a factor of 150 in likelihood.
-const EVIDENCE: f64 = 10.0;
+const MIN_TWO_COST_GAIN: f64 = 10.0;
 /// A model explains the samples if its misfit is at most this many times the expected misfit.
 /// *Default*: moves no figure.
-const MOST_MISFIT: f64 = 4.0;
+const MAX_MISFIT_RATIO: f64 = 4.0;
 /// Standard error of the location of a model distribution, in steps, besides chance. *Judgement*:
 /// no model is exact.
-const MODEL: f64 = 0.005;
+const MODEL_ERROR_STEPS: f64 = 0.005;
 /// Standard deviation of the error of interpolation within a cell, in steps: at most 0.09 for a
 /// single cost; larger for two costs in one cell. *Computed*.
-const INTERPOLATION: f64 = 0.1;
+const INTERPOLATION_ERROR_STEPS: f64 = 0.1;
 
 /// The models fitted to the samples of one process.
 #[derive(Clone, Debug)]
@@ -80,16 +84,16 @@ pub struct Fits {
     step: f64,
     cells: Rc<Cells>,
     moments: Moments,
-    laws: Option<[Fit; KINDS]>,
+    models: Option<[Fit; MODEL_COUNT]>,
 }
 
 /// The model chosen for the samples of all processes together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Agreed {
+pub struct ModelChoice {
     /// The kind with the best penalised misfit.
-    pub kind: LawKind,
+    pub kind: ModelKind,
     /// Other kinds that explain the samples equally well.
-    pub as_well: Vec<LawKind>,
+    pub alternatives: Vec<ModelKind>,
 }
 
 impl Fits {
@@ -103,82 +107,86 @@ impl Fits {
         fitted: Moments,
     ) -> Option<Self> {
         let cells = Cells::from_samples(samples, step)?;
-        let laws = Data::new(&cells, fitted).map(|data| {
-            if let Some(constant) = data.constant() {
-                return [constant; KINDS];
+        let models = Data::new(&cells, fitted).map(|data| {
+            if let Some(constant) = data.fit_constant_cost() {
+                return [constant; MODEL_COUNT];
             }
-            let [two, blurred] = data.two();
-            [data.one(), two, blurred].map(|fit| data.without_usual_skewness(fit))
+            let [two, blurred] = data.fit_two_costs();
+            [data.fit_one_cost(), two, blurred].map(|fit| data.without_skewness_prior(fit))
         });
         Some(Self {
             step,
             cells: Rc::new(cells),
             moments,
-            laws,
+            models,
         })
     }
 
     /// Chooses the model that explains the samples of all processes.
-    pub fn agreed(all: &[Self]) -> Agreed {
-        let laws: Option<Vec<&[Fit; KINDS]>> = all.iter().map(|fits| fits.laws.as_ref()).collect();
-        let Some(laws) = laws.filter(|laws| !laws.is_empty()) else {
-            return Agreed {
-                kind: LawKind::Free,
-                as_well: Vec::new(),
+    pub fn choose_model(all: &[Self]) -> ModelChoice {
+        let models: Option<Vec<&[Fit; MODEL_COUNT]>> =
+            all.iter().map(|fits| fits.models.as_ref()).collect();
+        let Some(models) = models.filter(|models| !models.is_empty()) else {
+            return ModelChoice {
+                kind: ModelKind::Interpolated,
+                alternatives: Vec::new(),
             };
         };
-        let misfits: [f64; KINDS] =
-            std::array::from_fn(|kind| laws.iter().map(|fits| fits[kind].misfit).sum());
+        let misfits: [f64; MODEL_COUNT] =
+            std::array::from_fn(|kind| models.iter().map(|fits| fits[kind].misfit).sum());
         let processes = all.len() as f64;
-        let score = |kind: LawKind, price: f64| {
+        let score = |kind: ModelKind, price: f64| {
             misfits[kind as usize] + price * processes * PARAMETERS[kind as usize]
         };
         // Two costs are chosen only if they explain more than one cost does.
-        let price = |kind: LawKind| {
-            score(kind, PRICE)
-                + if kind == LawKind::One {
+        let price = |kind: ModelKind| {
+            score(kind, SELECTION_PENALTY)
+                + if kind == ModelKind::OneCost {
                     0.0
                 } else {
-                    PRICE * processes + EVIDENCE
+                    SELECTION_PENALTY * processes + MIN_TWO_COST_GAIN
                 }
         };
-        let best = LAWS
+        let best = MODEL_KINDS
             .into_iter()
             .min_by(|a, b| price(*a).total_cmp(&price(*b)))
-            .unwrap_or(LawKind::One);
+            .unwrap_or(ModelKind::OneCost);
         let explained: f64 = all
             .iter()
-            .map(|fits| MOST_MISFIT * (fits.cells.significant_levels() as f64 + PARAMETERS[0]))
+            .map(|fits| MAX_MISFIT_RATIO * (fits.cells.significant_levels() as f64 + PARAMETERS[0]))
             .sum();
         if misfits[best as usize] > explained {
-            return Agreed {
-                kind: LawKind::Free,
-                as_well: Vec::new(),
+            return ModelChoice {
+                kind: ModelKind::Interpolated,
+                alternatives: Vec::new(),
             };
         }
-        let others = LAWS.into_iter().filter(|kind| *kind != best);
+        let others = MODEL_KINDS.into_iter().filter(|kind| *kind != best);
         // No model is exact: a misfit in many processes is not evidence for another model.
-        let as_good = AS_GOOD * (processes / MOST_EVIDENCE).max(1.0);
-        let as_well = others.filter(|kind| score(*kind, CHANCE) < score(best, CHANCE) + as_good);
+        let as_good = MAX_MISFIT_EXCESS * (processes / MAX_EVIDENCE_PROCESSES).max(1.0);
+        let alternatives = others
+            .filter(|kind| score(*kind, AKAIKE_PENALTY) < score(best, AKAIKE_PENALTY) + as_good);
         // If the variation extends over many steps, no model is needed.
         let free = all.iter().all(|fits| {
             fits.cells
                 .main
                 .as_ref()
-                .is_some_and(|main| main.moments()[1] > FINE)
+                .is_some_and(|main| main.moments()[1] > MIN_INTERPOLATED_VARIANCE)
         });
-        Agreed {
+        ModelChoice {
             kind: best,
-            as_well: as_well.chain(free.then_some(LawKind::Free)).collect(),
+            alternatives: alternatives
+                .chain(free.then_some(ModelKind::Interpolated))
+                .collect(),
         }
     }
 
     /// Returns the range of results that the samples of all processes allow under any distribution;
     /// `reach` is in ticks. `None` if the cost varies over so many steps that the samples show the
     /// distribution directly.
-    pub fn open(all: &[Self], reach: f64) -> Option<Open> {
+    pub fn feasible_range(all: &[Self], reach: f64) -> Option<FeasibleRange> {
         let step = all.first()?.step;
-        let shown: Vec<ShownCalls> = all.iter().filter_map(Self::shown_calls).collect();
+        let shown: Vec<ProcessShares> = all.iter().filter_map(Self::process_shares).collect();
         if 2 * shown.len() < all.len() {
             None
         } else {
@@ -186,13 +194,13 @@ impl Fits {
         }
     }
 
-    fn shown_calls(&self) -> Option<ShownCalls<'_>> {
+    fn process_shares(&self) -> Option<ProcessShares<'_>> {
         let main = self
             .cells
             .main
             .as_ref()
-            .filter(|main| main.moments()[1] < FINE)?;
-        Some(ShownCalls {
+            .filter(|main| main.moments()[1] < MIN_INTERPOLATED_VARIANCE)?;
+        Some(ProcessShares {
             cells: &self.cells,
             main,
             moments: self.moments,
@@ -200,19 +208,19 @@ impl Fits {
     }
 
     /// Returns the distribution under the given kind of model.
-    pub fn shape(&self, kind: LawKind) -> Shape {
-        let law = self
-            .laws
+    pub fn shape(&self, kind: ModelKind) -> Shape {
+        let model = self
+            .models
             .as_ref()
-            .and_then(|laws| laws.get(kind as usize))
-            .map(|fit| fit.law);
+            .and_then(|models| models.get(kind as usize))
+            .map(|fit| fit.model);
         let simple = |cluster: &Cluster| {
             let [mean, second, third] = cluster.moments();
             let variance = (second - 1.0 / 6.0).max(0.0);
-            Law::one(
+            Mixture::one_cost(
                 mean,
                 variance.sqrt(),
-                if variance > fit::VARIES {
+                if variance > fit::MIN_SKEWNESS_VARIANCE {
                     third / variance.powf(1.5)
                 } else {
                     0.0
@@ -223,7 +231,7 @@ impl Fits {
         Shape {
             step: self.step,
             cells: Rc::clone(&self.cells),
-            law,
+            model,
             others,
         }
     }
@@ -234,14 +242,14 @@ impl Fits {
 pub struct Shape {
     step: f64,
     cells: Rc<Cells>,
-    law: Option<Law>,
+    model: Option<Mixture>,
     /// Model distributions of the clusters other than the main one, by their location.
-    others: Vec<(usize, Law)>,
+    others: Vec<(usize, Mixture)>,
 }
 
 /// Summary of a distribution, in ticks.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Described {
+pub struct DistributionSummary {
     /// The location of each mode with its share of all invocations, in ascending order. Empty if
     /// the distribution is interpolated.
     pub modes: Vec<(f64, f64)>,
@@ -249,12 +257,12 @@ pub struct Described {
     /// deviation of all invocations except rare interruptions.
     pub deviation: f64,
     /// The share of invocations far above all other invocations.
-    pub rare: f64,
+    pub interruption_share: f64,
 }
 
 impl Shape {
     /// The distance of the median from the mean of its cluster, in ticks.
-    pub fn above_main(&self) -> Option<f64> {
+    pub fn median_above_main_mean(&self) -> Option<f64> {
         Some(self.median() - self.cells.main.as_ref()?.moments()[0] * self.step)
     }
 
@@ -268,14 +276,14 @@ impl Shape {
         let levels = &self.cells.levels;
         // A sample differs from its cost by less than one step.
         let all = (levels[0] - 1.0, levels[levels.len() - 1] + 1.0);
-        let (_, high) = bisected(all, 64, |level| self.share_below(level) < probability);
+        let (_, high) = bisect(all, 64, |level| self.share_below(level) < probability);
         high * self.step
     }
 
     /// The same quantile by interpolation, without a model: for quantiles far in the tail.
     pub fn interpolated_quantile(&self, probability: f64) -> f64 {
         Self {
-            law: None,
+            model: None,
             ..self.clone()
         }
         .quantile(probability)
@@ -305,20 +313,20 @@ impl Shape {
     }
 
     /// The share of invocations that are rare interruptions, far above all other invocations.
-    pub fn rare(&self) -> f64 {
+    pub fn interruption_share(&self) -> f64 {
         1.0 - self.cells.core().len() as f64 / self.cells.samples()
     }
 
     /// Standard deviation of the model error of the median, in ticks: no model is exact, and
     /// without a model the median is interpolated.
     pub fn model_uncertainty(&self) -> f64 {
-        if self.law.is_some() {
-            return MODEL * self.step;
+        if self.model.is_some() {
+            return MODEL_ERROR_STEPS * self.step;
         }
         let median = self.median() / self.step;
         // The steeper the distribution, the more the median depends on its shape inside the cell.
         let rise = self.cells.interpolated(median + 0.5) - self.cells.interpolated(median - 0.5);
-        INTERPOLATION * self.step * (2.0 * rise).min(1.0)
+        INTERPOLATION_ERROR_STEPS * self.step * (2.0 * rise).min(1.0)
     }
 
     /// The share of invocations within `reach` ticks of the median, limits included.
@@ -328,8 +336,8 @@ impl Shape {
         let share =
             self.share_below(median + reach + slack) - self.share_below(median - reach - slack);
         let samples = self.cells.samples();
-        let nearest = FEWEST_WITHIN.min(samples / 4.0).max(2.0);
-        if self.law.is_some() || share * samples >= nearest {
+        let nearest = MIN_COUNTED_SAMPLES.min(samples / 4.0).max(2.0);
+        if self.model.is_some() || share * samples >= nearest {
             return share.clamp(1.0 / samples, 1.0);
         }
         // Too few samples to count: multiply `reach` by the density around the median, estimated
@@ -341,36 +349,36 @@ impl Shape {
             reach,
             self.cells.levels[samples as usize - 1] - self.cells.levels[0] + 2.0,
         );
-        let (_, high) = bisected(all, 50, |reach| around(reach) * samples < nearest);
+        let (_, high) = bisect(all, 50, |reach| around(reach) * samples < nearest);
         ((nearest - 1.0) / samples * reach / high).clamp(f64::EPSILON, 1.0)
     }
 
     /// Returns the summary of the distribution, in ticks.
-    pub fn described(&self) -> Described {
-        let rare = self.rare();
-        let (Some(law), Some(main)) = (self.law, &self.cells.main) else {
-            return Described {
+    pub fn summary(&self) -> DistributionSummary {
+        let interruption_share = self.interruption_share();
+        let (Some(model), Some(main)) = (self.model, &self.cells.main) else {
+            return DistributionSummary {
                 modes: Vec::new(),
                 deviation: self.core_variance().sqrt(),
-                rare,
+                interruption_share,
             };
         };
-        let place = |number: usize| (law.place[number] + law.tail) * self.step;
+        let place = |number: usize| (model.locations[number] + model.tail) * self.step;
         let mut modes: Vec<(f64, f64)> = self
             .others
             .iter()
-            .map(|(cluster, law)| (law.mean() * self.step, self.cells.others[*cluster].mass()))
+            .map(|(cluster, model)| (model.mean() * self.step, self.cells.others[*cluster].mass()))
             .collect();
-        modes.push((place(0), main.mass() * (1.0 - law.weight)));
-        if law.weight > 0.0 {
-            modes.push((place(1), main.mass() * law.weight));
+        modes.push((place(0), main.mass() * (1.0 - model.weight)));
+        if model.weight > 0.0 {
+            modes.push((place(1), main.mass() * model.weight));
         }
         modes.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let deviation = (law.normal * law.normal + law.tail * law.tail).sqrt() * self.step;
-        Described {
+        let deviation = (model.normal * model.normal + model.tail * model.tail).sqrt() * self.step;
+        DistributionSummary {
             modes,
             deviation,
-            rare,
+            interruption_share,
         }
     }
 
@@ -378,33 +386,33 @@ impl Shape {
     /// distribution.
     fn slack(&self) -> f64 {
         /// Error of a fitted location, in steps. *Default*: moves no figure.
-        const PLACE: f64 = 0.03;
-        self.law
-            .filter(|law| law.tail + law.normal < PLACE)
-            .map_or(0.0, |_| PLACE)
+        const LOCATION_ERROR_STEPS: f64 = 0.03;
+        self.model
+            .filter(|model| model.tail + model.normal < LOCATION_ERROR_STEPS)
+            .map_or(0.0, |_| LOCATION_ERROR_STEPS)
     }
 
     fn share_below(&self, level: f64) -> f64 {
-        match &self.law {
-            Some(law) => self
-                .of_clusters(law, level)
+        match &self.model {
+            Some(model) => self
+                .of_clusters(model, level)
                 .unwrap_or_else(|| self.cells.interpolated(level)),
             None => self.cells.interpolated(level),
         }
     }
 
-    /// The cumulative distribution at `level` within a cluster. The main cluster follows `law`;
+    /// The cumulative distribution at `level` within a cluster. The main cluster follows `model`;
     /// each other cluster is one cost.
-    fn of_clusters(&self, law: &Law, level: f64) -> Option<f64> {
+    fn of_clusters(&self, model: &Mixture, level: f64) -> Option<f64> {
         let main = self.cells.main.as_ref()?;
         if main.window().contains(&level) {
-            return Some(main.below + main.mass() * law.cumulative(level));
+            return Some(main.below + main.mass() * model.cumulative(level));
         }
-        let (cluster, law) = self
+        let (cluster, model) = self
             .others
             .iter()
             .find(|(cluster, _)| self.cells.others[*cluster].window().contains(&level))?;
         let cluster = &self.cells.others[*cluster];
-        Some(cluster.below + cluster.mass() * law.cumulative(level))
+        Some(cluster.below + cluster.mass() * model.cumulative(level))
     }
 }

@@ -14,14 +14,14 @@ pub struct CpuOffset {
     /// Uncertainty of the offset, in nanoseconds.
     pub uncertainty_ns: f64,
     /// Whether the offset is significantly different from 0.
-    pub apart: bool,
+    pub is_significant: bool,
     /// Whether a reading on this CPU may precede a reading that was passed to it.
-    pub shows: bool,
+    pub exceeds_handoff: bool,
 }
 
 /// Backward steps between CPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Between {
+pub struct CrossCpuBackward {
     /// The number of backward steps, beyond those that offsets explain.
     pub backward: u64,
     /// The number of handoffs.
@@ -39,7 +39,7 @@ const USUAL: f64 = 0.5;
 
 /// Returns the offsets, and the backward steps without an offset; `ns` is the length of a tick in
 /// nanoseconds.
-pub fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<Between>) {
+pub fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<CrossCpuBackward>) {
     // The least difference of a pair with single backward readings does not show its offset.
     let steady = handed.iter().filter(|handed| is_steady(handed));
     let steady: Vec<Pair> = steady.map(|handed| handed.pair.clone()).collect();
@@ -49,8 +49,8 @@ pub fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<Between>) {
         cpu: offset.cpu,
         ns: offset.ticks * ns,
         uncertainty_ns: offset.uncertainty * ns,
-        apart: offset.ticks.abs() > offset.uncertainty,
-        shows: offset.ticks.abs() * ns > latencies,
+        is_significant: offset.ticks.abs() > offset.uncertainty,
+        exceeds_handoff: offset.ticks.abs() * ns > latencies,
     };
     let between = between(handed, ns, |handed| !is_steady(handed));
     let offsets = offsets(&steady, 1.0).into_iter().map(offset);
@@ -58,12 +58,12 @@ pub fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<Between>) {
 }
 
 /// Returns the backward steps without fences, whatever their cause.
-pub fn unfenced(handed: &[Handed], ns: f64) -> Option<Between> {
+pub fn unfenced(handed: &[Handed], ns: f64) -> Option<CrossCpuBackward> {
     between(handed, ns, |_| true)
 }
 
 /// Returns the backward steps in the pairs for which `counts` holds. `None` without handoffs.
-fn between(handed: &[Handed], ns: f64, counts: fn(&Handed) -> bool) -> Option<Between> {
+fn between(handed: &[Handed], ns: f64, counts: fn(&Handed) -> bool) -> Option<CrossCpuBackward> {
     let counted = || handed.iter().filter(|handed| counts(handed));
     let handoffs = handed
         .iter()
@@ -75,7 +75,7 @@ fn between(handed: &[Handed], ns: f64, counts: fn(&Handed) -> bool) -> Option<Be
         .flat_map(|handed| handed.usual)
         .flatten()
         .max();
-    (handoffs > 0).then(|| Between {
+    (handoffs > 0).then(|| CrossCpuBackward {
         backward: counted()
             .map(|handed| u64::from(handed.pair.backward))
             .sum(),

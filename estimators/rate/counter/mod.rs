@@ -7,10 +7,10 @@ mod watched;
 
 use crate::trace::CounterEvidence;
 
-use crate::rate::{Rate, by_looks};
+use crate::rate::{Rate, rate_from_paired_readings};
 
-pub use handed::{Between, CpuOffset};
-pub use watched::{CpuRate, Passing, Tested};
+pub use handed::{CpuOffset, CrossCpuBackward};
+pub use watched::{Advance, CpuRate, TestedEffect};
 
 /// The results for a counter.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,42 +20,42 @@ pub struct CounterFindings {
     /// Whether it never moved.
     pub stuck: bool,
     /// The duration of the observation, in nanoseconds.
-    pub watched_ns: f64,
+    pub observed_ns: f64,
     /// Backward steps within a thread: their number, the number of readings, and the largest step
     /// in nanoseconds.
     pub backward: (u64, u64, f64),
     /// The offset of the counter of each CPU from that of the first CPU.
     pub offsets: Vec<CpuOffset>,
     /// Occasional backward steps from CPU to CPU without an offset.
-    pub between: Option<Between>,
+    pub across_cpus: Option<CrossCpuBackward>,
     /// Backward steps from CPU to CPU without fences.
-    pub unfenced: Option<Between>,
+    pub unfenced: Option<CrossCpuBackward>,
     /// The rate of the counter of each further CPU relative to that of the first CPU.
     pub cpu_rates: Vec<CpuRate>,
     /// The largest sudden gain, in nanoseconds.
-    pub leap: Option<Tested>,
+    pub leap: Option<TestedEffect>,
     /// The largest sudden loss, in nanoseconds.
-    pub freeze: Option<Tested>,
+    pub freeze: Option<TestedEffect>,
     /// The decrease of its rate while the thread sleeps, compared with computing, in ppm.
-    pub asleep: Option<Tested>,
+    pub asleep: Option<TestedEffect>,
     /// The largest lasting change of its rate, in ppm.
-    pub change: Option<Tested>,
+    pub change: Option<TestedEffect>,
     /// Relative difference of its rate from the declared rate, in ppm.
-    pub declared: Option<Tested>,
+    pub declared: Option<TestedEffect>,
     /// The cost of a read of the counter and of the kernel's clock, in nanoseconds.
     pub costs: Option<[f64; 2]>,
 }
 
 /// The expected number of events at which the probability of at least one event is 95 %. *Chance*:
 /// 1 − e⁻³ is 0.95.
-pub const SHOWS: f64 = 3.0;
+pub const EXPECTED_FOR_DETECTION: f64 = 3.0;
 
 /// Computes all results from the observations.
 pub fn findings(seen: &CounterEvidence) -> CounterFindings {
     let looks: Vec<[i64; 3]> = seen.looks.iter().map(|look| look.values).collect();
-    let rate = by_looks(&looks, 1.0);
+    let rate = rate_from_paired_readings(&looks, 1.0);
     let ns = rate.map_or(0.0, |rate| rate.ns_per_tick);
-    let watched_ns = match (looks.first(), looks.last()) {
+    let observed_ns = match (looks.first(), looks.last()) {
         (Some(first), Some(last)) => last[1].wrapping_sub(first[1]) as f64,
         _ => 0.0,
     };
@@ -66,7 +66,7 @@ pub fn findings(seen: &CounterEvidence) -> CounterFindings {
     let mut found = CounterFindings {
         rate,
         stuck,
-        watched_ns,
+        observed_ns,
         backward: (
             seen.order.backward,
             seen.order.readings,
@@ -78,7 +78,7 @@ pub fn findings(seen: &CounterEvidence) -> CounterFindings {
         ..CounterFindings::default()
     };
     let Some(rate) = rate else { return found };
-    (found.offsets, found.between) = handed::judge(&seen.handed, ns);
+    (found.offsets, found.across_cpus) = handed::judge(&seen.handed, ns);
     found.unfenced = handed::unfenced(&seen.unfenced, ns);
     let series = watched::series(&seen.looks, ns);
     found.cpu_rates = watched::cpu_rates(&seen.looks);
@@ -86,7 +86,8 @@ pub fn findings(seen: &CounterEvidence) -> CounterFindings {
     (found.leap, found.freeze) = watched::leaps(&series, rate.uncertainty);
     found.change = watched::change(&series);
     let declared = seen.declared_hz.filter(|hz| *hz > 0.0);
-    let faster = |hz: f64| Tested::from_share(1e9 / rate.ns_per_tick / hz - 1.0, rate.uncertainty);
+    let faster =
+        |hz: f64| TestedEffect::from_share(1e9 / rate.ns_per_tick / hz - 1.0, rate.uncertainty);
     found.declared = declared.map(faster);
     found
 }

@@ -1,8 +1,8 @@
 //! Compares a counter with a clock on each CPU, with and without sleep: sudden and lasting changes.
 
-use crate::rate::{Rate, by_looks};
+use crate::rate::{Rate, rate_from_paired_readings};
 use crate::statistics::median;
-use crate::trace::CounterLook;
+use crate::trace::PairedReading;
 
 /// The rate of a CPU relative to the first CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,27 +10,27 @@ pub struct CpuRate {
     /// The CPU.
     pub cpu: u32,
     /// The relative difference, in ppm.
-    pub tested: Tested,
+    pub tested: TestedEffect,
 }
 
 /// An estimate that is 0 for a counter without defects.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tested {
+pub struct TestedEffect {
     /// The estimate.
     pub value: f64,
     /// The uncertainty of the estimate.
     pub uncertainty: f64,
     /// The smallest true value that is detected with certainty.
-    pub sees: f64,
+    pub detectable: f64,
 }
 
-impl Tested {
+impl TestedEffect {
     /// Converts a share to ppm; the smallest detectable value is twice the uncertainty.
     pub fn from_share(value: f64, uncertainty: f64) -> Self {
         Self {
             value: 1e6 * value,
             uncertainty: 1e6 * uncertainty,
-            sees: 2e6 * uncertainty,
+            detectable: 2e6 * uncertainty,
         }
     }
 
@@ -42,7 +42,7 @@ impl Tested {
 
 /// The advance between two paired readings on the same CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Passing {
+pub struct Advance {
     /// Whether the thread slept between them.
     pub slept: bool,
     /// The advance of the clock, in nanoseconds.
@@ -68,12 +68,12 @@ const LASTS: f64 = 0.125;
 
 /// Returns the advances between consecutive paired readings for each CPU; `ns` is the length of a
 /// tick in nanoseconds.
-pub fn series(looks: &[CounterLook], ns: f64) -> Vec<Vec<Passing>> {
-    let passing = |pair: &[CounterLook]| {
+pub fn series(looks: &[PairedReading], ns: f64) -> Vec<Vec<Advance>> {
+    let passing = |pair: &[PairedReading]| {
         let [first, last] = [&pair[0], &pair[1]];
         let moved = |at: usize| last.values[at].wrapping_sub(first.values[at]) as f64;
         let passed_ns = moved(1);
-        Passing {
+        Advance {
             slept: last.slept,
             passed_ns,
             gained_ns: f64::midpoint(moved(0), moved(2)) * ns - passed_ns,
@@ -87,14 +87,14 @@ pub fn series(looks: &[CounterLook], ns: f64) -> Vec<Vec<Passing>> {
 }
 
 /// The advance of the counter between its two reads in a paired reading, in ticks.
-fn width(look: &CounterLook) -> f64 {
+fn width(look: &PairedReading) -> f64 {
     look.values[2].wrapping_sub(look.values[0]) as f64
 }
 
 /// Returns the uninterrupted paired readings of each CPU, in the order in which the CPUs first
 /// occur.
-fn by_cpu(looks: &[CounterLook]) -> Vec<(u32, Vec<CounterLook>)> {
-    let mut all: Vec<(u32, Vec<CounterLook>)> = Vec::new();
+fn by_cpu(looks: &[PairedReading]) -> Vec<(u32, Vec<PairedReading>)> {
+    let mut all: Vec<(u32, Vec<PairedReading>)> = Vec::new();
     for look in looks {
         match all.iter_mut().find(|(cpu, _)| *cpu == look.cpu) {
             Some((_, looks)) => looks.push(*look),
@@ -109,10 +109,10 @@ fn by_cpu(looks: &[CounterLook]) -> Vec<(u32, Vec<CounterLook>)> {
 }
 
 /// Returns the rate of each further CPU relative to the first CPU.
-pub fn cpu_rates(looks: &[CounterLook]) -> Vec<CpuRate> {
-    let rate = |(cpu, looks): (u32, Vec<CounterLook>)| {
+pub fn cpu_rates(looks: &[PairedReading]) -> Vec<CpuRate> {
+    let rate = |(cpu, looks): (u32, Vec<PairedReading>)| {
         let looks: Vec<[i64; 3]> = looks.iter().map(|look| look.values).collect();
-        (cpu, by_looks(&looks, 1.0))
+        (cpu, rate_from_paired_readings(&looks, 1.0))
     };
     let mut all = by_cpu(looks).into_iter().map(rate);
     let Some((_, Some(first))) = all.next() else {
@@ -121,15 +121,16 @@ pub fn cpu_rates(looks: &[CounterLook]) -> Vec<CpuRate> {
     let against_first = |(cpu, rate): (u32, Option<Rate>)| {
         let rate = rate?;
         let uncertainty = rate.uncertainty + first.uncertainty + WANDER;
-        let tested = Tested::from_share(first.ns_per_tick / rate.ns_per_tick - 1.0, uncertainty);
+        let tested =
+            TestedEffect::from_share(first.ns_per_tick / rate.ns_per_tick - 1.0, uncertainty);
         Some(CpuRate { cpu, tested })
     };
     all.filter_map(against_first).collect()
 }
 
 /// Returns the decrease of the rate during sleep, in ppm.
-pub fn asleep(series: &[Vec<Passing>]) -> Option<Tested> {
-    let middle = |slept: bool, figure: fn(&Passing) -> f64| {
+pub fn asleep(series: &[Vec<Advance>]) -> Option<TestedEffect> {
+    let middle = |slept: bool, figure: fn(&Advance) -> f64| {
         let all = series.iter().flatten();
         let all = all.filter(|passing| passing.slept == slept && passing.passed_ns > 0.0);
         median(all.map(|passing| figure(passing) / passing.passed_ns))
@@ -137,50 +138,59 @@ pub fn asleep(series: &[Vec<Passing>]) -> Option<Tested> {
     let both = |figure| Some([middle(false, figure)?, middle(true, figure)?]);
     let [awake, asleep] = both(|passing| passing.gained_ns)?;
     let [reads, others] = both(|passing| passing.uncertainty_ns)?;
-    Some(Tested::from_share(awake - asleep, reads + others + WANDER))
+    Some(TestedEffect::from_share(
+        awake - asleep,
+        reads + others + WANDER,
+    ))
 }
 
 /// Returns the largest sudden gain and the largest sudden loss, in nanoseconds; `rate` is the
 /// relative uncertainty of the rate.
-pub fn leaps(series: &[Vec<Passing>], rate: f64) -> (Option<Tested>, Option<Tested>) {
+pub fn leaps(series: &[Vec<Advance>], rate: f64) -> (Option<TestedEffect>, Option<TestedEffect>) {
     let most = |sign: f64| {
-        let of = |passing: &Passing| Tested {
+        let of = |passing: &Advance| TestedEffect {
             value: sign * passing.gained_ns,
             uncertainty: passing.uncertainty_ns + (rate + WANDER) * passing.passed_ns,
-            sees: 0.0,
+            detectable: 0.0,
         };
-        let largest = |run: &Vec<Passing>| {
-            let all: Vec<Tested> = run.iter().map(of).collect();
+        let largest = |run: &Vec<Advance>| {
+            let all: Vec<TestedEffect> = run.iter().map(of).collect();
             let beyond = all.iter().filter(|one| one.value > one.uncertainty).count() as f64;
-            let sees = 2.0 * all.iter().map(|one| one.uncertainty).fold(0.0, f64::max);
+            let detectable = 2.0 * all.iter().map(|one| one.uncertainty).fold(0.0, f64::max);
             let largest = all.into_iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
             let at_once = beyond <= (AT_ONCE * run.len() as f64).max(1.0);
             let value = if at_once { largest.value.max(0.0) } else { 0.0 };
-            Some(Tested {
+            Some(TestedEffect {
                 value,
-                sees,
+                detectable,
                 ..largest
             })
         };
-        let all: Vec<Tested> = series.iter().filter_map(largest).collect();
-        let sees = all.iter().map(|one| one.sees).fold(f64::INFINITY, f64::min);
+        let all: Vec<TestedEffect> = series.iter().filter_map(largest).collect();
+        let detectable = all
+            .iter()
+            .map(|one| one.detectable)
+            .fold(f64::INFINITY, f64::min);
         // A sudden change affects all CPUs.
         let worst = all
             .into_iter()
             .max_by(|a, b| (a.value - a.uncertainty).total_cmp(&(b.value - b.uncertainty)))?;
-        Some(Tested { sees, ..worst })
+        Some(TestedEffect {
+            detectable,
+            ..worst
+        })
     };
     (most(1.0), most(-1.0))
 }
 
 /// Returns the most significant change of the rate, in ppm.
-pub fn change(series: &[Vec<Passing>]) -> Option<Tested> {
+pub fn change(series: &[Vec<Advance>]) -> Option<TestedEffect> {
     let run = series.iter().max_by_key(|run| run.len())?;
     let total: f64 = run.iter().map(|passing| passing.passed_ns).sum();
     let all: f64 = run.iter().map(|passing| passing.gained_ns).sum();
     let (mut passed, mut gained) = (0.0, 0.0);
-    let mut best: Option<Tested> = None;
-    let mut sees = 0.0_f64;
+    let mut best: Option<TestedEffect> = None;
+    let mut detectable = 0.0_f64;
     for passing in run {
         passed += passing.passed_ns;
         gained += passing.gained_ns;
@@ -189,12 +199,13 @@ pub fn change(series: &[Vec<Passing>]) -> Option<Tested> {
             continue;
         }
         let reads = passing.uncertainty_ns * (1.0 / passed + 1.0 / left);
-        let change = Tested::from_share((all - gained) / left - gained / passed, reads + WANDER);
-        sees = sees.max(change.sees);
-        let clarity = |tested: Tested| tested.value.abs() / tested.uncertainty;
+        let change =
+            TestedEffect::from_share((all - gained) / left - gained / passed, reads + WANDER);
+        detectable = detectable.max(change.detectable);
+        let clarity = |tested: TestedEffect| tested.value.abs() / tested.uncertainty;
         if best.is_none_or(|best| clarity(change) > clarity(best)) {
             best = Some(change);
         }
     }
-    best.map(|best| Tested { sees, ..best })
+    best.map(|best| TestedEffect { detectable, ..best })
 }

@@ -105,7 +105,7 @@ impl Campaign<'_> {
         let mut search = || search(&mut bench, reference, plan, random, shortcuts, &mut run);
         let found = searches.then(&mut search).transpose()?;
         let in_context = if stored.adds.len() < plan.brief as usize {
-            let cost_ns = cost::rough_ns(&run, reference);
+            let cost_ns = cost::approximate_cost_ns(&run, reference);
             adds(
                 connection,
                 Some(&mut window),

@@ -195,7 +195,8 @@ fn rough(subject: &Subject) -> [f64; 2] {
     // The step only determines how long slow timers have to be watched.
     let step = || Some(resolution(&trace).at_most()? * trace.ns_per_tick?);
     let step_ns = subject.is_slow().then(step).flatten();
-    let costs = (trace.runs.iter()).filter_map(|run| cost::rough(&run.batches, &run.bracket));
+    let costs =
+        (trace.runs.iter()).filter_map(|run| cost::approximate_cost(&run.batches, &run.bracket));
     let cost = costs.reduce(f64::min).filter(|cost| cost.is_finite());
     [
         cost.map_or(UNKNOWN_COST_NS, |cost| cost * trace.reference.ns_per_tick),

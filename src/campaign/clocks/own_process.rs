@@ -62,7 +62,7 @@ impl Campaign<'_> {
         let found = undisturbed(&connection, &mut explored)?;
         // For other hosts, brief processes measure the contexts.
         if !host.takes_ids {
-            let cost_ns = cost::rough_ns(&found.run, reference);
+            let cost_ns = cost::approximate_cost_ns(&found.run, reference);
             let rows = adds(&connection, None, [id, &reference.id], cost_ns, plan)?;
             stored.adds.extend((!rows.is_empty()).then_some(rows));
         }

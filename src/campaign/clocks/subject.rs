@@ -84,7 +84,7 @@ impl Subject {
     /// Returns the nanoseconds per tick that its processes agree on, and their uncertainty as a
     /// share.
     pub(super) fn tick(&self) -> Option<(f64, f64)> {
-        rate::agreed(&self.rates)
+        rate::tick_over_processes(&self.rates)
     }
 
     /// Stores the results that the processes agree on, if enough of them were undisturbed.

@@ -52,7 +52,7 @@ impl Session {
             if edges as u32 > count / LEAST_READS {
                 return Ok(());
             }
-            runs.extend(edges::stretches(&readings));
+            runs.extend(edges::reads_between_edges(&readings));
             count = CHUNK;
         }
         evidence.edges = runs;
@@ -91,7 +91,7 @@ impl Session {
             let pieces_per_step = pieces / (last[0].wrapping_sub(first[0]) as f64 / step).max(1.0);
             if pieces > LOOK_AT_PIECES {
                 let readings: Vec<i64> = compared.iter().map(|[_, reading, _]| *reading).collect();
-                evidence.edges = edges::stretches(&readings);
+                evidence.edges = edges::reads_between_edges(&readings);
             }
             if pieces > LOOK_AT_PIECES && pieces_per_step > PIECES / 2.0 {
                 break;

@@ -18,7 +18,7 @@ use timermeter::measure::operations;
 use timermeter::measure::window::{Timed, timed_by};
 use timermeter::method::{ClockFigures, Method, Plan, Requirement, plan};
 use timermeter::model::{Nanos, TimerRow};
-use timermeter::statistics::{mean_but, median, quantile, sorted, student_quantile};
+use timermeter::statistics::{mean_without_highest, median, quantile, sorted, student_quantile};
 use timermeter::table::{Format, Notation, Table, TableColumn, Value};
 use timermeter::text::numbers::time;
 use timers::Deadline;
@@ -307,7 +307,7 @@ fn floor_of(timed: &mut dyn Timed, clock: &ClockFigures) -> f64 {
         return clock.cost_ns;
     }
     let floors: Vec<f64> = (0..501).map(|_| timed.window(0)).collect();
-    mean_but(&floors, 0.02).unwrap_or(clock.cost_ns)
+    mean_without_highest(&floors, 0.02).unwrap_or(clock.cost_ns)
 }
 
 /// One sample by the plan: nanoseconds a call.

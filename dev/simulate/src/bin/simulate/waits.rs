@@ -222,7 +222,7 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
         let Some(covered) = figure.covered else {
             continue;
         };
-        let known = Interval::exact(covered).counted(f64::from(figure.intervals));
+        let known = Interval::exact(covered).with_counting_error(f64::from(figure.intervals));
         let [covered, low, high] = [known.value, known.low, known.high].map(|share| 100.0 * share);
         figures.push(vec![
             (*name).into(),

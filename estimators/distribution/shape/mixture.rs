@@ -5,9 +5,9 @@ use statrs::function::erf::erfc;
 
 /// A mixture of one or two costs with a common blur.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Law {
+pub struct Mixture {
     /// Locations of the two costs. The mean of each component is its location plus `tail`.
-    pub place: [f64; 2],
+    pub locations: [f64; 2],
     /// The share of the second cost.
     pub weight: f64,
     /// Standard deviation of the normal distribution.
@@ -18,13 +18,13 @@ pub struct Law {
 
 /// A blur shorter than this share of a step, or of the other blur, is ignored, because the closed
 /// form would suffer from cancellation. *Numerical*.
-const NO_BLUR: f64 = 0.02;
+const NEGLIGIBLE_BLUR: f64 = 0.02;
 
-impl Law {
+impl Mixture {
     /// A single constant cost.
-    pub fn constant(place: f64) -> Self {
+    pub fn one_constant_cost(location: f64) -> Self {
         Self {
-            place: [place; 2],
+            locations: [location; 2],
             weight: 0.0,
             normal: 0.0,
             tail: 0.0,
@@ -33,13 +33,13 @@ impl Law {
 
     /// A single cost with the given mean, standard deviation and skewness. The skewness is limited
     /// to the range from 0 (normal) to 2 (exponential).
-    pub fn one(mean: f64, deviation: f64, skewness: f64) -> Self {
+    pub fn one_cost(mean: f64, deviation: f64, skewness: f64) -> Self {
         // The third central moment of the sum of a normal and an exponential variable is twice the
         // cube of the mean of the exponential one.
         let tail = deviation * (skewness.clamp(0.0, 2.0) / 2.0).cbrt();
         let normal = (deviation * deviation - tail * tail).max(0.0).sqrt();
         Self {
-            place: [mean - tail; 2],
+            locations: [mean - tail; 2],
             weight: 0.0,
             normal,
             tail,
@@ -47,13 +47,13 @@ impl Law {
     }
 
     /// Two constant costs whose mixture has the given mean, standard deviation and skewness.
-    pub fn two(mean: f64, deviation: f64, skewness: f64) -> Self {
+    pub fn two_costs(mean: f64, deviation: f64, skewness: f64) -> Self {
         // skewness = (1 − 2w) / √(w (1 − w)) for the weight w of the more expensive one.
         let weight = 0.5 - skewness / (2.0 * (4.0 + skewness * skewness).sqrt());
         let apart = deviation / (weight * (1.0 - weight)).sqrt();
         let first = mean - weight * apart;
         Self {
-            place: [first, first + apart],
+            locations: [first, first + apart],
             weight,
             normal: 0.0,
             tail: 0.0,
@@ -61,19 +61,19 @@ impl Law {
     }
 
     pub fn mean(&self) -> f64 {
-        self.place[0] + self.weight * (self.place[1] - self.place[0]) + self.tail
+        self.locations[0] + self.weight * (self.locations[1] - self.locations[0]) + self.tail
     }
 
     pub fn variance(&self) -> f64 {
-        let apart = self.place[1] - self.place[0];
+        let apart = self.locations[1] - self.locations[0];
         self.weight * (1.0 - self.weight) * apart * apart
             + self.normal * self.normal
             + self.tail * self.tail
     }
 
     /// The third central moment.
-    pub fn third(&self) -> f64 {
-        let apart = self.place[1] - self.place[0];
+    pub fn third_central_moment(&self) -> f64 {
+        let apart = self.locations[1] - self.locations[0];
         let weight = self.weight;
         weight * (1.0 - weight) * (1.0 - 2.0 * weight) * apart.powi(3) + 2.0 * self.tail.powi(3)
     }
@@ -81,34 +81,34 @@ impl Law {
     /// The same distribution, shifted by `by` steps.
     pub fn shifted(self, by: f64) -> Self {
         Self {
-            place: self.place.map(|place| place + by),
+            locations: self.locations.map(|location| location + by),
             ..self
         }
     }
 
     /// The cumulative distribution function: the share of costs up to `level`.
     pub fn cumulative(&self, level: f64) -> f64 {
-        self.of_both(|place| self.blurred(level - place).0)
+        self.weighted(|location| self.component_integrals(level - location).0)
     }
 
     /// The integral of the cumulative distribution function up to `level`.
     pub fn integral(&self, level: f64) -> f64 {
-        self.of_both(|place| self.blurred(level - place).1)
+        self.weighted(|location| self.component_integrals(level - location).1)
     }
 
-    fn of_both(&self, of: impl Fn(f64) -> f64) -> f64 {
-        let first = of(self.place[0]);
+    fn weighted(&self, of: impl Fn(f64) -> f64) -> f64 {
+        let first = of(self.locations[0]);
         if self.weight == 0.0 {
             first
         } else {
-            first + self.weight * (of(self.place[1]) - first)
+            first + self.weight * (of(self.locations[1]) - first)
         }
     }
 
     /// The cumulative distribution function of one blurred cost, and its integral, at a distance of
     /// `above` from the location.
-    fn blurred(&self, above: f64) -> (f64, f64) {
-        let least = NO_BLUR.max(NO_BLUR * (self.normal + self.tail));
+    fn component_integrals(&self, above: f64) -> (f64, f64) {
+        let least = NEGLIGIBLE_BLUR.max(NEGLIGIBLE_BLUR * (self.normal + self.tail));
         let (normal, tail) = (self.normal, self.tail);
         let (share, integral) = if normal < least {
             if above < 0.0 {
@@ -119,7 +119,7 @@ impl Law {
         } else {
             let reduced = above / normal;
             let (share, density) = (
-                standard(reduced),
+                normal_cumulative(reduced),
                 (-reduced * reduced / 2.0).exp() / std::f64::consts::TAU.sqrt(),
             );
             (share, normal * (reduced * share + density))
@@ -144,7 +144,7 @@ impl Law {
             let product = if shift < -7.0 {
                 0.0
             } else {
-                exponent.min(700.0).exp() * standard(shift)
+                exponent.min(700.0).exp() * normal_cumulative(shift)
             };
             (share - product).clamp(0.0, share)
         };
@@ -153,11 +153,11 @@ impl Law {
 }
 
 /// The standard normal cumulative distribution function.
-fn standard(x: f64) -> f64 {
+fn normal_cumulative(x: f64) -> f64 {
     /// Beyond this many standard deviations, the remaining probability is lost in a sum with 1.
     /// *Computed*: erfc(8.3 / √2) / 2 is below 2⁻⁵³.
-    const OUTSIDE: f64 = 8.3;
-    if x.abs() > OUTSIDE {
+    const MAX_DEVIATIONS: f64 = 8.3;
+    if x.abs() > MAX_DEVIATIONS {
         return f64::from(x > 0.0);
     }
     0.5 * erfc(-x / std::f64::consts::SQRT_2)
@@ -169,29 +169,29 @@ mod tests {
 
     #[test]
     fn integrals_are_those_of_the_shares() {
-        let laws = [
-            Law::constant(2.2),
-            Law::one(2.0, 0.7, 0.0),
-            Law::one(2.0, 0.7, 0.8),
-            Law::one(2.0, 0.7, 2.0),
-            Law::two(2.0, 0.7, 0.6),
-            Law {
-                place: [1.0, 3.0],
+        let mixtures = [
+            Mixture::one_constant_cost(2.2),
+            Mixture::one_cost(2.0, 0.7, 0.0),
+            Mixture::one_cost(2.0, 0.7, 0.8),
+            Mixture::one_cost(2.0, 0.7, 2.0),
+            Mixture::two_costs(2.0, 0.7, 0.6),
+            Mixture {
+                locations: [1.0, 3.0],
                 weight: 0.3,
                 normal: 0.2,
                 tail: 0.5,
             },
         ];
-        for law in laws {
+        for mixture in mixtures {
             for level in [-0.5, 1.3, 2.0, 2.9, 6.0] {
                 let parts = 20_000;
                 let width = (level + 8.0) / f64::from(parts);
-                let at = |part: i32| law.cumulative(-8.0 + (f64::from(part) + 0.5) * width);
+                let at = |part: i32| mixture.cumulative(-8.0 + (f64::from(part) + 0.5) * width);
                 let sum: f64 = (0..parts).map(at).sum::<f64>() * width;
                 assert!(
-                    (law.integral(level) - sum).abs() < 2e-3,
-                    "{law:?} at {level}: {}",
-                    law.integral(level)
+                    (mixture.integral(level) - sum).abs() < 2e-3,
+                    "{mixture:?} at {level}: {}",
+                    mixture.integral(level)
                 );
             }
         }
@@ -200,16 +200,22 @@ mod tests {
     #[test]
     fn moments_and_medians_match_targets() {
         for skewness in [0.0, 0.5, 1.0, 2.0] {
-            for law in [Law::one(5.0, 0.5, skewness), Law::two(5.0, 0.5, skewness)] {
+            for mixture in [
+                Mixture::one_cost(5.0, 0.5, skewness),
+                Mixture::two_costs(5.0, 0.5, skewness),
+            ] {
                 assert!(
-                    (law.mean() - 5.0).abs() < 1e-9 && (law.variance() - 0.25).abs() < 1e-9,
-                    "{law:?}"
+                    (mixture.mean() - 5.0).abs() < 1e-9 && (mixture.variance() - 0.25).abs() < 1e-9,
+                    "{mixture:?}"
                 );
-                assert!((law.third() / 0.125 - skewness).abs() < 1e-9, "{law:?}");
+                assert!(
+                    (mixture.third_central_moment() / 0.125 - skewness).abs() < 1e-9,
+                    "{mixture:?}"
+                );
             }
         }
-        assert!((Law::one(5.0, 0.5, 0.0).cumulative(5.0) - 0.5).abs() < 1e-6);
-        let tail = Law::one(5.0, 0.5, 2.0).cumulative(4.5 + 0.5 * 2.0_f64.ln());
+        assert!((Mixture::one_cost(5.0, 0.5, 0.0).cumulative(5.0) - 0.5).abs() < 1e-6);
+        let tail = Mixture::one_cost(5.0, 0.5, 2.0).cumulative(4.5 + 0.5 * 2.0_f64.ln());
         assert!((tail - 0.5).abs() < 1e-6, "{tail}");
     }
 }

@@ -1,28 +1,28 @@
 //! Estimates cost and spread for each process and over all processes from the distribution of
 //! single invocations.
 
-use crate::cost::singles::View;
+use crate::cost::singles::MeasuringClock;
 use crate::cost::{
     CoreFrequency, Cost, Following, ObservedCalls, cost, deviation, floor, following,
 };
-use crate::distribution::cells::rare_among;
-use crate::distribution::shape::{Agreed, Fits, LawKind, Shape};
+use crate::distribution::cells::interruption_share;
+use crate::distribution::shape::{Fits, ModelChoice, ModelKind, Shape};
 use crate::model::Interval;
 use crate::resolution::Context;
-use crate::statistics::{Regimes, Z, median, midmean, over_processes, regimes};
+use crate::statistics::{Regimes, Z, mean_over_processes, median, midmean, regimes};
 use crate::trace::{Run, Trace};
 
 /// A process with the fitted distributions of its single invocations as measured by the reference.
-pub struct ShownProcess<'a> {
+pub struct FittedProcess<'a> {
     pub run: &'a Run,
     fits: Option<Fits>,
 }
 
-impl<'a> ShownProcess<'a> {
+impl<'a> FittedProcess<'a> {
     pub fn new(trace: &Trace, run: &'a Run) -> Self {
         Self {
             run,
-            fits: View::by_reference(trace).fits(run, trace),
+            fits: MeasuringClock::by_reference(trace).fits(run, trace),
         }
     }
 
@@ -32,28 +32,28 @@ impl<'a> ShownProcess<'a> {
 }
 
 /// The single invocations of all processes.
-pub struct Looks<'a> {
+pub struct SingleCalls<'a> {
     pub trace: &'a Trace,
-    pub view: View,
+    pub view: MeasuringClock,
     pub runs: Vec<&'a Run>,
     pub fits: Vec<Fits>,
-    pub agreed: Agreed,
+    pub model: ModelChoice,
     /// The fitted distributions of single invocations as measured by the reference.
     pub by_reference: Vec<Fits>,
-    pub reference_kind: LawKind,
+    pub reference_kind: ModelKind,
     /// The share of single calls whose bracket was interrupted although the call was not, with its
     /// standard error.
     around: (f64, f64),
 }
 
-impl<'a> Looks<'a> {
-    pub fn new(trace: &'a Trace, shown: &[ShownProcess<'a>], view: View) -> Self {
+impl<'a> SingleCalls<'a> {
+    pub fn new(trace: &'a Trace, shown: &[FittedProcess<'a>], view: MeasuringClock) -> Self {
         let (mut runs, mut fits, mut by_reference) = (Vec::new(), Vec::new(), Vec::new());
         for process in shown {
             let Some(reference) = &process.fits else {
                 continue;
             };
-            let own = match view.of_intervals {
+            let own = match view.self_measured {
                 true => view.fits(process.run, trace),
                 false => Some(reference.clone()),
             };
@@ -64,15 +64,15 @@ impl<'a> Looks<'a> {
             }
         }
         // Successive readings have no bracket.
-        let around = match view.of_intervals {
+        let around = match view.self_measured {
             true => (0.0, 0.0),
             false => around(&runs, trace.reference.step),
         };
         Self {
             trace,
             view,
-            agreed: Fits::agreed(&fits),
-            reference_kind: Fits::agreed(&by_reference).kind,
+            model: Fits::choose_model(&fits),
+            reference_kind: Fits::choose_model(&by_reference).kind,
             runs,
             fits,
             by_reference,
@@ -80,7 +80,7 @@ impl<'a> Looks<'a> {
         }
     }
 
-    pub fn shapes(&self, kind: LawKind) -> Vec<Shape> {
+    pub fn shapes(&self, kind: ModelKind) -> Vec<Shape> {
         self.fits.iter().map(|fits| fits.shape(kind)).collect()
     }
 
@@ -90,7 +90,7 @@ impl<'a> Looks<'a> {
     /// of an isolated call and the amortised cost, within the step, then remains uncertain.
     pub fn placed(
         &self,
-        kind: LawKind,
+        kind: ModelKind,
         core_frequency: CoreFrequency,
         resolution_ns: Option<f64>,
     ) -> Placed {
@@ -125,16 +125,16 @@ impl<'a> Looks<'a> {
             0.0
         };
         let place = |cost: &Cost| {
-            let off = (cost.alone - cost.by_batches).clamp(-step, step);
-            (cost.alone - by_batches * off).min(cost.most)
+            let off = (cost.isolated - cost.batch_median).clamp(-step, step);
+            (cost.isolated - by_batches * off).min(cost.median_limit)
         };
         let costs: Vec<f64> = each.iter().map(place).collect();
         for (cost, placed) in each.iter_mut().zip(&costs) {
             cost.p99 = cost.p99.max(*placed);
         }
         Placed {
-            by_singles: over(&each, |cost| cost.alone) - midmean(&costs).unwrap_or(0.0),
-            model: Z * over(&each, |cost| cost.model),
+            by_singles: over(&each, |cost| cost.isolated) - midmean(&costs).unwrap_or(0.0),
+            model: Z * over(&each, |cost| cost.model_error),
             each,
             costs,
             spreads,
@@ -143,7 +143,7 @@ impl<'a> Looks<'a> {
 
     /// Nanoseconds in a tick of the clock that measures the single invocations of a process.
     fn shown_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
-        let hertz = if self.view.of_intervals {
+        let hertz = if self.view.self_measured {
             run.readings.core_hz
         } else {
             run.singles.core_hz
@@ -153,7 +153,7 @@ impl<'a> Looks<'a> {
 
     /// Returns cost and spread, and the alternatives that the samples do not exclude.
     pub fn found(&self, resolution_ns: Option<f64>) -> FoundFigures {
-        let kind = self.agreed.kind;
+        let kind = self.model.kind;
         let mut core_frequency = CoreFrequency(self.trace.core_hz);
         let mut placed = self.placed(kind, core_frequency, resolution_ns);
         let (mut follows, mut measured) = (Following::Unknown, None);
@@ -181,7 +181,7 @@ impl<'a> Looks<'a> {
         found.laws = match self.open(resolution_ns) {
             Some(ends) => ends.map(|(above, share)| (here.0 + above, share)).to_vec(),
             None => {
-                let others = self.agreed.as_well.iter();
+                let others = self.model.alternatives.iter();
                 let others = others
                     .filter_map(|kind| self.placed(*kind, core_frequency, resolution_ns).pair());
                 farthest(others.collect(), here)
@@ -200,14 +200,14 @@ impl<'a> Looks<'a> {
         // If the timer measures its own invocations in whole units of time, it may move in finer
         // steps that are rounded to units. A single cost then shows as two costs, a finer step
         // apart.
-        if self.view.of_intervals && self.trace.declared && self.view.step.round() == 1.0 {
+        if self.view.self_measured && self.trace.declared && self.view.step.round() == 1.0 {
             let shift = ROUNDED_COST * self.view.step * self.view.ns_per_tick;
             instead.extend([-1.0, 1.0].map(|side| {
                 let reach = resolution_ns.map(|ns| ns * (1.0 + side * ROUNDED_REACH));
                 (here.0 + side * shift, reach.map_or(here.1, spread))
             }));
         }
-        if let (LawKind::Free, Some(resolution)) = (kind, resolution_ns) {
+        if let (ModelKind::Interpolated, Some(resolution)) = (kind, resolution_ns) {
             let open = OPEN_REACH * model;
             let ends = [resolution - open, resolution + open];
             instead.extend(ends.map(|reach| (here.0, spread(reach.max(0.0)))));
@@ -222,9 +222,9 @@ impl<'a> Looks<'a> {
     /// any distribution.
     fn open(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
         let ns = self.view.ns_per_tick;
-        let open = Fits::open(&self.fits, resolution_ns? / ns)?;
-        let shapes = self.shapes(self.agreed.kind);
-        let midmean_cost = midmean(shapes.iter().filter_map(Shape::above_main))?;
+        let open = Fits::feasible_range(&self.fits, resolution_ns? / ns)?;
+        let shapes = self.shapes(self.model.kind);
+        let midmean_cost = midmean(shapes.iter().filter_map(Shape::median_above_main_mean))?;
         let (around, _) = self.around;
         let at = |end: usize| {
             let share = (open.share[end] / (1.0 - around)).min(1.0);
@@ -239,7 +239,7 @@ impl<'a> Looks<'a> {
     /// The share of calls within a number of nanoseconds of the median.
     fn spread_within(
         &self,
-        kind: LawKind,
+        kind: ModelKind,
         core_frequency: CoreFrequency,
         reach: f64,
     ) -> Option<f64> {
@@ -262,7 +262,7 @@ impl<'a> Looks<'a> {
         let Some(ns) = self.trace.ns_per_tick else {
             return Context::default();
         };
-        let (reference, kind) = (&self.trace.reference, self.agreed.kind);
+        let (reference, kind) = (&self.trace.reference, self.model.kind);
         let shapes = self.shapes(kind);
         let width = |low: f64, high: f64| {
             let between = |shape: &Shape| shape.quantile(high) - shape.quantile(low);
@@ -274,7 +274,7 @@ impl<'a> Looks<'a> {
         let costs = self
             .placed(kind, CoreFrequency(self.trace.core_hz), None)
             .each;
-        let costs = costs.iter().map(|cost| cost.by_batches);
+        let costs = costs.iter().map(|cost| cost.batch_median);
         Context {
             cost_deviation: median(deviations).unwrap_or(0.0) / ns,
             cost_lower_width: width(0.02, 0.5),
@@ -299,7 +299,7 @@ const MOST_AROUND: f64 = 0.1;
 fn around(runs: &[&Run], step: f64) -> (f64, f64) {
     let counted = runs.iter().filter_map(|run| {
         let (deltas, all) = (&run.bracket.deltas, run.bracket.deltas.len() as f64);
-        Some((rare_among(deltas, step)? * all, all))
+        Some((interruption_share(deltas, step)? * all, all))
     });
     let (rare, all) = counted.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let share = (rare / f64::max(all, 1.0)).min(MOST_AROUND);
@@ -370,11 +370,11 @@ impl FoundFigures {
 
     pub fn spread(&self) -> Option<Interval> {
         let known = self.interval(&self.placed.spreads, |pair| pair.1)?;
-        Some(known.counted(self.samples).within(0.0, 1.0))
+        Some(known.with_counting_error(self.samples).within(0.0, 1.0))
     }
 
     fn interval(&self, figures: &[f64], part: fn(&(f64, f64)) -> f64) -> Option<Interval> {
-        let known = over_processes(figures)?.widened(self.instead.iter().map(part));
-        Some(known.or_around(self.laws.iter().map(part)))
+        let known = mean_over_processes(figures)?.widened(self.instead.iter().map(part));
+        Some(known.covering_alternatives(self.laws.iter().map(part)))
     }
 }
