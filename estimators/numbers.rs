@@ -1,7 +1,7 @@
 //! Formats numbers for people: four significant digits and a suitable unit. JSON and CSV do not use
 //! this module, because they keep every digit.
 
-use crate::model::{Interval, ResolutionKind, TimerRow};
+use crate::model::{Interval, TimerRow, value_of};
 
 /// The text for an unknown value.
 pub const NOTHING: &str = "–";
@@ -96,11 +96,9 @@ pub fn rate(hz: Option<f64>) -> String {
 
 /// Formats the resolution of a timer as a time; an upper limit has a sign: `≤ 4.000 ms`.
 pub fn resolution(row: &TimerRow) -> String {
-    let ns = row.resolution_ns.map(|ns| ns.value);
-    let kind = row.resolution.map(|resolution| resolution.kind);
-    match ns.filter(|ns| ns.is_finite()) {
-        Some(_) if kind == Some(ResolutionKind::AtMost) => format!("≤ {}", time(ns)),
-        _ => time(ns),
+    match row.resolution_at_most_ns {
+        Some(limit) if limit.value.is_finite() => format!("≤ {}", time(Some(limit.value))),
+        _ => time(value_of(row.resolution_ns)),
     }
 }
 

@@ -71,7 +71,7 @@ fn step_us(row: &serde_json::Value) -> f64 {
 }
 
 fn has_moved_edges(row: &serde_json::Value) -> bool {
-    row["warnings"]
+    row["findings"]
         .as_array()
         .expect("a list")
         .iter()

@@ -31,7 +31,7 @@ fn what_agents_say_is_text() {
     for row in &mut hostile.timers {
         row.runtime = "\"><img src=x onerror=alert(1)>".to_owned();
     }
-    hostile.warnings[0].values.insert(
+    hostile.findings[0].values.insert(
         "message".to_owned(),
         timermeter::findings::text("</style></script><script>alert(2)</script>"),
     );

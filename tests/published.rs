@@ -124,13 +124,11 @@ impl Record<'_> {
             cycles: Some(resolution.cycles(frequency).0),
             kind: ResolutionKind::Resolved,
         });
+        row.cost_cycles = Some(Interval::unbounded(cost.cycles(frequency).0));
         row.cost = Some(Cost {
-            median_cycles: Some(cost.cycles(frequency).0),
-            amortised_ns: None,
             single_median_ns: None,
             p99_ns: None,
             follows: None,
-            adds: None,
             // An asterisk in the tables says so; without one, the timer timed itself.
             reference: if matches!(self.text("timer"), "CTCT" | "CTM" | "CTUT" | "PCT")
                 || self.is_starred_hrc()
@@ -146,7 +144,7 @@ impl Record<'_> {
         row.spread = Some(Interval::unbounded(spread));
         row.quality = Some(Interval::unbounded(computed));
         row.printed_quality = Some(printed);
-        row.warnings
+        row.findings
             .extend(erratum(100.0 * computed, 100.0 * printed));
         row
     }
@@ -234,7 +232,7 @@ fn report(described: &Described) -> Report {
             budget_seconds: None,
             timeout_seconds: 0,
         },
-        warnings: Vec::new(),
+        findings: Vec::new(),
         timers,
         waits: Vec::new(),
         periods: Vec::new(),
@@ -309,7 +307,7 @@ fn notes_exactly_two_errata() {
                 .into_iter()
                 .map(|row| (described.name, row))
         })
-        .filter(|(_, row)| !row.warnings.is_empty())
+        .filter(|(_, row)| !row.findings.is_empty())
         .map(|(platform, row)| (platform, row.head.id))
         .collect();
     assert_eq!(

@@ -52,7 +52,7 @@ fn summary_and_pick_agree_on_clock() {
             .iter()
             .find(|row| row.id == picked.id)
             .expect("it has a row");
-        let step = value_of(row.resolution_ns);
+        let step = value_of(row.step_or_limit_ns());
         assert_eq!(to_time, Some((picked.id, step)), "{}", file.display());
         // Rank 1 is another clock only for a reason, which stands beside it.
         let ranked = report.timers.iter().filter(|row| row.runtime == "native");

@@ -70,11 +70,11 @@ fn said(row: &Value) -> (String, String) {
 }
 
 fn step(row: &Value) -> String {
-    let (ns, kind) = (&row["resolution_ns"]["value"], &row["resolution"]["kind"]);
-    match (ns.as_f64(), kind.as_str()) {
-        (Some(ns), Some("resolved")) => time(Some(ns)),
-        (Some(ns), _) => format!("≤ {}", time(Some(ns))),
-        _ => "–".into(),
+    let [step, limit] =
+        ["resolution_ns", "resolution_at_most_ns"].map(|key| row[key]["value"].as_f64());
+    match limit {
+        Some(_) => format!("≤ {}", time(limit)),
+        None => time(step),
     }
 }
 
@@ -90,7 +90,7 @@ fn line(row: &Value) -> String {
         _ => "–".into(),
     };
     let (said, differs) = said(row);
-    let moved = row["warnings"]
+    let moved = row["findings"]
         .as_array()
         .into_iter()
         .flatten()
@@ -196,7 +196,7 @@ fn deviating_clock_has_a_note() {
     let row = serde_json::json!({
         "id": "x:now", "label": "now(a|b)", "status": "ok", "resolution_ns": {"value": 1e6}, "resolution": {"kind": "resolved"}, "cost_ns": {"value": 25.0},
         "quality": {"value": 0.25, "low": 0.2, "high": 0.3}, "verdicts": {"declared": {"resolution_ns": 1e3, "times_coarser": 1e3}},
-        "warnings": [{"code": "edges-moved"}]
+        "findings": [{"code": "edges-moved"}]
     });
     assert_eq!(
         line(&row),

@@ -272,7 +272,7 @@ fn zero_quality_has_reason_column() {
         .verdicts
         .as_mut()
         .expect("a run of this program has verdicts");
-    (verdicts.monotonic.outcome, verdicts.monotonic.finding) =
+    (verdicts.monotonic.outcome, verdicts.monotonic.evidence) =
         (Outcome::Fail, "it went back | once".into());
     row.quality = Some(Interval::exact(0.0));
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

@@ -225,8 +225,8 @@ def predicted(timermeter):
         return {}
     command = [timermeter, "probe", "--quiet", "--format", "json", *BASE]
     report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    adds = {row["id"]: ((row.get("cost") or {}).get("adds") or {}) for row in report["timers"]}
-    return {mode: {kind: value["ns"]["value"] for kind, value in adds.get(mode, {}).items()} for mode in BASE}
+    adds = {row["id"]: row.get("adds_ns") or {} for row in report["timers"]}
+    return {mode: {kind: value["value"] for kind, value in adds.get(mode, {}).items()} for mode in BASE}
 
 
 def table(name, found, adds):

@@ -265,7 +265,7 @@ fn failed(verdicts: &Verdicts, question: Question) -> Option<Values> {
     let mut answers = verdicts.answers();
     let failed =
         answers.find(|answer| answer.question == question && answer.outcome == Outcome::Fail)?;
-    Some(values([("evidence", text(failed.finding))]))
+    Some(values([("evidence", text(failed.evidence))]))
 }
 
 /// The precision of the Quality of a row, and the requested precision.

@@ -49,7 +49,7 @@ pub static REPORTS: &[Rule<Reports>] = &[
         "stop what else runs on this machine, and repeat",
         |case| {
             let measured = case.timers.iter().filter(|row| row.observations.is_some());
-            let has_code = |row: &&TimerRow| row.warnings.iter().any(|it| it.code == SHARED_CORE);
+            let has_code = |row: &&TimerRow| row.findings.iter().any(|it| it.code == SHARED_CORE);
             let shared = case.timers.iter().filter(has_code).count();
             (shared > 0)
                 .then(|| values([("shared", count(shared)), ("all", count(measured.count()))]))

@@ -19,15 +19,10 @@ pub enum Following {
     Unknown,
 }
 
-/// Cost of an invocation, except its median. The costs of the loop and of the reference are
+/// Other values of the cost of an invocation. The costs of the loop and of the reference are
 /// subtracted.
 #[apply(wire)]
 pub struct Cost {
-    /// Median cost of a single invocation, in CPU cycles.
-    pub median_cycles: Option<f64>,
-    /// Amortised cost: the mean over batches of consecutive calls, which may overlap, in
-    /// nanoseconds.
-    pub amortised_ns: Option<f64>,
     /// Median of single invocations as measured by the reference, in nanoseconds, a multiple of its
     /// step.
     pub single_median_ns: Option<f64>,
@@ -37,9 +32,6 @@ pub struct Cost {
     /// absent if not tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<Following>,
-    /// The time that a read adds to the code around it; absent if not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub adds: Option<Adds>,
     /// The timer that measured the invocations.
     pub reference: String,
 }
@@ -89,6 +81,7 @@ impl Distribution {
 pub struct Added {
     /// The additional duration of a piece of work with a read in its middle, in nanoseconds; may be
     /// slightly negative if the read overlaps with the work.
+    #[serde(flatten)]
     pub ns: Interval,
     /// The duration of the piece of work without a read, in nanoseconds; for a cold read, the
     /// duration of the reads of the reference around it.

@@ -31,7 +31,7 @@ pub struct Report {
     /// How the measurement was made.
     pub settings: Settings,
     /// Findings about the whole run.
-    pub warnings: Vec<Finding>,
+    pub findings: Vec<Finding>,
     /// One row for each timer: rows with a Quality first, in descending order.
     pub timers: Vec<TimerRow>,
     /// A row for each sleep primitive and set of conditions; absent if none was requested.

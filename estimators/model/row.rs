@@ -35,7 +35,8 @@ pub struct RowHead {
     /// The remedy, if the status is not `ok` and there is one.
     pub remedy: Option<String>,
     /// Findings about the row.
-    pub warnings: Vec<Finding>,
+    #[serde(default)]
+    pub findings: Vec<Finding>,
 }
 
 /// Exposes the fields of the head as fields of the row.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::row::headed;
-use super::{Cost, Distribution, Figures, Interval, Properties, RowHead, Status, Verdicts};
+use super::{Adds, Cost, Distribution, Figures, Interval, Properties, RowHead, Status, Verdicts};
 
 /// A timer as declared by its host, under its name in reports.
 #[apply(recorded)]
@@ -40,13 +40,22 @@ pub struct TimerRow {
     pub legend: Option<String>,
     /// Nanoseconds in a tick of this timer, declared or measured.
     pub ns_per_tick: Option<f64>,
-    /// The step in which its readings move, or its upper limit (`resolution.kind`), in nanoseconds.
+    /// The step in which its readings move, in nanoseconds; null if only an upper limit is known.
     pub resolution_ns: Option<Interval>,
-    /// The resolution in other units, and whether it is an upper limit.
+    /// The upper limit of the step, in nanoseconds; null if the step is known.
+    pub resolution_at_most_ns: Option<Interval>,
+    /// The step or its upper limit in ticks and cycles.
     pub resolution: Option<Resolution>,
     /// Cost of an isolated call: the median of single invocations, in nanoseconds. Used for
     /// Quality.
     pub cost_ns: Option<Interval>,
+    /// The same cost in CPU cycles, at the frequency `cycles_hz` of the report.
+    pub cost_cycles: Option<Interval>,
+    /// Amortised cost: the mean over batches of consecutive calls, which may overlap, in
+    /// nanoseconds.
+    pub amortised_ns: Option<f64>,
+    /// The time that a read adds to the code around it, in nanoseconds; null if not measured.
+    pub adds_ns: Option<Adds>,
     /// Other values of the cost.
     pub cost: Option<Cost>,
     /// Share of single invocations within ±1 resolution of the median cost, in (0, 1].
@@ -98,6 +107,11 @@ impl TimerRow {
             ns_per_tick: self.ns_per_tick,
             properties: self.properties.clone().unwrap_or_default(),
         }
+    }
+
+    /// The step, or its upper limit if the step is unknown, in nanoseconds.
+    pub fn step_or_limit_ns(&self) -> Option<Interval> {
+        self.resolution_ns.or(self.resolution_at_most_ns)
     }
 
     /// Returns the agent that hosts it, if its id contains one: `NAME:ID` is the id of the timer

@@ -7,11 +7,11 @@ use super::Counted;
 pub enum Outcome {
     /// No defect was found.
     Pass = "pass",
-    /// A defect was found; the finding gives the evidence.
+    /// A defect was found; `evidence` describes it.
     Fail = "fail",
     /// The test does not apply to the quantity that the timer counts.
     NotApplicable = "not applicable",
-    /// The test was not possible; the finding gives the reason.
+    /// The test was not possible; `evidence` gives the reason.
     NotTested = "not tested",
 }
 
@@ -72,26 +72,26 @@ pub struct Answer<'a> {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
-    pub finding: &'a str,
+    pub evidence: &'a str,
 }
 
 impl Verdicts {
     /// Returns the answer to a question.
     pub fn answer(&self, question: Question) -> Answer<'_> {
-        let (outcome, finding) = match question {
-            Question::Monotonic => (self.monotonic.outcome, &self.monotonic.finding),
-            Question::ThreadSafe => (self.thread_safe.outcome, &self.thread_safe.finding),
-            Question::Stable => (self.stable.outcome, &self.stable.finding),
-            Question::Counts => (self.counts.outcome, &self.counts.finding),
-            Question::Declared => (self.declared.outcome, &self.declared.finding),
-            Question::ReadPath => (self.read_path.outcome, &self.read_path.finding),
+        let (outcome, evidence) = match question {
+            Question::Monotonic => (self.monotonic.outcome, &self.monotonic.evidence),
+            Question::ThreadSafe => (self.thread_safe.outcome, &self.thread_safe.evidence),
+            Question::Stable => (self.stable.outcome, &self.stable.evidence),
+            Question::Counts => (self.counts.outcome, &self.counts.evidence),
+            Question::Declared => (self.declared.outcome, &self.declared.evidence),
+            Question::ReadPath => (self.read_path.outcome, &self.read_path.evidence),
             Question::Paths => match &self.paths {
-                Some(paths) => (paths.outcome, &paths.finding),
+                Some(paths) => (paths.outcome, &paths.evidence),
                 None => {
                     return Answer {
                         question,
                         outcome: Outcome::NotApplicable,
-                        finding: ONE_WAY,
+                        evidence: ONE_WAY,
                     };
                 }
             },
@@ -99,7 +99,7 @@ impl Verdicts {
         Answer {
             question,
             outcome,
-            finding,
+            evidence,
         }
     }
 
@@ -137,7 +137,7 @@ impl Verdicts {
     }
 }
 
-/// The finding if there is only one path to a clock.
+/// The evidence if there is only one path to a clock.
 const ONE_WAY: &str = "it was not read next to another way to the same clock";
 
 /// Order of readings between several paths to one clock.
@@ -146,7 +146,7 @@ pub struct Paths {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
-    pub finding: String,
+    pub evidence: String,
     /// The comparisons with other paths.
     #[serde(rename = "beside")]
     pub compared: Vec<ComparedPath>,
@@ -176,7 +176,7 @@ pub struct Monotonic {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
-    pub finding: String,
+    pub evidence: String,
     /// Successive readings that were compared.
     pub readings: u64,
     /// Steps backwards.
@@ -193,7 +193,7 @@ pub struct ThreadSafe {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
-    pub finding: String,
+    pub evidence: String,
     /// Handoffs between two threads.
     pub handoffs: u64,
     /// Handoffs in which the later reading was smaller.
@@ -237,7 +237,7 @@ pub struct Stable {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
-    pub finding: String,
+    pub evidence: String,
     /// Its rate relative to the reference minus 1, in ppm: over the longest window, or the median
     /// over its processes if they differ.
     pub offset_ppm: Option<f64>,
@@ -283,7 +283,7 @@ pub struct Nature {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
-    pub finding: String,
+    pub evidence: String,
     /// The quantity that it was found to count.
     pub found: Option<Counted>,
     /// The quantity that it claims to count.
@@ -304,7 +304,7 @@ pub struct Declared {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
-    pub finding: String,
+    pub evidence: String,
     /// The declared resolution, or the unit if none is declared, in nanoseconds.
     pub resolution_ns: Option<f64>,
     /// The measured resolution divided by the declared one.
@@ -328,7 +328,7 @@ pub struct ReadPath {
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
-    pub finding: String,
+    pub evidence: String,
     /// The component that answers a read.
     pub path: Option<Path>,
     /// The duration of an empty system call, in nanoseconds.

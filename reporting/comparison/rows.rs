@@ -167,7 +167,7 @@ impl<'a> Row<'a> {
         self.clock()?.cost.as_ref()?.follows
     }
 
-    /// Whether the value depends on a single process. Clocks carry a warning in that case; the
+    /// Whether the value depends on a single process. Clocks have a finding in that case; the
     /// absence of an interval is not sufficient, because published values have none either.
     pub(super) fn is_of_single_process(&self, figure: Interval) -> bool {
         match self.clock() {
@@ -177,8 +177,8 @@ impl<'a> Row<'a> {
     }
 
     fn has_warning(&self, code: &str) -> bool {
-        let mut warnings = self.row.warnings().iter();
-        warnings.any(|warning| warning.code == code)
+        let mut findings = self.row.findings().iter();
+        findings.any(|finding| finding.code == code)
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<Chang
             question,
             old: before.outcome,
             new: after.outcome,
-            finding: after.finding.to_owned(),
+            finding: after.evidence.to_owned(),
             verdict,
         })
     });

@@ -8,8 +8,8 @@ use crate::text::numbers::{plus_minus, range_ns};
 const CLOCKS: &[Kind] = &[Kind::Clocks];
 
 pub(super) fn fields() -> Vec<Field> {
-    let warnings = field_table! { Read::Row, &Kind::ALL, |row| row;
-        warnings: Text = codes(row.warnings()), "Codes of the warnings";
+    let findings = field_table! { Read::Row, &Kind::ALL, |row| row;
+        findings: Text = codes(row.findings()), "Codes of the findings";
     };
     [
         names(),
@@ -18,7 +18,7 @@ pub(super) fn fields() -> Vec<Field> {
         quality(),
         trust(),
         contexts(),
-        warnings,
+        findings,
     ]
     .into_iter()
     .flatten()
@@ -51,7 +51,10 @@ fn properties() -> Vec<Field> {
 
 fn costs() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
-        resolution: Nanoseconds = step(row, row.resolution_ns?), "Step in which the clock moves",
+        resolution: Nanoseconds = match row.resolution_at_most_ns {
+                Some(limit) => Found::AtMost(limit.value),
+                None => Found::Figure(row.resolution_ns?),
+            }, "Step in which the clock moves",
             interval(), range(Range::STEP), in_tables(Room::Always), metric("resolution"), compared("resolution", Scatter::Slew);
         resolution: Cycles = step(row, Interval::unbounded(row.resolution?.cycles?)), "The step in cycles",
             range(Range::STEP);
@@ -61,8 +64,8 @@ fn costs() -> Vec<Field> {
             "`resolved`, or `at_most` where the step is no longer than that";
         cost: Nanoseconds = row.cost_ns, "Median of what a read costs alone",
             interval(), in_tables(Room::Always), metric("cost"), compared("cost", Scatter::Cost);
-        cost: Cycles = row.cost.as_ref()?.median_cycles, "The same in cycles", in_tables(Room::Wide);
-        cost_amortised: Nanoseconds = row.cost.as_ref()?.amortised_ns,
+        cost: Cycles = row.cost_cycles?.value, "The same in cycles", in_tables(Room::Wide);
+        cost_amortised: Nanoseconds = row.amortised_ns,
             "What a read costs in a row of many, in which reads may overlap",
             column("amortised", "amortised cost (ns)"), metric("cost_amortised");
         cost_single_median: Nanoseconds = row.cost.as_ref()?.single_median_ns,
@@ -70,7 +73,7 @@ fn costs() -> Vec<Field> {
         cost_p99: Nanoseconds = row.cost.as_ref()?.p99_ns,
             "99th percentile of single reads, as the reference shows them",
             column("p99", "cost, p99 (ns)"), metric("cost_p99");
-        adds: Text = range_ns(row.cost.as_ref()?.adds?.range()?),
+        adds: Text = range_ns(row.adds_ns?.range()?),
             "What a read adds to the code around it, the least and the most over kinds of work",
             in_tables(Room::OneReport), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The timer that timed single reads";
@@ -133,7 +136,7 @@ fn trust() -> Vec<Field> {
 
 /// The fields for the time that a read adds to the surrounding code.
 fn contexts() -> Vec<Field> {
-    let fields = field_table! { Read::Row, CLOCKS, |row| row.clock()?.cost.as_ref()?.adds?;
+    let fields = field_table! { Read::Row, CLOCKS, |row| row.clock()?.adds_ns?;
         adds_latency: Nanoseconds = row.get(Context::Latency)?.ns,
             "What a read adds to work bound by latency: a chain of multiplications", metric("adds_latency");
         adds_throughput: Nanoseconds = row.get(Context::Throughput)?.ns,
@@ -182,15 +185,15 @@ fn modes(row: &TimerRow) -> Value {
 fn reason(row: Row) -> Value {
     let verdicts = row.clock().and_then(|row| row.verdicts.as_ref());
     let failed = verdicts.into_iter().flat_map(Verdicts::disqualifying);
-    let failed = failed.map(|answer| answer.finding.to_owned());
+    let failed = failed.map(|answer| answer.evidence.to_owned());
     joined(
         row.reason().map(str::to_owned).into_iter().chain(failed),
         "; ",
     )
 }
 
-pub(super) fn codes(warnings: &[Finding]) -> Value {
-    joined(warnings.iter().map(|warning| warning.code.clone()), " ")
+pub(super) fn codes(findings: &[Finding]) -> Value {
+    joined(findings.iter().map(|finding| finding.code.clone()), " ")
 }
 
 pub(super) fn joined(parts: impl Iterator<Item = String>, between: &str) -> Value {

@@ -100,7 +100,7 @@ fn conditions() -> Vec<Field> {
         steal_share: Share = r.platform.steal_share,
             "Share of the time with work in which a hypervisor ran others", metric("steal");
         cpu_quota: Number = r.platform.limits.cpu?.cpus, "CPUs' worth of time that a control group allows";
-        report_warnings: Text = codes(&r.warnings), "Codes of the warnings on the whole run";
+        report_findings: Text = codes(&r.findings), "Codes of the findings on the whole run";
     }
 }
 

@@ -100,8 +100,8 @@ common! {
     reason: Option<&'a str> = |row| row.reason.as_deref();
     /// The remedy if the status is not `ok`.
     remedy: Option<&'a str> = |row| row.remedy.as_deref();
-    /// The warnings about the timer.
-    warnings: &'a [Finding] = |row| &row.warnings;
+    /// The findings about the timer.
+    findings: &'a [Finding] = |row| &row.findings;
 }
 
 impl<'a> From<&'a TimerRow> for Row<'a> {

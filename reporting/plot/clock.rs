@@ -35,10 +35,10 @@ fn unit(row: &TimerRow) -> (f64, Scale) {
 
 /// The step in the unit of [`unit`], if known.
 fn step(row: &TimerRow) -> Option<f64> {
-    let resolved = row
+    let resolution = row
         .resolution
         .filter(|found| found.kind == ResolutionKind::Resolved)?;
-    Some(resolved.ticks * unit(row).0).filter(|step| step.is_finite() && *step > 0.0)
+    Some(resolution.ticks * unit(row).0).filter(|step| step.is_finite() && *step > 0.0)
 }
 
 fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {

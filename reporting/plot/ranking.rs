@@ -57,7 +57,7 @@ fn place(row: &TimerRow) -> Option<(f64, f64)> {
         .resolution
         .filter(|step| step.kind == ResolutionKind::Resolved)?
         .cycles?;
-    let cost = row.cost.as_ref()?.median_cycles?;
+    let cost = row.cost_cycles?.value;
     (step.is_finite() && cost.is_finite()).then(|| (step.max(1.0).log10(), cost.max(1.0).log10()))
 }
 

@@ -218,7 +218,7 @@ mod tests {
     fn names_bad_files_and_goes_on() {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path();
-        let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","warnings":[]"#;
+        let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","findings":[]"#;
         let rows = |rows: &str| SMALL.replace("\"timers\":[]", &format!("\"timers\":[{rows}]"));
         let bad = [
             (

@@ -19,7 +19,7 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     };
     let fields = of_kind(row.kind()).filter(|field| {
         let is_wanted = match field.key {
-            "timer" | "label" | "distribution_modes" | "warnings" => false,
+            "timer" | "label" | "distribution_modes" | "findings" => false,
             "reason" | "remedy" => true,
             "runtime" => in_full || row.runtime() != "native",
             _ => in_full || field.room.is_some_and(|room| room < Room::Wide),
@@ -53,7 +53,7 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     facts.extend(verdicts.clone().flat_map(Verdicts::answers).map(|answer| {
         (
             answer.question.name(),
-            format!("{} — {}", answer.outcome.name(), answer.finding),
+            format!("{} — {}", answer.outcome.name(), answer.evidence),
         )
     }));
     let evidence = verdicts.flat_map(evidence);

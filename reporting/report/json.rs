@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn kept_document_is_shorter() {
         let row = |id: &str| {
-            format!(r#"{{"id":"{id}","label":"","runtime":"x","status":"ok","warnings":[]}}"#)
+            format!(r#"{{"id":"{id}","label":"","runtime":"x","status":"ok","findings":[]}}"#)
         };
         let text = SMALL.replace(
             "\"timers\":[]",

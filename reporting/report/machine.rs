@@ -114,14 +114,14 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
     facts.into_iter().filter_map(known).collect()
 }
 
-/// The warning that another program used the core, which the reader has to see before the results.
+/// The finding that another program used the core, which the reader has to see before the results.
 #[must_use]
 pub fn caution(report: &Report) -> Option<Fact> {
-    let warning = report
-        .warnings
+    let finding = report
+        .findings
         .iter()
-        .find(|warning| warning.code == "shared-machine")?;
-    Some(("caution", warning.message()))
+        .find(|finding| finding.code == "shared-machine")?;
+    Some(("caution", finding.message()))
 }
 
 /// The facts about the machine and about the measurement.
@@ -162,7 +162,7 @@ pub fn facts_of(report: &Report) -> Vec<Fact> {
     let hosted = report
         .timers
         .iter()
-        .filter(|row| row.runtime != "native" && row.cost.is_some());
+        .filter(|row| row.runtime != "native" && row.cost_ns.is_some());
     let mut runtimes: Vec<&str> = hosted.map(|row| row.runtime.as_str()).collect();
     runtimes.sort_unstable();
     runtimes.dedup();

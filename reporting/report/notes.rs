@@ -11,7 +11,7 @@ pub(super) struct Notes(Vec<Note>);
 
 /// Findings with the same code and advice.
 struct Note {
-    finding: FindingText,
+    text: FindingText,
     /// The distinct messages, each with the names of its timers.
     causes: Vec<(String, Vec<String>)>,
     concerns_run: bool,
@@ -21,13 +21,13 @@ impl Notes {
     /// Collects the notes of the run, then the notes of its rows in display order.
     pub fn gather(report: &Report) -> Self {
         let mut notes = Self(Vec::new());
-        for warning in &report.warnings {
-            notes.add(warning, None);
+        for finding in &report.findings {
+            notes.add(finding, None);
         }
         for row in all_rows(report) {
-            row.warnings()
+            row.findings()
                 .iter()
-                .for_each(|warning| notes.add(warning, Some(row)));
+                .for_each(|finding| notes.add(finding, Some(row)));
         }
         notes
     }
@@ -37,11 +37,10 @@ impl Notes {
         Self(Vec::new())
     }
 
-    fn add(&mut self, warning: &Finding, row: Option<Row>) {
-        let at = self.position(warning).unwrap_or_else(|| {
-            let finding = warning.into();
+    fn add(&mut self, finding: &Finding, row: Option<Row>) {
+        let at = self.position(finding).unwrap_or_else(|| {
             self.0.push(Note {
-                finding,
+                text: finding.into(),
                 causes: Vec::new(),
                 concerns_run: false,
             });
@@ -49,7 +48,7 @@ impl Notes {
         });
         let note = &mut self.0[at];
         note.concerns_run |= row.is_none();
-        let message = warning.message();
+        let message = finding.message();
         let cause = note.causes.iter().position(|(known, _)| *known == message);
         let cause = cause.unwrap_or_else(|| {
             note.causes.push((message, Vec::new()));
@@ -62,19 +61,20 @@ impl Notes {
         );
     }
 
-    fn position(&self, warning: &Finding) -> Option<usize> {
-        let advice = warning.advice();
+    /// The position of the note with the code and the advice of a finding.
+    fn position(&self, finding: &Finding) -> Option<usize> {
+        let advice = finding.advice();
         self.0.iter().position(|note| {
-            note.finding.code == warning.code && note.finding.advice.as_ref() == Some(&advice)
+            note.text.code == finding.code && note.text.advice.as_ref() == Some(&advice)
         })
     }
 
     /// The numbers of the notes about a row, as in `1,3`.
     pub fn marks(&self, row: Row) -> String {
         let numbers = row
-            .warnings()
+            .findings()
             .iter()
-            .filter_map(|warning| self.position(warning));
+            .filter_map(|finding| self.position(finding));
         let mut numbers: Vec<usize> = numbers.collect();
         numbers.sort_unstable();
         numbers.dedup();
@@ -85,17 +85,17 @@ impl Notes {
     /// The notes as findings: with all messages and advice if `in_full`, else with the names of the
     /// timers only.
     pub fn findings(&self, in_full: bool) -> Vec<FindingText> {
-        let finding = |(at, note): (usize, &Note)| FindingText {
-            severity: note.finding.severity,
-            code: format!("{} {}", at + 1, note.finding.code),
+        let numbered = |(at, note): (usize, &Note)| FindingText {
+            severity: note.text.severity,
+            code: format!("{} {}", at + 1, note.text.code),
             message: if in_full {
                 note.message()
             } else {
                 note.concerns()
             },
-            advice: note.finding.advice.clone().filter(|_| in_full),
+            advice: note.text.advice.clone().filter(|_| in_full),
         };
-        self.0.iter().enumerate().map(finding).collect()
+        self.0.iter().enumerate().map(numbered).collect()
     }
 }
 

@@ -155,11 +155,11 @@ fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
         &how,
         Some(1.0),
     );
-    for warning in &report.warnings {
+    for finding in &report.findings {
         metrics.gauge(
             "timermeter_report_caveat",
             "What worsens the figures of the whole report.",
-            &with(run, "code", &warning.code),
+            &with(run, "code", &finding.code),
             Some(1.0),
         );
     }

@@ -144,7 +144,7 @@ pub(super) mod tests {
         "platform":{"cpu":{"architecture":"x86_64"},"os":{"family":"linux"},"kernel":{},"clocksource":{"available":[]}},
         "frequency":{"cycles_from":"effective"},
         "settings":{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5},
-        "warnings":[],"timers":[]}"#;
+        "findings":[],"timers":[]}"#;
 
     fn error(text: &str) -> ReadError {
         parse(text, "r.json").expect_err("it should be refused")
@@ -189,7 +189,7 @@ pub(super) mod tests {
 
     #[test]
     fn ids_are_unique() {
-        let row = r#"{"id":"a","label":"","runtime":"native","status":"failed","warnings":[]}"#;
+        let row = r#"{"id":"a","label":"","runtime":"native","status":"failed","findings":[]}"#;
         let text = error(&SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row},{row}]")))
             .to_string();
         assert!(text.contains("two clocks are 'a'"), "{text}");
@@ -199,11 +199,10 @@ pub(super) mod tests {
     fn names_place_of_impossible_figures() {
         let row = |more: &str| {
             let row = format!(
-                r#"{{"id":"a","label":"","runtime":"native","status":"ok","warnings":[],{more}}}"#
+                r#"{{"id":"a","label":"","runtime":"native","status":"ok","findings":[],{more}}}"#
             );
             SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"))
         };
-        let cost = |ns: &str| row(&format!(r#""cost":{{{ns},"reference":"rdtsc"}}"#));
         for (text, words) in [
             (
                 row(r#""resolution_ns":{"value":0}"#),
@@ -234,7 +233,7 @@ pub(super) mod tests {
                 row(r#""spread":{"value":0.5,"high":1.5}"#),
                 "spread is 1.5, outside 0 to 1",
             ),
-            (cost(r#""amortised_ns":-1"#), "cost_amortised_ns is -1.0"),
+            (row(r#""amortised_ns":-1"#), "cost_amortised_ns is -1.0"),
             (row(r#""ns_per_tick":0"#), "ns_per_tick is 0.0"),
             (
                 SMALL.replace(
@@ -285,7 +284,7 @@ pub(super) mod tests {
 
     #[test]
     fn broken_figures_are_refused() {
-        let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","warnings":[],"figures":{"staircase":5}}"#;
+        let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","findings":[],"figures":{"staircase":5}}"#;
         let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"));
         let error = parse(&text, "r.json").unwrap_err().to_string();
         assert!(error.contains("line 6, column"), "{error}");

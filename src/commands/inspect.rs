@@ -120,7 +120,7 @@ fn section<'a>(
     row: Row<'a>,
     whole: bool,
 ) -> Document<'a, &'a Report> {
-    let findings = row.warnings().iter().map(|finding| {
+    let findings = row.findings().iter().map(|finding| {
         let mut text = FindingText::from(finding);
         if !whole && text.severity != Severity::Problem {
             text.message = first_part(&text.message).to_owned();

@@ -192,7 +192,7 @@ fn from_row(name: &str, row: TimerRow) -> MeasuredSource {
     let offset_ns = offsets.map(|offset| offset.ns.abs()).max_by(f64::total_cmp);
     let unknown = || "its cost could not be measured".to_owned();
     MeasuredSource {
-        resolution_ns: row.resolution_ns,
+        resolution_ns: row.step_or_limit_ns(),
         cost_ns: row.cost_ns,
         offset_ns,
         reason: match row.cost_ns {

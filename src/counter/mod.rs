@@ -179,13 +179,11 @@ fn cpus(found: &CounterFindings) -> Vec<CpuRow> {
 }
 
 fn gain(row: &TimerRow) -> Gain {
-    let cost = row.cost.as_ref();
-    let in_a_row_ns = cost.and_then(|cost| cost.amortised_ns);
     Gain {
         id: row.id.clone(),
-        in_a_row_ns,
-        adds_ns: cost.and_then(|cost| cost.adds.as_ref()?.range()),
-        million_reads_ms: in_a_row_ns,
+        in_a_row_ns: row.amortised_ns,
+        adds_ns: row.adds_ns.and_then(|adds| adds.range()),
+        million_reads_ms: row.amortised_ns,
     }
 }
 

@@ -162,7 +162,7 @@ pub(super) fn unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) ->
 /// The finding that readings of two threads cannot be compared; `None` if there is none.
 pub(super) fn thread_fault(row: &TimerRow) -> Option<&str> {
     let verdict = &row.verdicts.as_ref()?.thread_safe;
-    (verdict.outcome == Outcome::Fail).then_some(verdict.finding.as_str())
+    (verdict.outcome == Outcome::Fail).then_some(verdict.evidence.as_str())
 }
 
 #[cfg(test)]

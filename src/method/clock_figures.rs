@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::clock_facts::Facts;
-use crate::model::{Outcome, Platform, ResolutionKind, Status, TimerRow, value_of};
+use crate::model::{Outcome, Platform, Status, TimerRow, value_of};
 
 /// The figures of one clock that a plan is computed from. All lengths are in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ impl ClockFigures {
         }
         let positive = |value: &f64| value.is_finite() && *value > 0.0;
         let not_negative = |value: &f64| value.is_finite() && *value >= 0.0;
-        let step = row.resolution_ns;
+        let step = row.step_or_limit_ns();
         let step_ns = step
             .and_then(|step| step.high())
             .filter(positive)
@@ -72,7 +72,6 @@ impl ClockFigures {
             .ok_or("what a read costs could not be determined")?;
         let ends = row.cost_ns.and_then(|cost| cost.ends());
         let half = ends.map(|(low, high)| (high - cost_ns).max(cost_ns - low));
-        let cost = row.cost.as_ref();
         // The 99th percentile was measured with the reference clock, so it is uncertain by one of
         // its steps.
         let observed = row.observations.as_ref();
@@ -80,21 +79,23 @@ impl ClockFigures {
             .and_then(|observed| observed.reference_resolution_ns)
             .filter(positive)
             .unwrap_or(0.0);
-        let p99 = cost.and_then(|cost| cost.p99_ns).filter(not_negative);
+        let p99 = row
+            .cost
+            .as_ref()
+            .and_then(|cost| cost.p99_ns)
+            .filter(not_negative);
         Ok(Self {
             id: row.id.clone(),
             runtime: row.runtime.clone(),
             step_ns,
-            resolved: row
-                .resolution
-                .as_ref()
-                .is_some_and(|resolution| resolution.kind == ResolutionKind::Resolved),
+            resolved: row.resolution_ns.is_some(),
             cost_ns,
             cost_error_ns: half
                 .filter(|half| *half > 0.0)
                 .unwrap_or(COST_UNCERTAINTY * cost_ns),
-            adds_ns: cost
-                .and_then(|cost| cost.adds?.most_ns())
+            adds_ns: row
+                .adds_ns
+                .and_then(|adds| adds.most_ns())
                 .filter(not_negative),
             cost_p99_ns: p99.map(|p99| p99 + reference_step),
             spread: value_of(row.spread).filter(|spread| spread.is_finite()),
@@ -179,8 +180,8 @@ fn refusal(row: &TimerRow) -> Option<String> {
     let failed = row.verdicts.as_ref().and_then(|verdicts| {
         let (monotonic, stable) = (&verdicts.monotonic, &verdicts.stable);
         [
-            (monotonic.outcome, &monotonic.finding),
-            (stable.outcome, &stable.finding),
+            (monotonic.outcome, &monotonic.evidence),
+            (stable.outcome, &stable.evidence),
         ]
         .into_iter()
         .find(|(outcome, _)| *outcome == Outcome::Fail)

@@ -31,7 +31,7 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     let mut runtimes: Vec<&str> = report
         .timers
         .iter()
-        .filter(|row| row.cost.is_some())
+        .filter(|row| row.cost_ns.is_some())
         .filter_map(|row| row.agent())
         .collect();
     runtimes.sort_unstable();
@@ -95,13 +95,13 @@ fn native_in_words(report: &Report) -> Option<String> {
 fn picked_in_words(report: &Report, runtime: Option<&str>) -> Option<String> {
     let picked = usual_choice(report, runtime).ok()?.picked?.id;
     let row = report.timers.iter().find(|row| row.id == picked)?;
-    let adds = row.cost.as_ref().and_then(|cost| cost.adds?.range());
+    let adds = row.adds_ns.and_then(|adds| adds.range());
     let adds = adds.map_or_else(String::new, |range| {
         format!(", adds {} to code around it", range_ns(range))
     });
     Some(format!(
         "{picked} ({} steps, {} a read{adds})",
-        time(value_of(row.resolution_ns)),
+        time(value_of(row.step_or_limit_ns())),
         time(value_of(row.cost_ns))
     ))
 }

@@ -82,7 +82,7 @@ impl Recording {
     /// # Errors
     /// When cycles use the nominal frequency and it is unknown.
     pub fn report(&self) -> Result<Report, NominalUnknown> {
-        let (frequency, mut warnings) = summarise(&self.frequency, self.cycles_from)?;
+        let (frequency, mut findings) = summarise(&self.frequency, self.cycles_from)?;
         let asked = self.rows(frequency.cycles());
         let hertz = frequency.cycles().map(|hertz| hertz.value);
         let mut timers: Vec<TimerRow> = self.unasked.iter().cloned().chain(asked).collect();
@@ -91,7 +91,7 @@ impl Recording {
             platform: &self.platform,
             timers: &timers,
         };
-        warnings.extend(judged(REPORTS, &case));
+        findings.extend(judged(REPORTS, &case));
         Ok(Report {
             schema: model::SCHEMA.into(),
             tool: Tool::this(),
@@ -101,7 +101,7 @@ impl Recording {
             platform: self.platform.clone(),
             frequency,
             settings: self.settings.clone(),
-            warnings,
+            findings,
             timers,
             waits: parallel::mapped(&self.waits, |observed| observed.row(hertz)),
             periods: parallel::mapped(&self.periods, WaitObservation::period_row),

@@ -1,4 +1,4 @@
-//! Converts a profile to a row of the report: units, Quality and warnings.
+//! Converts a profile to a row of the report: units, Quality and findings.
 
 use crate::findings::{CLOCKS, ClockCase, DISQUALIFYING, FAILED, PRECISION, PrecisionCase, judged};
 use crate::model::{
@@ -17,13 +17,20 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
     row.ns_per_tick = profile.ns_per_tick;
     let hertz = frequency.map(|frequency| Hertz(frequency.value));
     if let Some((step_ns, step)) = resolution(profile, hertz) {
-        (row.resolution_ns, row.resolution) = (step_ns, Some(step));
+        match step.kind {
+            ResolutionKind::Resolved => row.resolution_ns = step_ns,
+            ResolutionKind::AtMost => row.resolution_at_most_ns = step_ns,
+        }
+        row.resolution = Some(step);
     }
     // The measured cost of a call without cost may be slightly negative.
     row.cost_ns = profile.cost.map(|cost| cost.within(0.0, f64::INFINITY));
-    row.cost = row
-        .cost_ns
-        .map(|median| cost(trace, profile, median, hertz));
+    if let Some(cost_ns) = row.cost_ns {
+        row.cost_cycles = hertz.map(|hertz| cost_ns.map(|ns| Nanos(ns).cycles(hertz).0));
+        row.amortised_ns = profile.amortised.map(floored);
+        row.adds_ns = profile.adds;
+        row.cost = Some(cost(trace, profile));
+    }
     row.spread = profile.spread;
     row.distribution.clone_from(&profile.distribution);
     row.observations = Some(observations(trace, profile));
@@ -37,7 +44,7 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
         profile,
         frequency: hertz,
     };
-    row.warnings = judged(CLOCKS, &case);
+    row.findings = judged(CLOCKS, &case);
 }
 
 /// Warns if Quality is less precise than requested, with the reason.
@@ -51,7 +58,7 @@ pub fn warn_if_imprecise(row: &mut TimerRow, precision: f64, scatter: Option<f64
         processes: row.observations.as_ref().map_or(0, |seen| seen.processes),
         scatter,
     };
-    row.warnings.extend(judged(PRECISION, &case));
+    row.findings.extend(judged(PRECISION, &case));
 }
 
 /// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0
@@ -61,8 +68,8 @@ pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
     if !disqualified.is_empty() {
         row.quality = Some(Interval::exact(0.0));
     }
-    row.warnings.splice(0..0, disqualified);
-    row.warnings.extend(judged(FAILED, &verdicts));
+    row.findings.splice(0..0, disqualified);
+    row.findings.extend(judged(FAILED, &verdicts));
     row.verdicts = Some(verdicts);
 }
 
@@ -132,15 +139,15 @@ fn resolution(
     Some((time, resolution))
 }
 
-fn cost(trace: &Trace, profile: &Profile, median: Interval, frequency: Option<Hertz>) -> Cost {
-    let floored = |ns: f64| ns.max(0.0);
+fn floored(ns: f64) -> f64 {
+    ns.max(0.0)
+}
+
+fn cost(trace: &Trace, profile: &Profile) -> Cost {
     Cost {
-        median_cycles: frequency.map(|frequency| Nanos(median.value).cycles(frequency).0),
-        amortised_ns: profile.amortised.map(floored),
         single_median_ns: profile.single_median.map(floored),
         p99_ns: profile.p99.map(floored),
         follows: trace.core_hz.map(|_| profile.following),
-        adds: profile.adds,
         reference: trace.reference.id.clone(),
     }
 }

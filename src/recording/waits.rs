@@ -72,7 +72,7 @@ impl WaitObservation<PeriodTrace> {
 }
 
 impl<T> WaitObservation<T> {
-    /// Returns the columns that all rows of waits share; the warnings follow from `case`.
+    /// Returns the columns that all rows of waits share; the findings follow from `case`.
     fn head<'a>(&'a self, mut case: WaitCase<'a>) -> RowHead {
         case.lost = self.lost.as_deref();
         let why = self.outcome.as_ref().err();
@@ -83,7 +83,7 @@ impl<T> WaitObservation<T> {
             status: why.map_or(Status::Ok, |why| why.status),
             reason: why.map(|why| why.reason.clone()),
             remedy: why.and_then(|why| why.remedy.clone()),
-            warnings: judged(WAITS, &case),
+            findings: judged(WAITS, &case),
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
         "it advanced by {computed} of the time while the thread computed, {slept} while it slept, {with_busy} with a busy thread"
     );
     let words = Counted::in_words;
-    let (outcome, finding) = match (found, claimed) {
+    let (outcome, evidence) = match (found, claimed) {
         (None, _) => {
             let watched = spinning.or(sleeping).is_some();
             let why = match (case.refusal("advance"), case.step_ns()) {
@@ -50,7 +50,7 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
     };
     Nature {
         outcome,
-        finding,
+        evidence,
         found,
         claimed,
         spinning,
@@ -191,14 +191,14 @@ pub(super) fn against_the_declared(case: &Case, stable: &Stable) -> Declared {
                 && stable.outcome == Outcome::Fail
                 && ppm.abs() - uncertainty > MAX_TICK_ERROR_PPM
         });
-    let (outcome, finding) = match (unit.zip(off_by), declared, found.zip(times_coarser)) {
+    let (outcome, evidence) = match (unit.zip(off_by), declared, found.zip(times_coarser)) {
         (Some((unit, (ppm, uncertainty))), ..) => {
             let (unit, lasts) = (ns(unit), significant(1.0 / (1.0 + ppm * 1e-6), 6));
             let uncertainty = significant(uncertainty, 2);
-            let finding = format!(
+            let evidence = format!(
                 "its unit declares ticks of {unit}, but they last {lasts} of that (± {uncertainty} ppm)"
             );
-            (Outcome::Fail, finding)
+            (Outcome::Fail, evidence)
         }
         (None, None, _) => (
             Outcome::NotApplicable,
@@ -215,14 +215,14 @@ pub(super) fn against_the_declared(case: &Case, stable: &Stable) -> Declared {
                 Outcome::Pass
             };
             let (declared, found) = (ns(declared), ns(found));
-            let finding =
+            let evidence =
                 format!("{by} declares a resolution of {declared}; it moves in steps of {found}");
-            (outcome, finding)
+            (outcome, evidence)
         }
     };
     Declared {
         outcome,
-        finding,
+        evidence,
         resolution_ns: declared,
         times_coarser,
     }

@@ -61,10 +61,10 @@ const TRAP_SHARE: f64 = 0.5;
 const COUNTER_TRAP_SHARE: f64 = 0.8;
 
 pub(super) fn judge(case: &Case) -> ReadPath {
-    let (outcome, path, finding) = classify(case);
+    let (outcome, path, evidence) = classify(case);
     ReadPath {
         outcome,
-        finding,
+        evidence,
         path,
         system_call_ns: case.yardsticks.system_call_ns,
         trap_ns: case.yardsticks.trap_ns,
@@ -75,19 +75,19 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
     use Outcome::{Fail, NotTested, Pass};
     let yard = case.yardsticks;
     let (Some(cost), Some(call)) = (case.profile.cost, yard.system_call_ns) else {
-        let finding = "its cost, or that of a system call, is not known";
-        return (NotTested, None, finding.into());
+        let evidence = "its cost, or that of a system call, is not known";
+        return (NotTested, None, evidence.into());
     };
     let cost = cost.value;
     let costs = ns(cost.max(0.0));
     // Without a vDSO only the kernel reads the counter, at any cost.
     let by_kernel = yard.vdso == Some(false) && case.properties.reads_by == Some(ReadsBy::Vdso);
     if let Some(what) = trapped(case, cost).filter(|_| !by_kernel) {
-        let finding = format!(
+        let evidence = format!(
             "{what} traps to the hypervisor: a read takes {costs}, an instruction that is known to trap {}",
             time(yard.trap_ns)
         );
-        return (Fail, Some(Path::Trapped), finding);
+        return (Fail, Some(Path::Trapped), evidence);
     }
     let empty = ns(call);
     let variant = syscall_variant(case);
@@ -100,27 +100,28 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
                 Some(TIME_STAMP_COUNTER) | None => String::new(),
                 Some(source) => format!(", because the clock source is {source}"),
             };
-            let finding = format!("it costs as much as its system call: {costs}, {takes}{because}");
-            (Fail, Some(Path::SystemCall), finding)
+            let evidence =
+                format!("it costs as much as its system call: {costs}, {takes}{because}");
+            (Fail, Some(Path::SystemCall), evidence)
         }
         _ if cost < USER_MODE_SHARE * call => {
-            let finding =
+            let evidence =
                 format!("answered in user mode: {costs}, an empty system call takes {empty}");
-            (Pass, Some(Path::UserMode), finding)
+            (Pass, Some(Path::UserMode), evidence)
         }
         Some(share) if share < NO_SYSCALL_SHARE => {
-            let finding = format!("answered in user mode: {costs}, {takes}");
-            (Pass, Some(Path::UserMode), finding)
+            let evidence = format!("answered in user mode: {costs}, {takes}");
+            (Pass, Some(Path::UserMode), evidence)
         }
         Some(_) => {
-            let finding = format!(
+            let evidence = format!(
                 "its cost does not decide it: {costs}, {takes}, an empty system call {empty}"
             );
-            (NotTested, None, finding)
+            (NotTested, None, evidence)
         }
         None => {
-            let finding = format!("a system call: {costs}, an empty one takes {empty}");
-            (Pass, Some(Path::SystemCall), finding)
+            let evidence = format!("a system call: {costs}, an empty one takes {empty}");
+            (Pass, Some(Path::SystemCall), evidence)
         }
     }
 }
@@ -188,7 +189,7 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
             .total_cmp(&b.0.ahead_ns.max(b.0.behind_ns))
     });
     let within = &others.first()?.within;
-    let (outcome, finding) = match worst {
+    let (outcome, evidence) = match worst {
         Some((row, seen)) => {
             let (by, side) = if row.ahead_ns >= row.behind_ns {
                 (ns(row.ahead_ns), "after the next one")
@@ -196,21 +197,21 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
                 (ns(row.behind_ns), "before the last one")
             };
             let within = &seen.within;
-            let finding = format!("a reading of it lay {side} of {within}, by up to {by}");
-            (Outcome::Fail, finding)
+            let evidence = format!("a reading of it lay {side} of {within}, by up to {by}");
+            (Outcome::Fail, evidence)
         }
         None => {
             let all: u64 = others.iter().map(|one| u64::from(one.readings)).sum();
             let sees = ns(rows.iter().map(|row| row.sees_ns).fold(0.0, f64::max));
-            let finding = format!(
+            let evidence = format!(
                 "{all} readings lay between those of {within} around them; a difference of {sees} would have shown"
             );
-            (Outcome::Pass, finding)
+            (Outcome::Pass, evidence)
         }
     };
     Some(Paths {
         outcome,
-        finding,
+        evidence,
         compared: rows,
     })
 }

@@ -57,8 +57,8 @@ pub(super) fn objection(case: &Case) -> Option<(Outcome, String)> {
         Some(own) => (Outcome::Fail, format!("it {own}")),
         None => {
             let (id, only) = (&reference.id, "it could be compared with");
-            let finding = format!("{only} `{id}` only, which itself {why}");
-            (Outcome::NotTested, finding)
+            let evidence = format!("{only} `{id}` only, which itself {why}");
+            (Outcome::NotTested, evidence)
         }
     })
 }

@@ -67,7 +67,7 @@ pub(super) fn judge(case: &Case) -> Stable {
     let known = rates::known(case, &runs, uncertainty);
     let stable = Stable {
         outcome: Outcome::Pass,
-        finding: String::new(),
+        evidence: String::new(),
         offset_ppm: known.map(|known| 1e6 * known.usual),
         offset_uncertainty_ppm: known.map(|known| 1e6 * known.half),
         longest_window_s: longest(&runs).and_then(|run| Some(1e-9 * length(run)?)),
@@ -81,13 +81,13 @@ pub(super) fn judge(case: &Case) -> Stable {
             .filter(|&processes| processes > 0),
         shares_oscillator: shares_oscillator(case),
     };
-    if let Some((outcome, finding)) = reference::objection(case) {
+    if let Some((outcome, evidence)) = reference::objection(case) {
         let unwatched = Stable {
             longest_window_s: None,
             shares_oscillator: None,
             ..without_rate(stable)
         };
-        return answered(unwatched, outcome, finding);
+        return answered(unwatched, outcome, evidence);
     }
     match (case.claimed(), known) {
         (Some(Counted::ThreadCycles), _) => judge_cycles(case, stable, &runs),
@@ -98,10 +98,10 @@ pub(super) fn judge(case: &Case) -> Stable {
     }
 }
 
-fn answered(stable: Stable, outcome: Outcome, finding: impl Into<String>) -> Stable {
+fn answered(stable: Stable, outcome: Outcome, evidence: impl Into<String>) -> Stable {
     Stable {
         outcome,
-        finding: finding.into(),
+        evidence: evidence.into(),
         ..stable
     }
 }
@@ -125,11 +125,11 @@ fn without_rate(stable: Stable) -> Stable {
 fn judge_cpu_time(stable: Stable) -> Stable {
     if stable.jumps > 0 {
         let ahead = time(stable.largest_ns);
-        let finding = format!("it counts CPU time but ran ahead of wall time by {ahead}");
-        return answered(stable, Outcome::Fail, finding);
+        let evidence = format!("it counts CPU time but ran ahead of wall time by {ahead}");
+        return answered(stable, Outcome::Fail, evidence);
     }
-    let finding = "it counts CPU time, which stands still when something else runs";
-    answered(without_rate(stable), Outcome::NotApplicable, finding)
+    let evidence = "it counts CPU time, which stands still when something else runs";
+    answered(without_rate(stable), Outcome::NotApplicable, evidence)
 }
 
 /// Judges a cycle counter: it follows the frequency of the core and claims no rate, but must
@@ -151,14 +151,14 @@ fn judge_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> Stabl
     let stable = without_rate(stable);
     if let Some(leap) = leap {
         let cycles = leap / tick;
-        let finding =
+        let evidence =
             format!("it leapt by {cycles:.3e} cycles, more than any core runs in that time");
         let stable = Stable {
             jumps: 1,
             largest_ns: Some(leap),
             ..stable
         };
-        return answered(stable, Outcome::Fail, finding);
+        return answered(stable, Outcome::Fail, evidence);
     }
     if at_work.freezes > 0 {
         let often = times(at_work.freezes.into());
@@ -167,15 +167,15 @@ fn judge_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> Stabl
             largest_ns: Some(at_work.largest_freeze),
             ..stable
         };
-        let finding = format!("it stood still while work was done, {often}");
-        return answered(stable, Outcome::Fail, finding);
+        let evidence = format!("it stood still while work was done, {often}");
+        return answered(stable, Outcome::Fail, evidence);
     }
     let stable = Stable {
         shares_oscillator: None,
         ..stable
     };
-    let finding = "it counts core cycles, whose rate is the frequency of the core";
-    answered(stable, Outcome::NotApplicable, finding)
+    let evidence = "it counts core cycles, whose rate is the frequency of the core";
+    answered(stable, Outcome::NotApplicable, evidence)
 }
 
 fn judge_wall_time(
@@ -195,7 +195,7 @@ fn judge_wall_time(
     let window = time(stable.longest_window_s.map(|s| s * 1e9));
     let most = time(stable.largest_ns);
     let often = |count: u32| times(count.into());
-    let (outcome, finding) = if stable.jumps > 0 {
+    let (outcome, evidence) = if stable.jumps > 0 {
         let often = often(stable.jumps);
         (
             Fail,
@@ -242,12 +242,12 @@ fn judge_wall_time(
     } else {
         (Pass, steady(case, &stable, known, found))
     };
-    answered(stable, outcome, finding)
+    answered(stable, outcome, evidence)
 }
 
 fn steady(case: &Case, stable: &Stable, known: &KnownRate, found: &FoundInWindows) -> String {
     let figure = |share: f64, digits| significant(1e6 * share, digits);
-    let mut finding = if case.trace.declared {
+    let mut evidence = if case.trace.declared {
         // An offset that does not differ from 0 is reported as 0, unless the processes show a
         // range.
         let is_none = known.usual.abs() < known.half && known.between.is_none();
@@ -257,27 +257,27 @@ fn steady(case: &Case, stable: &Stable, known: &KnownRate, found: &FoundInWindow
     } else {
         "it keeps its rate against its reference".to_owned()
     };
-    finding += &format!(" over {}", time(stable.longest_window_s.map(|s| s * 1e9)));
+    evidence += &format!(" over {}", time(stable.longest_window_s.map(|s| s * 1e9)));
     // Jumps of this size would have been found anywhere in the watched time.
     if let Some(most_ns) = stable.smallest_jump_ns {
-        finding += &format!(", without jumps of more than {}", ns(most_ns));
+        evidence += &format!(", without jumps of more than {}", ns(most_ns));
     }
     let processes = known.processes;
     if let Some([low, high]) = known.between {
         let (low, high) = (figure(low, 3), figure(high, 3));
-        finding += &format!("; {processes} fresh processes ran at {low} to {high} ppm");
+        evidence += &format!("; {processes} fresh processes ran at {low} to {high} ppm");
     } else if processes > 0 {
-        finding += &format!("; {processes} fresh processes agree within that");
+        evidence += &format!("; {processes} fresh processes agree within that");
     }
     if stable.shares_oscillator == Some(true) {
-        finding += "; both run on one oscillator, whose true frequency is unknown";
+        evidence += "; both run on one oscillator, whose true frequency is unknown";
     }
     // A clock that the kernel moves by its tick is late if the machine was kept from running.
     if found.late > 0 {
         let (often, latest) = (times(found.late.into()), ns(found.latest));
-        finding += &format!("; it was updated late {often}, by up to {latest}, and caught up");
+        evidence += &format!("; it was updated late {often}, by up to {latest}, and caught up");
     }
-    finding
+    evidence
 }
 
 /// Returns whether the step is known: steps of unknown length look like jumps and freezes.
@@ -328,14 +328,14 @@ fn blame_reference(case: &Case, stable: Stable) -> Stable {
         ..stable
     };
     if case.trace.declared {
-        let finding = format!(
+        let evidence = format!(
             "it could be compared with `{}` only, which itself {strayed}",
             reference.id
         );
-        return answered(stable, Outcome::NotTested, finding);
+        return answered(stable, Outcome::NotTested, evidence);
     }
-    let finding = format!("counters of its kind {strayed} during the campaign");
-    answered(stable, Outcome::Fail, finding)
+    let evidence = format!("counters of its kind {strayed} during the campaign");
+    answered(stable, Outcome::Fail, evidence)
 }
 
 /// Returns the Allan deviations. The shortest windows come from the first run; the comparisons of

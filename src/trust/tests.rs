@@ -108,13 +108,13 @@ fn experiment_finds_what_is_counted() {
             ..Evidence::default()
         };
         let nature = verdicts(evidence).counts;
-        assert_eq!(nature.found, found, "{}", nature.finding);
+        assert_eq!(nature.found, found, "{}", nature.evidence);
         let outcome = match found {
             None => Outcome::NotTested,
             Some(Counted::Wall) => Outcome::Pass,
             Some(_) => Outcome::Fail,
         };
-        assert_eq!(nature.outcome, outcome, "{}", nature.finding);
+        assert_eq!(nature.outcome, outcome, "{}", nature.evidence);
     }
 }
 
@@ -145,7 +145,7 @@ fn step_back_between_threads_disqualifies() {
         found.thread_safe.outcome,
         Outcome::Pass,
         "{}",
-        found.thread_safe.finding
+        found.thread_safe.evidence
     );
     let offset = found.thread_safe.offsets[1];
     assert_eq!((offset.ns, offset.uncertainty_ns), (-60.0, 101.0));
@@ -182,16 +182,16 @@ fn one_step_back_is_enough() {
         .monotonic
     };
     assert_eq!(order(0).outcome, Outcome::Pass);
-    assert!(order(0).finding.contains("moved 12 times among 2 CPUs"));
+    assert!(order(0).evidence.contains("moved 12 times among 2 CPUs"));
     let found = order(1);
     assert_eq!(
         (found.outcome, found.largest_ns),
         (Outcome::Fail, Some(7.0))
     );
     assert!(
-        found.finding.contains("once in 250000 readings"),
+        found.evidence.contains("once in 250000 readings"),
         "{}",
-        found.finding
+        found.evidence
     );
 }
 
@@ -305,7 +305,7 @@ fn cost_decides_read_path() {
             judged,
             (outcome, Some(path_found)),
             "{yardsticks:?}: {}",
-            found.finding
+            found.evidence
         );
     }
     let found = path(
@@ -314,10 +314,10 @@ fn cost_decides_read_path() {
         true,
     );
     assert!(
-        found.finding.contains("costs as much as its system call")
-            && found.finding.ends_with("because the clock source is hpet"),
+        found.evidence.contains("costs as much as its system call")
+            && found.evidence.ends_with("because the clock source is hpet"),
         "{}",
-        found.finding
+        found.evidence
     );
     // Too little for the clock's call, too much for user mode: one of the baselines was timed at a
     // slow moment.
@@ -326,7 +326,7 @@ fn cost_decides_read_path() {
         (found.outcome, found.path),
         (Outcome::NotTested, None),
         "{}",
-        found.finding
+        found.evidence
     );
     // An emulator, on which all instructions cost about the same: 35 ns are no trap.
     let without = Yardsticks {
@@ -338,7 +338,7 @@ fn cost_decides_read_path() {
         (found.outcome, found.path),
         (Outcome::Fail, Some(Path::SystemCall)),
         "{}",
-        found.finding
+        found.evidence
     );
     let without = Yardsticks {
         vdso: Some(false),
@@ -350,9 +350,9 @@ fn cost_decides_read_path() {
         (Outcome::Fail, Some(Path::SystemCall))
     );
     assert!(
-        found.finding.ends_with("because the kernel maps no vDSO"),
+        found.evidence.ends_with("because the kernel maps no vDSO"),
         "{}",
-        found.finding
+        found.evidence
     );
 }
 
@@ -369,9 +369,9 @@ fn busy_machine_keeps_cpu_time() {
         (found.outcome, found.found),
         (Outcome::NotTested, None),
         "{}",
-        found.finding
+        found.evidence
     );
-    assert!(found.finding.contains("20 %"), "{}", found.finding);
+    assert!(found.evidence.contains("20 %"), "{}", found.evidence);
 }
 
 /// Threads that should compute get only the share of time that other programs leave.
@@ -403,21 +403,21 @@ fn starved_thread_keeps_the_clock() {
                         (found.outcome, found.found),
                         (Outcome::NotTested, None),
                         "{}",
-                        found.finding
+                        found.evidence
                     );
                 } else if asleep == 0.0 {
                     assert_eq!(
                         (found.outcome, found.found),
                         (Outcome::Pass, Some(counts)),
                         "{}",
-                        found.finding
+                        found.evidence
                     );
                 }
                 if starved && asleep == 0.0 {
                     assert!(
-                        found.finding.contains("may have been kept from its CPU"),
+                        found.evidence.contains("may have been kept from its CPU"),
                         "{}",
-                        found.finding
+                        found.evidence
                     );
                 }
             }
@@ -453,7 +453,7 @@ fn unexplained_clock_counts_something_else() {
                 (found.outcome, found.found),
                 expected,
                 "{shares:?}: {}",
-                found.finding
+                found.evidence
             );
         }
     }
@@ -467,7 +467,7 @@ fn nothing_observed_is_nothing_found() {
             matches!(answer.outcome, Outcome::NotTested | Outcome::Pass),
             "{answer:?}"
         );
-        assert!(!answer.finding.is_empty(), "{answer:?}");
+        assert!(!answer.evidence.is_empty(), "{answer:?}");
     }
     assert_eq!(found.in_short(), "?");
 }
@@ -480,6 +480,6 @@ proptest! {
         let pair = Pair { cpus: Some([0, 1]), handoffs: 9, backward: 0, largest: 0, least };
         let threads = Some(Threads { rounds: 1, possible: 1, pairs: vec![pair] });
         let found = verdicts(Evidence { series, sparse_comparisons, advances, threads, ..Evidence::default() });
-        prop_assert!(found.answers().all(|answer| !answer.finding.is_empty()));
+        prop_assert!(found.answers().all(|answer| !answer.evidence.is_empty()));
     }
 }

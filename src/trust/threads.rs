@@ -17,7 +17,7 @@ pub(super) fn between_threads(case: &Case) -> ThreadSafe {
     let largest = worst.map_or(0, |pair| pair.largest);
     let largest_ns = (backward > 0).then(|| case.ns(largest as f64)).flatten();
     let offsets = cpu_offsets(case, threads);
-    let (outcome, finding) = match case.claimed() {
+    let (outcome, evidence) = match case.claimed() {
         Some(Counted::ThreadCpu | Counted::ThreadCycles) => (
             Outcome::NotApplicable,
             "it counts for one thread; readings of two cannot be compared".into(),
@@ -32,13 +32,13 @@ pub(super) fn between_threads(case: &Case) -> ThreadSafe {
         }
         _ if backward > 0 => {
             let (by, steps) = (nanoseconds(largest_ns, largest), times(backward));
-            let mut finding = format!(
+            let mut evidence = format!(
                 "it stepped backwards {steps} in {handoffs} handoffs between threads, by up to {by}"
             );
             if let Some([a, b]) = worst.and_then(|pair| pair.cpus) {
-                finding += &format!(" between CPU {a} and CPU {b}");
+                evidence += &format!(" between CPU {a} and CPU {b}");
             }
-            (Outcome::Fail, finding)
+            (Outcome::Fail, evidence)
         }
         _ if threads.possible == 0 => (
             Outcome::NotTested,
@@ -49,20 +49,20 @@ pub(super) fn between_threads(case: &Case) -> ThreadSafe {
                 0 => "on CPUs that were not chosen".to_owned(),
                 _ => format!("on {chosen} of {} pairs of CPUs", threads.possible),
             };
-            let mut finding = format!("{handoffs} handoffs between threads went forward, {on}");
+            let mut evidence = format!("{handoffs} handoffs between threads went forward, {on}");
             let apart = offsets
                 .iter()
                 .map(|offset| offset.ns.abs() + offset.uncertainty_ns);
             let apart = apart.fold(0.0, f64::max);
             if apart > 0.0 {
-                finding += &format!("; the clocks of all CPUs agree within {}", ns(apart));
+                evidence += &format!("; the clocks of all CPUs agree within {}", ns(apart));
             }
-            (Outcome::Pass, finding)
+            (Outcome::Pass, evidence)
         }
     };
     ThreadSafe {
         outcome,
-        finding,
+        evidence,
         handoffs,
         backward_steps: backward,
         largest_ns,
@@ -97,28 +97,28 @@ pub(super) fn within_a_thread(case: &Case) -> Monotonic {
     let largest_ns = (backward > 0).then(|| case.ns(largest as f64)).flatten();
     let own = (case.trace.runs.iter()).map(|run| run.readings.values.len() as u64);
     let readings = order.readings + own.sum::<u64>();
-    let (outcome, finding) = if backward > 0 {
+    let (outcome, evidence) = if backward > 0 {
         let (often, by) = (times(backward), nanoseconds(largest_ns, largest));
-        let finding = format!(
+        let evidence = format!(
             "it stepped backwards {often} in {readings} readings of one thread, by up to {by}"
         );
-        (Outcome::Fail, finding)
+        (Outcome::Fail, evidence)
     } else if readings == 0 {
         (Outcome::NotTested, "there were no readings".into())
     } else if let (0, Some(why)) = (order.readings, case.refusal("readings")) {
-        let finding = format!("no long series of readings could be had: {why}");
-        (Outcome::NotTested, finding)
+        let evidence = format!("no long series of readings could be had: {why}");
+        (Outcome::NotTested, evidence)
     } else {
-        let mut finding = format!("{readings} readings never stepped backwards");
+        let mut evidence = format!("{readings} readings never stepped backwards");
         if order.moves > 0 {
             let (moves, cpus) = (order.moves, order.cpus);
-            finding += &format!(", while the thread was moved {moves} times among {cpus} CPUs");
+            evidence += &format!(", while the thread was moved {moves} times among {cpus} CPUs");
         }
-        (Outcome::Pass, finding)
+        (Outcome::Pass, evidence)
     };
     Monotonic {
         outcome,
-        finding,
+        evidence,
         readings,
         backward_steps: backward,
         largest_ns,

@@ -42,10 +42,10 @@ fn probed_without(question: &str, fault: &str) -> Option<Value> {
 fn disqualified(fault: &str, verdict: &str, reported: &str) {
     let Some(row) = probed(fault) else { return };
     assert_eq!(outcome(&row, verdict), "fail", "{row}");
-    let finding = row["verdicts"][verdict]["finding"]
+    let evidence = row["verdicts"][verdict]["evidence"]
         .as_str()
-        .expect("a finding");
-    assert!(finding.contains(reported), "{finding}");
+        .expect("a sentence");
+    assert!(evidence.contains(reported), "{evidence}");
     // An unresolved one has no Quality; one that has figures has Quality 0.
     assert!(
         row["quality"].is_null() || row["quality"]["value"] == 0.0,
@@ -54,9 +54,9 @@ fn disqualified(fault: &str, verdict: &str, reported: &str) {
     );
     let code = format!("not-{}", verdict.replace('_', "-"));
     assert!(
-        row["warnings"].to_string().contains(&code),
+        row["findings"].to_string().contains(&code),
         "{}",
-        row["warnings"]
+        row["findings"]
     );
 }
 

@@ -122,13 +122,13 @@ fn wrapping_reference_is_not_trusted() {
         "{}",
         row["verdicts"]
     );
-    let finding = row["verdicts"]["stable"]["finding"]
+    let evidence = row["verdicts"]["stable"]["evidence"]
         .as_str()
         .expect("it says why");
     assert!(
-        finding.contains("went back between two comparisons")
-            || finding.contains("by the kernel's clock"),
-        "{finding}"
+        evidence.contains("went back between two comparisons")
+            || evidence.contains("by the kernel's clock"),
+        "{evidence}"
     );
     assert_eq!(
         row["quality"]["value"].as_f64(),
@@ -155,7 +155,7 @@ fn reports_cost_longer_than_interval() {
         return;
     };
     let row = &report["timers"][0];
-    let warned = row["warnings"]
+    let warned = row["findings"]
         .as_array()
         .expect("a list")
         .iter()

@@ -15,7 +15,7 @@ const TIMERS: usize = 8_192;
 /// A report with these timers, and with a number of words for names of clock sources.
 fn report(timers: usize, words: usize) -> String {
     let row = |number| {
-        format!(r#"{{"id":"{number:x}","label":"","runtime":"","status":"failed","warnings":[]}}"#)
+        format!(r#"{{"id":"{number:x}","label":"","runtime":"","status":"failed","findings":[]}}"#)
     };
     let rows = (0..timers).map(row).collect::<Vec<_>>().join(",");
     let names = vec![r#""""#; words].join(",");
@@ -23,7 +23,7 @@ fn report(timers: usize, words: usize) -> String {
         r#"{{"schema":"timermeter.report.v2","tool":{{"name":"timermeter","version":"0.1.0"}},"created":"2026-11-20T12:00:00Z",
         "platform":{{"cpu":{{"architecture":"x86_64"}},"os":{{"family":"linux"}},"kernel":{{}},"clocksource":{{"available":[{names}]}}}},
         "frequency":{{"cycles_from":"effective"}},
-        "settings":{{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5}},"warnings":[],"timers":[{rows}]}}"#
+        "settings":{{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5}},"findings":[],"timers":[{rows}]}}"#
     )
 }
 

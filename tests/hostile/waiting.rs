@@ -340,7 +340,7 @@ fn rejects_too_many_rows() {
     read_by_all("many", &many(1_000));
     let folder = Folder::new();
     let path = folder.arg("crowd.json");
-    let row = r#"{"id":"a","label":"","runtime":"","conditions":{"slack_ns":0,"policy":"","load":"none"},"means":"blocks","status":"failed","warnings":[]}"#;
+    let row = r#"{"id":"a","label":"","runtime":"","conditions":{"slack_ns":0,"policy":"","load":"none"},"means":"blocks","status":"failed","findings":[]}"#;
     let mut report = report();
     report["waits"] = json!([]);
     let text = report.to_string().replace(

@@ -41,7 +41,7 @@ fn as_sent() -> Report {
             budget_seconds: None,
             timeout_seconds: 60,
         },
-        warnings: vec![warning(
+        findings: vec![warning(
             "virtual-machine",
             "This machine is a guest of KVMKVMKVM: time in which the host ran others shows up as rare, dear invocations.",
             "Measure on bare metal where the figures have to hold for it.",
@@ -76,7 +76,7 @@ pub fn nothing_determined() -> Report {
     };
     report.frequency.effective_hz = Some(Interval::unbounded(f64::NEG_INFINITY));
     report.settings.cpu = None;
-    report.warnings.clear();
+    report.findings.clear();
     report.timers = vec![row];
     report
 }
@@ -159,7 +159,7 @@ fn good() -> Vec<TimerRow> {
     });
     for row in &mut rows[2..6] {
         let cost = value_of(row.cost_ns).unwrap_or_default();
-        row.warnings.push(warning(
+        row.findings.push(warning(
             "read-dearer-than-step",
             &format!("A read takes {cost:.1} ns, longer than the step of 10.0 ns: two readings never agree."),
             "Do not take a difference of one step for a duration; take the cost off, or time many calls at once.",
@@ -181,9 +181,9 @@ fn good() -> Vec<TimerRow> {
         between_ns: Some(0.031),
         tail_share: 0.009,
     });
-    rows[8].warnings.push(coarse());
-    rows[9].warnings.push(coarse());
-    rows[3].warnings.push(warning(
+    rows[8].findings.push(coarse());
+    rows[9].findings.push(coarse());
+    rows[3].findings.push(warning(
         "spread",
         "Single invocations have two modes, 20 ns and 31 ns.",
         "Report quartiles beside the median.",
@@ -231,6 +231,7 @@ fn unusual() -> Vec<TimerRow> {
         kind: ResolutionKind::AtMost,
         ..resolution
     });
+    bound.resolution_at_most_ns = bound.resolution_ns.take();
     bound.quality = None;
     bound.reason = Some("it moved only 4 times in the time given".to_owned());
     bound.remedy = Some("give it more with --timeout 120".to_owned());
@@ -255,7 +256,7 @@ fn unusual() -> Vec<TimerRow> {
         0.0,
     );
     backward.quality = Some(Interval::exact(0.0));
-    backward.warnings.push(warning(
+    backward.findings.push(warning(
         "not-monotonic",
         "It went backward 3 times in 100000 readings.",
         "Do not measure durations with it.",
@@ -323,17 +324,16 @@ fn ok(
         kind: ResolutionKind::Resolved,
     });
     row.cost = Some(Cost {
-        median_cycles: Some(cost * HZ * 1e-9),
-        amortised_ns: Some(cost * 0.9),
         single_median_ns: Some(20.0),
         p99_ns: None,
         follows: None,
-        adds: None,
         reference: "rdtsc".to_owned(),
     });
     let around = |value: f64, low: f64, high: f64| Some(Interval { value, low, high });
     row.resolution_ns = around(resolution, resolution * 0.999, resolution * 1.001);
     row.cost_ns = around(cost, cost * 0.99, cost * 1.01);
+    row.cost_cycles = row.cost_ns.map(|cost_ns| cost_ns.scaled(HZ * 1e-9));
+    row.amortised_ns = Some(cost * 0.9);
     row.spread = around(spread, spread - 0.001, (spread + 0.001).min(1.0));
     row.quality = around(quality, quality - half, quality + half * 0.9);
     row.observations = Some(Observations {

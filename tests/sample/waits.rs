@@ -15,7 +15,7 @@ pub fn waiting() -> Report {
     let mut early = wait("py:sleep", "time.sleep(s) | <b>`x`", 50_000, "other");
     let late = &mut early.figures.as_mut().expect("it has").lateness[1];
     (late.early, late.earliest_ns) = (0.25, 41_000.0);
-    early.warnings.push(warning(
+    early.findings.push(warning(
         "returns-early",
         "25 % of waits of 1 ms returned before their time, by up to 41 µs",
         "After a wait, look at the clock, and wait for what is left.",
@@ -53,7 +53,7 @@ pub fn waiting() -> Report {
     ];
     cleaned(Report {
         timers: Vec::new(),
-        warnings: Vec::new(),
+        findings: Vec::new(),
         waits,
         ..super::report()
     })
@@ -223,7 +223,7 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
                 .map_or("native", |(runtime, _)| runtime)
                 .into(),
             status: Status::Ok,
-            warnings: vec![warning(
+            findings: vec![warning(
                 "requests-rounded",
                 "requests are rounded to steps of 1 ms",
                 "Where shorter waits matter, take a timer whose requests are finer.",
@@ -242,7 +242,7 @@ fn bad(id: &str, status: Status, reason: &str) -> WaitRow {
         head: RowHead {
             status,
             reason: Some(reason.into()),
-            warnings: Vec::new(),
+            findings: Vec::new(),
             ..row.head
         },
         conditions: WaitConditions::default(),

@@ -83,7 +83,7 @@ fn report(base: &Value, group: char, number: usize, day: usize) -> Value {
         }
         if is("b-05") && id == "rdtsc" {
             row["verdicts"]["stable"]["outcome"] = json!("fail");
-            row["verdicts"]["stable"]["finding"] = json!("it drifts by 40 ppm");
+            row["verdicts"]["stable"]["evidence"] = json!("it drifts by 40 ppm");
             row["quality"] = json!({"value": 0.0, "low": 0.0, "high": 0.0});
         }
         for key in ["value", "low", "high"] {

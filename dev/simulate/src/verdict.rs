@@ -3,9 +3,7 @@
 use super::figure::FoundFigure;
 use super::irreducible::irreducible_widths;
 use super::{Case, FREQUENCY, Truth};
-use timermeter::model::{
-    Cycles, Hertz, Interval, Nanos, ResolutionKind, Timer, TimerRow, value_of,
-};
+use timermeter::model::{Cycles, Hertz, Interval, Nanos, Timer, TimerRow, value_of};
 use timermeter::quality::quality;
 use timermeter::recording::Observation;
 use timermeter::trace::Trace;
@@ -68,10 +66,7 @@ impl Verdict {
             }
             _ => None,
         };
-        let step = row
-            .resolution
-            .filter(|resolution| resolution.kind == ResolutionKind::Resolved)
-            .and(row.resolution_ns);
+        let step = row.resolution_ns;
         let irreducible = irreducible_widths(case, truth);
         Self {
             resolution: FoundFigure {

@@ -19,7 +19,7 @@ const EMPTY: &str = r#"{"schema":"timermeter.report.v2","tool":{"name":"timermet
         "clocksource":{"current":"tsc","available":["tsc","hpet"]}},
     "frequency":{"cycles_from":"effective","cycles_hz":{"value":3e9,"low":null,"high":null}},
     "settings":{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5},
-    "warnings":[],"timers":[]}"#;
+    "findings":[],"timers":[]}"#;
 
 /// A timer with a Quality in percent (± 0.1 points) and a cost in nanoseconds (± 1 %).
 fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
@@ -31,12 +31,9 @@ fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
     ));
     row.cost_ns = Some(Interval::with_ends(cost, Some((cost * 0.99, cost * 1.01))));
     row.cost = Some(Cost {
-        median_cycles: None,
-        amortised_ns: None,
         single_median_ns: None,
         p99_ns: None,
         follows: None,
-        adds: None,
         reference: "rdtsc".into(),
     });
     row.resolution = Some(Resolution {

@@ -7,20 +7,20 @@ use crate::model::{Outcome, Question, Report, TimerRow, Verdicts};
 /// Sets verdicts that pass except for the `failing` questions.
 fn trusted(mut row: TimerRow, failing: &[&str]) -> TimerRow {
     let mut verdicts: Verdicts = serde_json::from_str(ALL_PASS).unwrap();
-    for (name, outcome, finding) in [
+    for (name, outcome, evidence) in [
         (
             "monotonic",
             &mut verdicts.monotonic.outcome,
-            &mut verdicts.monotonic.finding,
+            &mut verdicts.monotonic.evidence,
         ),
         (
             "read path",
             &mut verdicts.read_path.outcome,
-            &mut verdicts.read_path.finding,
+            &mut verdicts.read_path.evidence,
         ),
     ] {
         if failing.contains(&name) {
-            (*outcome, *finding) = (Outcome::Fail, format!("what {name} found"));
+            (*outcome, *evidence) = (Outcome::Fail, format!("what {name} found"));
         }
     }
     row.verdicts = Some(verdicts);
@@ -28,13 +28,13 @@ fn trusted(mut row: TimerRow, failing: &[&str]) -> TimerRow {
 }
 
 const ALL_PASS: &str = r#"{
-    "monotonic":{"outcome":"pass","finding":"","readings":9,"backward_steps":0,"moves":1},
-    "thread_safe":{"outcome":"pass","finding":"","handoffs":9,"backward_steps":0,"rounds":1,"pairs":1,
+    "monotonic":{"outcome":"pass","evidence":"","readings":9,"backward_steps":0,"moves":1},
+    "thread_safe":{"outcome":"pass","evidence":"","handoffs":9,"backward_steps":0,"rounds":1,"pairs":1,
         "pairs_possible":1,"offsets":[]},
-    "stable":{"outcome":"pass","finding":"","allan":[],"jumps":0,"freezes":0},
-    "counts":{"outcome":"pass","finding":""},
-    "declared":{"outcome":"pass","finding":""},
-    "read_path":{"outcome":"pass","finding":""}}"#;
+    "stable":{"outcome":"pass","evidence":"","allan":[],"jumps":0,"freezes":0},
+    "counts":{"outcome":"pass","evidence":""},
+    "declared":{"outcome":"pass","evidence":""},
+    "read_path":{"outcome":"pass","evidence":""}}"#;
 
 #[test]
 fn compares_answers_about_trust() {

@@ -91,7 +91,7 @@ fn single_process_claims_nothing() {
     let mut one = spread(timer("a", 20.0, 90.0), 0.5, None);
     one.quality = Some(Interval::unbounded(0.2));
     one.cost_ns = Some(Interval::unbounded(90.0));
-    one.warnings.push(Finding {
+    one.findings.push(Finding {
         code: "single-process".into(),
         severity: Severity::Note,
         values: Values::new(),

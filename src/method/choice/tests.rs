@@ -38,13 +38,13 @@ fn unsound_clocks_are_never_picked() {
     let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
     let verdicts = row(&mut report, &best).verdicts.as_mut().unwrap();
     verdicts.monotonic.outcome = Outcome::Fail;
-    verdicts.monotonic.finding = "it stepped backwards twice".into();
+    verdicts.monotonic.evidence = "it stepped backwards twice".into();
     let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(reason(&choice, &best), "it stepped backwards twice");
     let second = picked(&choice).id.clone();
     let verdicts = row(&mut report, &second).verdicts.as_mut().unwrap();
     verdicts.stable.outcome = Outcome::Fail;
-    verdicts.stable.finding = "it jumped".into();
+    verdicts.stable.evidence = "it jumped".into();
     let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(reason(&choice, &second), "it jumped");
     assert!(picked(&choice).id != best && picked(&choice).id != second);
@@ -56,7 +56,7 @@ fn thread_unsafe_clocks_serve_one_thread() {
     let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
     let verdicts = row(&mut report, &best).verdicts.as_mut().unwrap();
     verdicts.thread_safe.outcome = Outcome::Fail;
-    verdicts.thread_safe.finding = "CPU 1 is behind".into();
+    verdicts.thread_safe.evidence = "CPU 1 is behind".into();
     let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(picked(&choice).id, best);
     assert!(

@@ -50,20 +50,21 @@ pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
     let Some(best) = best else {
         let why = case.refusal("advance").or(case.refusal("comparisons"));
         let why = why.unwrap_or("it moves too slowly for the time that it was watched");
-        let finding = format!("its rate could not be watched: {why}");
-        return answered(stable, Outcome::NotTested, finding);
+        let evidence = format!("its rate could not be watched: {why}");
+        return answered(stable, Outcome::NotTested, evidence);
     };
     if !agree(&answers) {
         let listed: Vec<String> = answers.iter().map(RateAnswer::in_words).collect();
         let listed = listed.join(", ");
         if agree_but_one(&answers) {
-            let finding = format!(
+            let evidence = format!(
                 "answers of its host differ, of which one may have been interrupted: {listed}"
             );
-            return answered(stable, Outcome::NotTested, finding);
+            return answered(stable, Outcome::NotTested, evidence);
         }
-        let finding = format!("its rate changes from one answer of its host to the next: {listed}");
-        return answered(stable, Outcome::Fail, finding);
+        let evidence =
+            format!("its rate changes from one answer of its host to the next: {listed}");
+        return answered(stable, Outcome::Fail, evidence);
     }
     let known = RateAnswer {
         uncertainty: best.uncertainty + case.trace.reference.rate_uncertainty,
@@ -80,30 +81,30 @@ pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
         true => off(&answers, case.trace.reference.rate_uncertainty),
         false => 0,
     };
-    let (outcome, finding) = match off {
+    let (outcome, evidence) = match off {
         0 if known.uncertainty > MAX_RATE_UNCERTAINTY => {
-            let finding = format!(
+            let evidence = format!(
                 "its rate is known to ± {} ppm only, as its host cannot compare it with its reference",
                 significant(1e6 * known.uncertainty, 2)
             );
-            (Outcome::NotTested, finding)
+            (Outcome::NotTested, evidence)
         }
         0 => (
             Outcome::Pass,
             format!("it keeps the rate of its reference to {rate}"),
         ),
         1 => {
-            let finding = format!(
+            let evidence = format!(
                 "by one answer of its host, which may have been interrupted, it is faster than its reference by {rate}"
             );
-            (Outcome::NotTested, finding)
+            (Outcome::NotTested, evidence)
         }
         _ => (
             Outcome::Fail,
             format!("it is faster than its reference by {rate}"),
         ),
     };
-    answered(stable, outcome, finding)
+    answered(stable, outcome, evidence)
 }
 
 impl RateAnswer {

@@ -44,9 +44,9 @@ fn unknown_rate_is_not_tested() {
             found.outcome,
             Outcome::NotTested,
             "{ppm:?}: {}",
-            found.finding
+            found.evidence
         );
-        assert!(found.finding.contains("ppm only"), "{}", found.finding);
+        assert!(found.evidence.contains("ppm only"), "{}", found.evidence);
         assert!(
             found
                 .offset_uncertainty_ppm
@@ -55,7 +55,7 @@ fn unknown_rate_is_not_tested() {
         );
     }
     let found = stable(answering(&[30.0, -20.0, 0.0], 300.0));
-    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
     assert!(
         found
             .offset_uncertainty_ppm
@@ -71,11 +71,11 @@ fn answers_that_contradict_each_other_disqualify() {
         (vec![50_000.0, -50_000.0, 0.0], 8.0),
     ] {
         let found = stable(answering(&ppm, milliseconds));
-        assert_eq!(found.outcome, Outcome::Fail, "{ppm:?}: {}", found.finding);
+        assert_eq!(found.outcome, Outcome::Fail, "{ppm:?}: {}", found.evidence);
         assert!(
-            found.finding.contains("changes from one answer"),
+            found.evidence.contains("changes from one answer"),
             "{}",
-            found.finding
+            found.evidence
         );
         assert_eq!(found.offset_ppm, None);
     }
@@ -85,12 +85,12 @@ fn answers_that_contradict_each_other_disqualify() {
 fn only_all_answers_disqualify_rate() {
     for ppm in [50_000.0, -50_000.0] {
         let found = stable(answering(&[ppm, ppm + 200.0, ppm], 6.0));
-        assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
+        assert_eq!(found.outcome, Outcome::Fail, "{}", found.evidence);
         let found = stable(answering(&[ppm], 6.0));
-        assert_eq!(found.outcome, Outcome::NotTested, "{}", found.finding);
+        assert_eq!(found.outcome, Outcome::NotTested, "{}", found.evidence);
         let short = answering(&[ppm], 1.0);
         let found = stable([short, answering(&[ppm, ppm], 250.0)].concat());
-        assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
+        assert_eq!(found.outcome, Outcome::Fail, "{}", found.evidence);
     }
 }
 
@@ -121,7 +121,7 @@ fn cold_code_disqualifies_no_clock() {
             })
             .collect();
         let found = stable(advances);
-        assert_ne!(found.outcome, Outcome::Fail, "{seed}: {}", found.finding);
+        assert_ne!(found.outcome, Outcome::Fail, "{seed}: {}", found.evidence);
     }
 }
 
@@ -135,7 +135,7 @@ fn a_swinging_rate_never_passes() {
             .map(|_| random.random_range(-50_000.0..50_000.0))
             .collect();
         let found = stable(answering(&ppm, [6.0, 40.0][seed as usize % 2]));
-        assert_ne!(found.outcome, Outcome::Pass, "{seed}: {}", found.finding);
+        assert_ne!(found.outcome, Outcome::Pass, "{seed}: {}", found.evidence);
         disqualified += u32::from(found.outcome == Outcome::Fail);
     }
     assert!(disqualified > 60, "{disqualified}");
@@ -147,5 +147,5 @@ fn cpu_time_asleep_has_no_rate() {
     advances[1].timer = 0;
     advances[2].timer /= 50;
     let found = stable(advances);
-    assert_eq!(found.outcome, Outcome::NotTested, "{}", found.finding);
+    assert_eq!(found.outcome, Outcome::NotTested, "{}", found.evidence);
 }

@@ -30,7 +30,7 @@ fn skew_of_one_step_is_found() {
                 sound.outcome,
                 Outcome::Pass,
                 "seed {seed}: {}",
-                sound.finding
+                sound.evidence
             );
             for skew in [step, -step] {
                 let off = seen(step, read, skew, seed);
@@ -38,7 +38,7 @@ fn skew_of_one_step_is_found() {
                     off.outcome,
                     Outcome::Fail,
                     "seed {seed}, {skew} of {step}: {}",
-                    off.finding
+                    off.evidence
                 );
             }
         }
@@ -56,7 +56,7 @@ fn short_steps_show_from_reported_size() {
                 off.outcome,
                 Outcome::Fail,
                 "seed {seed}, {skew}: {}",
-                off.finding
+                off.evidence
             );
         }
     }

@@ -38,31 +38,31 @@ fn wrapping_reference_fails() {
     assert_eq!(
         itself.monotonic.backward_steps, 2,
         "{}",
-        itself.monotonic.finding
+        itself.monotonic.evidence
     );
     assert!(
         itself
             .stable
-            .finding
+            .evidence
             .contains("it went back between two comparisons, 2 times"),
         "{}",
-        itself.stable.finding
+        itself.stable.evidence
     );
     let other = judged(comparisons(90_000_000, [WRAP, NEVER]), None);
     assert_eq!(
         other.stable.outcome,
         Outcome::NotTested,
         "{}",
-        other.stable.finding
+        other.stable.evidence
     );
     assert_eq!((other.stable.jumps, other.stable.offset_ppm), (0, None));
     assert!(
         other
             .stable
-            .finding
+            .evidence
             .contains("`reference` only, which itself went back"),
         "{}",
-        other.stable.finding
+        other.stable.evidence
     );
     assert_ne!(other.monotonic.outcome, Outcome::Fail, "it did not wrap");
 }
@@ -77,22 +77,22 @@ fn ends_are_compared_with_runner_clock() {
         itself.stable.outcome,
         Outcome::Fail,
         "{}",
-        itself.stable.finding
+        itself.stable.evidence
     );
     assert!(
         itself
             .stable
-            .finding
+            .evidence
             .contains("passed by the kernel's clock"),
         "{}",
-        itself.stable.finding
+        itself.stable.evidence
     );
     let other = judged(comparisons(apart, [WRAP, NEVER]), around);
     assert_eq!(
         other.stable.outcome,
         Outcome::NotTested,
         "{}",
-        other.stable.finding
+        other.stable.evidence
     );
     for passed in [
         around,
@@ -105,7 +105,7 @@ fn ends_are_compared_with_runner_clock() {
             sound.stable.outcome,
             Outcome::Pass,
             "{passed:?}: {}",
-            sound.stable.finding
+            sound.stable.evidence
         );
     }
 }
@@ -129,6 +129,6 @@ fn hosts_without_comparison_report_it() {
             advances,
             ..Evidence::default()
         });
-        assert_eq!(found.stable.outcome, outcome, "{}", found.stable.finding);
+        assert_eq!(found.stable.outcome, outcome, "{}", found.stable.evidence);
     }
 }

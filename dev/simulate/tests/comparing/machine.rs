@@ -116,15 +116,13 @@ impl Machine {
         run: &mut StdRng,
     ) {
         let known = |[value, low, high]: [f64; 3]| Some(Interval { value, low, high });
-        let (Some(cost), Some(cost_ns), Some(step_ns)) =
-            (&mut row.cost, row.cost_ns, row.resolution_ns)
-        else {
+        let (Some(cost_ns), Some(step_ns)) = (row.cost_ns, row.resolution_ns) else {
             return;
         };
         let truth = cost_ns.value.ln() + shift;
         let costs = self.vary(truth, observed_cost, run).map(f64::exp);
         row.cost_ns = known(costs);
-        cost.median_cycles = Some(costs[0] * hz / 1e9);
+        row.cost_cycles = known(costs.map(|ns| ns * hz / 1e9));
         let share = row.spread.expect("a spread").value.clamp(0.01, 0.999);
         let shares = self.vary((share / (1.0 - share)).ln(), OBSERVED_SPREAD, run);
         let shares = shares.map(|logit| 1.0 / (1.0 + (-logit).exp()));

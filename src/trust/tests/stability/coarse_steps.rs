@@ -68,12 +68,12 @@ fn late_tick_is_no_freeze() {
             (found.outcome, found.jumps, found.freezes),
             (Outcome::Pass, 0, 0),
             "{ms} ms: {}",
-            found.finding
+            found.evidence
         );
         assert!(
-            found.finding.contains("updated late once"),
+            found.evidence.contains("updated late once"),
             "{}",
-            found.finding
+            found.evidence
         );
         assert!(
             found.smallest_jump_ns.is_some_and(|ns| ns >= 1e7),
@@ -81,7 +81,7 @@ fn late_tick_is_no_freeze() {
         );
     }
     let longer = of(&delayed(60_000_000), 5_300_000);
-    assert_eq!(longer.outcome, Outcome::Fail, "{}", longer.finding);
+    assert_eq!(longer.outcome, Outcome::Fail, "{}", longer.evidence);
     let lost = of(
         &|now| {
             ticks(if now < 400_000_000 {
@@ -96,7 +96,7 @@ fn late_tick_is_no_freeze() {
         (lost.outcome, lost.freezes),
         (Outcome::Fail, 1),
         "{}",
-        lost.finding
+        lost.evidence
     );
     let back = of(
         &|now| {
@@ -112,7 +112,7 @@ fn late_tick_is_no_freeze() {
         (back.outcome, back.jumps),
         (Outcome::Fail, 1),
         "{}",
-        back.finding
+        back.evidence
     );
 }
 
@@ -131,7 +131,7 @@ fn uneven_coarse_steps_are_no_jumps() {
             })
             .collect();
         let found = verdict_4_ms(close_comparisons);
-        assert_ne!(found.outcome, Outcome::Fail, "{seed}: {}", found.finding);
+        assert_ne!(found.outcome, Outcome::Fail, "{seed}: {}", found.evidence);
         assert_eq!((found.jumps, found.freezes), (0, 0), "{seed}");
     }
 }

@@ -48,7 +48,7 @@ fn interrupted_cpu_time_does_not_jump() {
         ..Evidence::default()
     };
     let found = verdicts(evidence).stable;
-    assert_eq!(found.outcome, Outcome::NotApplicable, "{}", found.finding);
+    assert_eq!(found.outcome, Outcome::NotApplicable, "{}", found.evidence);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn cycles_are_not_compared_with_time() {
         found.stable.outcome,
         Outcome::NotApplicable,
         "{}",
-        found.stable.finding
+        found.stable.evidence
     );
     assert_eq!((found.stable.jumps, found.stable.offset_ppm), (0, None));
     assert_eq!(found.stable.shares_oscillator, None);
@@ -103,12 +103,12 @@ fn cycles_are_not_compared_with_time() {
         found.read_path.outcome,
         Outcome::Fail,
         "{}",
-        found.read_path.finding
+        found.read_path.evidence
     );
     assert!(
-        found.read_path.finding.contains("traps to the hypervisor"),
+        found.read_path.evidence.contains("traps to the hypervisor"),
         "{}",
-        found.read_path.finding
+        found.read_path.evidence
     );
     assert_eq!(
         of("perf-cycles", Some(160.0), 1_200.0, 805.0)
@@ -127,7 +127,7 @@ fn cycles_are_not_compared_with_time() {
             path.outcome,
             Outcome::Pass,
             "{id} for {cost}: {}",
-            path.finding
+            path.evidence
         );
     }
 }
@@ -144,5 +144,5 @@ fn leaping_cycles_are_unstable() {
         ..Evidence::default()
     };
     let found = verdicts(evidence).stable;
-    assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
+    assert_eq!(found.outcome, Outcome::Fail, "{}", found.evidence);
 }

@@ -53,7 +53,7 @@ fn jumps_of_any_length_are_found() {
             assert!(
                 found_or_not_claimed(&found, jump),
                 "{apart} {jump}: {}",
-                found.finding
+                found.evidence
             );
             let (offset, half) = (
                 found.offset_ppm.unwrap(),
@@ -64,9 +64,9 @@ fn jumps_of_any_length_are_found() {
                 "{apart} {jump}: {offset} ± {half} ppm of a clock that keeps its rate"
             );
             assert!(
-                found.finding.contains(" ns")
-                    || found.finding.contains(" µs")
-                    || found.finding.contains("ms")
+                found.evidence.contains(" ns")
+                    || found.evidence.contains(" µs")
+                    || found.evidence.contains("ms")
             );
         }
     }
@@ -77,7 +77,7 @@ fn jumps_of_any_length_are_found() {
         (found.outcome, found.jumps),
         (Outcome::Fail, 1),
         "{}",
-        found.finding
+        found.evidence
     );
 }
 
@@ -90,7 +90,7 @@ fn jumps_make_rate_uncertain() {
     for seed in 0..200 {
         for (apart, count) in [(150_000_000, 12), (400_000_000, 30), (1_500_000_000, 9)] {
             let found = seldom(looked_at(apart, count, seed, ahead));
-            assert!(found_or_not_claimed(&found, 1e5), "{}", found.finding);
+            assert!(found_or_not_claimed(&found, 1e5), "{}", found.evidence);
             let (offset, half) = (
                 found.offset_ppm.unwrap(),
                 found.offset_uncertainty_ppm.unwrap(),
@@ -107,7 +107,7 @@ fn jumps_make_rate_uncertain() {
             ..Evidence::default()
         })
         .stable;
-        assert_eq!(close.outcome, Outcome::Fail, "{}", close.finding);
+        assert_eq!(close.outcome, Outcome::Fail, "{}", close.evidence);
     }
     assert!(
         20 * held >= 19 * all,
@@ -168,10 +168,10 @@ fn processes_rates_bound_the_uncertainty() {
     assert_eq!(agreeing.rate_processes, Some(9));
     assert!(
         agreeing
-            .finding
+            .evidence
             .contains("9 fresh processes agree within that"),
         "{}",
-        agreeing.finding
+        agreeing.evidence
     );
     found_by.extend([-1.7, 0.8, 16.9, 18.1]);
     let found = verdict_for_processes(&found_by);
@@ -183,16 +183,16 @@ fn processes_rates_bound_the_uncertainty() {
         found_by.iter().all(|ppm| (ppm - offset).abs() <= half),
         "{offset} ± {half}"
     );
-    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
     assert!(
-        found.finding.contains("13 fresh processes ran at"),
+        found.evidence.contains("13 fresh processes ran at"),
         "{}",
-        found.finding
+        found.evidence
     );
     assert!(
-        found.finding.contains("reference to -0.47 ± "),
+        found.evidence.contains("reference to -0.47 ± "),
         "what is told holds what they ran at: {}",
-        found.finding
+        found.evidence
     );
     // The process of the long window may be the outlier.
     let outlier = verdict_for_processes(&[18.1; 9]);
@@ -209,14 +209,14 @@ fn processes_rates_bound_the_uncertainty() {
 #[test]
 fn false_rates_of_most_disqualify() {
     let found = verdict_for_processes(&[0.0, 5_000.0, 5_000.0]);
-    assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
+    assert_eq!(found.outcome, Outcome::Fail, "{}", found.evidence);
     // One outlier in several processes may occur by chance: its rate is in the interval.
     let found = verdict_for_processes(&[0.0, 0.0, 5_000.0]);
-    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
     let half = found.offset_uncertainty_ppm.unwrap();
     assert!(
-        half >= 4_990.0 && found.finding.contains("3 fresh processes ran at"),
+        half >= 4_990.0 && found.evidence.contains("3 fresh processes ran at"),
         "±{half}: {}",
-        found.finding
+        found.evidence
     );
 }

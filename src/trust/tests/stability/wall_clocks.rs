@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn a_steady_clock_is_stable() {
     let found = stable(series(1.0, |_, timer| timer));
-    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
     assert_eq!((found.jumps, found.freezes), (0, 0));
     assert!(
         found.offset_ppm.is_some_and(|ppm| ppm.abs() < 1.0),
@@ -34,7 +34,7 @@ fn drifting_fails_and_slewing_passes() {
         (1.0 + 600e-6, Outcome::Fail),
     ] {
         let found = stable(series(rate, |_, timer| timer));
-        assert_eq!(found.outcome, outcome, "{rate}: {}", found.finding);
+        assert_eq!(found.outcome, outcome, "{rate}: {}", found.evidence);
         assert_eq!(
             (found.jumps, found.freezes),
             (0, 0),
@@ -53,7 +53,7 @@ fn jumps_and_freezes_differ() {
         (found.outcome, found.jumps, found.freezes),
         (Outcome::Fail, 1, 0),
         "{}",
-        found.finding
+        found.evidence
     );
     let found = stable(series(
         1.0,
@@ -63,7 +63,7 @@ fn jumps_and_freezes_differ() {
         (found.outcome, found.jumps, found.freezes),
         (Outcome::Fail, 0, 1),
         "{}",
-        found.finding
+        found.evidence
     );
     assert!(
         found
@@ -98,7 +98,7 @@ fn all_windows_are_reported() {
         ..Evidence::default()
     };
     let found = verdicts(evidence).stable;
-    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
     let windows: Vec<f64> = found
         .allan
         .iter()
@@ -134,7 +134,7 @@ fn inconsistent_reference_disqualifies_similar_counters() {
             syscall_variant: None,
         };
         let found = judge(&case).stable;
-        assert_eq!(found.outcome, outcome, "{}", found.finding);
+        assert_eq!(found.outcome, outcome, "{}", found.evidence);
     }
 }
 
@@ -172,7 +172,7 @@ fn reference_rate_error_is_uncertainty() {
         judged(0.0).declared.outcome,
         Outcome::Fail,
         "{}",
-        judged(0.0).declared.finding
+        judged(0.0).declared.evidence
     );
     assert_eq!(judged(200e-6).stable.outcome, Outcome::Pass);
 }
