@@ -100,7 +100,7 @@ fn a_page_needs_nothing_else() {
 #[test]
 fn draws_figures_for_paper_and_terminal() {
     let report = report();
-    let plots = Plot::of_row((&report.timers[0]).into());
+    let plots = Plot::for_row((&report.timers[0]).into());
     assert_eq!(
         plots.iter().map(|plot| plot.name).collect::<Vec<_>>(),
         ["staircase", "intervals", "costs"]

@@ -120,7 +120,7 @@ impl<'a> ReportView<'a> {
     /// The plots of a timer of the report.
     pub fn plots(&self, timer: &TimerView) -> Vec<Plot> {
         match self.figures {
-            Figures::Drawn => Plot::of_row(timer.row),
+            Figures::Drawn => Plot::for_row(timer.row),
             Figures::LeftOut => Vec::new(),
         }
     }

@@ -1,7 +1,7 @@
-//! Plots of a clock: intervals over work, the histogram of intervals, and the costs of single
-//! reads.
+//! Plots of a clock: intervals between two reads over the work between them, a histogram of such
+//! intervals, and a histogram of the costs of single reads.
 
-use super::{Axis, Plot, Scale, Shape, histogram, levels, levels_in_words};
+use super::{Axis, Plot, Scale, Shape, describe_levels, histogram, levels};
 use crate::model::{
     CostHistogram, IntervalHistogram, ResolutionKind, Staircase, TimerRow, value_of,
 };
@@ -25,7 +25,8 @@ pub(super) fn plots(row: &TimerRow) -> Vec<Plot> {
     plots.into_iter().flatten().collect()
 }
 
-/// The scale of readings: nanoseconds per tick if known, otherwise ticks.
+/// The factor that converts ticks of the clock to values of the axis, which are nanoseconds if the
+/// rate of the clock is known, otherwise ticks; and the scale of the axis.
 fn unit(row: &TimerRow) -> (f64, Scale) {
     match row.ns_per_tick.filter(|ns| ns.is_finite() && *ns > 0.0) {
         Some(ns) => (ns, Scale::Time),
@@ -33,38 +34,47 @@ fn unit(row: &TimerRow) -> (f64, Scale) {
     }
 }
 
-/// The step in the unit of [`unit`], if known.
+/// The step of the clock in the unit of the axis; `None` if the step is unknown.
 fn step(row: &TimerRow) -> Option<f64> {
     let resolution = row
         .resolution
-        .filter(|found| found.kind == ResolutionKind::Resolved)?;
+        .filter(|resolution| resolution.kind == ResolutionKind::Resolved)?;
     Some(resolution.ticks * unit(row).0).filter(|step| step.is_finite() && *step > 0.0)
 }
 
 fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
-    let (tick, scale) = unit(row);
-    let ticks = || figure.ticks.iter().map(|ticks| *ticks as f64 * tick);
-    let (least, most) = (ticks().reduce(f64::min)?, ticks().reduce(f64::max)?);
-    // If a read costs far more than the step, the lower half of the plot would be empty.
-    let least = if least > most / 2.0 {
-        least - 0.1 * (most - least)
+    let (per_tick, scale) = unit(row);
+    let intervals = || figure.ticks.iter().map(|ticks| *ticks as f64 * per_tick);
+    let shortest = intervals().reduce(f64::min)?;
+    let longest = intervals().reduce(f64::max)?;
+    // The axis begins at 0, except if the lower half of the plot would then be empty because a read
+    // costs far more than the step.
+    let from = if shortest > longest / 2.0 {
+        shortest - 0.1 * (longest - shortest)
     } else {
-        least.min(0.0)
+        shortest.min(0.0)
     };
-    let longest = *figure.work.iter().max()? as f64 * figure.ns_per_work;
-    let across = Axis::new("work between the reads", Scale::Time, 0.0, longest.max(1.0));
-    let to = most.max(least + tick) + 0.04 * (most - least);
-    let up = Axis::new("interval", scale, least, to);
+    let to = longest.max(from + per_tick) + 0.04 * (longest - from);
+    let most_work = *figure.work.iter().max()? as f64 * figure.ns_per_work;
+    let across = Axis::new(
+        "work between the reads",
+        Scale::Time,
+        0.0,
+        most_work.max(1.0),
+    );
+    let up = Axis::new("interval", scale, from, to);
     let mut shapes = levels(step(row), &up, |at| {
         Shape::Level((0.0, at), (across.to, at))
     });
     let caption = format!(
         "A sample of {} intervals between two reads, with more and more work between them. {}",
         figure.intervals,
-        levels_in_words(step(row), &shapes)
+        describe_levels(step(row), &shapes)
     );
-    let points = figure.work.iter().zip(ticks());
-    shapes.extend(points.map(|(work, at)| Shape::Point(*work as f64 * figure.ns_per_work, at)));
+    let points = figure.work.iter().zip(intervals());
+    shapes.extend(
+        points.map(|(work, interval)| Shape::Point(*work as f64 * figure.ns_per_work, interval)),
+    );
     let axes = [across, up];
     Some(Plot::new(
         "staircase",
@@ -76,10 +86,10 @@ fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
 }
 
 fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Plot {
-    let (tick, scale) = unit(row);
+    let (per_tick, scale) = unit(row);
     // A bin is centred on whole ticks and extends half a tick to both sides.
-    let first = (figure.first_ticks as f64 - 0.5) * tick;
-    let width = figure.width_ticks as f64 * tick;
+    let first = (figure.first_ticks as f64 - 0.5) * per_tick;
+    let width = figure.width_ticks as f64 * per_tick;
     let (bars, up) = histogram(first, width, &figure.counts, "intervals");
     let across = Axis::new(
         "interval",
@@ -92,7 +102,7 @@ fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Plot {
     });
     let caption = format!(
         "Intervals with random work between the reads. {}",
-        levels_in_words(step(row), &shapes)
+        describe_levels(step(row), &shapes)
     );
     shapes.extend(bars);
     let title = "Intervals against the steps";
@@ -108,13 +118,13 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Plot {
     let margin = resolution
         .filter(|ns| *ns < last - figure.first_ns)
         .map_or(0.0, |ns| 1.1 * ns);
-    let ends = median.map_or((figure.first_ns, last), |median| {
+    let (from, to) = median.map_or((figure.first_ns, last), |median| {
         (
             figure.first_ns.min(median - margin),
             last.max(median + margin),
         )
     });
-    let across = Axis::new("cost", Scale::Time, ends.0, ends.1);
+    let across = Axis::new("cost", Scale::Time, from, to);
     let (bars, up) = histogram(figure.first_ns, figure.width_ns, &figure.counts, "reads");
     let band = median.zip(resolution).map(|(median, ns)| {
         Shape::Band((median - ns).max(across.from), (median + ns).min(across.to))
@@ -124,7 +134,7 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Plot {
         .filter(|_| !figure.own_readings)
         .unwrap_or("the clock itself");
     let shaded = if band.is_some() {
-        " Shaded: within one resolution of it."
+        " Shaded: within one resolution of the median."
     } else {
         ""
     };

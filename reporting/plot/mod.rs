@@ -1,5 +1,5 @@
-//! Builds plots of a timer and of all clocks of a report, independent of the output. `svg.rs` draws
-//! plots for papers and pages, `terminal.rs` with characters.
+//! Builds plots of a timer, and a plot of all clocks of a report. `svg.rs` draws plots for papers
+//! and pages, `terminal.rs` draws them with characters.
 
 mod clock;
 mod ranking;
@@ -12,7 +12,7 @@ use crate::text::numbers::{count, short_time, significant, trimmed};
 
 pub use ranking::ranking;
 
-/// A plot.
+/// A plot, independent of how it is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     /// The short name, used in file names.
@@ -59,14 +59,14 @@ enum Scale {
 /// A shape, at coordinates in the units of the axes.
 #[derive(Clone, Debug, PartialEq)]
 enum Shape {
-    /// The range within one resolution of the median, from left to right.
+    /// The shaded range between two positions on the horizontal axis.
     Band(f64, f64),
-    /// A line at a multiple of the step, or a line of equal Quality, between two points.
+    /// A grey line between two points: a multiple of the step, or clocks of equal Quality.
     Level((f64, f64), (f64, f64)),
-    /// A bar: left end, right end and height.
+    /// A bar of a histogram: left end, right end and height.
     Bar(f64, f64, f64),
     Point(f64, f64),
-    /// A vertical line at the median.
+    /// A vertical line at the median of the horizontal axis.
     Median(f64),
     /// A text next to a point.
     Label((f64, f64), String),
@@ -86,29 +86,32 @@ impl Axis {
         }
     }
 
-    /// The position of a value between the ends, in [0, 1]; `None` outside the ends.
-    fn share(&self, value: f64) -> Option<f64> {
-        let share = (value - self.from) / (self.to - self.from);
-        (0.0..=1.0).contains(&share).then_some(share)
+    /// The position of a value between the ends, from 0 at the lower end to 1 at the upper end;
+    /// `None` outside the ends.
+    fn position(&self, value: f64) -> Option<f64> {
+        let position = (value - self.from) / (self.to - self.from);
+        (0.0..=1.0).contains(&position).then_some(position)
     }
 
-    /// Round numbers on the axis, at most `most`, with their text.
-    fn ticks(&self, most: usize) -> Vec<(f64, String)> {
+    /// At most `max_count` round numbers on the axis, at equal distances, with their text.
+    fn ticks(&self, max_count: usize) -> Vec<(f64, String)> {
         let is_log = matches!(self.scale, Scale::LogTime | Scale::LogNumber);
-        let least = (self.to - self.from) / most as f64;
-        let decade = 10_f64.powf(least.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade);
-        let step = step
+        let min_step = (self.to - self.from) / max_count as f64;
+        let decade = 10_f64.powf(min_step.log10().floor());
+        let round_steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade);
+        let step = round_steps
             .into_iter()
-            .find(|step| *step >= least)
-            .unwrap_or(least);
+            .find(|step| *step >= min_step)
+            .unwrap_or(min_step);
+        // Fractions of a decade would not be round numbers.
         let step = if is_log { step.max(1.0) } else { step };
         let first = (self.from / step).ceil();
-        let count = ((self.to / step).floor() - first + 1.0).clamp(0.0, most as f64 + 1.0);
-        let ticks = (0..count as usize).map(|at| (first + at as f64) * step);
-        ticks.map(|at| (at, self.text(at))).collect()
+        let count = ((self.to / step).floor() - first + 1.0).clamp(0.0, max_count as f64 + 1.0);
+        let values = (0..count as usize).map(|index| (first + index as f64) * step);
+        values.map(|value| (value, self.text(value))).collect()
     }
 
+    /// Formats a value of the axis.
     fn text(&self, value: f64) -> String {
         match self.scale {
             Scale::Number if value.abs() < 1.0 => trimmed(&significant(value, 3)),
@@ -140,31 +143,31 @@ impl Plot {
         }
     }
 
-    /// All plots of a row.
+    /// All plots of a timer; none for a periodic timer.
     #[must_use]
-    pub fn of_row(row: Row) -> Vec<Self> {
+    pub fn for_row(row: Row) -> Vec<Self> {
         let mut all = match row.source {
             Source::Clock(row) => clock::plots(row),
             Source::Wait(row, _) => wait::plots(row),
             Source::Period(_) => Vec::new(),
         };
-        // Reports from other programs may hold any values.
-        let is_sound = |axis: &Axis| {
+        // Reports from other programs may contain any values, so axes may be infinite or empty.
+        let is_valid = |axis: &Axis| {
             axis.from.is_finite() && axis.to.is_finite() && axis.to - axis.from > axis.to * 1e-9
         };
-        all.retain(|plot| is_sound(&plot.across) && is_sound(&plot.up));
+        all.retain(|plot| is_valid(&plot.across) && is_valid(&plot.up));
         all
     }
 }
 
-/// The bars of a histogram and the axis of their heights.
+/// The bars of a histogram whose first bin begins at `first`, and the axis of their heights.
 fn histogram(first: f64, width: f64, counts: &[u64], label: &str) -> (Vec<Shape>, Axis) {
     let bars = counts
         .iter()
         .enumerate()
         .filter(|(_, count)| **count > 0)
-        .map(|(at, count)| {
-            let from = first + width * at as f64;
+        .map(|(index, count)| {
+            let from = first + width * index as f64;
             Shape::Bar(from, from + width, *count as f64)
         });
     let highest = counts.iter().copied().max().unwrap_or_default() as f64;
@@ -174,23 +177,24 @@ fn histogram(first: f64, width: f64, counts: &[u64], label: &str) -> (Vec<Shape>
     )
 }
 
-/// Shapes at the multiples of a step on an axis, created by `line`; none if they are too close.
+/// The shapes that `line` creates at each multiple of the step on the axis; none if the step is
+/// unknown or the multiples would be too close to each other.
 fn levels(step: Option<f64>, axis: &Axis, line: impl Fn(f64) -> Shape) -> Vec<Shape> {
-    const MOST: f64 = 40.0;
-    let step = step.filter(|step| *step > 0.0 && (axis.to - axis.from) / step <= MOST);
+    const MAX_LEVELS: f64 = 40.0;
+    let step = step.filter(|step| *step > 0.0 && (axis.to - axis.from) / step <= MAX_LEVELS);
     let Some(step) = step else {
         return Vec::new();
     };
     let first = (axis.from / step).ceil();
-    let multiples = (0..=MOST as usize).map(|at| (first + at as f64) * step);
+    let multiples = (0..=MAX_LEVELS as usize).map(|index| (first + index as f64) * step);
     multiples
-        .take_while(|at| *at <= axis.to)
+        .take_while(|multiple| *multiple <= axis.to)
         .map(line)
         .collect()
 }
 
-/// Describes the lines for the caption.
-fn levels_in_words(step: Option<f64>, levels: &[Shape]) -> String {
+/// Describes the lines at the multiples of the step for the caption.
+fn describe_levels(step: Option<f64>, levels: &[Shape]) -> String {
     match step {
         None => "No step was found.".to_owned(),
         Some(step) if levels.is_empty() => {

@@ -4,11 +4,12 @@ use super::{Axis, Plot, Scale, Shape};
 use crate::model::{Report, ResolutionKind, TimerRow};
 use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 
-/// The Qualities with a line, in percent, for clocks whose reads all have the same cost.
-const LINES: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0];
-/// Clocks share a label if the decimal logarithms of their steps and of their costs differ by less
-/// than this.
-const ONE_LABEL: f64 = 0.1;
+/// The Qualities for which lines are drawn, in percent. They hold for clocks whose reads all have
+/// the same cost.
+const LINE_PERCENTS: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0];
+/// Clocks share a label if the decimal logarithms of their steps and of their costs both differ by
+/// less than this.
+const MIN_LABEL_DISTANCE: f64 = 0.1;
 
 /// The plot of a report; `None` if no clock has a step and a cost in cycles.
 #[must_use]
@@ -16,13 +17,14 @@ pub fn ranking(report: &Report) -> Option<Plot> {
     let known = report
         .timers
         .iter()
-        .filter_map(|row| Some((row.id.as_str(), place(row)?)));
+        .filter_map(|row| Some((row.id.as_str(), position(row)?)));
     let mut labels: Vec<((f64, f64), String)> = Vec::new();
     let mut points = Vec::new();
     for (id, at) in known {
         points.push(at);
         let is_near = |other: &(f64, f64)| {
-            (other.0 - at.0).abs() < ONE_LABEL && (other.1 - at.1).abs() < ONE_LABEL
+            (other.0 - at.0).abs() < MIN_LABEL_DISTANCE
+                && (other.1 - at.1).abs() < MIN_LABEL_DISTANCE
         };
         if !labels.iter().any(|(other, _)| is_near(other)) {
             labels.push((at, id.to_owned()));
@@ -30,7 +32,7 @@ pub fn ranking(report: &Report) -> Option<Plot> {
     }
     let across = axis("step (CPU cycles)", points.iter().map(|at| at.0))?;
     let up = axis("cost of a read (CPU cycles)", points.iter().map(|at| at.1))?;
-    let lines = LINES.into_iter().filter_map(|percent| {
+    let lines = LINE_PERCENTS.into_iter().filter_map(|percent| {
         let (from, to) = line(percent, &across, &up)?;
         Some([
             Shape::Level(from, to),
@@ -42,7 +44,7 @@ pub fn ranking(report: &Report) -> Option<Plot> {
     shapes.extend(labels.into_iter().map(|(at, id)| Shape::Label(at, id)));
     let caption = format!(
         "{} clocks by their step and by the cost of a read; lower left is better. Lines join equal Quality of \
-         clocks whose reads all cost the same. Of clocks at one place the best is named.",
+         clocks whose reads all cost the same. Of clocks at nearly the same point only the best is labelled.",
         points.len()
     );
     Some(Plot {
@@ -51,8 +53,9 @@ pub fn ranking(report: &Report) -> Option<Plot> {
     })
 }
 
-/// The decimal logarithms of step and cost in cycles. As in formula (1), the minimum is one cycle.
-fn place(row: &TimerRow) -> Option<(f64, f64)> {
+/// The decimal logarithms of the step and the cost of a clock in cycles, each at least one cycle as
+/// in formula (1) of the paper; `None` if one of the two is unknown.
+fn position(row: &TimerRow) -> Option<(f64, f64)> {
     let step = row
         .resolution
         .filter(|step| step.kind == ResolutionKind::Resolved)?
@@ -62,17 +65,18 @@ fn place(row: &TimerRow) -> Option<(f64, f64)> {
 }
 
 /// An axis with a margin around all points, at least one decade long.
-fn axis(label: &str, places: impl Iterator<Item = f64> + Clone) -> Option<Axis> {
-    let (least, most) = (places.clone().reduce(f64::min)?, places.reduce(f64::max)?);
+fn axis(label: &str, values: impl Iterator<Item = f64> + Clone) -> Option<Axis> {
+    let (least, most) = (values.clone().reduce(f64::min)?, values.reduce(f64::max)?);
     let (from, to) = ((least - 0.3).floor().max(0.0), (most + 0.3).ceil());
     Some(Axis::new(label, Scale::LogNumber, from, to))
 }
 
-/// The ends of the line of a Quality on the plot. The product of step and cost is constant along
-/// the line.
+/// The ends of the line of a Quality; `None` if the line is outside the plot. Along the line the
+/// product of step and cost is constant.
 fn line(percent: f64, across: &Axis, up: &Axis) -> Option<((f64, f64), (f64, f64))> {
     // The line is straight only if both exponents are equal.
     const { assert!(RESOLUTION_EXPONENT == COST_EXPONENT) };
+    // The decimal logarithm of the product.
     let product = (percent / 100.0).log10() / RESOLUTION_EXPONENT;
     let from = across.from.max(product - up.to);
     let to = across.to.min(product - up.from);
@@ -88,7 +92,7 @@ mod tests {
     #[test]
     fn lines_join_equal_quality() {
         let axis = |label| Axis::new(label, Scale::LogNumber, 0.0, 6.0);
-        for percent in LINES {
+        for percent in LINE_PERCENTS {
             let (from, to) = line(percent, &axis("step"), &axis("cost")).unwrap();
             for (step, cost) in [from, to].map(|(x, y)| (10_f64.powf(x), 10_f64.powf(y))) {
                 let found = quality(Cycles(step), Cycles(cost), 1.0).unwrap();
@@ -101,7 +105,7 @@ mod tests {
         assert_eq!(
             line(1.0, &axis("step"), &axis("cost")),
             None,
-            "beyond the figure"
+            "outside the plot"
         );
     }
 }

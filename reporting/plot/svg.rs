@@ -1,5 +1,5 @@
-//! Draws a plot as SVG: dark shapes without background, readable in greyscale. Each role has a
-//! unique colour, which pages replace by the colour of their scheme.
+//! Draws a plot as SVG: dark shapes without background, readable in greyscale. Each kind of shape
+//! has its own colour, which pages replace by another colour on dark screens.
 
 use std::fmt::Write;
 
@@ -20,34 +20,35 @@ const INK: &str = "#000000";
 
 /// Margins left, right, above and below the plot, in pixels.
 const MARGINS: [f64; 4] = [72.0, 26.0, 12.0, 48.0];
-/// The height of a line of text, and the largest width of a letter, in pixels.
-const LINE: f64 = 18.0;
-const LETTER: f64 = 8.0;
+/// The height of a line of text, in pixels.
+const LINE_HEIGHT: f64 = 18.0;
+/// The largest width of a letter, in pixels.
+const LETTER_WIDTH: f64 = 8.0;
 
-/// Draws an outline behind text, and defines the colours for dark screens by role, as in
-/// `templates/page.css`.
-const SCHEMES: &str = "<style>text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}\
+/// CSS that draws an outline behind text, and that replaces each colour on dark screens as
+/// `templates/page.css` does.
+const STYLE: &str = "<style>text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}\
     @media (prefers-color-scheme:dark){[fill=\"#FFFFFF\"]{fill:#11161b}text{fill:#e5ebf0;stroke:#11161b}\
     [fill=\"#1B4F8A\"]{fill:#86b9f2}[stroke=\"#000000\"]{stroke:#9daab6}[stroke=\"#9A9A9A\"]{stroke:#55616d}\
     [fill=\"#E3E3E3\"]{fill:#26384b}[stroke=\"#B42B1E\"]{stroke:#ff8a7a}}</style>";
 
 impl Plot {
-    /// Draws a complete SVG document with a title above the plot.
+    /// Draws an SVG document with `title` above the plot.
     #[must_use]
     pub fn svg(&self, title: &str) -> String {
         let (width, height) = self.size;
         let title = plain(title);
-        let lines = wrap(&title, (f64::from(width) / LETTER) as usize);
-        let above = LINE * (lines.len() as f64 + 0.5);
-        let height = f64::from(height) + above;
+        let lines = wrap(&title, (f64::from(width) / LETTER_WIDTH) as usize);
+        let title_height = LINE_HEIGHT * (lines.len() as f64 + 0.5);
+        let height = f64::from(height) + title_height;
         let mut heading = Drawing::default();
         for (at, line) in lines.iter().enumerate() {
-            heading.text((LETTER, LINE * (at + 1) as f64), "start", line);
+            heading.text((LETTER_WIDTH, LINE_HEIGHT * (at + 1) as f64), "start", line);
         }
         format!(
             "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             xmlns=\"http://www.w3.org/2000/svg\" font-family=\"sans-serif\"><title>{}</title>{SCHEMES}\
-             <rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{}<g transform=\"translate(0,{above})\">{}</g></svg>\n",
+             xmlns=\"http://www.w3.org/2000/svg\" font-family=\"sans-serif\"><title>{}</title>{STYLE}\
+             <rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{}<g transform=\"translate(0,{title_height})\">{}</g></svg>\n",
             escape_html(&title),
             heading.out,
             self.marks()
@@ -62,9 +63,9 @@ impl Plot {
             f64::from(self.size.0) - right,
             f64::from(self.size.1) - bottom,
         );
-        let x = |at: f64| Some(left + self.across.share(at)? * (width - left));
-        let y = |at: f64| Some(height - self.up.share(at)? * (height - top));
-        let place = |(across, up): (f64, f64)| Some((x(across)?, y(up)?));
+        let x = |at: f64| Some(left + self.across.position(at)? * (width - left));
+        let y = |at: f64| Some(height - self.up.position(at)? * (height - top));
+        let position = |(across, up): (f64, f64)| Some((x(across)?, y(up)?));
         let mut drawing = Drawing::default();
         for shape in &self.shapes {
             // Shapes outside the plot are not drawn.
@@ -72,7 +73,7 @@ impl Plot {
                 Shape::Band(from, to) => x(*from).zip(x(*to)).map(|(from, to)| {
                     drawing.rectangle((from, top), (to, height), BAND);
                 }),
-                Shape::Level(from, to) => place(*from).zip(place(*to)).map(|(from, to)| {
+                Shape::Level(from, to) => position(*from).zip(position(*to)).map(|(from, to)| {
                     drawing.line(from, to, LEVEL, 1);
                 }),
                 Shape::Bar(from, to, count) => {
@@ -83,11 +84,11 @@ impl Plot {
                             drawing.rectangle((from, above), (to, height), DATA);
                         })
                 }
-                Shape::Point(across, up) => place((*across, *up)).map(|at| drawing.point(at)),
+                Shape::Point(across, up) => position((*across, *up)).map(|at| drawing.point(at)),
                 Shape::Median(at) => x(*at).map(|at| {
                     drawing.line((at, top), (at, height), MEDIAN, 2);
                 }),
-                Shape::Label(at, text) => place(*at).map(|at| drawing.label(at, text, width)),
+                Shape::Label(at, text) => position(*at).map(|at| drawing.label(at, text, width)),
             };
         }
         drawing.line((left, height), (width, height), INK, 1);
@@ -95,29 +96,29 @@ impl Plot {
         for (at, text) in self.across.ticks(6) {
             let x = x(at).unwrap_or(left);
             drawing.line((x, height), (x, height + 5.0), INK, 1);
-            drawing.text((x, height + LINE), "middle", &text);
+            drawing.text((x, height + LINE_HEIGHT), "middle", &text);
         }
         for (at, text) in self.up.ticks(5) {
             let y = y(at).unwrap_or(top);
             drawing.line((left - 5.0, y), (left, y), INK, 1);
-            drawing.text((left - LETTER, y + 5.0), "end", &text);
+            drawing.text((left - LETTER_WIDTH, y + 5.0), "end", &text);
         }
         let middle = (left + width) / 2.0;
         drawing.text(
-            (middle, height + 2.0 * LINE + 4.0),
+            (middle, height + 2.0 * LINE_HEIGHT + 4.0),
             "middle",
             &self.across.label,
         );
         let _ = write!(
             drawing.out,
-            "<g transform=\"rotate(-90) translate(-{height:.1},{LINE})\">"
+            "<g transform=\"rotate(-90) translate(-{height:.1},{LINE_HEIGHT})\">"
         );
         drawing.text(((height - top) / 2.0, 0.0), "middle", &self.up.label);
         drawing.out + "</g>"
     }
 }
 
-/// The SVG elements of a plot, and the positions of its labels.
+/// The SVG elements drawn so far, and the positions of the labels among them.
 #[derive(Default)]
 struct Drawing {
     out: String,
@@ -157,18 +158,19 @@ impl Drawing {
         );
     }
 
-    /// Draws a text to the right or left of a point. Omits the text if it would cover another label
-    /// on both sides.
+    /// Draws a text to the right of a point, or to the left; omits the text if it would cover another
+    /// label or leave the plot on both sides. `width` is the right end of the plot.
     fn label(&mut self, (x, y): (f64, f64), text: &str, width: f64) {
-        let length = LETTER * text.chars().count() as f64;
-        let (before, behind) = (x - LETTER, x + LETTER);
+        let length = LETTER_WIDTH * text.chars().count() as f64;
+        // The end of a label to the left, and the start of a label to the right.
+        let (end, start) = (x - LETTER_WIDTH, x + LETTER_WIDTH);
         let sides = [
-            (behind, "start", behind, behind + length),
-            (before, "end", before - length, before),
+            (start, "start", start, start + length),
+            (end, "end", end - length, end),
         ];
         let is_free = |left: f64, right: f64| {
             let covers = |(from, to, at): &(f64, f64, f64)| {
-                left < *to && *from < right && (y - at).abs() < LINE - 4.0
+                left < *to && *from < right && (y - at).abs() < LINE_HEIGHT - 4.0
             };
             left > MARGINS[0] && right < width && !self.labels.iter().any(covers)
         };

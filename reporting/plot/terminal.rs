@@ -5,8 +5,8 @@ use crate::text::wrap;
 
 /// The height of the plot in lines, without its axis.
 const HEIGHT: usize = 12;
-/// The width to the left of the plot in columns, including the axis.
-const GUTTER: usize = 10;
+/// The width of the space to the left of the plot for numbers and the axis, in columns.
+const LEFT_MARGIN: usize = 10;
 /// The distance between the dots of dashed horizontal lines, in dots.
 const DASH_DOTS: usize = 3;
 
@@ -16,28 +16,28 @@ impl Plot {
     #[must_use]
     pub fn terminal(&self, width: usize) -> String {
         let width = width.max(40);
-        let columns = width - GUTTER;
+        let columns = width - LEFT_MARGIN;
         let grid = self.draw(columns);
         let mut out = format!("{}\n", self.title);
         let labels = place_ticks(&self.up, 4, HEIGHT);
         for (at, row) in grid.cells.chunks(columns).enumerate() {
             let label = labels.iter().find(|(row, _)| *row == HEIGHT - 1 - at);
             let label = label.map_or("", |(_, text)| text.as_str());
-            let line: String = row.iter().map(|dots| cell(*dots)).collect();
+            let line: String = row.iter().map(|dots| braille(*dots)).collect();
             out += format!("{label:>8} │{line}").trim_end();
             out.push('\n');
         }
         out += &format!("{:8} └{}\n", "", "─".repeat(columns));
-        let mut numbers = " ".repeat(GUTTER);
+        let mut numbers = " ".repeat(LEFT_MARGIN);
         for (column, text) in place_ticks(&self.across, 4, columns) {
-            let start = GUTTER + column;
+            let start = LEFT_MARGIN + column;
             let used = numbers.chars().count();
             if start >= used && start + text.chars().count() <= width {
                 numbers += &format!("{:1$}{text} ", "", start - used);
             }
         }
         out += &format!("{}\n", numbers.trim_end());
-        out += format!("{:GUTTER$}{:^columns$}", "", self.across.label).trim_end();
+        out += format!("{:LEFT_MARGIN$}{:^columns$}", "", self.across.label).trim_end();
         out.push('\n');
         for line in wrap(&self.caption, width) {
             out += &format!("{line}\n");
@@ -45,13 +45,14 @@ impl Plot {
         out
     }
 
+    /// Draws the shapes, except bands and labels, on a grid of `columns` characters in a line.
     fn draw(&self, columns: usize) -> Grid {
         let mut grid = Grid {
             columns,
             cells: vec![0; columns * HEIGHT],
         };
-        let x = |at: f64| Some(index(self.across.share(at)?, 2 * columns));
-        let y = |at: f64| Some(index(self.up.share(at)?, 4 * HEIGHT));
+        let x = |at: f64| Some(index(self.across.position(at)?, 2 * columns));
+        let y = |at: f64| Some(index(self.up.position(at)?, 4 * HEIGHT));
         for shape in &self.shapes {
             match shape {
                 Shape::Point(across, up) => {
@@ -90,27 +91,30 @@ impl Plot {
     }
 }
 
-/// The index of the part that contains a position in [0, 1], of `parts` equal parts.
-fn index(share: f64, parts: usize) -> usize {
-    ((share * parts as f64) as usize).min(parts - 1)
+/// The index of the part that contains a position in [0, 1], which is divided into `parts` equal
+/// parts.
+fn index(position: f64, parts: usize) -> usize {
+    ((position * parts as f64) as usize).min(parts - 1)
 }
 
-/// Round numbers on an axis, with the index of the part that contains each.
-fn place_ticks(axis: &Axis, most: usize, parts: usize) -> Vec<(usize, String)> {
-    let ticks = axis.ticks(most).into_iter();
+/// At most `max_count` round numbers on an axis of `parts` characters or lines, each with the index
+/// of its character or line.
+fn place_ticks(axis: &Axis, max_count: usize, parts: usize) -> Vec<(usize, String)> {
+    let ticks = axis.ticks(max_count).into_iter();
     ticks
-        .filter_map(|(at, text)| Some((index(axis.share(at)?, parts), text)))
+        .filter_map(|(at, text)| Some((index(axis.position(at)?, parts), text)))
         .collect()
 }
 
-fn cell(dots: u8) -> char {
+/// The Braille character with the given dots.
+fn braille(dots: u8) -> char {
     match dots {
         0 => ' ',
         dots => char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' '),
     }
 }
 
-/// The Braille dots of each character, the top row first.
+/// The characters of the plot, the top line first; each holds the dots of a Braille character.
 struct Grid {
     columns: usize,
     cells: Vec<u8>,

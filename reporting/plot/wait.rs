@@ -1,7 +1,7 @@
-//! Plots of a sleep primitive: the distribution of lateness, and the observed over the requested
-//! time.
+//! Plots of a sleep primitive: a histogram of lateness (observed minus requested time), and the
+//! observed over the requested time.
 
-use super::{Axis, Plot, Scale, Shape, histogram, levels, levels_in_words};
+use super::{Axis, Plot, Scale, Shape, describe_levels, histogram, levels};
 use crate::model::{
     Granularity, Lateness, LatenessHistogram, USUAL_WAIT_NS, WaitFigures, WaitRow, value_of,
 };
@@ -18,29 +18,30 @@ pub(super) fn plots(row: &WaitRow) -> Vec<Plot> {
         .collect()
 }
 
+/// The histogram of lateness, whose bins divide each decade of nanoseconds.
 fn lateness(late: &Lateness) -> Option<Plot> {
-    const BINS: f64 = LatenessHistogram::BINS;
-    /// The last bin, at 10^18 ns; no report contains longer times.
-    const LAST_BIN: u32 = 18 * BINS as u32;
+    const BINS_PER_DECADE: f64 = LatenessHistogram::BINS;
+    /// The last bin that is drawn, at 10^18 ns, because waits are shorter.
+    const LAST_BIN: u32 = 18 * BINS_PER_DECADE as u32;
     let bins = &late.histogram.bins;
-    // Bin 0 counts waits that were not late, and lies below all decades.
-    let known = || bins.range(1..=LAST_BIN).map(|(bin, count)| (*bin, *count));
+    // Bin 0 counts waits that were not late, and has no place on a logarithmic axis.
+    let late_bins = || bins.range(1..=LAST_BIN).map(|(bin, count)| (*bin, *count));
     let end = LatenessHistogram::end;
-    let from = end(known().next()?.0 - 1).floor();
-    let to = end(known().next_back()?.0).ceil().max(from + 1.0);
-    let mut counts = vec![0; ((to - from) * BINS).round() as usize];
-    for (bin, count) in known() {
-        let at = ((end(bin - 1) - from) * BINS).round() as usize;
+    let from = end(late_bins().next()?.0 - 1).floor();
+    let to = end(late_bins().next_back()?.0).ceil().max(from + 1.0);
+    let mut counts = vec![0; ((to - from) * BINS_PER_DECADE).round() as usize];
+    for (bin, count) in late_bins() {
+        let at = ((end(bin - 1) - from) * BINS_PER_DECADE).round() as usize;
         if let Some(bar) = counts.get_mut(at) {
             *bar = count;
         }
     }
-    let (mut shapes, up) = histogram(from, 1.0 / BINS, &counts, "waits");
+    let (mut shapes, up) = histogram(from, 1.0 / BINS_PER_DECADE, &counts, "waits");
     shapes.extend(value_of(late.p50_ns).map(|median| Shape::Median(median.log10())));
-    let none_late = bins.get(&0).copied().unwrap_or_default();
+    let not_late = bins.get(&0).copied().unwrap_or_default();
     let across = Axis::new("lateness (logarithmic)", Scale::LogTime, from, to);
     let caption = format!(
-        "{} waits of {}: observed less asked. {none_late} were not late by 1 ns. Line: the median.",
+        "{} waits of {}: observed minus requested time. {not_late} were less than 1 ns late. Line: the median.",
         late.waits,
         short_time(late.request_ns as f64)
     );
@@ -50,9 +51,9 @@ fn lateness(late: &Lateness) -> Option<Plot> {
 
 fn staircase(figures: &WaitFigures) -> Option<Plot> {
     let points = &figures.staircase;
-    let most = |at: usize| points.iter().map(|point| point[at]).fold(0.0, f64::max);
-    let across = Axis::new("asked for", Scale::Time, 0.0, most(0));
-    let up = Axis::new("waited", Scale::Time, 0.0, 1.04 * most(1));
+    let max = |index: usize| points.iter().map(|point| point[index]).fold(0.0, f64::max);
+    let across = Axis::new("requested time", Scale::Time, 0.0, max(0));
+    let up = Axis::new("observed time", Scale::Time, 0.0, 1.04 * max(1));
     let step = figures
         .granularities()
         .find_map(Granularity::step)
@@ -61,13 +62,13 @@ fn staircase(figures: &WaitFigures) -> Option<Plot> {
     let caption = format!(
         "A sample of {} waits of random lengths. {}",
         points.len(),
-        levels_in_words(step, &shapes)
+        describe_levels(step, &shapes)
     );
     shapes.extend(
         points
             .iter()
-            .map(|[asked, waited]| Shape::Point(*asked, *waited)),
+            .map(|[requested, observed]| Shape::Point(*requested, *observed)),
     );
-    let title = "Observed over asked";
+    let title = "Observed over requested time";
     Some(Plot::new("staircase", title, caption, [across, up], shapes))
 }

@@ -105,7 +105,7 @@ fn characterise(args: &InspectArgs) -> Result<Report, CommandError> {
 }
 
 fn write_figures(row: Row, machine: &str, folder: &Path) -> Result<(), CommandError> {
-    for plot in Plot::of_row(row) {
+    for plot in Plot::for_row(row) {
         let path = folder.join(format!("{}-{}.svg", file_name(&row.name()), plot.name));
         let text = plot.svg(&format!("{} of {} on {machine}", plot.title, row.name()));
         let file = WholeFile::prepare(&path).map_err(failed)?;
@@ -134,7 +134,7 @@ fn section<'a>(
         .facts(facts(row, detail))
         .findings(findings);
     if whole {
-        for plot in Plot::of_row(row) {
+        for plot in Plot::for_row(row) {
             document = document.plot(plot);
         }
     }

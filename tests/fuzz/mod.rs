@@ -108,7 +108,7 @@ fn show(report: &Report) {
         for (_, value) in facts(row, Detail::Full) {
             steers_nothing(&plain(&value));
         }
-        for plot in Plot::of_row(row) {
+        for plot in Plot::for_row(row) {
             steers_nothing(&plot.terminal(80));
             steers_nothing(&plot.svg("figure"));
         }
