@@ -1,5 +1,6 @@
-//! What a run asks for: processes and questions are counted, not their time. Windows that something
-//! disturbed are asked for again, so that questions of batches and readings are not counted.
+//! Tests that a campaign starts no more processes and sends no more questions than its plan.
+//! Questions for batches and readings are not counted, because they are repeated if a measurement
+//! is disturbed.
 
 #![cfg(unix)]
 
@@ -15,9 +16,9 @@ use crate::program::program;
 
 const TIMERS: [&str; 3] = ["monotonic", "realtime", "instant"];
 
-/// The host of our own timers, with a word in a file for each process that is started, and all that
-/// it is asked.
-fn host(folder: &std::path::Path) -> Host {
+/// The host of native timers. It appends a line `started` for each of its processes, and each
+/// request, to the file `asked`.
+fn recording_host(folder: &std::path::Path) -> Host {
     let script = format!(
         "echo started >> '{0}'; tee -a '{0}' | '{1}' agent \"$@\"",
         folder.join("asked").display(),
@@ -25,13 +26,13 @@ fn host(folder: &std::path::Path) -> Host {
     );
     let args = ["-c", &script, "sh"].map(Into::into).to_vec();
     let command = Command::new("counted", "sh", args);
-    let mut once = command.clone();
-    once.args.extend(TIMERS.map(Into::into));
+    let mut with_ids = command.clone();
+    with_ids.args.extend(TIMERS.map(Into::into));
     let connection =
-        Connection::start(&once, None, Duration::from_secs(60)).expect("it introduces itself");
+        Connection::start(&with_ids, None, Duration::from_secs(60)).expect("an introduction");
     let timers = connection.hello().timers.clone();
     drop(connection);
-    fs::remove_file(folder.join("asked")).expect("it was written");
+    fs::remove_file(folder.join("asked")).expect("the file of requests");
     Host {
         command,
         takes_ids: true,
@@ -44,15 +45,15 @@ fn host(folder: &std::path::Path) -> Host {
 }
 
 #[test]
-fn campaign_asks_only_its_plan() {
+fn campaign_stays_within_plan() {
     let folder = tempfile::tempdir().expect("a folder");
-    let hosts = [host(folder.path())];
+    let hosts = [recording_host(folder.path())];
     let timer = |id: &str| {
         hosts[0]
             .timers
             .iter()
             .find(|timer| timer.id == id)
-            .expect("it is hosted")
+            .expect("a timer of the host")
             .clone()
     };
     let mut subjects: Vec<Subject> = TIMERS.iter().map(|id| Subject::new(0, timer(id))).collect();
@@ -66,36 +67,41 @@ fn campaign_asks_only_its_plan() {
         cpu: None,
         timeout: Duration::from_secs(60),
     };
-    run(&hosts, &mut subjects, &settings, &|_| {}).expect("nothing interrupts it");
-    let asked = fs::read_to_string(folder.path().join("asked")).expect("it was written");
+    run(&hosts, &mut subjects, &settings, &|_| {}).expect("no interruption");
+    let asked = fs::read_to_string(folder.path().join("asked")).expect("the file of requests");
     let count = |what: &str| asked.lines().filter(|line| line.contains(what)).count() as u32;
     let timers = TIMERS.len() as u32;
     let own = timers * plan.processes;
-    // One finds the reference, one may watch its rate, and one tells of all timers whether they can
-    // be trusted.
+    // One process calibrates the reference, one may observe its rate, and one gathers the evidence
+    // for the verdicts on all timers.
     let processes = own + plan.brief + 3;
     let started = asked.lines().filter(|line| *line == "started").count() as u32;
     assert!(
         started <= processes,
-        "{started} processes, where {processes} do"
+        "{started} processes were started, but {processes} suffice"
     );
-    // After each process one look, after those of one round one more, and then a series.
-    let looks = own + plan.brief + timers + 1;
-    let joint = |line: &&str| {
+    // One comparison of all timers after each process, one more after each process of one round,
+    // and one at the end.
+    let max_comparisons = own + plan.brief + timers + 1;
+    let compares_several = |line: &&str| {
         let request: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
         request["op"] == "comparisons" && request["timers"].as_array().map_or(0, Vec::len) > 1
     };
-    let joint = asked.lines().filter(joint).count() as u32;
-    assert!(joint <= looks, "{joint} looks, where {looks} do");
-    let whole = timers * plan.brief;
+    let comparisons = asked.lines().filter(compares_several).count() as u32;
     assert!(
-        count("\"calls\",") >= whole,
-        "a brief process is asked one question a timer"
+        comparisons <= max_comparisons,
+        "{comparisons} comparisons, but {max_comparisons} suffice"
     );
-    // Computing, asleep, and beside a busy thread; and for the rate of a raw reference.
+    let brief_questions = timers * plan.brief;
+    assert!(
+        count("\"calls\",") >= brief_questions,
+        "a brief process answers one question for each timer"
+    );
+    // While the thread computes, sleeps, and waits for another thread that computes; and for the
+    // rate of a raw reference.
     assert!(
         count("\"op\":\"advance\"") <= 6,
-        "{} windows",
+        "{} questions `advance`",
         count("\"op\":\"advance\"")
     );
     assert_eq!(

@@ -1,5 +1,5 @@
-//! The example in `examples/agents` as the prober meets it. Without Python there is nothing to
-//! test.
+//! Tests that the client can use the example agent `examples/agents/minimal.py`. Skipped without
+//! Python.
 
 use std::cell::RefCell;
 use std::process::{Command as Process, Stdio};
@@ -16,7 +16,7 @@ use crate::skipping;
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/agents/minimal.py");
 
 #[test]
-fn it_answers_every_question_it_offers() {
+fn example_answers_mandatory_questions() {
     let python = Process::new("python3")
         .arg("--version")
         .stdout(Stdio::null())
@@ -39,19 +39,19 @@ fn it_answers_every_question_it_offers() {
         .timers
         .iter()
         .find(|timer| timer.reference)
-        .expect("there is one")
+        .expect("a reference")
         .id
         .clone();
     for timer in &hello.timers {
-        let mut asked = subject(&connection, &timer.id);
-        let rows = asked.intervals(&[0, 10, 20], 5).expect("rows");
+        let mut clock = subject(&connection, &timer.id);
+        let rows = clock.intervals(&[0, 10, 20], 5).expect("rows");
         assert!(
             rows.len() == 3 && rows.iter().all(|row| row.len() == 5),
             "{}",
             timer.id
         );
         for calls in [0, 4] {
-            let batches = asked.batches(&reference, calls, 7).expect("batches");
+            let batches = clock.batches(&reference, calls, 7).expect("batches");
             assert!(
                 batches.len() == 7 && batches.iter().all(|&batch| batch >= 0),
                 "{}",
@@ -59,13 +59,13 @@ fn it_answers_every_question_it_offers() {
             );
         }
         assert_eq!(
-            asked.readings(3).map(|readings| readings.len()),
+            clock.readings(3).map(|readings| readings.len()),
             Ok(3),
             "{}",
             timer.id
         );
     }
-    // What it does not know it refuses, and goes on.
+    // The agent refuses an unknown timer and continues to answer.
     let mut unknown = subject(&connection, "no such clock");
     assert!(matches!(unknown.readings(1), Err(Fault::Refused(_))));
     assert_eq!(

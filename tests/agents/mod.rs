@@ -1,5 +1,5 @@
-//! The client of the agent protocol against agents that do not keep to it, and against one that
-//! does.
+//! Tests how the client of the agent protocol handles agents that violate the protocol, exit or
+//! hang, and that it reads the answers of an agent that implements the protocol.
 
 #![cfg(unix)]
 
@@ -10,18 +10,18 @@ use std::rc::Rc;
 use std::time::Duration;
 use std::{fs, thread};
 
-use script::{PATIENCE, Script, assert_lost};
+use script::{Script, TIMEOUT, assert_lost};
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::process::Command;
 use timers::{Advance, During, Fault};
 
 #[test]
-fn a_program_that_is_not_there() {
+fn missing_program_is_reported() {
     let command = Command::new("foo", "/no/such/program", vec![]);
-    let fault = Connection::start(&command, None, PATIENCE)
+    let fault = Connection::start(&command, None, TIMEOUT)
         .err()
-        .expect("it cannot be started");
+        .expect("a fault");
     assert_eq!(
         fault,
         Fault::Lost(
@@ -32,22 +32,22 @@ fn a_program_that_is_not_there() {
 }
 
 #[test]
-fn a_cpu_that_is_not_there() {
+fn missing_cpu_is_reported() {
     let agent = Script::new("ask; echo \"$HELLO\"; ask");
-    let fault = Connection::start(&agent.command, Some(999_999), PATIENCE)
+    let fault = Connection::start(&agent.command, Some(999_999), TIMEOUT)
         .err()
-        .expect("no such CPU");
+        .expect("a fault");
     assert_lost(&fault, &["cannot start `sh`", "999999"]);
     assert!(
         !agent.folder.path().join("pid").exists(),
-        "it was never started"
+        "the agent was started"
     );
 }
 
 #[test]
-fn one_that_exits_at_once() {
+fn agent_exits_at_start() {
     let agent = Script::new("echo 'first' >&2; printf 'no \\033[1mlicence\\n\\n' >&2; exit 3");
-    let fault = agent.fault(PATIENCE);
+    let fault = agent.fault_of_hello(TIMEOUT);
     assert_eq!(
         fault,
         Fault::Lost(
@@ -55,13 +55,13 @@ fn one_that_exits_at_once() {
                 .into()
         )
     );
-    agent.left_nobody();
+    agent.assert_group_ended();
 }
 
 #[test]
 fn agent_killed_by_signal() {
     let agent = Script::new("ask; echo \"$HELLO\"; ask; kill -SEGV $$");
-    let fault = agent.later_fault(|timer| timer.readings(3));
+    let fault = agent.fault_of_question(|timer| timer.readings(3));
     assert_lost(
         &fault,
         &["was killed by signal 11 (SIGSEGV) instead of answering `readings`"],
@@ -69,83 +69,83 @@ fn agent_killed_by_signal() {
 }
 
 #[test]
-fn one_that_dies_between_two_questions() {
+fn agent_exits_between_questions() {
     let agent = Script::new("ask; echo \"$HELLO\"; exit 4");
-    let connection = Rc::new(RefCell::new(
-        agent.start(PATIENCE).expect("it introduces itself"),
-    ));
-    agent.left_nobody();
+    let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
+    agent.assert_group_ended();
     let fault = subject(&connection, "a")
         .readings(3)
-        .expect_err("no host is there");
+        .expect_err("the agent has exited");
     assert_lost(
         &fault,
         &["exited with status 4 instead of answering `readings`"],
     );
 }
 
-/// A process that lives as long as the campaign is asked now and then: what passes in between is
-/// not its fault.
+/// Time that passes between two questions does not count towards the timeout of the agent.
 #[test]
 fn idle_time_is_not_counted() {
     let agent = Script::new(
         "ask; echo \"$HELLO\"; ask; echo '{\"values\":[1,2,3]}'; ask; echo '{\"values\":[4,5,6]}'; ask",
     );
-    let (first, second) = Script::with_enough_patience(|seconds| {
-        let patience = Duration::from_secs(seconds);
-        let connection = Rc::new(RefCell::new(agent.start(patience).ok()?));
+    let (first, second) = Script::with_growing_timeout(|seconds| {
+        let timeout = Duration::from_secs(seconds);
+        let connection = Rc::new(RefCell::new(agent.start(timeout).ok()?));
         let mut timer = subject(&connection, "a");
         let first = timer.readings(3).ok()?;
-        thread::sleep(patience);
+        thread::sleep(timeout);
         Some((first, timer.readings(3).ok()?))
     });
     assert_eq!((first, second), (vec![1, 2, 3], vec![4, 5, 6]));
 }
 
 #[test]
-fn one_that_dies_within_an_answer() {
+fn agent_exits_within_answer() {
     let agent = Script::new("ask; printf '{\"protocol\":1,'; exit 0");
     assert_lost(
-        &agent.fault(PATIENCE),
+        &agent.fault_of_hello(TIMEOUT),
         &["exited with status 0 instead of answering `hello`"],
     );
 }
 
 #[test]
-fn agent_dies_leaving_child() {
+fn agent_exits_leaving_child() {
     let agent = Script::new("ask; sleep 1000 & exit 5");
-    assert_lost(&agent.fault(PATIENCE), &["exited with status 5"]);
-    agent.left_nobody();
+    assert_lost(&agent.fault_of_hello(TIMEOUT), &["exited with status 5"]);
+    agent.assert_group_ended();
 }
 
 #[test]
-fn one_that_prints_garbage() {
+fn rejects_text_without_json() {
     let agent = Script::new("ask; echo 'Picked up JAVA_TOOL_OPTIONS: -Xmx64m'; ask");
     assert_lost(
-        &agent.fault(PATIENCE),
+        &agent.fault_of_hello(TIMEOUT),
         &[
             "malformed reply to `hello`",
             "expected {\"protocol\":1,",
             "got `Picked up JAVA_TOOL_OPTIONS: -Xmx64m`",
         ],
     );
-    agent.left_nobody();
+    agent.assert_group_ended();
     let long = Script::new("ask; head -c 9000 /dev/zero | tr '\\0' x; echo; ask");
-    let Fault::Lost(text) = long.fault(PATIENCE) else {
-        panic!("it is lost")
+    let Fault::Lost(text) = long.fault_of_hello(TIMEOUT) else {
+        panic!("not a lost agent")
     };
     assert!(text.chars().count() < 400, "{text}");
 }
 
 #[test]
-fn one_that_speaks_another_version() {
+fn rejects_other_protocol_version() {
     let agent = Script::new("ask; echo \"$HELLO\" | sed 's/:1,/:2,/'; ask");
-    assert_lost(&agent.fault(PATIENCE), &["it speaks protocol 2, not 1"]);
-    agent.left_nobody();
+    assert_lost(
+        &agent.fault_of_hello(TIMEOUT),
+        &["it speaks protocol 2, not 1"],
+    );
+    agent.assert_group_ended();
 }
 
 #[test]
-fn introductions_that_make_no_sense() {
+fn rejects_invalid_introductions() {
     for (change, words) in [
         ("s/\"id\":\"b\"/\"id\":\"a\"/", "two timers are called `a`"),
         ("s/\"id\":\"b\"/\"id\":\"\"/", "is empty"),
@@ -167,18 +167,18 @@ fn introductions_that_make_no_sense() {
     ] {
         let agent = Script::new(&format!("ask; echo \"$HELLO\" | sed '{change}'; ask"));
         assert_lost(
-            &agent.fault(PATIENCE),
+            &agent.fault_of_hello(TIMEOUT),
             &["malformed reply to `hello`", words],
         );
-        agent.left_nobody();
+        agent.assert_group_ended();
     }
 }
 
 #[test]
-fn answers_of_the_wrong_shape() {
+fn rejects_answers_of_wrong_shape() {
     let answering =
         |answer: &str| Script::new(&format!("ask; echo \"$HELLO\"; ask; echo '{answer}'; ask"));
-    let readings = |answer: &str| answering(answer).later_fault(|timer| timer.readings(3));
+    let readings = |answer: &str| answering(answer).fault_of_question(|timer| timer.readings(3));
     assert_lost(
         &readings(r#"{"values":[1,2]}"#),
         &["there are 2 values, not 3", "got `{\"values\":[1,2]}`"],
@@ -199,24 +199,26 @@ fn answers_of_the_wrong_shape() {
     assert_lost(&readings(""), &["malformed reply to `readings`"]);
 
     let intervals =
-        |answer: &str| answering(answer).later_fault(|timer| timer.intervals(&[0, 9], 2));
+        |answer: &str| answering(answer).fault_of_question(|timer| timer.intervals(&[0, 9], 2));
     assert_lost(
         &intervals(r#"{"values":[1,2,3]}"#),
         &["there are 3 values, not 4", "with 2 × 2 integers"],
     );
     assert_lost(&intervals(r#"{"values":[[1,2],[3,4]]}"#), &["invalid type"]);
-    let batches = |answer: &str| answering(answer).later_fault(|timer| timer.batches("a", 1, 2));
+    let batches =
+        |answer: &str| answering(answer).fault_of_question(|timer| timer.batches("a", 1, 2));
     assert_lost(
         &batches(r#"{"values":[1,2,3]}"#),
         &["there are 3 values, not 2"],
     );
-    let handoffs = |answer: &str| answering(answer).later_fault(|timer| timer.handoffs(1));
+    let handoffs = |answer: &str| answering(answer).fault_of_question(|timer| timer.handoffs(1));
     assert_lost(
         &handoffs(r#"{"values":[1]}"#),
         &["there are 1 values, not 2", "with 1 × 1 × 2 integers"],
     );
-    let advance =
-        |answer: &str| answering(answer).later_fault(|timer| timer.advance("a", During::Spin, 1));
+    let advance = |answer: &str| {
+        answering(answer).fault_of_question(|timer| timer.advance("a", During::Spin, 1))
+    };
     assert_lost(
         &advance(r#"{"values":[1]}"#),
         &["there are 1 values, not 2"],
@@ -224,25 +226,23 @@ fn answers_of_the_wrong_shape() {
 }
 
 #[test]
-fn one_that_answers_what_nobody_asked() {
+fn rejects_line_without_request() {
     let agent =
         Script::new("ask; echo \"$HELLO\"; echo 'by the way'; : > \"$0.said\"; ask; sleep 1000");
-    let connection = Rc::new(RefCell::new(
-        agent.start(PATIENCE).expect("it introduces itself"),
-    ));
-    agent.until_it_wrote("pid.said");
+    let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
+    agent.wait_for_file("pid.said");
     let fault = subject(&connection, "a")
         .readings(1)
-        .expect_err("it has said something else");
+        .expect_err("the agent wrote a line without a request");
     assert_lost(&fault, &["by the way"]);
-    agent.left_nobody();
+    agent.assert_group_ended();
 }
 
 #[test]
-fn one_that_hangs() {
+fn agent_hangs_after_start() {
     let agent = Script::new("ask; echo 'waiting for godot' >&2; sleep 1000");
-    Script::with_enough_patience(|seconds| {
-        let fault = agent.fault(Duration::from_secs(seconds));
+    Script::with_growing_timeout(|seconds| {
+        let fault = agent.fault_of_hello(Duration::from_secs(seconds));
         let words = format!(
             "agent `test` did not answer `hello` in time ({seconds} s for all its answers) and was ended"
         );
@@ -252,13 +252,13 @@ fn one_that_hangs() {
             .ends_with("; its last error output: waiting for godot")
             .then_some(())
     });
-    agent.left_nobody();
+    agent.assert_group_ended();
 }
 
 #[test]
-fn one_that_hangs_and_reads_nothing() {
+fn agent_hangs_without_reading() {
     let agent = Script::new("ask; echo \"$HELLO\"; exec sleep 1000");
-    let (connection, seconds) = Script::with_enough_patience(|seconds| {
+    let (connection, seconds) = Script::with_growing_timeout(|seconds| {
         Some((
             Rc::new(RefCell::new(
                 agent.start(Duration::from_secs(seconds)).ok()?,
@@ -266,51 +266,51 @@ fn one_that_hangs_and_reads_nothing() {
             seconds,
         ))
     });
-    // Far more than a pipe holds.
+    // The request is far longer than the buffer of a pipe.
     let work = vec![u64::MAX; 100_000];
     let fault = subject(&connection, "a")
         .intervals(&work, 1)
-        .expect_err("it reads nothing");
+        .expect_err("the agent reads nothing");
     assert_lost(
         &fault,
         &[&format!("did not answer `intervals` in time ({seconds} s")],
     );
-    agent.left_nobody();
+    agent.assert_group_ended();
 }
 
 #[test]
 fn agent_ignores_end_of_input() {
     let agent = Script::new("trap '' TERM HUP INT; ask; echo \"$HELLO\"; sleep 1000; sleep 1000");
-    drop(agent.start(PATIENCE).expect("it introduces itself"));
-    agent.left_nobody();
+    drop(agent.start(TIMEOUT).expect("an introduction"));
+    agent.assert_group_ended();
 }
 
 #[test]
 fn agent_writes_endless_line() {
     let agent = Script::new("ask; exec tr '\\0' x < /dev/zero");
     assert_lost(
-        &agent.fault(PATIENCE),
+        &agent.fault_of_hello(TIMEOUT),
         &["answered `hello` with more than 16384 KiB, which no answer to that question needs"],
     );
-    agent.left_nobody();
+    agent.assert_group_ended();
 }
 
 #[test]
-fn one_that_writes_lines_without_end() {
+fn agent_writes_endless_lines() {
     let agent = Script::new("ask; echo \"$HELLO\"; exec yes");
-    let connection = agent.start(PATIENCE).expect("it introduces itself");
+    let connection = agent.start(TIMEOUT).expect("an introduction");
     drop(connection);
-    agent.left_nobody();
+    agent.assert_group_ended();
 }
 
 #[test]
-fn one_that_floods_standard_error() {
+fn agent_floods_standard_error() {
     let agent =
         Script::new("head -c 9000000 /dev/zero | tr '\\0' x >&2; ask; echo \"$HELLO\"; ask");
     assert_eq!(
         agent
-            .start(PATIENCE)
-            .expect("that disturbs no other")
+            .start(TIMEOUT)
+            .expect("error output does not disturb the answers")
             .hello()
             .runtime
             .name,
@@ -322,35 +322,31 @@ fn one_that_floods_standard_error() {
 fn agent_closes_output_and_stays() {
     let agent = Script::new("ask; exec >&-; sleep 1000");
     assert_lost(
-        &agent.fault(PATIENCE),
+        &agent.fault_of_hello(TIMEOUT),
         &["closed its output instead of answering `hello`, and was ended"],
     );
-    agent.left_nobody();
+    agent.assert_group_ended();
 }
 
 #[test]
-fn one_that_refuses_stays_usable() {
+fn agent_stays_usable_after_refusal() {
     let agent = Script::new(
         "ask; echo \"$HELLO\"; ask; echo '{\"error\":\"not \\u001b[1mtoday\"}'; ask; echo '{\"values\":[7]}'; ask",
     );
-    let connection = Rc::new(RefCell::new(
-        agent.start(PATIENCE).expect("it introduces itself"),
-    ));
+    let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
     let mut timer = subject(&connection, "a");
     assert_eq!(timer.readings(1), Err(Fault::Refused("not today".into())));
     assert_eq!(timer.readings(1), Ok(vec![7]));
     drop((timer, connection));
-    agent.left_nobody();
+    agent.assert_group_ended();
 }
 
 #[test]
-fn unoffered_operations_are_not_asked() {
+fn unoffered_questions_are_not_sent() {
     let agent = Script::new(
         "ask; echo \"$HELLO\" | sed 's/,\"handoffs\"//'; ask; echo '{\"values\":[7]}'; ask",
     );
-    let connection = Rc::new(RefCell::new(
-        agent.start(PATIENCE).expect("it introduces itself"),
-    ));
+    let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
     let mut timer = subject(&connection, "a");
     assert_eq!(
         timer.handoffs(1),
@@ -362,7 +358,7 @@ fn unoffered_operations_are_not_asked() {
 }
 
 #[test]
-fn one_that_keeps_to_the_protocol() {
+fn reads_answers_of_conforming_agent() {
     let agent = Script::new(
         r#"while read -r request; do
             case "$request" in
@@ -376,9 +372,7 @@ fn one_that_keeps_to_the_protocol() {
             esac
         done; echo over >> "$0""#,
     );
-    let connection = Rc::new(RefCell::new(
-        agent.start(PATIENCE).expect("it introduces itself"),
-    ));
+    let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
     assert_eq!(connection.borrow().hello().timers.len(), 2);
     let (mut a, mut b) = (subject(&connection, "a"), subject(&connection, "b"));
     assert_eq!(a.intervals(&[0, 9], 2), Ok(vec![vec![1, 2], vec![3, -4]]));
@@ -394,29 +388,29 @@ fn one_that_keeps_to_the_protocol() {
     );
     assert_eq!(a.readings(3), Err(Fault::Refused("what?".into())));
     drop((a, b, connection));
-    let text = fs::read_to_string(agent.folder.path().join("pid")).expect("its file is there");
+    let text = fs::read_to_string(agent.folder.path().join("pid")).expect("the file of the agent");
     assert!(
         text.ends_with("over\n"),
-        "it saw the end of its input: {text}"
+        "the agent did not reach the end of its input: {text}"
     );
 }
 
 #[test]
-fn agent_is_started_on_cpu() {
+fn agent_starts_on_requested_cpu() {
     let cpu = *timers::allowed_cpus()
-        .expect("the system tells")
+        .expect("the list of allowed CPUs")
         .last()
-        .expect("there is one");
+        .expect("a CPU");
     let agent = Script::new(
         r#"ask; cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
         echo "$HELLO" | sed "s/\"version\":\"1\"/\"version\":\"$cpus\"/"; ask"#,
     );
     let connection =
-        Connection::start(&agent.command, Some(cpu), PATIENCE).expect("it introduces itself");
+        Connection::start(&agent.command, Some(cpu), TIMEOUT).expect("an introduction");
     assert_eq!(connection.hello().runtime.version, cpu.to_string());
-    let here = timers::allowed_cpus().expect("the system tells");
+    let here = timers::allowed_cpus().expect("the list of allowed CPUs");
     assert!(
         here.contains(&cpu),
-        "the thread that asked stays where it was: {here:?}"
+        "the thread of this test was moved: {here:?}"
     );
 }

@@ -1,4 +1,4 @@
-//! Agents in the language of the shell, and what is expected of them.
+//! Agents that are shell scripts, and checks of their faults.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -13,19 +13,20 @@ use timers::{Answer, Fault, Subject};
 
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true},{"id":"b","label":"B","ns_per_tick":null}],"ops":["intervals","batches","readings","handoffs","advance"]}"#;
 
-/// Long enough for a loaded machine; agents that answer never wait for it.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// The timeout of agents, long enough for a loaded machine. No test waits for its end.
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// An agent in the language of the shell, and the file that tells its process id.
+/// An agent that is a shell script and writes its process id to the file `pid`.
 pub struct Script {
-    /// Where its files are.
+    /// The folder with the files of the agent.
     pub folder: tempfile::TempDir,
-    /// How it is started.
+    /// The command that starts the agent.
     pub command: Command,
 }
 
 impl Script {
-    /// `$HELLO` is a good introduction, `ask` waits for a request.
+    /// Creates an agent that runs `body`, in which `$HELLO` is a valid introduction and `ask` waits
+    /// for a request.
     pub fn new(body: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let pid = folder.path().join("pid");
@@ -42,66 +43,63 @@ impl Script {
         Connection::start(&self.command, None, timeout)
     }
 
-    /// The fault of its introduction.
-    pub fn fault(&self, timeout: Duration) -> Fault {
-        self.start(timeout)
-            .err()
-            .expect("it does not introduce itself")
+    /// Starts the agent and returns the fault of its introduction.
+    pub fn fault_of_hello(&self, timeout: Duration) -> Fault {
+        self.start(timeout).err().expect("no valid introduction")
     }
 
-    /// The fault of the answer to a question after a good introduction.
-    pub fn later_fault<T: std::fmt::Debug>(
+    /// Starts the agent, whose introduction is valid, and returns the fault of its answer to
+    /// `question`.
+    pub fn fault_of_question<T: std::fmt::Debug>(
         &self,
         question: impl FnOnce(&mut dyn Subject) -> Answer<T>,
     ) -> Fault {
-        let connection = Rc::new(RefCell::new(
-            self.start(PATIENCE).expect("it introduces itself"),
-        ));
-        let fault = question(subject(&connection, "a").as_mut()).expect_err("it does not answer");
+        let connection = Rc::new(RefCell::new(self.start(TIMEOUT).expect("an introduction")));
+        let fault = question(subject(&connection, "a").as_mut()).expect_err("no valid answer");
         if let Fault::Lost(_) = &fault {
             assert_eq!(
                 subject(&connection, "b").readings(1),
                 Err(fault.clone()),
-                "lost once, lost for good"
+                "later questions return the same fault"
             );
-            self.left_nobody();
+            self.assert_group_ended();
         }
         fault
     }
 
-    /// No process of its group runs any more. A process that has ended but is not yet waited for by
-    /// init does not count.
-    pub fn left_nobody(&self) {
-        let pid =
-            fs::read_to_string(self.folder.path().join("pid")).expect("it told its process id");
+    /// Asserts that no process of the agent's process group runs any more. Processes that have ended
+    /// but are not reaped yet do not count.
+    pub fn assert_group_ended(&self) {
+        let pid = fs::read_to_string(self.folder.path().join("pid"))
+            .expect("the process id of the agent");
         assert!(
-            within(PATIENCE, || members(pid.trim()).is_empty()),
-            "still there: {:?}",
-            members(pid.trim())
+            becomes_true_within(TIMEOUT, || running_processes(pid.trim()).is_empty()),
+            "still running: {:?}",
+            running_processes(pid.trim())
         );
     }
 
-    /// Waits until it has written this file beside its process id.
-    pub fn until_it_wrote(&self, name: &str) {
+    /// Waits until the agent has written the file `name` in its folder.
+    pub fn wait_for_file(&self, name: &str) {
         assert!(
-            within(PATIENCE, || self.folder.path().join(name).exists()),
-            "it never wrote {name}"
+            becomes_true_within(TIMEOUT, || self.folder.path().join(name).exists()),
+            "the agent did not write {name}"
         );
     }
 
-    /// What `test` makes of the shortest patience, in seconds, in which this machine gets as far as
-    /// the test needs: `None` where that was too short for it, as on a loaded one.
+    /// Calls `test` with growing timeouts, in seconds, until it returns a value. It returns `None` if
+    /// the timeout was too short, as on a loaded machine.
     #[track_caller]
-    pub fn with_enough_patience<T>(test: impl Fn(u64) -> Option<T>) -> T {
+    pub fn with_growing_timeout<T>(test: impl Fn(u64) -> Option<T>) -> T {
         [1, 4, 16, 64]
             .into_iter()
             .find_map(test)
-            .expect("a minute is enough for any machine")
+            .expect("64 s suffice on every machine")
     }
 }
 
-/// Whether it comes true within a time.
-fn within(time: Duration, mut is_true: impl FnMut() -> bool) -> bool {
+/// Returns whether the condition becomes true within a time.
+fn becomes_true_within(time: Duration, mut is_true: impl FnMut() -> bool) -> bool {
     const STEP: Duration = Duration::from_millis(10);
     (0..time.as_millis() / STEP.as_millis()).any(|_| {
         is_true() || {
@@ -111,13 +109,13 @@ fn within(time: Duration, mut is_true: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// What runs in a process group.
-fn members(group: &str) -> Vec<String> {
-    let processes = fs::read_dir("/proc").expect("there is a /proc").flatten();
+/// The lines of `/proc/PID/stat` of the processes that run in a process group.
+fn running_processes(group: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").expect("/proc").flatten();
     processes
         .filter_map(|process| fs::read_to_string(process.path().join("stat")).ok())
         .filter(|stat| {
-            // The name in parentheses may hold anything; state, parent and group follow it.
+            // The name in parentheses may contain any character; state, parent and group follow it.
             let fields: Vec<&str> = stat
                 .rsplit(')')
                 .next()
@@ -129,12 +127,13 @@ fn members(group: &str) -> Vec<String> {
         .collect()
 }
 
+/// Asserts that the agent was lost and that the message contains all `words`.
 #[track_caller]
 pub fn assert_lost(fault: &Fault, words: &[&str]) {
     let Fault::Lost(text) = fault else {
         panic!("{fault:?} is not Lost")
     };
     for word in words {
-        assert!(text.contains(word), "`{text}` does not say `{word}`");
+        assert!(text.contains(word), "`{text}` does not contain `{word}`");
     }
 }

@@ -1,8 +1,9 @@
-"""Clocks in virtual time, each with one fault, over the agent protocol. Nothing here reads a real clock. Arguments are questions
-that are not offered."""
+"""An agent whose clocks count virtual time and have one fault each. It reads no real clock. The arguments are questions that the
+agent does not offer."""
 import json, os, random, sys
 
-UNIT_OF_WORK, LATENCY = 2.0, 90.0
+# Nanoseconds per unit of work, and of a handover from one thread to another.
+WORK_NS, HANDOVER_NS = 2.0, 90.0
 FAULTS = ["sound", "backstep", "behind", "drift", "freeze"]
 
 class World:
@@ -13,30 +14,30 @@ class World:
         return 40.0 if fault == "reference" else 60.0
 
     def read(self, fault, cpu=None):
-        """The value of a clock in the middle of its call."""
+        """Returns the value of a clock in the middle of its call."""
         self.now += self.cost(fault) / 2 + self.random.random()
-        shown = self.now
+        value = self.now
         if fault == "backstep":
             self.reads += 1
-            # Once in 100 000 readings.
-            shown -= 5_000.0 if self.reads % 100_000 == 0 else 0.0
+            # One of 100 000 readings is 5 µs too low.
+            value -= 5_000.0 if self.reads % 100_000 == 0 else 0.0
         elif fault == "behind":
             if cpu is None:
-                # The runner may have moved this process.
+                # The campaign may have pinned this process to one CPU.
                 allowed = os.sched_getaffinity(0)
                 cpu = min(allowed) if len(allowed) == 1 else 0
-            shown -= 500.0 if cpu == last_cpu else 0.0
+            value -= 500.0 if cpu == last_cpu else 0.0
         elif fault == "drift":
-            shown *= 1.05
+            value *= 1.05
         elif fault == "freeze":
-            # A window of some milliseconds ends in a freeze nearly always.
-            into = self.now % 25e6
-            shown -= into if into < 20e6 else 0.0
+            # The clock stands still during the first 20 of each 25 ms.
+            phase = self.now % 25e6
+            value -= phase if phase < 20e6 else 0.0
         self.now += self.cost(fault) / 2
-        return int(shown)
+        return int(value)
 
     def work(self, amount):
-        self.now += UNIT_OF_WORK * amount + 3.0 * self.random.random()
+        self.now += WORK_NS * amount + 3.0 * self.random.random()
 
 cpus = sorted(os.sched_getaffinity(0))
 try:
@@ -73,7 +74,7 @@ def batch(timer, reference, calls):
 def handoff(timer, pair, number):
     giver, taker = pair if number % 2 == 0 else pair[::-1]
     first = read(timer, giver)
-    world.now += LATENCY + 20.0 * world.random.random()
+    world.now += HANDOVER_NS + 20.0 * world.random.random()
     return [first, read(timer, taker)]
 
 def compare(timer, reference, work):

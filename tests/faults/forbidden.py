@@ -1,4 +1,4 @@
-"""An agent that forbids itself to read the time stamp counter, and then reads a clock that is made of it."""
+"""An agent that forbids itself to read the time stamp counter and then reads a clock that is based on the counter."""
 import ctypes, json, sys, time
 
 PR_SET_TSC, PR_TSC_SIGSEGV = 26, 2
@@ -6,7 +6,7 @@ TIMER = {"label": "time.perf_counter_ns()", "ns_per_tick": 1.0, "reference": Tru
 
 def readings(count):
     if ctypes.CDLL(None).prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) != 0:
-        raise OSError("the kernel does not let the counter be forbidden")
+        raise OSError("the kernel cannot forbid reading the counter")
     return {"values": [time.perf_counter_ns() for _ in range(count)]}
 
 for line in sys.stdin:

@@ -1,18 +1,19 @@
-//! Clocks in virtual time with one fault each.
+//! Tests the verdicts on clocks that have one fault each, in virtual time (`clocks.py`).
 
 use serde_json::Value;
 
 use super::skipping::skipped;
-use super::{alone, folder, outcome, probe, probe_fully, row, there_is};
+use super::{folder, is_installed, lock_machine, outcome, probe, probe_quickly, row};
 
-fn probed(fault: &str) -> Option<Value> {
-    probed_without("", fault)
+/// Probes the clock with this fault. Returns its row; `None` if the test is skipped.
+fn probe_clock(fault: &str) -> Option<Value> {
+    probe_clock_without("", fault)
 }
 
-/// By a host that does not offer this question.
-fn probed_without(question: &str, fault: &str) -> Option<Value> {
-    let _alone = alone();
-    if !there_is("python3", "python3") {
+/// Like [`probe_clock`], with a host that does not offer this question.
+fn probe_clock_without(question: &str, fault: &str) -> Option<Value> {
+    let _lock = lock_machine();
+    if !is_installed("python3", "python3") {
         return None;
     }
     let agent = format!(
@@ -20,33 +21,37 @@ fn probed_without(question: &str, fault: &str) -> Option<Value> {
         folder().join("clocks.py").display()
     );
     let id = format!("faulty:{fault}");
-    // A quick probe does not look at a hundred thousand readings.
-    let ask = if fault == "backstep" {
-        probe_fully
-    } else {
+    // A quick probe takes too few readings to observe one step in 100 000 readings.
+    let run_probe = if fault == "backstep" {
         probe
+    } else {
+        probe_quickly
     };
-    let (report, _) = ask(&[], &["--agent", &agent, &id], &[]);
+    let (report, _) = run_probe(&[], &["--agent", &agent, &id], &[]);
     let row = row(&report, &id).clone();
-    // What a machine that is busy all the time answers of any clock.
+    // On a machine that is busy all the time, no clock can be measured.
     if let Some(reason) = row["reason"]
         .as_str()
         .filter(|reason| reason.starts_with("too much interference"))
     {
-        skipped(reason, "repeat it while less runs beside it");
+        skipped(reason, "repeat it while fewer other programs run");
         return None;
     }
     Some(row)
 }
 
-fn disqualified(fault: &str, verdict: &str, reported: &str) {
-    let Some(row) = probed(fault) else { return };
+/// Asserts that the clock with this fault fails this verdict, that the evidence contains `reported`,
+/// and that the Quality is 0 or unknown.
+fn assert_fails_verdict(fault: &str, verdict: &str, reported: &str) {
+    let Some(row) = probe_clock(fault) else {
+        return;
+    };
     assert_eq!(outcome(&row, verdict), "fail", "{row}");
     let evidence = row["verdicts"][verdict]["evidence"]
         .as_str()
         .expect("a sentence");
     assert!(evidence.contains(reported), "{evidence}");
-    // An unresolved one has no Quality; one that has figures has Quality 0.
+    // A clock without a resolution has no Quality.
     assert!(
         row["quality"].is_null() || row["quality"]["value"] == 0.0,
         "{}",
@@ -61,8 +66,10 @@ fn disqualified(fault: &str, verdict: &str, reported: &str) {
 }
 
 #[test]
-fn a_sound_clock_passes() {
-    let Some(row) = probed("sound") else { return };
+fn sound_clock_passes_verdicts() {
+    let Some(row) = probe_clock("sound") else {
+        return;
+    };
     for verdict in ["monotonic", "stable", "counts", "declared"] {
         assert!(["pass", "fail"].contains(&outcome(&row, verdict)), "{row}");
     }
@@ -75,22 +82,23 @@ fn a_sound_clock_passes() {
             .is_some_and(|quality| quality > 0.0),
         "{row}"
     );
-    // Its cost is 60 to 61 virtual nanoseconds. Whether it follows the frequency of the real core
-    // is unknown while that frequency moves little: then the interval holds both answers.
-    let cost = |figure: &str| {
-        row["cost_ns"][figure]
+    // The cost is 60 to 61 virtual nanoseconds. If the frequency of the real core varies little, it
+    // is unknown whether the cost follows the frequency, and the interval covers both cases.
+    let cost = |key: &str| {
+        row["cost_ns"][key]
             .as_f64()
-            .unwrap_or_else(|| panic!("no {figure}: {row}"))
+            .unwrap_or_else(|| panic!("no {key}: {row}"))
     };
     let (low, high) = (cost("low"), cost("high"));
     assert!(low <= 1.02 * 60.5 && 0.98 * 60.5 <= high, "{low} to {high}");
     assert!((low..=high).contains(&cost("value")), "{row}");
 }
 
-/// It is watched for long enough to know its rate.
+/// Without the question `comparisons`, the rate of the clock is still known well enough for the
+/// verdict.
 #[test]
-fn host_without_comparisons_reports_rate() {
-    let Some(row) = probed_without("comparisons", "sound") else {
+fn rate_is_known_without_comparisons() {
+    let Some(row) = probe_clock_without("comparisons", "sound") else {
         return;
     };
     assert_eq!(outcome(&row, "stable"), "pass", "{row}");
@@ -101,24 +109,26 @@ fn host_without_comparisons_reports_rate() {
             .is_some_and(|uncertainty| uncertainty < 500.0),
         "{stable}"
     );
-    let Some(row) = probed_without("comparisons", "drift") else {
+    let Some(row) = probe_clock_without("comparisons", "drift") else {
         return;
     };
     assert_eq!(outcome(&row, "stable"), "fail", "{row}");
 }
 
 #[test]
-fn detects_one_rare_backward_step() {
-    disqualified("backstep", "monotonic", "stepped backwards");
+fn detects_rare_backward_step() {
+    assert_fails_verdict("backstep", "monotonic", "stepped backwards");
 }
 
 #[test]
 fn detects_clock_behind_on_cpu() {
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        skipped("there is one CPU only", "run it on two");
+        skipped("there is only one CPU", "run it on a machine with two CPUs");
         return;
     }
-    let Some(row) = probed("behind") else { return };
+    let Some(row) = probe_clock("behind") else {
+        return;
+    };
     assert_eq!(row["quality"]["value"], 0.0, "{row}");
     assert_eq!(outcome(&row, "thread_safe"), "fail", "{row}");
     let offsets = row["verdicts"]["thread_safe"]["offsets"]
@@ -136,11 +146,11 @@ fn detects_clock_behind_on_cpu() {
 }
 
 #[test]
-fn a_clock_that_drifts() {
-    disqualified("drift", "stable", "faster than its reference");
+fn detects_drifting_clock() {
+    assert_fails_verdict("drift", "stable", "faster than its reference");
 }
 
 #[test]
-fn a_clock_that_freezes() {
-    disqualified("freeze", "stable", "fell behind");
+fn detects_freezing_clock() {
+    assert_fails_verdict("freeze", "stable", "fell behind");
 }

@@ -1,4 +1,5 @@
-//! Machines that get in the way.
+//! Tests on restricted machines: a forbidden counter, one CPU, busy CPUs, and a library that
+//! distorts the clocks (libfaketime).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,10 +9,11 @@ use serde_json::Value;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use super::skipping::skipped;
 use super::skipping::{emulated, not_installed};
-use super::{alone, outcome, probe, row, there_is};
+use super::{is_installed, lock_machine, outcome, probe_quickly, row};
 
-/// Every row ended in a known way, and none that has a Quality lacks what it follows from.
-fn sane(report: &Value) {
+/// Asserts that each row has a known status, that each row with a Quality has a cost and a
+/// resolution, and that each failed row has a reason.
+fn assert_consistent(report: &Value) {
     for row in report["timers"].as_array().expect("timers") {
         let status = row["status"].as_str().expect("a status");
         assert!(
@@ -32,40 +34,39 @@ fn sane(report: &Value) {
     }
 }
 
-/// The dynamic loader of glibc reads the counter itself: so no program that it loads can start,
-/// ours neither; a static one can, and says what is refused. A timer whose host cannot start is
-/// told how the host ended. (What a process does that may not read the counter any more is tested
-/// in `timers/tests/native.rs` and `timers/tests/permission.rs`.)
+/// Where reading the counter is forbidden, `list` reports the counter as unavailable. A program that
+/// glibc loads ends with `SIGSEGV`, because the dynamic loader itself reads the counter.
+/// `timers/tests/permission.rs` tests a process that loses the permission while it runs.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
-fn the_tsc_is_forbidden() {
-    let _alone = alone();
+fn list_reports_forbidden_tsc() {
+    let _lock = lock_machine();
     use timermeter::hosts::connection::Connection;
     use timermeter::hosts::process::Command;
     let command = Command::new("timermeter agent", super::program(), vec!["agent".into()]);
-    // In a thread of its own: what it gives up it cannot get back from a crash.
+    // A separate thread, because the permission belongs to the thread.
     let started = thread::spawn(move || {
-        // SAFETY: a plain number and a plain number; from here on this thread does not read the
-        // counter.
+        // SAFETY: `PR_SET_TSC` takes two numbers and writes no memory; until the permission is
+        // restored, this thread only starts a process, which does not read the counter.
         let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
         let child = (status == 0).then(|| {
             std::process::Command::new(super::program())
                 .arg("list")
                 .output()
         });
-        // SAFETY: as above.
+        // SAFETY: `PR_SET_TSC` takes two numbers and writes no memory.
         unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
         child
     });
-    let Some(output) = started.join().expect("it does not panic") else {
+    let Some(output) = started.join().expect("no panic") else {
         skipped(
-            "the kernel does not let the counter be forbidden",
-            "it takes PR_SET_TSC, on x86-64",
+            "the kernel cannot forbid reading the counter",
+            "PR_SET_TSC is needed, on x86-64",
         );
         return;
     };
     use std::os::unix::process::ExitStatusExt;
-    let output = output.expect("it is started");
+    let output = output.expect("the output of `list`");
     let started = output.status.success();
     assert!(
         started || output.status.signal() == Some(libc::SIGSEGV),
@@ -73,7 +74,7 @@ fn the_tsc_is_forbidden() {
     );
     assert!(
         started || !cfg!(target_env = "musl"),
-        "no loader stands between: {output:?}"
+        "a static program needs no loader: {output:?}"
     );
     if started {
         let list = String::from_utf8_lossy(&output.stdout);
@@ -86,18 +87,19 @@ fn the_tsc_is_forbidden() {
             "{list}"
         );
     }
-    // Afterwards everything is as it was.
+    // The permission of other threads is unchanged.
     assert!(Connection::start(&command, None, std::time::Duration::from_secs(60)).is_ok());
 }
 
-/// A host that may not read the counter any more dies of it, and its timer says so.
+/// The timer of a host that is killed because it reads the forbidden counter has the signal as its
+/// reason.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
-fn host_must_not_read_tsc() {
-    let _alone = alone();
+fn host_killed_by_forbidden_tsc() {
+    let _lock = lock_machine();
     let source =
         std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    if !there_is("python3", "python3")
+    if !is_installed("python3", "python3")
         || source.is_ok_and(|source| !["tsc", "kvm-clock"].contains(&source.trim()))
     {
         return;
@@ -106,7 +108,7 @@ fn host_must_not_read_tsc() {
         "forbidden=python3 '{}'",
         super::folder().join("forbidden.py").display()
     );
-    let (report, output) = probe(&[], &["--agent", &agent, "forbidden:clock"], &[]);
+    let (report, output) = probe_quickly(&[], &["--agent", &agent, "forbidden:clock"], &[]);
     let failed = row(&report, "forbidden:clock");
     assert_eq!(failed["status"], "failed", "{failed}");
     assert!(failed["reason"].to_string().contains("SIGSEGV"), "{failed}");
@@ -114,19 +116,19 @@ fn host_must_not_read_tsc() {
 }
 
 #[test]
-fn one_cpu_only() {
-    let _alone = alone();
-    if !there_is("taskset", "util-linux") {
+fn probe_works_on_one_cpu() {
+    let _lock = lock_machine();
+    if !is_installed("taskset", "util-linux") {
         return;
     }
     let cpu = timers::allowed_cpus().expect("some CPU")[0].to_string();
-    let (report, output) = probe(
+    let (report, output) = probe_quickly(
         &["taskset", "-c", &cpu],
         &["monotonic", "monotonic-coarse"],
         &[],
     );
     assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
-    sane(&report);
+    assert_consistent(&report);
     let clock = row(&report, "monotonic");
     if clock["status"] != "failed" {
         assert_eq!(outcome(clock, "monotonic"), "pass", "{clock}");
@@ -135,13 +137,13 @@ fn one_cpu_only() {
 }
 
 #[test]
-fn all_cpus_are_busy() {
-    let _alone = alone();
-    let over = AtomicBool::new(false);
+fn busy_machine_fails_no_verdict() {
+    let _lock = lock_machine();
+    let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..2 * thread::available_parallelism().map_or(2, usize::from) {
             scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
+                while !is_done.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
                 }
             });
@@ -153,14 +155,15 @@ fn all_cpus_are_busy() {
             "thread-cputime",
             "process-cputime",
         ];
-        let (report, output) = probe(&[], &timers, &[]);
-        over.store(true, Ordering::Relaxed);
+        let (report, output) = probe_quickly(&[], &timers, &[]);
+        is_done.store(true, Ordering::Relaxed);
         assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
-        sane(&report);
+        assert_consistent(&report);
         for row in report["timers"].as_array().expect("timers") {
             let reason = row["reason"].as_str().unwrap_or_default();
-            let crowded = row["status"] == "failed" && reason.contains("too much interference");
-            assert!(row["status"] != "failed" || crowded, "{row}");
+            let is_disturbed =
+                row["status"] == "failed" && reason.contains("too much interference");
+            assert!(row["status"] != "failed" || is_disturbed, "{row}");
             for verdict in ["monotonic", "thread_safe", "stable", "counts"] {
                 assert!(
                     row["verdicts"].is_null() || outcome(row, verdict) != "fail",
@@ -171,17 +174,17 @@ fn all_cpus_are_busy() {
     });
 }
 
-/// The library that distorts clocks, where it is installed.
-fn faketime() -> Option<String> {
+/// Returns the path of the library that distorts clocks; `None` if the test is skipped.
+fn find_faketime() -> Option<String> {
     if emulated("a library of this machine cannot be preloaded") {
         return None;
     }
-    let places = [
+    let folders = [
         "/usr/lib/x86_64-linux-gnu/faketime",
         "/usr/lib/aarch64-linux-gnu/faketime",
         "/usr/lib/faketime",
     ];
-    let found = places
+    let found = folders
         .iter()
         .map(|folder| format!("{folder}/libfaketime.so.1"));
     let library = found
@@ -197,19 +200,21 @@ fn faketime() -> Option<String> {
 }
 
 #[test]
-fn libc_runs_five_percent_fast() {
-    let _alone = alone();
-    let Some(library) = faketime() else { return };
+fn detects_libc_clock_too_fast() {
+    let _lock = lock_machine();
+    let Some(library) = find_faketime() else {
+        return;
+    };
     let variables = [("LD_PRELOAD", library.as_str()), ("FAKETIME", "+0 x1.05")];
-    let (report, _) = probe(&[], &["monotonic", "monotonic-syscall"], &variables);
-    sane(&report);
+    let (report, _) = probe_quickly(&[], &["monotonic", "monotonic-syscall"], &variables);
+    assert_consistent(&report);
     let distorted = row(&report, "monotonic");
     assert_eq!(outcome(distorted, "stable"), "fail", "{distorted}");
     assert!(
         distorted["quality"].is_null() || distorted["quality"]["value"] == 0.0,
         "{distorted}"
     );
-    // The kernel's own clock is not distorted, and not blamed.
+    // The same clock read by a system call is not distorted.
     assert_eq!(
         outcome(row(&report, "monotonic-syscall"), "stable"),
         "pass",
@@ -218,13 +223,15 @@ fn libc_runs_five_percent_fast() {
 }
 
 #[test]
-fn libc_is_shifted() {
-    let _alone = alone();
-    let Some(library) = faketime() else { return };
+fn shifted_libc_clock_stays_monotonic() {
+    let _lock = lock_machine();
+    let Some(library) = find_faketime() else {
+        return;
+    };
     let variables = [("LD_PRELOAD", library.as_str()), ("FAKETIME", "-3600s")];
-    let (report, _) = probe(&[], &["realtime", "realtime-syscall"], &variables);
-    sane(&report);
-    // Durations are not touched by a shift: nothing is wrong but what the time is.
+    let (report, _) = probe_quickly(&[], &["realtime", "realtime-syscall"], &variables);
+    assert_consistent(&report);
+    // A constant shift does not change durations.
     assert_eq!(
         outcome(row(&report, "realtime"), "monotonic"),
         "pass",
@@ -233,20 +240,22 @@ fn libc_is_shifted() {
 }
 
 #[test]
-fn libc_steps_back() {
-    let _alone = alone();
-    let Some(library) = faketime() else { return };
-    let folder = std::env::temp_dir().join(format!("timermeter-steps-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder of our own");
-    let file = folder.join("offset");
-    // Replaced as a whole: half a file would be no time at all.
-    let offset = |seconds: u32| {
-        let next = folder.join("next");
-        std::fs::write(&next, format!("+{seconds}s\n")).expect("a file of our own");
-        std::fs::rename(&next, &file).expect("in a folder of our own");
+fn detects_libc_clock_stepping_back() {
+    let _lock = lock_machine();
+    let Some(library) = find_faketime() else {
+        return;
     };
-    offset(1000);
-    let over = AtomicBool::new(false);
+    let folder = std::env::temp_dir().join(format!("timermeter-steps-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a new folder");
+    let file = folder.join("offset");
+    // The file is replaced by renaming, because libfaketime must not read an incomplete file.
+    let write_offset = |seconds: u32| {
+        let next = folder.join("next");
+        std::fs::write(&next, format!("+{seconds}s\n")).expect("a new file");
+        std::fs::rename(&next, &file).expect("a renamed file");
+    };
+    write_offset(1000);
+    let is_done = AtomicBool::new(false);
     let name = file.to_str().expect("a name").to_owned();
     let variables = [
         ("LD_PRELOAD", library.as_str()),
@@ -255,25 +264,25 @@ fn libc_steps_back() {
     ];
     let report = thread::scope(|scope| {
         scope.spawn(|| {
-            let mut ahead = 1000;
-            while !over.load(Ordering::Relaxed) && ahead > 0 {
+            let mut seconds = 1000;
+            while !is_done.load(Ordering::Relaxed) && seconds > 0 {
                 thread::sleep(std::time::Duration::from_millis(20));
-                ahead -= 1;
-                offset(ahead);
+                seconds -= 1;
+                write_offset(seconds);
             }
         });
-        let (report, _) = probe(&[], &["realtime"], &variables);
-        over.store(true, Ordering::Relaxed);
+        let (report, _) = probe_quickly(&[], &["realtime"], &variables);
+        is_done.store(true, Ordering::Relaxed);
         report
     });
-    std::fs::remove_dir_all(&folder).expect("it is ours");
-    sane(&report);
+    std::fs::remove_dir_all(&folder).expect("the folder removed");
+    assert_consistent(&report);
     let distorted = row(&report, "realtime");
-    // A step every 20 ms falls among successive readings or between them; one of the two sees it.
-    let seen = ["monotonic", "stable"]
+    // Whether a step every 20 ms falls within a series of readings decides which verdict detects it.
+    let is_detected = ["monotonic", "stable"]
         .iter()
         .any(|verdict| outcome(distorted, verdict) == "fail");
-    assert!(seen, "{distorted}");
+    assert!(is_detected, "{distorted}");
     assert!(
         distorted["quality"].is_null() || distorted["quality"]["value"] == 0.0,
         "{distorted}"

@@ -1,7 +1,7 @@
-//! Clocks that lie and machines that get in the way: each fault is survived and named, and no
-//! number is wrong for it.
+//! Tests with faulty clocks and on restricted machines: timermeter reports each fault and returns
+//! no wrong number.
 //!
-//! What the system does not let a test do is said aloud and passes.
+//! A test that the system does not permit is reported as skipped and passes.
 
 mod lying_clocks;
 mod machines;
@@ -18,14 +18,14 @@ use serde_json::Value;
 
 use program::program;
 
-/// One of these tests at a time: some of them keep all CPUs busy.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Lets only one of these tests run at a time, because some of them keep all CPUs busy.
+fn lock_machine() -> MutexGuard<'static, ()> {
+    static MACHINE: Mutex<()> = Mutex::new(());
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a command is there and answers `--version`; else it is in that package.
-fn there_is(command: &str, package: &str) -> bool {
+/// Returns whether a command can be started. If not, reports the package that contains it.
+fn is_installed(command: &str, package: &str) -> bool {
     let found = Command::new(command).arg("--version").output().is_ok();
     if !found {
         skipping::not_installed(
@@ -36,18 +36,22 @@ fn there_is(command: &str, package: &str) -> bool {
     found
 }
 
-/// A quick probe of `timers`, started by `launcher` where there is one: its report, and how it
-/// ended.
-fn probe(launcher: &[&str], timers: &[&str], variables: &[(&str, &str)]) -> (Value, Output) {
+/// Runs a quick probe of `timers` with these environment variables, started by the command
+/// `launcher` unless that is empty. Returns the report and the output of the process.
+fn probe_quickly(
+    launcher: &[&str],
+    timers: &[&str],
+    variables: &[(&str, &str)],
+) -> (Value, Output) {
     let timers: Vec<&str> = ["--quick"].iter().chain(timers).copied().collect();
-    probe_fully(launcher, &timers, variables)
+    probe(launcher, &timers, variables)
 }
 
-/// The same as thoroughly as `timers`, which may be flags as well, say.
-fn probe_fully(launcher: &[&str], timers: &[&str], variables: &[(&str, &str)]) -> (Value, Output) {
+/// Runs a probe with these arguments, which are timers and flags; otherwise like [`probe_quickly`].
+fn probe(launcher: &[&str], args: &[&str], variables: &[(&str, &str)]) -> (Value, Output) {
     let mut words: Vec<&str> = launcher.to_vec();
     words.extend([program(), "probe", "--quiet", "--format", "json"]);
-    words.extend(timers);
+    words.extend(args);
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).envs(variables.iter().copied());
     let output = command
@@ -63,6 +67,7 @@ fn probe_fully(launcher: &[&str], timers: &[&str], variables: &[(&str, &str)]) -
     (report, output)
 }
 
+/// The row of a timer in a report.
 fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
     let rows = report["timers"].as_array().expect("timers");
     rows.iter()
@@ -70,12 +75,14 @@ fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("{id} has no row"))
 }
 
+/// The outcome of a verdict in a row, such as `pass`.
 fn outcome<'a>(row: &'a Value, verdict: &str) -> &'a str {
     row["verdicts"][verdict]["outcome"]
         .as_str()
         .unwrap_or_else(|| panic!("no verdict on {verdict}: {row}"))
 }
 
+/// The folder with the agents of these tests.
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults"))
 }
