@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use timers::Answer;
 
 use crate::hosts::bench::Bench;
-use crate::hosts::calls::{CallsPlan, ask_calls};
+use crate::hosts::calls::{CallsPlan, time_calls};
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted;
 use crate::hosts::step_search::{StepQuestion, find_step};
@@ -61,7 +61,7 @@ pub fn explore(
         .zip(bench.watch.as_mut())
     {
         Some(((connection, id), watch)) => {
-            watch.once(&mut || hosted::calls(connection, id, reference, true))?
+            watch.once(&mut || hosted::measure_calls(connection, id, reference, true))?
         }
         None => None,
     };
@@ -69,7 +69,7 @@ pub fn explore(
         Some((run, seen)) => run.seen(seen.core_hz, seen.unstable),
         None => {
             let mut run = Run::default();
-            ask_calls(
+            time_calls(
                 bench,
                 reference,
                 if shortcuts.brief {
@@ -129,7 +129,7 @@ pub fn search(
             host: Some((connection, id)),
             ..
         } => {
-            let (intervals, slow) = hosted::steps(connection, id, question)?;
+            let (intervals, slow) = hosted::measure_steps(connection, id, question)?;
             run.intervals = intervals;
             slow
         }

@@ -105,7 +105,7 @@ struct SourceGuard<'a> {
 impl Drop for SourceGuard<'_> {
     fn drop(&mut self) {
         match set(self.root, self.to) {
-            Ok(()) => children::let_settings_go(),
+            Ok(()) => children::cancel_setting_restoration(),
             Err(error) => tell(&format_args!(
                 "the clock source could not be set back to {}: {error}; as root, `echo {} > {CURRENT}`",
                 self.to, self.to
@@ -149,7 +149,7 @@ fn measure_sources(
     }
     let set_back = SourceGuard { root, to: current };
     // The guard process restores the source if this process is killed.
-    children::keep_setting(&place, current).map_err(|error| {
+    children::restore_setting_at_end(&place, current).map_err(|error| {
         failed(format!(
             "nothing was changed, as it could not be set back: {error}"
         ))

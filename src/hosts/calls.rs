@@ -47,7 +47,7 @@ const MOST_CALLS: f64 = 512.0;
 ///
 /// # Errors
 /// When a subject on the bench refuses or its host is lost.
-pub fn explore_calls(
+pub fn time_calls_briefly(
     bench: &mut Bench,
     reference: &Reference,
     floor: &mut Option<Batches>,
@@ -55,7 +55,7 @@ pub fn explore_calls(
     let mut watch = bench.watch.take();
     let mut calls = || {
         let mut run = Run::default();
-        ask_calls(bench, reference, &CallsPlan::BRIEF, &mut run)?;
+        time_calls(bench, reference, &CallsPlan::BRIEF, &mut run)?;
         if floor.is_none() {
             *floor = bench.floor(MOST_CALLS as u64, CallsPlan::BRIEF.batches)?;
         }
@@ -74,7 +74,7 @@ pub fn explore_calls(
 ///
 /// # Errors
 /// When a subject on the bench refuses or its host is lost.
-pub fn ask_calls(
+pub fn time_calls(
     bench: &mut Bench,
     reference: &Reference,
     plan: &CallsPlan,
@@ -86,7 +86,7 @@ pub fn ask_calls(
     // The first calls run with cold caches and are discarded.
     bench.timer.batches(&bench.reference_id, 8, 3)?;
     if is_coarse(reference) {
-        return ask_calls_coarsely(bench, reference, plan, run);
+        return time_calls_coarsely(bench, reference, plan, run);
     }
     run.bracket = bench.batches(0, BRACKETS)?;
     let pilot = bench.batches(8, 15)?;
@@ -137,9 +137,9 @@ pub fn is_coarse(reference: &Reference) -> bool {
     reference.step_at_most.is_none() && COARSE_STEPS * reference.uncertainty_ns() > 2.0 * BATCH_NS
 }
 
-/// Like [`ask_calls`], for a reference with long steps: uses longer batches. Single calls only show
+/// Like [`time_calls`], for a reference with long steps: uses longer batches. Single calls only show
 /// that no call takes long.
-fn ask_calls_coarsely(
+fn time_calls_coarsely(
     bench: &mut Bench,
     reference: &Reference,
     plan: &CallsPlan,

@@ -29,7 +29,7 @@ use timers::os::{CpuTime, Pid, Policy};
 
 use guard::Guard;
 
-static KNOWN: Mutex<OwnChildren> = Mutex::new(OwnChildren {
+static OWN_CHILDREN: Mutex<OwnChildren> = Mutex::new(OwnChildren {
     groups: Vec::new(),
     guard: None,
     guarded: false,
@@ -39,7 +39,9 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// timermeter runs as a library in another program.
 static OWNS_ALL: AtomicBool = AtomicBool::new(false);
 
+/// The processes that this program started and has not reaped yet.
 struct OwnChildren {
+    /// The process groups that the processes lead.
     groups: Vec<Pid>,
     guard: Option<Guard>,
     /// Whether starting the guard was attempted.
@@ -52,10 +54,10 @@ pub enum StartError {
     /// The user interrupted the program, so no process is started any more.
     #[error("interrupted")]
     Interrupted,
-    /// Without a clock, a process that hangs could not be ended in time.
+    /// This process cannot read a clock, without which a process that hangs could not be ended.
     #[error(
-        "the kernel lets this process read no clock (clock_gettime), so that nothing could be ended that hangs: allow the call \
-         in the sandbox"
+        "the kernel does not let this process read a clock (clock_gettime), so a process that hangs could not be ended: allow the \
+         call in the sandbox"
     )]
     NoClock,
     /// The process cannot run on the requested CPU.
@@ -68,7 +70,7 @@ pub enum StartError {
     #[error("{0}")]
     NoRoom(String),
     /// The program cannot be executed.
-    #[error("{}", bare(.0))]
+    #[error("{}", without_errno(.0))]
     Program(io::Error),
 }
 
@@ -89,8 +91,8 @@ pub(super) fn with_remedy(why: &timers::Unavailable) -> String {
     )
 }
 
-/// The text of a system error without the error number.
-fn bare(error: &io::Error) -> String {
+/// Formats a system error without the error number.
+fn without_errno(error: &io::Error) -> String {
     let text = error.to_string();
     text.split_once(" (os error")
         .map_or(text.clone(), |(words, _)| words.to_owned())
@@ -113,8 +115,8 @@ pub fn own_all() {
     OWNS_ALL.store(true, Ordering::SeqCst);
 }
 
-/// The reason why processes that left their group survive this program, on a system that could list
-/// them.
+/// The reason why the descendants of this process cannot be listed, so that those that left their
+/// group survive this program; `None` if they can be listed.
 pub use timers::os::process::hidden;
 
 /// Scheduling settings of a process from its first instruction; `None` keeps the setting of this
@@ -143,17 +145,17 @@ impl From<Option<u32>> for Placement {
 /// # Errors
 /// When the process cannot be started; the error states the reason.
 pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Running, StartError> {
-    let mut known = known();
-    known.prepare()?;
+    let mut own_children = lock_own_children();
+    own_children.prepare()?;
     process::lead_group(&mut command)?;
-    let asks_itself = is_worker(&command);
-    if asks_itself {
+    let is_own_worker = is_worker(&command);
+    if is_own_worker {
         command.env(STARTER, std::process::id().to_string());
     }
     // The lock is held until the process is listed: an interruption comes either before the start
     // or finds the process in the list.
-    let child = spawner::start(command, placement.into(), !asks_itself)?;
-    Ok(known.add(child))
+    let child = spawner::start(command, placement.into(), !is_own_worker)?;
+    Ok(own_children.add(child))
 }
 
 /// The environment variable that holds the process id of the program that started a worker.
@@ -190,14 +192,15 @@ pub fn stay_with_starter() -> bool {
 /// # Errors
 /// When the process cannot be started; the error states the reason.
 pub fn start_timed(command: &mut Command) -> Result<Running, StartError> {
-    let mut known = known();
-    known.prepare()?;
+    let mut own_children = lock_own_children();
+    own_children.prepare()?;
     process::lead_group(command)?;
     let child = process::spawn(command)?;
-    Ok(known.add(child))
+    Ok(own_children.add(child))
 }
 
 impl OwnChildren {
+    /// Checks whether a process may be started, and starts the guard before the first one.
     fn prepare(&mut self) -> Result<(), StartError> {
         if interrupted() {
             return Err(StartError::Interrupted);
@@ -237,7 +240,7 @@ impl OwnChildren {
         }
     }
 
-    /// Whether `process` is a child that this program waits for.
+    /// Whether `process` is the guard or a child that this program waits for.
     fn is_known(&self, process: Pid) -> bool {
         self.groups.contains(&process)
             || self
@@ -287,14 +290,14 @@ impl Running {
     /// the process's own exit only if it [had exited](Self::has_exited) before.
     pub fn end(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
-            let below = if owns_all() {
-                descendants::below(self.group)
+            let descendants = if owns_all() {
+                descendants::descendants_of(self.group)
             } else {
                 Vec::new()
             };
             self.end_group();
             if owns_all() {
-                end_strays(&below);
+                end_orphans(&descendants);
             }
         }
         self.status
@@ -304,10 +307,10 @@ impl Running {
     /// ended later.
     pub fn end_group(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
-            let mut known = known();
+            let mut own_children = lock_own_children();
             process::kill_group(self.group);
-            known.forget(self.group);
-            drop(known);
+            own_children.forget(self.group);
+            drop(own_children);
             if let Ok((status, cpu)) = process::wait(&mut self.child) {
                 (self.status, self.cpu) = (Some(status), cpu);
             }
@@ -330,24 +333,23 @@ impl Drop for Running {
 }
 
 /// Restores `value` in a kernel setting when this program ends, for whatever reason, unless
-/// [`let_settings_go`] is called before.
+/// [`cancel_setting_restoration`] is called before.
 ///
 /// # Errors
 /// When the guard, which restores the setting, could not be started.
-pub fn keep_setting(setting: &Path, value: &str) -> Result<(), StartError> {
-    let mut known = known();
-    known.prepare()?;
-    let guard = known
-        .guard
-        .as_mut()
-        .ok_or_else(|| io::Error::other("no guard could be started that would set it back"))?;
-    Ok(guard.keep(setting, value)?)
+pub fn restore_setting_at_end(setting: &Path, value: &str) -> Result<(), StartError> {
+    let mut own_children = lock_own_children();
+    own_children.prepare()?;
+    let guard = own_children.guard.as_mut().ok_or_else(|| {
+        io::Error::other("the guard, which would restore it, could not be started")
+    })?;
+    Ok(guard.restore_at_end(setting, value)?)
 }
 
 /// Cancels the restoration of kernel settings, because they hold their original values again.
-pub fn let_settings_go() {
-    if let Some(guard) = &mut known().guard {
-        guard.let_go();
+pub fn cancel_setting_restoration() {
+    if let Some(guard) = &mut lock_own_children().guard {
+        guard.cancel_restoration();
     }
 }
 
@@ -356,29 +358,31 @@ pub fn interrupt() {
     // The flag is set before the list is read, so a later start sees the flag.
     INTERRUPTED.store(true, Ordering::SeqCst);
     // Another thread may hold the lock while it starts a process, which can take long.
-    for _ in 0..PATIENCE_STEPS {
-        if let Some(known) = known_now() {
-            known
+    for _ in 0..MAX_CHECKS {
+        if let Some(own_children) = try_lock_own_children() {
+            own_children
                 .groups
                 .iter()
                 .for_each(|&group| process::kill_group(group));
             break;
         }
-        thread::sleep(STEP);
+        thread::sleep(CHECK_INTERVAL);
     }
     if owns_all() {
-        end_everybody();
+        end_all_descendants();
     }
 }
 
 /// Ends the processes that remain when the program has done its work, and waits for their end.
 pub fn finish() {
     // A program that started no process has nothing to end.
-    if !owns_all() || known_now().is_some_and(|known| !known.guarded) {
+    if !owns_all() || try_lock_own_children().is_some_and(|own_children| !own_children.guarded) {
         return;
     }
-    end_everybody();
-    if let Some(guard) = known_now().and_then(|mut known| known.guard.take()) {
+    end_all_descendants();
+    if let Some(guard) =
+        try_lock_own_children().and_then(|mut own_children| own_children.guard.take())
+    {
         guard.dismiss();
     }
 }
@@ -403,90 +407,95 @@ pub fn this_program() -> io::Result<(OsString, Vec<OsString>)> {
             .filter(|name| !name.is_empty())
             .ok_or_else(|| {
                 io::Error::other(format!(
-                    "this program cannot be found to start workers: {error}; mount /proc"
+                    "the path of this program, which starts itself as a worker, is unknown: {error}; mount /proc"
                 ))
             })
     })?;
-    let mut words = timers::os::runner().into_iter().chain([program]);
-    Ok((words.next().unwrap_or_default(), words.collect()))
+    let mut command = timers::os::runner().into_iter().chain([program]);
+    Ok((command.next().unwrap_or_default(), command.collect()))
 }
 
-/// Number of checks, [`STEP`] apart, for whether the last processes are gone: 2 s together, because
-/// the kernel needs time to end processes that write to a slow disk.
-const PATIENCE_STEPS: u32 = 1_000;
-const STEP: Duration = Duration::from_millis(2);
+/// Maximum number of checks whether the last processes have ended: 2 s together, because the kernel
+/// needs time to end processes that write to a slow disk.
+const MAX_CHECKS: u32 = 1_000;
+/// Interval between two of these checks.
+const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Ends the processes of `below` that have become orphans; and all orphans, if no known child is
-/// left whose descendants they could be.
-fn end_strays(below: &[Pid]) {
-    let own = process::listed(Pid::own());
-    let is_quiet = own.is_some_and(|own| {
-        let known = known();
-        own.into_iter().all(|child| known.is_known(child))
+/// Ends those former descendants of a process that became orphans when it ended. If no other child
+/// is left whose descendants they could be, ends all orphans.
+fn end_orphans(descendants: &[Pid]) {
+    let has_no_orphans = process::listed(Pid::own()).is_some_and(|children| {
+        let own_children = lock_own_children();
+        children
+            .into_iter()
+            .all(|child| own_children.is_known(child))
     });
-    if below.is_empty() && is_quiet {
+    if descendants.is_empty() && has_no_orphans {
         return;
     }
-    for _ in 0..PATIENCE_STEPS {
+    for _ in 0..MAX_CHECKS {
         let all = process::all();
-        let known = known();
-        let alone = known.groups.is_empty();
+        let own_children = lock_own_children();
+        let has_no_children = own_children.groups.is_empty();
         let orphans = descendants::children_of(&all, Pid::own());
         let orphans: Vec<Pid> = orphans
-            .filter(|&process| !known.is_known(process))
+            .filter(|&process| !own_children.is_known(process))
             .collect();
-        drop(known);
-        let strays: Vec<Pid> = orphans
+        drop(own_children);
+        let to_end: Vec<Pid> = orphans
             .into_iter()
-            .filter(|process| alone || below.contains(process))
+            .filter(|process| has_no_children || descendants.contains(process))
             .collect();
-        strays
+        to_end
             .iter()
             .for_each(|&process| process::end_child(process));
         // Processes whose parents are still exiting become orphans later.
-        let left = below
+        let any_left = descendants
             .iter()
             .any(|process| all.iter().any(|(other, _)| other == process));
-        if strays.is_empty() && !left {
+        if to_end.is_empty() && !any_left {
             return;
         }
-        thread::sleep(STEP);
+        thread::sleep(CHECK_INTERVAL);
     }
 }
 
 /// Ends all descendants except the guard, level by level: this process adopts each level when the
 /// parents are gone.
-fn end_everybody() {
-    for _ in 0..PATIENCE_STEPS {
+fn end_all_descendants() {
+    for _ in 0..MAX_CHECKS {
         let all = process::all();
-        let known = known_now();
-        let mut left = false;
-        for &group in known.iter().flat_map(|known| &known.groups) {
+        let own_children = try_lock_own_children();
+        let mut any_left = false;
+        for &group in own_children
+            .iter()
+            .flat_map(|own_children| &own_children.groups)
+        {
             // A dead leader remains a child until it is reaped, so only a leader that has not
             // exited counts.
-            left |= !process::has_exited(group);
+            any_left |= !process::has_exited(group);
             process::kill_group(group);
         }
         for child in descendants::children_of(&all, Pid::own()) {
-            match &known {
-                Some(known) if known.is_known(child) => {}
+            match &own_children {
+                Some(own_children) if own_children.is_known(child) => {}
                 Some(_) => {
-                    left = true;
+                    any_left = true;
                     process::end_child(child);
                 }
                 // Another thread is starting a process now; `child` may be that process, so it is
                 // ended through its group.
                 None => {
-                    left |= !process::has_exited(child);
+                    any_left |= !process::has_exited(child);
                     process::kill_group(child);
                 }
             }
         }
-        if !left {
+        if !any_left {
             return;
         }
-        drop(known);
-        thread::sleep(STEP);
+        drop(own_children);
+        thread::sleep(CHECK_INTERVAL);
     }
 }
 
@@ -494,13 +503,13 @@ fn owns_all() -> bool {
     OWNS_ALL.load(Ordering::SeqCst)
 }
 
-fn known() -> MutexGuard<'static, OwnChildren> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_own_children() -> MutexGuard<'static, OwnChildren> {
+    OWN_CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn known_now() -> Option<MutexGuard<'static, OwnChildren>> {
-    match KNOWN.try_lock() {
-        Ok(known) => Some(known),
+fn try_lock_own_children() -> Option<MutexGuard<'static, OwnChildren>> {
+    match OWN_CHILDREN.try_lock() {
+        Ok(own_children) => Some(own_children),
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => None,
     }

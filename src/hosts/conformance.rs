@@ -170,7 +170,7 @@ impl Examination<'_> {
     fn check_invalid_lines(&mut self, reference: &str) {
         for (what, line) in INVALID_LINES {
             self.run_check(what, &mut |agent| {
-                agent.borrow_mut().provoke(line)?;
+                agent.borrow_mut().send_invalid_line(line)?;
                 subject(agent, reference).readings(1).map(|_| None)
             });
         }
@@ -195,7 +195,7 @@ impl Examination<'_> {
 
     fn start_agent(&mut self) -> Answer<Agent> {
         if let Some(agent) = &self.agent {
-            agent.borrow_mut().allow_anew();
+            agent.borrow_mut().reset_timeout();
             return Ok(Rc::clone(agent));
         }
         let connection = Connection::start(self.command, None, self.timeout)?;

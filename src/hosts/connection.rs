@@ -17,24 +17,24 @@ use super::events::{self, Log, LogSpec};
 use super::lines::printable;
 use super::process::{Command, Output, Process, exit_description};
 use super::protocol::examples::{EXAMPLES, question};
-use super::protocol::{Around, Hello, Op, Question, Reply, VERSION};
+use super::protocol::{Hello, Op, Question, Reply, ThreadState, VERSION};
 use crate::limits::MOST_TIMERS;
 use crate::text::{clean_strings, from_bytes};
 
 /// Number of runs of each loop of a built-in agent before the first measurement.
-const WARM_UP: u32 = 10;
-/// Questions about clocks whose loops are warmed up.
-const MEASURED: [Op; 4] = [Op::Intervals, Op::Batches, Op::Readings, Op::Comparisons];
+const WARM_UP_RUNS: u32 = 10;
+/// The questions whose loops are warmed up for a clock.
+const WARMED_UP_OPS: [Op; 4] = [Op::Intervals, Op::Batches, Op::Readings, Op::Comparisons];
 /// Interval between two checks of an agent that is silent.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// Time by which a process may end later than its output.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 /// Maximum length of a quoted answer, in characters.
-const MAX_EXCERPT: usize = 80;
+const MAX_EXCERPT_CHARS: usize = 80;
 /// Maximum length of the answer to an invalid line, in bytes.
-const MAX_REFUSAL: u64 = 64 << 10;
+const MAX_REFUSAL_BYTES: u64 = 64 << 10;
 /// Maximum length of an agent's error message, in characters.
-const MAX_EXPLANATION: usize = 300;
+const MAX_ERROR_CHARS: usize = 300;
 /// Maximum number of quotation marks in an introduction, which bounds its lists before they are
 /// parsed.
 const MAX_QUOTES: usize = 64 * MOST_TIMERS;
@@ -46,19 +46,21 @@ pub struct Connection {
     hello: Hello,
     timeout: Duration,
     /// The rest of the timeout; it decreases only while the client waits for an answer.
-    left: Duration,
-    over: Option<Fault>,
+    time_left: Duration,
+    /// The fault that ended the agent, if any; the answer to every later question.
+    fault: Option<Fault>,
     log: Option<Log>,
-    /// The disturbances of the last window.
+    /// The disturbances during the last question.
     events: Vec<String>,
     windows: Windows,
-    /// Whether the host is requested to report the state of its thread around windows.
-    watches_itself: bool,
-    /// The state of the host's thread around the last window.
-    around: Option<[Around; 2]>,
+    /// Whether the host is requested to report the state of its thread before and after a question.
+    reports_thread_states: bool,
+    /// The state of the host's thread before and after the last question.
+    around: Option<[ThreadState; 2]>,
 }
 
-/// The measurement windows of a process: one for each question.
+/// Numbers of measurement windows of a process. A window is the time in which a host answers one
+/// question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Windows {
     /// Windows answered so far.
@@ -67,7 +69,7 @@ pub struct Windows {
     pub dropped: BTreeMap<String, u32>,
     /// Windows kept although they were disturbed, because every repetition was disturbed too.
     pub disturbed: u32,
-    /// How often all earlier measurements became void.
+    /// How often an event made all earlier measurements void.
     pub voided: u32,
 }
 
@@ -90,12 +92,12 @@ impl Connection {
             process: Process::start(command, placement)?,
             hello: Hello::default(),
             timeout,
-            left: timeout,
-            over: None,
+            time_left: timeout,
+            fault: None,
             log: None,
             events: Vec::new(),
             windows: Windows::default(),
-            watches_itself: false,
+            reports_thread_states: false,
             around: None,
         };
         connection.hello = connection.introduction(command.book.as_deref())?;
@@ -108,7 +110,7 @@ impl Connection {
         let quotes = line.iter().filter(|&&byte| byte == b'"').count();
         let why = match str::from_utf8(&line).map(clean_strings) {
             Ok(_) if quotes > MAX_QUOTES => {
-                format!("more than {MOST_TIMERS} timers are not taken")
+                format!("it lists more than {MOST_TIMERS} timers")
             }
             Ok(text) => match from_bytes::<Hello>(text.as_bytes()) {
                 Ok(mut hello) => {
@@ -134,19 +136,21 @@ impl Connection {
         let reference = reference.map_or_else(String::new, |timer| timer.id.clone());
         for timer in ids.iter().copied().chain([timers::FLOOR_ID]) {
             let is_waiter = self.hello.waiters.iter().any(|waiter| waiter.id == timer);
-            for amount in 0..if is_waiter { 1 } else { WARM_UP } {
-                for (op, example) in EXAMPLES {
-                    let is_loop = if is_waiter {
-                        op == Op::Waits
+            for amount in 0..if is_waiter { 1 } else { WARM_UP_RUNS } {
+                let warmed_up = EXAMPLES.iter().filter(|(op, _)| {
+                    if is_waiter {
+                        *op == Op::Waits
                     } else {
-                        MEASURED.contains(&op)
-                    };
+                        WARMED_UP_OPS.contains(op)
+                    }
+                });
+                for (_, example) in warmed_up {
                     let Ok(question) = question(example, timer, &reference, amount) else {
                         continue;
                     };
-                    match is_loop.then(|| self.ask(&question)) {
-                        None | Some(Ok(_) | Err(Fault::Refused(_))) => {}
-                        Some(Err(fault)) => return Err(fault),
+                    match self.ask(&question) {
+                        Ok(_) | Err(Fault::Refused(_)) => {}
+                        Err(fault) => return Err(fault),
                     }
                 }
             }
@@ -174,20 +178,20 @@ impl Connection {
         self.log = Some(log);
     }
 
-    /// Requests that the host report the state of its thread around windows from now on. Returns
-    /// whether the host can do so.
-    pub fn watch_itself(&mut self) -> bool {
-        self.watches_itself = self.hello.offers(Op::Calls);
-        self.watches_itself
+    /// Requests that the host report the state of its thread before and after each later question.
+    /// Returns whether the host can do so.
+    pub fn request_thread_states(&mut self) -> bool {
+        self.reports_thread_states = self.hello.offers(Op::Calls);
+        self.reports_thread_states
     }
 
-    /// Whether the host reports the state of its thread around windows.
-    pub(super) fn watches_itself(&self) -> bool {
-        self.watches_itself
+    /// Whether the host reports the state of its thread before and after a question.
+    pub(super) fn reports_thread_states(&self) -> bool {
+        self.reports_thread_states
     }
 
-    /// Takes the state of the host's thread around the last window.
-    pub fn take_around(&mut self) -> Option<[Around; 2]> {
+    /// Takes the state of the host's thread before and after the last question.
+    pub fn take_thread_states(&mut self) -> Option<[ThreadState; 2]> {
         self.around.take()
     }
 
@@ -207,8 +211,8 @@ impl Connection {
             .or_default() += answered;
     }
 
-    /// Whether a disturbance fell into the window of the last answer. If `drop`, a disturbed window
-    /// is counted as dropped.
+    /// Whether a disturbance occurred during the last question. Counts the window, as dropped if it
+    /// was disturbed and `drop` is set.
     pub(super) fn was_disturbed(&mut self, drop: bool) -> bool {
         let events = std::mem::take(&mut self.events);
         self.windows.answered += 1;
@@ -240,12 +244,12 @@ impl Connection {
             Ok(reply) => reply,
             Err(error) => return Err(self.malformed(question, &error.to_string(), &line)),
         };
-        let shown = |text: &String| printable(text.as_bytes(), MAX_EXPLANATION);
-        self.events = reply.disturbed.iter().map(shown).collect();
+        let cleaned = |text: &String| printable(text.as_bytes(), MAX_ERROR_CHARS);
+        self.events = reply.disturbed.iter().map(cleaned).collect();
         self.events
             .extend(self.log.as_mut().map(Log::events).unwrap_or_default());
         if let Some(why) = &reply.error {
-            return Err(Fault::Refused(shown(why)));
+            return Err(Fault::Refused(cleaned(why)));
         }
         if let Some(why) = question.objection(&reply) {
             return Err(self.malformed(question, &why, &line));
@@ -254,36 +258,37 @@ impl Connection {
         Ok(reply)
     }
 
+    /// Ends the agent because an answer is invalid, and returns the fault.
     fn malformed(&mut self, question: &Question, why: &str, line: &[u8]) -> Fault {
-        let why = printable(why.as_bytes(), MAX_EXPLANATION);
-        let (op, excerpt) = (question.op().name(), printable(line, MAX_EXCERPT));
+        let why = printable(why.as_bytes(), MAX_ERROR_CHARS);
+        let (op, excerpt) = (question.op().name(), printable(line, MAX_EXCERPT_CHARS));
         let expected = question.expected();
         self.lose(format!(
             "malformed reply to `{op}`: {why}; expected {expected}, got `{excerpt}`"
         ))
     }
 
-    /// Sends an invalid line, which the agent has to refuse.
+    /// Sends an invalid line, which the agent has to answer with an error.
     ///
     /// # Errors
     /// [`Fault::Lost`] when the agent does anything else.
-    pub fn provoke(&mut self, line: &str) -> Answer<()> {
-        let answer = self.send("no request", line.into(), MAX_REFUSAL)?;
+    pub fn send_invalid_line(&mut self, line: &str) -> Answer<()> {
+        let answer = self.send("no request", line.into(), MAX_REFUSAL_BYTES)?;
         let reply = from_bytes::<Reply>(&answer).ok();
         match reply.and_then(|reply| reply.error) {
             Some(why) if !why.trim().is_empty() => Ok(()),
             _ => {
-                let excerpt = printable(&answer, MAX_EXCERPT);
+                let excerpt = printable(&answer, MAX_EXCERPT_CHARS);
                 Err(self.lose(format!(
-                    "is expected to answer {{\"error\":\"why, in one line\"}}, not `{excerpt}`"
+                    "answered an invalid line with `{excerpt}` instead of {{\"error\":\"the reason in one line\"}}"
                 )))
             }
         }
     }
 
     /// Resets the time that is left for answers to the whole timeout.
-    pub(super) fn allow_anew(&mut self) {
-        self.left = self.timeout;
+    pub(super) fn reset_timeout(&mut self) {
+        self.time_left = self.timeout;
     }
 
     /// Closes the input of the agent, which then has to exit by itself.
@@ -299,13 +304,14 @@ impl Connection {
         {
             thread::sleep(Duration::from_millis(5));
         }
-        let by_itself = self.process.has_exited();
-        match self.process.end().filter(|_| by_itself) {
+        let exited_by_itself = self.process.has_exited();
+        match self.process.end().filter(|_| exited_by_itself) {
             Some(status) if status.success() => Ok(()),
-            Some(status) => Err(self
-                .lose(exit_description(status) + " when its input ended, and not with status 0")),
+            Some(status) => Err(self.lose(
+                exit_description(status) + " when its input ended, instead of with status 0",
+            )),
             None => Err(self.lose(format!(
-                "still ran {} s after its input",
+                "still ran {} s after its input had ended",
                 self.timeout.as_secs_f64()
             ))),
         }
@@ -317,39 +323,39 @@ impl Connection {
         self.send(question.op().name(), line, question.longest_answer())
     }
 
-    fn send(&mut self, op: &str, line: String, longest: u64) -> Answer<Vec<u8>> {
-        if let Some(fault) = &self.over {
+    fn send(&mut self, op: &str, line: String, max_bytes: u64) -> Answer<Vec<u8>> {
+        if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
         if let Some(output) = self.process.pending() {
             let excerpt = match output {
-                Output::Line(line) => printable(&line, MAX_EXCERPT),
-                Output::Endless => "…".into(),
+                Output::Line(line) => printable(&line, MAX_EXCERPT_CHARS),
+                Output::TooLong => "…".into(),
             };
             return Err(self.lose(format!(
-                "wrote something without being asked, before `{op}`: `{excerpt}`"
+                "wrote a line without a request, before `{op}`: `{excerpt}`"
             )));
         }
-        self.process.send((line + "\n").into_bytes(), longest);
-        let deadline = Deadline::after(self.left);
-        let received = self.receive(op, longest, deadline);
-        self.left = deadline.remaining().unwrap_or_default();
+        self.process.send((line + "\n").into_bytes(), max_bytes);
+        let deadline = Deadline::after(self.time_left);
+        let received = self.receive(op, max_bytes, deadline);
+        self.time_left = deadline.remaining().unwrap_or_default();
         received
     }
 
-    fn receive(&mut self, op: &str, longest: u64, deadline: Deadline) -> Answer<Vec<u8>> {
+    fn receive(&mut self, op: &str, max_bytes: u64, deadline: Deadline) -> Answer<Vec<u8>> {
         loop {
             if children::interrupted() {
                 return Err(self.finish(Fault::Interrupted));
             }
-            let Some(left) = deadline.remaining() else {
+            let Some(time_left) = deadline.remaining() else {
                 let seconds = self.timeout.as_secs_f64();
                 return Err(self.lose(format!(
                     "did not answer `{op}` in time ({seconds} s for all its answers) and was ended"
                 )));
             };
-            let output = match self.process.next(left.min(CHECK_INTERVAL)) {
-                // A process that the agent left behind may hold the agent's output open.
+            let output = match self.process.next(time_left.min(CHECK_INTERVAL)) {
+                // The output may still be open, because a process that the agent started holds it.
                 Err(RecvTimeoutError::Timeout) if self.process.has_exited() => {
                     self.process.pending()
                 }
@@ -359,10 +365,10 @@ impl Connection {
             };
             return match output {
                 Some(Output::Line(line)) => Ok(line),
-                Some(Output::Endless) => {
-                    let most = longest >> 10;
+                Some(Output::TooLong) => {
+                    let max_kib = max_bytes >> 10;
                     Err(self.lose(format!(
-                        "answered `{op}` with more than {most} KiB, which no answer to that question needs"
+                        "answered `{op}` with more than {max_kib} KiB, which no answer to that question needs"
                     )))
                 }
                 None => Err(self.describe_end(op, deadline)),
@@ -370,18 +376,19 @@ impl Connection {
         }
     }
 
-    /// The reason why the output has ended.
+    /// Ends the agent because its output has ended, and returns the fault.
     fn describe_end(&mut self, op: &str, deadline: Deadline) -> Fault {
-        let dying = Deadline::after(deadline.remaining().unwrap_or_default().min(EXIT_GRACE));
-        while !self.process.has_exited() && dying.remaining().is_some() {
+        let exit_deadline =
+            Deadline::after(deadline.remaining().unwrap_or_default().min(EXIT_GRACE));
+        while !self.process.has_exited() && exit_deadline.remaining().is_some() {
             thread::sleep(Duration::from_millis(2));
         }
         if children::interrupted() {
             return self.finish(Fault::Interrupted);
         }
-        let by_itself = self.process.has_exited();
+        let exited_by_itself = self.process.has_exited();
         match self.process.end() {
-            Some(status) if by_itself => self.lose(format!(
+            Some(status) if exited_by_itself => self.lose(format!(
                 "{} instead of answering `{op}`",
                 exit_description(status)
             )),
@@ -391,20 +398,25 @@ impl Connection {
         }
     }
 
+    /// Ends the agent and returns the fault, with the agent's last error output.
     fn lose(&mut self, what: String) -> Fault {
         self.process.end();
-        let words = self
+        let error_output = self
             .process
             .last_error_output()
-            .map_or_else(String::new, |words| {
-                format!("; its last error output: {words}")
+            .map_or_else(String::new, |line| {
+                format!("; its last error output: {line}")
             });
-        self.finish(Fault::Lost(format!("agent `{}` {what}{words}", self.name)))
+        self.finish(Fault::Lost(format!(
+            "agent `{}` {what}{error_output}",
+            self.name
+        )))
     }
 
+    /// Ends the agent and stores the fault for later questions.
     fn finish(&mut self, fault: Fault) -> Fault {
         self.process.end();
-        self.over = Some(fault.clone());
+        self.fault = Some(fault.clone());
         fault
     }
 }

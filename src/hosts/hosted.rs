@@ -1,5 +1,5 @@
-//! Presents the timers and sleep primitives of an agent as subjects: sends each question over the
-//! connection and converts the integers of the answer.
+//! Lets the campaign question the timers and sleep primitives of an agent: sends each question over
+//! the connection and converts the integers of the answer.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,20 +16,21 @@ use crate::trace::{self, InContext, Reference, Run};
 
 /// Maximum number of repetitions of a disturbed window. The last repetition is kept even if it was
 /// disturbed.
-const REPETITIONS: u32 = 6;
+const MAX_REPETITIONS: u32 = 6;
 
-/// A timer that the agent hosts.
+/// Returns a timer that the agent hosts.
 #[must_use]
 pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subject> {
     Box::new(Hosted::new(connection, id))
 }
 
-/// A sleep primitive that the agent hosts.
+/// Returns a sleep primitive or periodic timer that the agent hosts.
 #[must_use]
 pub fn waiter(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn WaitSubject> {
     Box::new(Hosted::new(connection, id))
 }
 
+/// A timer of an agent, with the connection over which it is questioned.
 struct Hosted {
     connection: Rc<RefCell<Connection>>,
     id: String,
@@ -50,24 +51,24 @@ impl Hosted {
             .map(|reply| reply.values)
     }
 
+    /// Whether the host reports the state of its thread with its answers.
     fn is_watched(&self) -> bool {
-        self.connection.borrow().watches_itself()
+        self.connection.borrow().reports_thread_states()
     }
 
-    /// Repeats the question until no disturbance by the runtime falls into its window. If a
-    /// disturbance voids earlier measurements, the caller has to discard them, because only the
-    /// caller knows them.
+    /// Repeats the question until the runtime does not disturb its answer. If a disturbance makes
+    /// earlier measurements void, the caller has to discard them.
     fn ask_undisturbed(&self, question: &Question) -> Answer<Vec<i64>> {
-        let mut left = REPETITIONS;
+        let mut repetitions_left = MAX_REPETITIONS;
         loop {
             let values = self.ask(question)?;
             let mut connection = self.connection.borrow_mut();
-            let voided = connection.windows().voided;
-            let disturbed = connection.was_disturbed(left > 0);
-            if !disturbed || left == 0 || connection.windows().voided > voided {
+            let voided_before = connection.windows().voided;
+            let disturbed = connection.was_disturbed(repetitions_left > 0);
+            if !disturbed || repetitions_left == 0 || connection.windows().voided > voided_before {
                 return Ok(values);
             }
-            left -= 1;
+            repetitions_left -= 1;
         }
     }
 }
@@ -77,7 +78,7 @@ impl Hosted {
 ///
 /// # Errors
 /// When the timer refuses or the host is lost.
-pub fn calls(
+pub fn measure_calls(
     connection: &Rc<RefCell<Connection>>,
     id: &str,
     reference: &Reference,
@@ -99,7 +100,7 @@ pub fn calls(
 ///
 /// # Errors
 /// When the timer refuses or the host is lost.
-pub fn steps(
+pub fn measure_steps(
     connection: &Rc<RefCell<Connection>>,
     timer: &str,
     question: StepQuestion,
@@ -112,12 +113,12 @@ pub fn steps(
     Ok((run.intervals, reply.values == [1]))
 }
 
-/// Compares several timers in turn, in rounds. Returns for each round and timer the tightest of
+/// Compares several timers in turn, in `count` rounds. Returns for each round and timer the tightest of
 /// `repeat` comparisons, or `None` if the timer refused.
 ///
 /// # Errors
 /// When the host refuses or is lost.
-pub fn together(
+pub fn compare_in_rounds(
     connection: &Rc<RefCell<Connection>>,
     timers: &[&str],
     reference: &str,
@@ -131,21 +132,20 @@ pub fn together(
         count,
         repeat,
     })?;
-    let mut all = tuples(&reply.values).chunks(repeat.max(1) as usize);
-    let mut one = || {
-        let comparisons = all.next().unwrap_or_default();
-        tightest(comparisons.to_vec()).filter(|one| *one != [Reply::REFUSED; 3])
-    };
-    let mut round = |_| timers.iter().map(|_| one()).collect();
-    Ok((0..count).map(&mut round).collect())
+    let repetitions = tuples(&reply.values).chunks(repeat.max(1) as usize);
+    let tightest: Vec<_> = repetitions
+        .map(|comparisons| tightest(comparisons.to_vec()))
+        .map(|comparison| comparison.filter(|readings| *readings != [Reply::REFUSED; 3]))
+        .collect();
+    Ok(rows(&tightest, count as usize))
 }
 
-/// How far several timers and the reference advance during one span of time; `None` for a timer
-/// that refused.
+/// Measures how far several timers and the reference advance during one span of time, in ticks;
+/// `None` for a timer that refused.
 ///
 /// # Errors
 /// When the host refuses or is lost.
-pub fn advances(
+pub fn measure_advances(
     connection: &Rc<RefCell<Connection>>,
     timers: &[&str],
     reference: &str,
@@ -158,15 +158,15 @@ pub fn advances(
         during,
         ms,
     })?;
-    let answered = |&moved: &[i64; 2]| (moved != [Reply::REFUSED; 2]).then_some(moved);
-    Ok(tuples(&reply.values).iter().map(answered).collect())
+    let unless_refused = |&ticks: &[i64; 2]| (ticks != [Reply::REFUSED; 2]).then_some(ticks);
+    Ok(tuples(&reply.values).iter().map(unless_refused).collect())
 }
 
-/// Measures the time that a read adds to the code around it.
+/// Measures the time that a read adds to the code around it, in ticks of the reference.
 ///
 /// # Errors
 /// When the host refuses or is lost.
-pub fn adds(
+pub fn measure_added_time(
     connection: &Rc<RefCell<Connection>>,
     timer: &str,
     reference: &str,
@@ -258,7 +258,7 @@ impl Subject for Hosted {
     }
 
     fn advance(&mut self, reference: &str, during: During, ms: u32) -> Answer<timers::Advance> {
-        match advances(&self.connection, &[&self.id], reference, during, ms)?[..] {
+        match measure_advances(&self.connection, &[&self.id], reference, during, ms)?[..] {
             [Some([timer, reference])] => Ok(timers::Advance { timer, reference }),
             _ => Err(Fault::Refused(format!("`{}` refuses", self.id))),
         }
@@ -278,9 +278,9 @@ impl WaitSubject for Hosted {
             request_ns: request.lengths_ns.into(),
         })?;
         let mut rows = vec![Vec::new(); request.lengths_ns.len()];
-        for &[at, before, after, cpu, delay] in tuples(&values) {
+        for &[index, before, after, cpu, delay] in tuples(&values) {
             let known = |ns: i64| (ns != -1).then_some(ns);
-            rows[at as usize].push(Wait {
+            rows[index as usize].push(Wait {
                 before,
                 after,
                 cpu_ns: known(cpu),
@@ -320,7 +320,8 @@ impl WaitSubject for Hosted {
     }
 }
 
-/// Groups the integers; the connection has checked their number.
+/// Groups the integers into tuples of `N`. Their number is a multiple of `N`, because the connection
+/// has checked it.
 fn tuples<const N: usize>(values: &[i64]) -> &[[i64; N]] {
     values.as_chunks().0
 }

@@ -18,22 +18,25 @@ pub(super) enum Line {
     End,
 }
 
-/// Reads the next line, at most `longest` bytes of it.
-pub(super) fn read(input: &mut dyn BufRead, longest: u64) -> io::Result<Line> {
-    read_within(input, &|| longest)
+/// Reads the next line, at most `max_bytes` bytes of it.
+pub(super) fn read(input: &mut dyn BufRead, max_bytes: u64) -> io::Result<Line> {
+    read_within(input, &|| max_bytes)
 }
 
 /// Like [`read`], but evaluates the limit after each arrival of data, because the limit may change
 /// while the call waits.
-pub(super) fn read_within(input: &mut dyn BufRead, longest: &dyn Fn() -> u64) -> io::Result<Line> {
+pub(super) fn read_within(
+    input: &mut dyn BufRead,
+    max_bytes: &dyn Fn() -> u64,
+) -> io::Result<Line> {
     let mut line = Vec::new();
     loop {
-        let come = match input.fill_buf() {
-            Ok(come) => come,
+        let available = match input.fill_buf() {
+            Ok(available) => available,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        if come.is_empty() {
+        if available.is_empty() {
             return Ok(if line.is_empty() {
                 Line::End
             } else {
@@ -41,10 +44,10 @@ pub(super) fn read_within(input: &mut dyn BufRead, longest: &dyn Fn() -> u64) ->
             });
         }
         // Reads one byte more than allowed, to detect a line that is too long.
-        let room = usize::try_from(longest().saturating_add(1))
+        let max_part = usize::try_from(max_bytes().saturating_add(1))
             .unwrap_or(usize::MAX)
             .saturating_sub(line.len());
-        let part = &come[..come.len().min(room)];
+        let part = &available[..available.len().min(max_part)];
         let end = part.iter().position(|&byte| byte == b'\n');
         let taken = end.map_or(part.len(), |end| end + 1);
         line.extend_from_slice(&part[..end.unwrap_or(taken)]);
@@ -52,18 +55,18 @@ pub(super) fn read_within(input: &mut dyn BufRead, longest: &dyn Fn() -> u64) ->
         if end.is_some() {
             return Ok(Line::Whole(line));
         }
-        if taken == room {
+        if taken == max_part {
             return Ok(Line::TooLong(line));
         }
     }
 }
 
-/// Formats the bytes of a peer for a message: one line without control characters, at most `most`
-/// characters long.
-pub(super) fn printable(bytes: &[u8], most: usize) -> String {
-    // A character takes at most four bytes, so the remaining bytes cannot be part of the result.
-    let head = &bytes[..bytes.len().min(4 * most + 4)];
-    clipped(&String::from_utf8_lossy(head), most)
+/// Formats the bytes of a peer for a message: one line without control characters, at most
+/// `max_chars` characters long.
+pub(super) fn printable(bytes: &[u8], max_chars: usize) -> String {
+    // A character has at most four bytes, so the bytes after these are not part of the result.
+    let head = &bytes[..bytes.len().min(4 * max_chars + 4)];
+    clipped(&String::from_utf8_lossy(head), max_chars)
 }
 
 #[cfg(test)]
@@ -96,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn printable_removes_terminal_controls() {
+    fn printable_removes_control_characters() {
         assert_eq!(printable(b" a\x1b[31m\tb\r\x00 ", 80), "a b");
         assert_eq!(printable(b"\xff\xfe", 80), "\u{fffd}\u{fffd}");
         assert_eq!(printable("äöü".as_bytes(), 3), "äöü");

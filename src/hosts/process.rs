@@ -20,13 +20,13 @@ use super::children::{self, Placement, Running, StartError};
 use super::lines::{self, Line};
 
 /// Maximum length of a line before the first question, in bytes.
-const MAX_EARLY_LINE: u64 = 64 << 10;
-/// Maximum number of characters kept of a line of standard error.
-const MAX_ERROR_LINE: usize = 300;
+const MAX_EARLY_LINE_BYTES: u64 = 64 << 10;
+/// Maximum length of the kept part of a line of standard error, in characters.
+const MAX_ERROR_LINE_CHARS: usize = 300;
 /// Maximum time in which an agent has to exit once its input is closed.
-const SHUTDOWN_TIME: Duration = Duration::from_millis(100);
+const MAX_SHUTDOWN_TIME: Duration = Duration::from_millis(100);
 /// Maximum time by which its standard error may end later than the process.
-const LAST_OUTPUT_TIME: Duration = Duration::from_millis(200);
+const MAX_ERROR_OUTPUT_DELAY: Duration = Duration::from_millis(200);
 
 /// The command that starts an agent.
 #[derive(Clone, Debug)]
@@ -58,22 +58,23 @@ pub enum Output {
     /// A line.
     Line(Vec<u8>),
     /// A line that is longer than any answer to the last question.
-    Endless,
+    TooLong,
 }
 
 /// Bytes of the stack of a thread that copies bytes; small, because a campaign keeps about 100 such
 /// threads.
-const STACK: usize = 128 << 10;
+const STACK_BYTES: usize = 128 << 10;
 
 /// A running agent whose pipes are served by threads.
 pub struct Process {
     running: Running,
     input: Option<Sender<Vec<u8>>>,
-    /// Maximum length of the line that is read now, in bytes.
-    longest: Arc<AtomicU64>,
+    /// Maximum length of the line that is being read, in bytes.
+    max_line_bytes: Arc<AtomicU64>,
     output: Receiver<Output>,
-    words: Arc<Mutex<String>>,
-    words_end: Receiver<()>,
+    last_error_line: Arc<Mutex<String>>,
+    /// Disconnected when the standard error has ended.
+    error_output_end: Receiver<()>,
 }
 
 impl Process {
@@ -102,39 +103,39 @@ impl Process {
         let pipes = running.pipes();
         let (input, requests) = mpsc::channel();
         let (lines, output) = mpsc::sync_channel(1);
-        let (words_are_open, words_end) = mpsc::channel::<()>();
-        let words = Arc::new(Mutex::new(String::new()));
-        let kept = Arc::clone(&words);
-        let longest = Arc::new(AtomicU64::new(MAX_EARLY_LINE));
-        let allowed = Arc::clone(&longest);
-        // From this line on, dropping `process` ends the child.
+        let (error_output_is_open, error_output_end) = mpsc::channel::<()>();
+        let last_error_line = Arc::new(Mutex::new(String::new()));
+        let last_line = Arc::clone(&last_error_line);
+        let max_line_bytes = Arc::new(AtomicU64::new(MAX_EARLY_LINE_BYTES));
+        let shared_max_line_bytes = Arc::clone(&max_line_bytes);
+        // From here on, dropping `process` ends the child.
         let process = Self {
             running,
             input: Some(input),
-            longest,
+            max_line_bytes,
             output,
-            words,
-            words_end,
+            last_error_line,
+            error_output_end,
         };
         if let (Some(stdin), Some(stdout), Some(stderr)) = pipes {
             let start = |job: Box<dyn FnOnce() + Send>| {
                 thread::Builder::new()
-                    .stack_size(STACK)
+                    .stack_size(STACK_BYTES)
                     .spawn(job)
                     .map_err(no_thread)
             };
-            start(Box::new(move || feed(&requests, stdin)))?;
+            start(Box::new(move || write_requests(&requests, stdin)))?;
             start(Box::new(move || {
-                let longest = || allowed.load(Ordering::SeqCst);
-                listen(
+                let max_line_bytes = || shared_max_line_bytes.load(Ordering::SeqCst);
+                read_output(
                     &mut BufReader::with_capacity(1 << 16, stdout),
-                    &longest,
+                    &max_line_bytes,
                     &lines,
                 );
             }))?;
             start(Box::new(move || {
-                let _open = words_are_open;
-                keep_last_error_output(&mut BufReader::new(stderr), &kept);
+                let _open = error_output_is_open;
+                keep_last_error_output(&mut BufReader::new(stderr), &last_line);
             }))?;
         }
         Ok(process)
@@ -145,21 +146,24 @@ impl Process {
         self.running.id()
     }
 
-    /// Queues a line for the agent, whose answer is a line of at most `longest` bytes. If the agent
-    /// does not read the line, the end of its output reveals that.
-    pub fn send(&self, line: Vec<u8>, longest: u64) {
-        self.longest.store(longest, Ordering::SeqCst);
+    /// Queues a line for the agent; the answer is a line of at most `max_line_bytes` bytes. An error
+    /// of writing is not reported, because the output then ends too.
+    pub fn send(&self, line: Vec<u8>, max_line_bytes: u64) {
+        self.max_line_bytes.store(max_line_bytes, Ordering::SeqCst);
         if let Some(input) = &self.input {
             let _ = input.send(line);
         }
     }
 
-    /// Closes the input of the agent.
+    /// Closes the input of the agent, after the lines that are queued.
     pub fn close(&mut self) {
         self.input = None;
     }
 
-    /// Waits for the next output. Disconnected once the output has ended.
+    /// Waits for the next output.
+    ///
+    /// # Errors
+    /// `Timeout` when nothing arrived in time, `Disconnected` when the output has ended.
     pub fn next(&self, wait: Duration) -> Result<Output, RecvTimeoutError> {
         self.output.recv_timeout(wait)
     }
@@ -183,22 +187,22 @@ impl Process {
 
     /// The last non-blank line of standard error.
     pub fn last_error_output(&self) -> Option<String> {
-        // Returns as soon as the thread ends, because the thread never sends anything.
-        let _ = self.words_end.recv_timeout(LAST_OUTPUT_TIME);
+        // Returns when the thread that reads standard error ends, because that thread sends nothing.
+        let _ = self.error_output_end.recv_timeout(MAX_ERROR_OUTPUT_DELAY);
         Some(
-            self.words
+            self.last_error_line
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone(),
         )
-        .filter(|words| !words.is_empty())
+        .filter(|line| !line.is_empty())
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
         self.input = None;
-        let shutdown = Deadline::after(SHUTDOWN_TIME);
+        let shutdown = Deadline::after(MAX_SHUTDOWN_TIME);
         while !self.has_exited() && !children::interrupted() {
             let Some(left) = shutdown.remaining() else {
                 break;
@@ -229,7 +233,8 @@ fn is_this_program(command: &Command) -> bool {
     })
 }
 
-fn feed(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {
+/// Writes the queued lines to the agent until the queue or the pipe is closed.
+fn write_requests(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {
     while let Ok(line) = requests.recv() {
         if input.write_all(&line).and_then(|()| input.flush()).is_err() {
             return;
@@ -237,48 +242,54 @@ fn feed(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {
     }
 }
 
-fn listen(output: &mut dyn BufRead, longest: &dyn Fn() -> u64, lines: &SyncSender<Output>) {
+/// Reads the output of the agent, line by line, to its end.
+fn read_output(
+    output: &mut dyn BufRead,
+    max_line_bytes: &dyn Fn() -> u64,
+    lines: &SyncSender<Output>,
+) {
     loop {
-        let next = match lines::read_within(output, longest) {
+        let next = match lines::read_within(output, max_line_bytes) {
             Ok(Line::Whole(line)) => Output::Line(line),
-            Ok(Line::TooLong(_)) => Output::Endless,
+            Ok(Line::TooLong(_)) => Output::TooLong,
             // An incomplete answer is discarded.
             Ok(Line::Unfinished(_) | Line::End) | Err(_) => return,
         };
-        let last = matches!(next, Output::Endless);
+        let last = matches!(next, Output::TooLong);
         if lines.send(next).is_err() || last {
             return;
         }
     }
 }
 
-fn keep_last_error_output(errors: &mut dyn BufRead, kept: &Mutex<String>) {
+/// Keeps the last non-blank line of standard error in `last_line`.
+fn keep_last_error_output(errors: &mut dyn BufRead, last_line: &Mutex<String>) {
     while let Ok(Line::Whole(line) | Line::TooLong(line) | Line::Unfinished(line)) =
-        lines::read(errors, 4 * MAX_ERROR_LINE as u64)
+        lines::read(errors, 4 * MAX_ERROR_LINE_CHARS as u64)
     {
-        let words = lines::printable(&line, MAX_ERROR_LINE);
-        if !words.is_empty() {
-            *kept.lock().unwrap_or_else(PoisonError::into_inner) = words;
+        let text = lines::printable(&line, MAX_ERROR_LINE_CHARS);
+        if !text.is_empty() {
+            *last_line.lock().unwrap_or_else(PoisonError::into_inner) = text;
         }
     }
 }
 
-/// Number of files that a campaign needs open at the same time: three pipes for each process, of
+/// Number of files that a campaign has to open at the same time: three pipes for each process, of
 /// which several run concurrently.
-pub const FILES: u64 = 128;
+pub const MIN_OPEN_FILES: u64 = 128;
 
 /// Raises the limit of open files of this process as far as the system permits.
 ///
 /// # Errors
 /// When the limit is less than a campaign needs.
-pub fn make_room_for_files() -> Result<(), String> {
-    let too_few = || open_files().filter(|&files| files < FILES);
+pub fn raise_file_limit() -> Result<(), String> {
+    let too_few = || open_files().filter(|&files| files < MIN_OPEN_FILES);
     if too_few().is_some() {
-        allow_files(FILES);
+        allow_files(MIN_OPEN_FILES);
     }
     match too_few() {
         Some(files) => Err(format!(
-            "at most {files} files may be open at once, and {FILES} are needed: allow more with `ulimit -n {FILES}`"
+            "this process may open only {files} files, and {MIN_OPEN_FILES} are needed: allow more with `ulimit -n {MIN_OPEN_FILES}`"
         )),
         None => Ok(()),
     }

@@ -8,7 +8,7 @@ mod hello;
 mod questions;
 
 pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
-pub use self::questions::{Around, Op, PackedRun, Question, Reply};
+pub use self::questions::{Op, PackedRun, Question, Reply, ThreadState};
 
 /// The protocol version of this program.
 pub const VERSION: u32 = 1;

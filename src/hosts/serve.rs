@@ -1,4 +1,4 @@
-//! Hosts native timers: reads requests line by line and writes the answers in the same order.
+//! The agent of native timers: reads requests line by line and writes the answers in the same order.
 
 mod observer;
 
@@ -10,7 +10,7 @@ use timers::waits::{WaitEntry, WaitRequest, WaitSubject};
 use timers::{Answer, CoreFrequencyMeter, During, Entry, Fault, Subject, Unavailable};
 
 use super::bench::Bench;
-use super::calls::explore_calls;
+use super::calls::time_calls_briefly;
 use super::children::with_remedy;
 use super::lines::{self, Line};
 use super::protocol::{
@@ -21,12 +21,12 @@ use crate::text::from_bytes;
 use crate::trace::{Reference, Run};
 
 /// Maximum length of a request, in bytes; every valid request is shorter.
-const LONGEST_REQUEST: u64 = 16 << 20;
+const MAX_REQUEST_BYTES: u64 = 16 << 20;
 /// Maximum units of work in a search for a step: a few minutes.
-const MOST_WORK: f64 = 1e12;
+const MAX_WORK_UNITS: f64 = 1e12;
 
-/// Serves `entries`, the timer that reads nothing, the references and `waiters` until the input
-/// ends.
+/// Answers requests for the clocks `entries`, the timer that reads nothing, the references and
+/// `waiters` until the input ends.
 ///
 /// The calling thread opens a timer at the first request for that timer, because opening some
 /// timers takes long.
@@ -34,7 +34,6 @@ const MOST_WORK: f64 = 1e12;
 /// # Errors
 /// When the input cannot be read or the output cannot be written. The content of a request never
 /// causes an error.
-/// to an error.
 pub fn serve(
     input: &mut dyn BufRead,
     output: &mut dyn Write,
@@ -45,12 +44,12 @@ pub fn serve(
     let mut answer = Vec::new();
     loop {
         answer.clear();
-        match lines::read(input, LONGEST_REQUEST)? {
+        match lines::read(input, MAX_REQUEST_BYTES)? {
             Line::Whole(line) | Line::Unfinished(line) => host.reply(&line, &mut answer)?,
             Line::TooLong(_) => {
-                while let Line::TooLong(_) = lines::read(input, LONGEST_REQUEST)? {}
-                let most = LONGEST_REQUEST >> 20;
-                let error = format!("the request is longer than {most} MiB");
+                while let Line::TooLong(_) = lines::read(input, MAX_REQUEST_BYTES)? {}
+                let max_mib = MAX_REQUEST_BYTES >> 20;
+                let error = format!("the request is longer than {max_mib} MiB");
                 serde_json::to_writer(&mut answer, &refusal(error))?;
             }
             Line::End => return Ok(()),
@@ -63,14 +62,14 @@ pub fn serve(
     }
 }
 
-/// The introduction of a host of these timers.
+/// Returns the introduction of a host of these timers.
 #[must_use]
 pub fn introduction(entries: &[Entry], waiters: &[WaitEntry]) -> Hello {
     Host::new(entries, waiters).hello()
 }
 
 struct Host {
-    /// The requested timers come first.
+    /// The clocks that can be requested; those that the command line names come first.
     entries: Vec<Entry>,
     open: HashMap<&'static str, Box<dyn Subject>>,
     waiters: Vec<WaitEntry>,
@@ -81,11 +80,11 @@ struct Host {
 
 impl Host {
     fn new(entries: &[Entry], waiters: &[WaitEntry]) -> Self {
-        let own = [timers::floor()]
+        let additional = [timers::floor()]
             .into_iter()
             .chain(timers::REFERENCES.into_iter().filter_map(timers::find));
         let mut all: Vec<Entry> = Vec::new();
-        for entry in entries.iter().copied().chain(own) {
+        for entry in entries.iter().copied().chain(additional) {
             if all.iter().all(|other| other.info.id != entry.info.id) {
                 all.push(entry);
             }
@@ -111,7 +110,9 @@ impl Host {
                     .answer(question)
                     .unwrap_or_else(|fault| refusal(fault.to_string())),
             },
-            Err(error) => refusal(format!("this is no request of protocol {VERSION}: {error}")),
+            Err(error) => refusal(format!(
+                "this is not a request of protocol {VERSION}: {error}"
+            )),
         };
         Ok(serde_json::to_writer(output, &reply)?)
     }
@@ -135,7 +136,7 @@ impl Host {
                 repeat,
                 watched,
             } => {
-                return self.observed(watched, &timer, |subject| {
+                return self.ask_observed(watched, &timer, |subject| {
                     subject.batches(&reference, calls, repeat)
                 });
             }
@@ -143,12 +144,12 @@ impl Host {
                 timer,
                 count,
                 watched,
-            } => return self.observed(watched, &timer, |subject| subject.readings(count)),
+            } => return self.ask_observed(watched, &timer, |subject| subject.readings(count)),
             Question::Order { timer, count } => {
                 let order = self.subject(&timer)?.order(count)?;
-                let [first, last] = order
-                    .ends
-                    .ok_or_else(|| Fault::Refused("no readings have no order".into()))?;
+                let [first, last] = order.ends.ok_or_else(|| {
+                    Fault::Refused("the order of no readings is undefined".into())
+                })?;
                 let counts = [order.backward, order.largest].map(|count| count as i64);
                 [&counts[..], &[first, last]].concat()
             }
@@ -179,8 +180,8 @@ impl Host {
                 ms,
             } => match &timers[..] {
                 [timer] => {
-                    let moved = self.subject(timer)?.advance(&reference, during, ms)?;
-                    vec![moved.timer, moved.reference]
+                    let advance = self.subject(timer)?.advance(&reference, during, ms)?;
+                    vec![advance.timer, advance.reference]
                 }
                 _ => self.advance(&timers, &reference, during, ms)?,
             },
@@ -200,17 +201,17 @@ impl Host {
                 return self.calls(&timer, &reference, floor);
             }
             Question::Steps { timer, question } => {
-                let most = question.most_work();
-                if !(question.ns_per_work > 0.0 && most <= MOST_WORK) {
+                let work = question.most_work();
+                if !(question.ns_per_work > 0.0 && work <= MAX_WORK_UNITS) {
                     return Err(Fault::Refused(format!(
-                        "{most} units of work are too many: at most {MOST_WORK}"
+                        "the search may need {work} units of work: at most {MAX_WORK_UNITS} are allowed"
                     )));
                 }
                 let mut run = Run::default();
-                let slow = find_step(self.subject(&timer)?, &question, &mut run.intervals)?;
+                let is_slow = find_step(self.subject(&timer)?, &question, &mut run.intervals)?;
                 return Ok(Reply {
                     packed: Some(PackedRun(run)),
-                    ..vec![slow.into()].into()
+                    ..vec![is_slow.into()].into()
                 });
             }
             Question::Adds {
@@ -220,7 +221,7 @@ impl Host {
                 turns,
                 repeat,
             } => {
-                return self.observed(true, &timer, |subject| {
+                return self.ask_observed(true, &timer, |subject| {
                     let rows = subject.adds(&reference, &contexts, turns, repeat)?;
                     Ok(rows.concat().concat())
                 });
@@ -241,11 +242,11 @@ impl Host {
                 };
                 let rows = self.waiter(&timer)?.waits(&reference, request)?;
                 let mut values = Vec::new();
-                for (at, row) in rows.into_iter().enumerate() {
+                for (index, row) in rows.into_iter().enumerate() {
                     for wait in row {
                         let known = |ns: Option<i64>| ns.unwrap_or(-1);
                         let times = [known(wait.cpu_ns), known(wait.run_delay_ns)];
-                        values.extend([at as i64, wait.before, wait.after]);
+                        values.extend([index as i64, wait.before, wait.after]);
                         values.extend(times);
                     }
                 }
@@ -267,7 +268,7 @@ impl Host {
                 let periods = waiter.periods(&reference, period_ns, count, &stalls)?;
                 let values = periods
                     .into_iter()
-                    .flat_map(|one| [one.at, one.expirations as i64]);
+                    .flat_map(|wake_up| [wake_up.at, wake_up.expirations as i64]);
                 values.collect()
             }
         };
@@ -282,11 +283,11 @@ impl Host {
                 Err(why) => unavailable.push(Missing::clock(entry, why)),
             }
         }
-        let best = timers::REFERENCES
+        let reference = timers::REFERENCES
             .iter()
             .find_map(|id| timers.iter().position(|timer| timer.id == *id));
-        if let Some(best) = best {
-            timers[best].reference = true;
+        if let Some(index) = reference {
+            timers[index].reference = true;
         }
         for entry in &self.waiters {
             match entry.availability() {
@@ -308,6 +309,7 @@ impl Host {
         }
     }
 
+    /// Returns a sleep primitive or periodic timer, which is opened at its first use.
     fn waiter(&mut self, id: &str) -> Answer<&mut dyn WaitSubject> {
         let entry = self.waiters.iter().find(|entry| entry.info.id == id);
         let entry = entry.ok_or_else(|| not_served(id))?;
@@ -320,6 +322,7 @@ impl Host {
         Ok(subject.as_mut())
     }
 
+    /// Returns a clock, which is opened at its first use.
     fn subject(&mut self, id: &str) -> Answer<&mut dyn Subject> {
         let entry = self.entries.iter().find(|entry| entry.info.id == id);
         let entry = entry.ok_or_else(|| not_served(id))?;
@@ -332,9 +335,9 @@ impl Host {
         Ok(subject.as_mut())
     }
 
-    /// Questions a timer; if `watched`, also records the state of this thread and its core before
-    /// and after.
-    fn observed(
+    /// Asks a question of a timer. If `watched`, the reply also contains the state of this thread and
+    /// its core before and after.
+    fn ask_observed(
         &mut self,
         watched: bool,
         timer: &str,
@@ -352,6 +355,7 @@ impl Host {
         })
     }
 
+    /// Returns the meter of the core frequency, created at its first use; `None` if that fails.
     fn meter(&mut self) -> Option<CoreFrequencyMeter> {
         if self.meter.is_none() {
             self.meter = CoreFrequencyMeter::new().ok();
@@ -361,23 +365,25 @@ impl Host {
 
     /// Takes all measurements of one process of the calls of a timer.
     fn calls(&mut self, id: &str, reference: &Reference, floor: bool) -> Answer<Reply> {
-        let floor = floor.then(|| opened_again(timers::FLOOR_ID)).transpose()?;
-        let times = opened_again(&reference.id)?;
+        let floor = floor.then(|| open_again(timers::FLOOR_ID)).transpose()?;
+        let opened_reference = open_again(&reference.id)?;
         let meter = self.meter();
         self.subject(id)?;
         let (id, timer) = self.open.remove_entry(id).ok_or_else(|| not_served(id))?;
         let mut bench = Bench {
             timer,
             ns_per_tick: None,
-            reference: times,
+            reference: opened_reference,
             reference_id: reference.id.clone(),
             floor,
             watch: None,
             dropped: Vec::new(),
         };
-        let found = observer::around(meter, || explore_calls(&mut bench, reference, &mut None));
+        let observed = observer::around(meter, || {
+            time_calls_briefly(&mut bench, reference, &mut None)
+        });
         self.open.insert(id, bench.timer);
-        let (run, around) = found?;
+        let (run, around) = observed?;
         Ok(Reply {
             packed: Some(PackedRun(run)),
             around,
@@ -385,7 +391,7 @@ impl Host {
         })
     }
 
-    /// Compares several timers in turn, in rounds.
+    /// Compares several timers in turn, in `count` rounds with `work` between two rounds.
     fn compare(
         &mut self,
         ids: &[String],
@@ -399,17 +405,17 @@ impl Host {
                 self.subject(timers::FLOOR_ID)?.intervals(&[work], 1)?;
             }
             for id in ids {
-                let all = match self.subject(id)?.comparisons(reference, 0, repeat) {
+                let comparisons = match self.subject(id)?.comparisons(reference, 0, repeat) {
                     Err(Fault::Refused(_)) => vec![[Reply::REFUSED; 3]; repeat as usize],
                     answer => answer?,
                 };
-                values.extend(all.as_flattened());
+                values.extend(comparisons.as_flattened());
             }
         }
         Ok(values)
     }
 
-    /// How far each timer and the reference advance: all are read before the span and after the
+    /// Measures how far each timer and the reference advance: reads all of them before and after the
     /// span, in the same order.
     fn advance(
         &mut self,
@@ -419,29 +425,35 @@ impl Host {
         ms: u32,
     ) -> Answer<Vec<i64>> {
         let mut read = || self.compare(ids, reference, 0, [1, 1]);
-        // The first read of each timer runs code that is not in a cache yet, so it is discarded.
+        // The first read of each timer is discarded, because its code is not in a cache yet.
         read()?;
         let before = read()?;
         timers::pass(Duration::from_millis(ms.into()), during);
         let after = read()?;
         let comparisons = before.as_chunks().0.iter().zip(after.as_chunks().0);
-        let moved = comparisons.flat_map(|(&[_, began, at], &[_, ended, until])| {
-            if [began, ended].contains(&Reply::REFUSED) {
-                return [Reply::REFUSED; 2];
-            }
-            [ended.wrapping_sub(began), until.wrapping_sub(at)]
-        });
-        Ok(moved.collect())
+        let advances = comparisons.flat_map(
+            |(&[_, first, reference_first], &[_, last, reference_last])| {
+                if [first, last].contains(&Reply::REFUSED) {
+                    return [Reply::REFUSED; 2];
+                }
+                [
+                    last.wrapping_sub(first),
+                    reference_last.wrapping_sub(reference_first),
+                ]
+            },
+        );
+        Ok(advances.collect())
     }
 }
 
-/// Opens another instance of the timer with that id: opening a reference or the timer that reads
-/// nothing is cheap.
-fn opened_again(id: &str) -> Answer<Box<dyn Subject>> {
+/// Opens another instance of a reference or of the timer that reads nothing, which takes little
+/// time.
+fn open_again(id: &str) -> Answer<Box<dyn Subject>> {
     let entry = timers::find(id).ok_or_else(|| not_served(id))?;
     (entry.open)().map_err(|why| unusable(id, &why))
 }
 
+/// The fault of a request for a timer that this host does not have.
 fn not_served(id: &str) -> Fault {
     Fault::Refused(format!("the timer `{id}` is not served here"))
 }

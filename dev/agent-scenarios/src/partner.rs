@@ -60,7 +60,7 @@ impl Partner<'_> {
             };
             match process.next(left.min(SLICE)) {
                 Ok(Output::Line(line)) => return Ok(line),
-                Ok(Output::Endless) => break "its answer does not end".into(),
+                Ok(Output::TooLong) => break "its answer is too long".into(),
                 Err(RecvTimeoutError::Timeout) if !process.has_exited() => {}
                 Err(_) => break self.obituary(),
             }

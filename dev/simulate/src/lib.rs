@@ -25,7 +25,7 @@ pub use self::figure::FoundFigure;
 pub use self::truth::Truth;
 pub use self::verdict::Verdict;
 use timermeter::hosts::bench::Bench;
-use timermeter::hosts::calls::explore_calls;
+use timermeter::hosts::calls::time_calls_briefly;
 
 use timermeter::campaign::calibrate::calibrate;
 use timermeter::campaign::clocks::goes_on;
@@ -110,7 +110,7 @@ impl Case {
             } else {
                 trace
                     .runs
-                    .push(explore_calls(&mut bench, &trace.reference, &mut None)?);
+                    .push(time_calls_briefly(&mut bench, &trace.reference, &mut None)?);
             }
             // As a campaign looks at the timers whose processes agree least.
             let hertz = median_with_percentiles(&frequencies.borrow())

@@ -75,7 +75,8 @@ pub(super) fn adds(
     }
     let mut found = Vec::new();
     for (contexts, counts) in questions(cost_ns, plan.contexts) {
-        let question = || hosted::adds(connection, timer, reference, contexts, counts);
+        let question =
+            || hosted::measure_added_time(connection, timer, reference, contexts, counts);
         let answer = match &mut window {
             Some(window) => window
                 .gather(1, |_| question().map(|rows| vec![rows]))

@@ -15,10 +15,10 @@ use crate::campaign::survived;
 use crate::campaign::watch::ProcessWatch;
 use crate::cost;
 use crate::hosts::bench::{Bench, Watcher};
-use crate::hosts::calls::explore_calls;
+use crate::hosts::calls::time_calls_briefly;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{bench, connect};
-use crate::hosts::hosted::calls;
+use crate::hosts::hosted::measure_calls;
 use crate::hosts::protocol::Op;
 use crate::model::Family;
 use crate::trace::{Batches, Reference, Run};
@@ -145,9 +145,9 @@ fn times_calls(
     let at_once = connection.borrow().hello().offers(Op::Calls);
     let (run, seen) = window.around(&mut || {
         if !at_once {
-            return explore_calls(bench, reference, floor);
+            return time_calls_briefly(bench, reference, floor);
         }
-        let mut run = calls(connection, id, reference, floor.is_none())?;
+        let mut run = measure_calls(connection, id, reference, floor.is_none())?;
         match floor {
             Some(floor) => run.floor.clone_from(floor),
             None => *floor = Some(run.floor.clone()),

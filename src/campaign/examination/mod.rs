@@ -21,7 +21,7 @@ pub(super) use self::order::ordered;
 pub(super) use self::rounds::rounds;
 use crate::campaign::sampling::Plan;
 use crate::hosts::connection::Connection;
-use crate::hosts::hosted::{subject, together};
+use crate::hosts::hosted::{compare_in_rounds, subject};
 use crate::hosts::protocol::Op;
 use crate::rate::tightest;
 use crate::trace::{Evidence, Stored};
@@ -78,7 +78,7 @@ impl Session {
         let reference = &self.reference;
         if self.joint {
             let counts = [SPARSE_COMPARISON, 1];
-            let mut rows = together(&self.connection, ids, reference, counts, 0)?;
+            let mut rows = compare_in_rounds(&self.connection, ids, reference, counts, 0)?;
             return Ok(rows.pop().unwrap_or_default());
         }
         let one = |id: &&str| (self.timer(id)).comparisons(reference, 0, SPARSE_COMPARISON);
@@ -110,7 +110,7 @@ impl Session {
         if let (true, Some(first)) = (self.joint, examined.first()) {
             let ids: Vec<&str> = examined.iter().map(|one| one.id).collect();
             let work = work(first.trace);
-            for row in together(&self.connection, &ids, reference, [1, count], work)? {
+            for row in compare_in_rounds(&self.connection, &ids, reference, [1, count], work)? {
                 for (one, comparison) in examined.iter_mut().zip(row) {
                     one.trace.evidence.series.extend(comparison);
                 }

@@ -4,7 +4,7 @@
 use timers::{Answer, During};
 
 use super::{Examined, Session, noted};
-use crate::hosts::hosted::advances;
+use crate::hosts::hosted::measure_advances;
 use crate::hosts::protocol::Op;
 use crate::model::Counted;
 use crate::trace::{Meanwhile, Moved};
@@ -94,7 +94,7 @@ impl Session {
         };
         let ids: Vec<&str> = which.iter().map(|&at| examined[at].id).collect();
         let all = if self.joint && !ids.is_empty() {
-            advances(&self.connection, &ids, &self.reference, during, ms)?
+            measure_advances(&self.connection, &ids, &self.reference, during, ms)?
         } else {
             vec![None; ids.len()]
         };

@@ -38,7 +38,7 @@ impl ProcessWatch {
     pub fn patient(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
         let itself = connection
             .borrow_mut()
-            .watch_itself()
+            .request_thread_states()
             .then(|| Rc::clone(connection));
         let process = connection.borrow().process();
         Self {
@@ -209,7 +209,7 @@ impl ProcessWatch {
         let Some(itself) = &self.itself else {
             return (before, self.look());
         };
-        let Some(around) = itself.borrow_mut().take_around() else {
+        let Some(around) = itself.borrow_mut().take_thread_states() else {
             return Default::default();
         };
         let mut watch = self.watch.borrow_mut();

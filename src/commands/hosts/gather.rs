@@ -10,7 +10,7 @@ use crate::campaign::clocks::Settings;
 use crate::cli::{AgentSpec, HostArgs};
 use crate::commands::CommandError;
 use crate::hosts::children;
-use crate::hosts::process::make_room_for_files;
+use crate::hosts::process::raise_file_limit;
 use crate::hosts::runtimes::{Ready, RuntimeMissing, prepare, takes_settings};
 use crate::model::Status;
 use crate::recording::NotUsable;
@@ -24,7 +24,7 @@ impl Offers {
         with_waiters: bool,
         settings: &Settings,
     ) -> Result<Self, CommandError> {
-        make_room_for_files().map_err(CommandError::Failed)?;
+        raise_file_limit().map_err(CommandError::Failed)?;
         let mut offers = Self {
             all: vec![native(with_waiters)?],
             lost: Vec::new(),

@@ -4,27 +4,27 @@
 use timers::os::Pid;
 use timers::os::process::{all, listed};
 
-/// The children of a process.
+/// The children of a process, from a list of processes with their parents.
 pub(super) fn children_of(all: &[(Pid, Pid)], parent: Pid) -> impl Iterator<Item = Pid> {
     all.iter()
-        .filter(move |(_, starter)| *starter == parent)
+        .filter(move |(_, other)| *other == parent)
         .map(|(process, _)| *process)
 }
 
 /// All descendants of a process.
-pub(super) fn below(process: Pid) -> Vec<Pid> {
+pub(super) fn descendants_of(process: Pid) -> Vec<Pid> {
     if listed(process).is_some_and(|children| children.is_empty()) {
         return Vec::new();
     }
     let all = all();
     let mut found: Vec<Pid> = children_of(&all, process).collect();
-    let mut at = 0;
-    while let Some(&parent) = found.get(at) {
-        let more: Vec<Pid> = children_of(&all, parent)
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        let unseen: Vec<Pid> = children_of(&all, parent)
             .filter(|child| !found.contains(child))
             .collect();
-        found.extend(more);
-        at += 1;
+        found.extend(unseen);
+        next += 1;
     }
     found
 }

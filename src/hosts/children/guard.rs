@@ -14,7 +14,7 @@ use std::thread;
 use timers::os::Pid;
 use timers::os::process::{end_all_with, kill_group, lead_group};
 
-use super::{PATIENCE_STEPS, STEP, StartError, spawner, this_program};
+use super::{CHECK_INTERVAL, MAX_CHECKS, StartError, spawner, this_program};
 use crate::scratch;
 
 /// The subcommand with which this program runs as the guard.
@@ -37,12 +37,11 @@ pub(super) struct Guard {
     child: Child,
     input: ChildStdin,
     /// Whether the guard has settings to restore.
-    keeps: bool,
+    has_settings: bool,
 }
 
 impl Guard {
-    /// Starts the guard. Of this process it holds only the read end of a pipe, whose write end
-    /// closes when this process ends.
+    /// Starts the guard. Its standard input is a pipe, which closes when this process ends.
     pub(super) fn start() -> Result<Self, StartError> {
         let (program, words) = this_program()?;
         let mut command = Command::new(program);
@@ -62,7 +61,7 @@ impl Guard {
         Ok(Self {
             child,
             input,
-            keeps: false,
+            has_settings: false,
         })
     }
 
@@ -80,26 +79,26 @@ impl Guard {
     }
 
     /// Makes the guard write `value` to a kernel setting when this process ends, for whatever
-    /// reason, unless `let_go` is called before.
-    pub(super) fn keep(&mut self, setting: &Path, value: &str) -> io::Result<()> {
+    /// reason, unless `cancel_restoration` is called before.
+    pub(super) fn restore_at_end(&mut self, setting: &Path, value: &str) -> io::Result<()> {
         let setting = setting
             .to_str()
             .filter(|path| !path.contains('\n'))
-            .ok_or_else(|| io::Error::other("its path is not text"))?;
+            .ok_or_else(|| io::Error::other("its path is not a line of UTF-8"))?;
         self.input
             .write_all(format!("={value}={setting}\n").as_bytes())?;
-        self.keeps = true;
+        self.has_settings = true;
         Ok(())
     }
 
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn cancel_restoration(&mut self) {
         let _ = self.input.write_all(b"~\n");
-        self.keeps = false;
+        self.has_settings = false;
     }
 
     /// Ends the guard when no process is left to be guarded; the guard restores its settings first.
     pub(super) fn dismiss(mut self) {
-        if self.keeps {
+        if self.has_settings {
             drop(self.input);
         } else {
             let _ = self.child.kill();
@@ -141,14 +140,14 @@ pub fn serve(input: &mut dyn BufRead) {
     scratch::sweep(&std::env::temp_dir());
 }
 
-/// Ends every process with the mark, repeatedly, because a process may start another during the
-/// search.
+/// Ends every process whose environment contains `variable`. Repeats the search, because a process
+/// may start another one during it.
 fn end_marked(variable: &str) {
-    for _ in 0..PATIENCE_STEPS {
+    for _ in 0..MAX_CHECKS {
         let marked = end_all_with(variable);
         if marked == 0 {
             return;
         }
-        thread::sleep(STEP);
+        thread::sleep(CHECK_INTERVAL);
     }
 }

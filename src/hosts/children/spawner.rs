@@ -13,67 +13,69 @@ use timers::os::{process, scheduling};
 use super::{Placement, StartError};
 
 /// Stack size of the thread, in bytes.
-const STACK: usize = 256 << 10;
+const STACK_BYTES: usize = 256 << 10;
 
-static SPAWNER: Mutex<Option<Sender<Job>>> = Mutex::new(None);
+static SPAWNER: Mutex<Option<Sender<Request>>> = Mutex::new(None);
 
-struct Job {
+struct Request {
     command: Command,
     placement: Placement,
-    ends_with_us: bool,
+    ends_with_program: bool,
     answer: SyncSender<Result<Child, StartError>>,
 }
 
-/// Starts a process; if `ends_with_us`, the kernel ends the process when this program ends.
+/// Starts a process; if `ends_with_program`, the kernel ends the process when this program ends.
 pub(super) fn start(
     command: Command,
     placement: Placement,
-    ends_with_us: bool,
+    ends_with_program: bool,
 ) -> Result<Child, StartError> {
     let (answer, result) = mpsc::sync_channel(1);
     spawner()?
-        .send(Job {
+        .send(Request {
             command,
             placement,
-            ends_with_us,
+            ends_with_program,
             answer,
         })
-        .map_err(|_| gone())?;
-    result.recv().map_err(|_| gone())?
+        .map_err(|_| thread_has_ended())?;
+    result.recv().map_err(|_| thread_has_ended())?
 }
 
-fn gone() -> StartError {
+fn thread_has_ended() -> StartError {
     StartError::NoRoom("the thread that starts processes has ended".into())
 }
 
-fn spawner() -> Result<Sender<Job>, StartError> {
+fn spawner() -> Result<Sender<Request>, StartError> {
     let mut spawner = SPAWNER.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(jobs) = &*spawner {
-        return Ok(jobs.clone());
+    if let Some(sender) = &*spawner {
+        return Ok(sender.clone());
     }
-    let (jobs, to_do) = mpsc::channel::<Job>();
+    let (sender, requests) = mpsc::channel::<Request>();
     let work = move || {
-        for Job {
+        for Request {
             command,
             placement,
-            ends_with_us,
+            ends_with_program,
             answer,
-        } in to_do
+        } in requests
         {
             // The receiver is gone if the program is ending.
-            let _ = answer.send(spawn(command, placement, ends_with_us));
+            let _ = answer.send(spawn(command, placement, ends_with_program));
         }
     };
     let started = thread::Builder::new()
         .name("spawner".into())
-        .stack_size(STACK)
+        .stack_size(STACK_BYTES)
         .spawn(work);
     started.map_err(|error: io::Error| match StartError::from(error) {
-        StartError::Program(error) => StartError::NoRoom(format!("no thread to start it: {error}")),
+        StartError::Program(error) => StartError::NoRoom(format!(
+            "no thread could be created that starts it: {error}"
+        )),
         error => error,
     })?;
-    *spawner = Some(jobs.clone());
-    Ok(jobs)
+    *spawner = Some(sender.clone());
+    Ok(sender)
 }
 
 /// Starts a process with a placement: a child inherits affinity, timer slack and policy from the
@@ -81,7 +83,7 @@ fn spawner() -> Result<Sender<Job>, StartError> {
 fn spawn(
     mut command: Command,
     placement: Placement,
-    ends_with_us: bool,
+    ends_with_program: bool,
 ) -> Result<Child, StartError> {
     match placement.cpu {
         Some(cpu) => timers::pin_to(cpu)?,
@@ -93,7 +95,7 @@ fn spawn(
     // The policy is set last, because a real-time thread has no timer slack.
     let before = placement.policy.and_then(|_| scheduling::policy());
     let placed = placement.policy.map_or(Ok(()), scheduling::set_policy);
-    if ends_with_us {
+    if ends_with_program {
         process::ends_with_its_starter(&mut command);
     }
     let child = placed.map(|()| process::spawn(&mut command));

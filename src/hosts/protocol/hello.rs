@@ -11,9 +11,9 @@ use crate::limits::MOST_TIMERS;
 use crate::model::{Means, Properties};
 
 /// Maximum length of a tick in nanoseconds: 30 years.
-const LONGEST_TICK: f64 = 1e18;
+const MAX_TICK_NS: f64 = 1e18;
 /// Maximum length of an id, in characters.
-const LONGEST_ID: usize = 80;
+const MAX_ID_CHARS: usize = 80;
 
 /// The answer to `hello`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct Hello {
     pub timers: Vec<HostedTimer>,
     /// The questions that the agent answers.
     pub ops: Vec<String>,
-    /// Whether a question may name several timers.
+    /// Whether a question may contain the ids of several timers.
     pub many: bool,
     /// The sleep primitives and periodic timers; most agents have none.
     pub waiters: Vec<HostedWaiter>,
@@ -183,28 +183,28 @@ impl Hello {
             return Some("the runtime has no name".into());
         }
         if self.timers.len().max(self.waiters.len()) > MOST_TIMERS {
-            return Some(format!("more than {MOST_TIMERS} timers are not taken"));
+            return Some(format!("it lists more than {MOST_TIMERS} timers"));
         }
         let ids = self.timers.iter().map(|timer| &timer.id);
-        let mut taken = BTreeSet::new();
+        let mut ids_so_far = BTreeSet::new();
         for id in ids.chain(self.waiters.iter().map(|waiter| &waiter.id)) {
-            if id.is_empty() || id.chars().count() > LONGEST_ID {
+            if id.is_empty() || id.chars().count() > MAX_ID_CHARS {
                 return Some(format!(
-                    "the id `{id}` of a timer is empty or longer than {LONGEST_ID} characters"
+                    "the id `{id}` of a timer is empty or longer than {MAX_ID_CHARS} characters"
                 ));
             }
-            if !taken.insert(id) {
+            if !ids_so_far.insert(id) {
                 return Some(format!("two timers are called `{id}`"));
             }
         }
         self.timers.iter().find_map(|timer| {
             let ns = timer.ns_per_tick?;
-            let is_valid = ns.is_normal() && ns > 0.0 && ns <= LONGEST_TICK;
+            let is_valid = ns.is_normal() && ns > 0.0 && ns <= MAX_TICK_NS;
             (!is_valid).then(|| format!("`{}` has a tick of {ns} ns", timer.id))
         })
     }
 
-    /// Whether the agent answers the question.
+    /// Whether the agent answers questions of this kind.
     #[must_use]
     pub fn offers(&self, op: Op) -> bool {
         self.ops.iter().any(|offered| offered == op.name())

@@ -13,21 +13,21 @@ use crate::model::Context;
 use crate::trace::Run;
 
 /// Bytes for each integer in JSON, with its separator and blanks.
-const BYTES_A_VALUE: u64 = 24;
+const BYTES_PER_VALUE: u64 = 24;
 /// Bytes for the other keys of an answer, such as `disturbed`.
-const BYTES_AROUND: u64 = 64 << 10;
+const OTHER_BYTES: u64 = 64 << 10;
 /// Maximum number of values in a packed answer.
-const MOST_PACKED: u64 = 20_000;
+const MAX_PACKED_VALUES: u64 = 20_000;
 /// Maximum length of an introduction, in bytes: 4 KiB for each timer.
-const LONGEST_HELLO: u64 = MOST_TIMERS as u64 * (4 << 10);
+const MAX_HELLO_BYTES: u64 = MOST_TIMERS as u64 * (4 << 10);
 /// Maximum number of integers in an answer.
-const MOST_VALUES: u64 = 10_000_000;
+const MAX_VALUES: u64 = 10_000_000;
 /// Maximum number of pairs of threads that a question starts.
-const MOST_PAIRS: usize = 4_096;
-/// Maximum time of a piece of work between two reads, in nanoseconds.
-const NS_A_PIECE: u64 = 1_000;
+const MAX_PAIRS: usize = 4_096;
+/// Maximum time of a piece of code in the question `adds`, in nanoseconds.
+const MAX_PIECE_NS: u64 = 1_000;
 /// Maximum duration of a question, in nanoseconds: 1 hour.
-const LONGEST_NS: u64 = 3_600_000_000_000;
+const MAX_QUESTION_NS: u64 = 3_600_000_000_000;
 
 /// Defines each question with its name on the wire, its keys, and the factors whose product is the
 /// number of integers in the answer.
@@ -66,6 +66,7 @@ macro_rules! questions {
                 match self { $(Self::$name { .. } => Op::$name,)* }
             }
 
+            /// The factors whose product is the number of integers in the answer.
             fn shape(&self) -> Vec<usize> {
                 match self {
                     $(Self::$name { $($field),* } => {
@@ -79,7 +80,7 @@ macro_rules! questions {
 }
 
 questions! {
-    /// Identifies the agent, its timers and its questions.
+    /// Asks for the introduction: the runtime of the agent, its timers and its questions.
     "hello" Hello {
         /// The protocol version of the runner.
         protocol: u32,
@@ -260,7 +261,8 @@ questions! {
 }
 
 impl Question {
-    fn values(&self) -> u64 {
+    /// The number of integers in the answer.
+    fn value_count(&self) -> u64 {
         let factors = self.shape().into_iter().map(|factor| factor as u64);
         factors.fold(1, u64::saturating_mul)
     }
@@ -269,13 +271,13 @@ impl Question {
     #[must_use]
     pub fn longest_answer(&self) -> u64 {
         let values = match self {
-            Self::Hello { .. } => return LONGEST_HELLO,
-            Self::Calls { .. } | Self::Steps { .. } => MOST_PACKED,
-            _ => self.values(),
+            Self::Hello { .. } => return MAX_HELLO_BYTES,
+            Self::Calls { .. } | Self::Steps { .. } => MAX_PACKED_VALUES,
+            _ => self.value_count(),
         };
         values
-            .saturating_mul(BYTES_A_VALUE)
-            .saturating_add(BYTES_AROUND)
+            .saturating_mul(BYTES_PER_VALUE)
+            .saturating_add(OTHER_BYTES)
     }
 
     /// The expected form of the answer, for messages.
@@ -293,11 +295,11 @@ impl Question {
         }
     }
 
-    /// The reason why no host should answer this question: the answer would need too much memory or
-    /// time.
+    /// The reason why a host has to refuse this question: the answer would need too much memory or
+    /// time. `None` if it does not.
     #[must_use]
     pub fn excess(&self) -> Option<String> {
-        let values = self.values();
+        let values = self.value_count();
         // A unit of work or a call takes some time on any machine.
         let ns = match self {
             Self::Intervals { repeat, work, .. } => work
@@ -306,7 +308,7 @@ impl Question {
                 .saturating_mul((*repeat).into()),
             Self::Batches { calls, repeat, .. } => calls.saturating_mul((*repeat).into()),
             Self::Comparisons { work, count, .. } => work.saturating_mul((*count).into()),
-            Self::Adds { turns, .. } => values.saturating_mul(NS_A_PIECE * u64::from(*turns)),
+            Self::Adds { turns, .. } => values.saturating_mul(MAX_PIECE_NS * u64::from(*turns)),
             Self::Advance { ms, .. } => u64::from(*ms) * 1_000_000,
             Self::Waits {
                 pause_ns,
@@ -327,29 +329,29 @@ impl Question {
             } => period_ns.saturating_mul(u64::from(*count) + 4 * stalls.len() as u64),
             _ => 0,
         };
-        if values > MOST_VALUES {
+        if values > MAX_VALUES {
             Some(format!(
-                "{values} values are too many: at most {MOST_VALUES}"
+                "{values} values are too many: at most {MAX_VALUES}"
             ))
-        } else if ns > LONGEST_NS {
-            Some(format!("{ns} ns are too many: at most {LONGEST_NS}"))
-        } else if matches!(self, Self::Handoffs { cpus, .. } if cpus.len() > MOST_PAIRS) {
-            Some(format!("there are too many pairs: at most {MOST_PAIRS}"))
+        } else if ns > MAX_QUESTION_NS {
+            Some(format!("{ns} ns are too many: at most {MAX_QUESTION_NS}"))
+        } else if matches!(self, Self::Handoffs { cpus, .. } if cpus.len() > MAX_PAIRS) {
+            Some(format!("there are too many pairs: at most {MAX_PAIRS}"))
         } else {
             None
         }
     }
 
-    /// The reason why an answer that was parsed is invalid.
+    /// The reason why a parsed answer to this question is invalid; `None` if it is valid.
     #[must_use]
     pub fn objection(&self, reply: &Reply) -> Option<String> {
-        let (values, wanted) = (&reply.values, self.values());
+        let (values, expected) = (&reply.values, self.value_count());
         let found = values.len() as u64;
         // An agent may end the answer early if `break_ns` is set.
         let is_part = matches!(self, Self::Waits { break_ns, .. } if *break_ns >= 0)
             && found.is_multiple_of(5);
-        if found > wanted || (found < wanted && !is_part) {
-            return Some(format!("there are {found} values, not {wanted}"));
+        if found > expected || (found < expected && !is_part) {
+            return Some(format!("there are {found} values, not {expected}"));
         }
         let packed = reply.packed.as_ref().map(|packed| &packed.0);
         let is_sound = match self {
@@ -393,7 +395,7 @@ pub struct Reply {
     pub packed: Option<PackedRun>,
     /// The state of the host's thread before and after the measurement, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub around: Option<[Around; 2]>,
+    pub around: Option<[ThreadState; 2]>,
     /// Disturbances by the runtime during the measurement, in one word each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<String>,
@@ -418,7 +420,7 @@ impl From<Vec<i64>> for Reply {
 
 /// The state of a thread and its core at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Around {
+pub struct ThreadState {
     /// Involuntary context switches of the thread.
     pub switches: u64,
     /// Page faults that waited for a disk.
@@ -430,7 +432,7 @@ pub struct Around {
     pub core: Option<[f64; 2]>,
 }
 
-/// Measurements of a native host, as bytes in Base64.
+/// Measurements of a native host, serialised as bytes in Base64.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedRun(pub Run);
 
@@ -446,6 +448,6 @@ impl<'de> Deserialize<'de> for PackedRun {
         let bytes = BASE64_STANDARD.decode(text).map_err(D::Error::custom)?;
         Run::from_bytes(&bytes)
             .map(Self)
-            .ok_or_else(|| D::Error::custom("no packed run of this program"))
+            .ok_or_else(|| D::Error::custom("it is not a packed run of this program"))
     }
 }

@@ -4,36 +4,40 @@ use timers::os::Counters;
 use timers::os::counters::Counts;
 use timers::{Answer, CoreFrequencyMeter};
 
-use crate::hosts::protocol::Around;
+use crate::hosts::protocol::ThreadState;
 
-/// Runs a measurement and returns the state before and after it, if the system reports the state.
+/// Runs a measurement. Also returns the state of this thread and its core before and after the
+/// measurement; `None` if the system does not report the state.
 pub(super) fn around<T>(
     meter: Option<CoreFrequencyMeter>,
     work: impl FnOnce() -> Answer<T>,
-) -> Answer<(T, Option<[Around; 2]>)> {
-    let core = || {
+) -> Answer<(T, Option<[ThreadState; 2]>)> {
+    let measure_core = || {
         let core = meter?.look()?;
         Some([core.hertz, core.width])
     };
-    // The chains of additions run before the first and after the second count, so that the counts
+    // The frequency meter runs outside the two reads of the counters, so that their differences
     // cover only the measurement.
-    let core_before = core();
+    let core_before = measure_core();
     let before = Counts::of_this_thread();
-    let done = work()?;
+    let result = work()?;
     let after = Counts::of_this_thread();
-    let around = [observation(before, core_before), observation(after, core())];
+    let around = [
+        thread_state(before, core_before),
+        thread_state(after, measure_core()),
+    ];
     let [Some(before), Some(after)] = around else {
-        return Ok((done, None));
+        return Ok((result, None));
     };
-    Ok((done, Some([before, after])))
+    Ok((result, Some([before, after])))
 }
 
-fn observation(counters: Option<Counters>, core: Option<[f64; 2]>) -> Option<Around> {
+fn thread_state(counters: Option<Counters>, core: Option<[f64; 2]>) -> Option<ThreadState> {
     let counters = counters?;
     let [cpu] = counters.cpus[..] else {
         return None;
     };
-    Some(Around {
+    Some(ThreadState {
         switches: counters.switches,
         major_faults: counters.major_faults,
         cpu,

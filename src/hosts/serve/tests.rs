@@ -20,7 +20,7 @@ fn answers(script: &[u8]) -> Vec<Value> {
 
 fn answer(request: &Value) -> Value {
     let mut all = answers(request.to_string().as_bytes());
-    assert_eq!(all.len(), 1, "one answer a request");
+    assert_eq!(all.len(), 1, "one answer to each request");
     all.remove(0)
 }
 
@@ -35,7 +35,7 @@ fn error(request: &Value) -> String {
 #[test]
 fn hello_lists_floor_and_references() {
     let hello: Hello = serde_json::from_value(answer(&json!({"op": "hello", "protocol": 1})))
-        .expect("it is a hello");
+        .expect("an introduction");
     assert_eq!(hello.protocol, 1);
     assert_eq!(hello.runtime.name, "native");
     assert!(hello.many && Op::ALL[1..].iter().all(|op| hello.offers(*op)));
@@ -50,7 +50,7 @@ fn hello_lists_floor_and_references() {
     assert_eq!(
         known,
         2 + 1 + timers::REFERENCES.len() - 1,
-        "each timer stands in one of the lists, once"
+        "each timer is in exactly one of the lists"
     );
 }
 
@@ -70,7 +70,7 @@ fn values(request: &Value) -> Vec<i64> {
 }
 
 #[test]
-fn the_five_questions_are_answered() {
+fn answers_have_requested_shapes() {
     let rows = json!({"op": "intervals", "timer": "monotonic", "repeat": 4, "work": [0, 100, 7]});
     assert_eq!(values(&rows).len(), 12);
     let batches = json!({"op": "batches", "timer": "null", "reference": "monotonic", "calls": 0, "repeat": 5, "x": 1});
@@ -110,8 +110,8 @@ fn order_of_readings_is_reported() {
     assert!(error(&none).contains("no readings"));
 }
 
-/// A question for the step of a timer; a unit of work takes 1 ns.
-fn for_the_step(timer: &str) -> Value {
+/// A question that searches for the step of a timer; a unit of work takes 1 ns.
+fn step_question(timer: &str) -> Value {
     json!({
         "op": "steps", "timer": timer, "ns_per_work": 1.0, "ns_per_tick": 1.0, "cost_ns": 20.0,
         "interval_ns": 1e5, "growth_ns": 1e4, "seed": 7,
@@ -119,12 +119,12 @@ fn for_the_step(timer: &str) -> Value {
 }
 
 #[test]
-fn steps_are_one_answer() {
+fn one_answer_holds_all_steps() {
     let steps = |timer: &str| -> (bool, Vec<crate::trace::Intervals>) {
-        let reply: Reply = serde_json::from_value(answer(&for_the_step(timer))).expect("steps");
+        let reply: Reply = serde_json::from_value(answer(&step_question(timer))).expect("steps");
         (
             reply.values == [1],
-            reply.packed.expect("they are packed").0.intervals,
+            reply.packed.expect("packed measurements").0.intervals,
         )
     };
     let (slow, intervals) = steps("monotonic");
@@ -141,7 +141,7 @@ fn steps_are_one_answer() {
         ("interval_ns", 1e300, "at most"),
         ("cost_ns", 1e300, "at most"),
     ] {
-        let mut question = for_the_step("monotonic");
+        let mut question = step_question("monotonic");
         question[key] = json!(value);
         assert!(
             error(&question).contains(why),
@@ -201,14 +201,14 @@ fn survives_malformed_lines() {
     script.extend(b"\n{\"op\":\"readings\",\"timer\":\"null\",\"count\":-1}\n");
     script.extend(vec![b'['; 100_000]);
     script.push(b'\n');
-    script.extend(vec![b'x'; 2 * LONGEST_REQUEST as usize + 100]);
+    script.extend(vec![b'x'; 2 * MAX_REQUEST_BYTES as usize + 100]);
     script.push(b'\n');
     script.extend(br#"{"op":"readings","timer":"null","count":2}"#);
     let mut all = answers(&script);
     assert_eq!(
         all.pop(),
         Some(json!({"values": [0, 0]})),
-        "without a newline at its end, too"
+        "a last line without a newline is answered"
     );
     assert_eq!(all.len(), 11);
     for answer in &all {
@@ -232,12 +232,12 @@ fn ends_when_output_closes() {
             Ok(())
         }
     }
-    let error = serve(&mut &b"{}\n"[..], &mut Closed, &[], &[]).expect_err("it cannot be written");
+    let error = serve(&mut &b"{}\n"[..], &mut Closed, &[], &[]).expect_err("a closed output");
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
 
-/// Requests that are almost valid, and small enough to be served.
-fn nearly_a_request() -> impl Strategy<Value = String> {
+/// Valid and almost valid requests that are small enough to be answered.
+fn almost_valid_request() -> impl Strategy<Value = String> {
     let op = prop::sample::select(vec![
         "hello",
         "intervals",
@@ -293,7 +293,7 @@ proptest! {
     }
 
     #[test]
-    fn any_request_is_answered(request in nearly_a_request(), cut in 0_usize..400) {
+    fn answers_every_request(request in almost_valid_request(), cut in 0_usize..400) {
         prop_assert_eq!(answers(request.as_bytes()).len(), 1);
         let cut = cut.clamp(1, request.len());
         prop_assert_eq!(answers(&request.as_bytes()[..cut]).len(), 1);
