@@ -385,7 +385,7 @@ fn a_machine_passes_time_and_cpus() {
     let mut machine = CounterMachine::new(CounterModel::sound(1e9, 3), 5);
     assert_eq!(machine.cpus(), [0, 1, 2]);
     assert!(machine.move_to(2) && !machine.move_to(3));
-    let [before, clock, after] = machine.look(5);
+    let [before, clock, after] = machine.bracket_untrimmed(5);
     assert!(
         before <= clock && clock <= after,
         "{before} {clock} {after}"

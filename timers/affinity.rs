@@ -1,4 +1,4 @@
-//! Which CPUs threads may run on.
+//! Binds threads to CPUs (CPU affinity), and restores the previous affinity.
 
 use std::io;
 use std::sync::OnceLock;
@@ -11,15 +11,15 @@ pub(crate) use crate::os::affinity::current as current_cpu;
 /// The CPUs the calling thread may run on, in ascending order.
 ///
 /// # Errors
-/// When the system does not tell.
+/// When the system does not report them.
 pub fn allowed_cpus() -> Result<Vec<u32>, AffinityError> {
     allowed()
 }
 
-/// Binds the calling thread, and the threads it starts from now on, to one CPU.
+/// Binds the calling thread to one CPU; threads that it starts from now on inherit this.
 ///
 /// # Errors
-/// When the CPU does not exist, is offline or not allowed; the affinity is then as it was.
+/// When the CPU does not exist, is offline or not allowed. The affinity is then unchanged.
 pub fn pin_to(cpu: u32) -> Result<(), AffinityError> {
     if cpu >= MOST_CPUS {
         return Err(AffinityError::Absent(cpu));
@@ -30,27 +30,28 @@ pub fn pin_to(cpu: u32) -> Result<(), AffinityError> {
     Ok(())
 }
 
-/// Gives the calling thread back the CPUs that this process had before anything here pinned a
-/// thread.
+/// Lets the calling thread run on all CPUs that this process could use before the first thread was
+/// pinned.
 pub fn unpin() {
     if let Some(before) = BEFORE_PINNING.get() {
-        // These CPUs were allowed before; if the cpuset changed meanwhile there is nothing to do.
+        // The result is ignored: these CPUs were allowed, and the call fails only if the cpuset
+        // changed since then.
         let _ = allow(None, before);
     }
 }
 
-/// Moves a thread of any process of this user to `cpus`, from outside.
+/// Binds a thread of any process of this user to `cpus`.
 ///
 /// # Errors
-/// What the system said.
+/// When the system call fails.
 pub fn move_thread(thread: u32, cpus: &[u32]) -> io::Result<()> {
     allow(Some(thread), cpus)
 }
 
-/// Moves all threads of a process to `cpus`; whether at least one could be moved. Threads come and
-/// go, so that one that cannot is nothing unusual.
+/// Binds all threads of a process to `cpus`. Returns whether at least one could be bound: some may
+/// fail, because they ended meanwhile.
 pub fn move_process(process: u32, cpus: &[u32]) -> bool {
-    // All of them, also after one could be moved.
+    // `count` instead of `any`, because all threads must be bound.
     let all = threads(process).unwrap_or_else(|| vec![process]);
     all.into_iter()
         .filter(|&thread| move_thread(thread, cpus).is_ok())
@@ -58,8 +59,8 @@ pub fn move_process(process: u32, cpus: &[u32]) -> bool {
         > 0
 }
 
-/// The CPUs of this process before anything here pinned a thread: a thread that is bound to one CPU
-/// starts others on it, and some questions need two CPUs.
+/// The CPUs that this process could use before the first thread was pinned. Questions that need two
+/// CPUs use them, because a thread bound to one CPU starts further threads on the same CPU.
 pub(crate) fn cpus_before_pinning() -> Vec<u32> {
     BEFORE_PINNING
         .get()
@@ -68,15 +69,15 @@ pub(crate) fn cpus_before_pinning() -> Vec<u32> {
         .unwrap_or_default()
 }
 
-/// The calling thread, and those it starts meanwhile, bound to a CPU or kept off one for a while.
-/// Dropping this gives the thread back the CPUs it had.
+/// A temporary affinity of the calling thread, inherited by threads that it starts meanwhile.
+/// Dropping this value restores the previous affinity.
 pub struct Pinned {
     before: Vec<u32>,
 }
 
 impl Pinned {
-    /// Keeps the calling thread off a CPU that something else measures on. `None` when it has no
-    /// other.
+    /// Keeps the calling thread off a CPU on which another thread measures. `None` if the thread may
+    /// run on no other CPU.
     #[must_use]
     pub fn off(cpu: u32) -> Option<Self> {
         let before = allowed().ok()?;
@@ -93,8 +94,7 @@ impl Pinned {
         Some(Self { before })
     }
 
-    /// Binds the calling thread. `None` when that cannot be done: the thread then runs where it
-    /// may.
+    /// Binds the calling thread to a CPU. `None` on failure: the affinity is then unchanged.
     pub(crate) fn to(cpu: u32) -> Option<Self> {
         let before = allowed().ok()?;
         allow(None, &[cpu]).ok()?;
@@ -104,8 +104,8 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // They were in force before, so it can only fail if the cpuset changed meanwhile: nothing
-        // to do then.
+        // The result is ignored: these CPUs were allowed, and the call fails only if the cpuset
+        // changed since then.
         let _ = allow(None, &self.before);
     }
 }

@@ -1,9 +1,9 @@
-//! A global allocator that counts: how often memory is asked for, and how much of it.
+//! A global allocator that counts allocations and their bytes.
 //!
-//! What it counts: calls of `alloc`, `alloc_zeroed` and `realloc` by all threads of the process,
-//! and the bytes that they ask for. How it lies: memory that does not come through the global
-//! allocator (stacks, `mmap` by hand, C libraries) is not seen, and what the system rounds up is
-//! not either. It costs two additions to shared counters a call.
+//! What it counts: the calls of `alloc`, `alloc_zeroed` and `realloc` by all threads of the process,
+//! and the requested bytes. How it lies: memory obtained in other ways (stacks, direct `mmap`, C
+//! libraries) is not counted, nor are bytes added by rounding up. Each call costs two additions to
+//! shared counters.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,22 +11,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static INSTANCES: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// The allocator of the system, with a count. A program that wants to count makes it its
-/// `#[global_allocator]`.
+/// The system's allocator with counters. A program uses it as its `#[global_allocator]`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counting;
 
-/// What was allocated so far.
+/// The allocations since the program started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocated {
-    /// Calls.
+    /// The number of allocations.
     pub instances: u64,
-    /// Bytes that were asked for.
+    /// The requested bytes.
     pub bytes: u64,
 }
 
-/// What was allocated so far by all threads. Zero for ever where [`Counting`] is not the allocator
-/// of the program.
+/// The allocations of all threads so far; always 0 if [`Counting`] is not the global allocator.
 #[must_use]
 pub fn allocated() -> Allocated {
     Allocated {
@@ -40,29 +38,29 @@ fn count(size: usize) {
     BYTES.fetch_add(size as u64, Ordering::Relaxed);
 }
 
-// SAFETY: every call is handed to the allocator of the system as it came, which keeps the contract;
-// counting touches two statics and neither allocates nor panics.
+// SAFETY: every call is passed unchanged to the system's allocator, which fulfils the contract of
+// `GlobalAlloc`; counting only adds to two atomics, which neither allocates nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: as the caller promises for this call.
+        // SAFETY: the caller fulfils the same preconditions for this function.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises for this call.
+        // SAFETY: the caller fulfils the same preconditions for this function.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: as the caller promises for this call.
+        // SAFETY: the caller fulfils the same preconditions for this function.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size);
-        // SAFETY: as the caller promises for this call.
+        // SAFETY: the caller fulfils the same preconditions for this function.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }

@@ -23,7 +23,7 @@ impl Busy {
     pub fn on(cpu: u32) -> Result<Self, AffinityError> {
         let done = Arc::<AtomicBool>::default();
         let (sender, receiver) = mpsc::channel();
-        let asked = Arc::clone(&done);
+        let done_in_thread = Arc::clone(&done);
         let compute = move || {
             // The thread inherits affinity and policy from its creator: it may be bound to another
             // CPU, and a real-time policy would let no other thread run on its CPU.
@@ -32,7 +32,7 @@ impl Busy {
             let bound = pinned.is_ok();
             let _ = scheduling::set_policy(Policy::Other);
             let _ = sender.send(pinned);
-            while bound && !asked.load(Ordering::Relaxed) {
+            while bound && !done_in_thread.load(Ordering::Relaxed) {
                 work::units(1 << 10);
             }
         };
@@ -69,7 +69,11 @@ mod tests {
     fn computes_on_given_cpu() {
         for cpu in allowed_cpus().unwrap_or_default() {
             let busy = Busy::on(cpu).expect("allowed");
-            assert_eq!(Arc::strong_count(&busy.done), 2, "it ended by itself");
+            assert_eq!(
+                Arc::strong_count(&busy.done),
+                2,
+                "the thread ended by itself"
+            );
         }
         assert!(Busy::on(u32::MAX).is_err());
     }

@@ -1,7 +1,5 @@
-//! The list of native timers. A new one is a type and a row of the table in the file of its family.
-//!
-//! A clock that is read now and then, by its id: what is read is a number, and each read costs a
-//! dynamic call more than the clock.
+//! The list of native timers, and access to a timer by its id. A new timer is a type and a row of the
+//! table in the file of its family.
 
 use std::sync::LazyLock;
 
@@ -15,21 +13,22 @@ use crate::{Described, Entry, Timer, Unavailable, Visitor, quanta_clock, std_tim
 /// The id of the timer that reads nothing.
 pub const FLOOR_ID: &str = Null::INFO.id;
 
-/// The tables, in the order in which their clocks are listed.
+/// Defines the functions that search the given tables, in the order in which timers are listed.
 macro_rules! tables {
     ($($table:ident),*) => {
-        /// Every native timer this build knows, readable here or not.
+        /// All native timers known to this build, including those that this machine does not have.
         #[must_use]
         pub fn catalogue() -> &'static [Entry] {
             static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| [$($table::ALL),*].concat());
             &ALL
         }
 
-        /// Hands the native timer of that id, opened for the calling thread, to a visitor, which is
-        /// compiled for each timer: no call it makes is dynamic. `None` when no timer is called so.
+        /// Opens the native timer with the given id for the calling thread and passes it to the
+        /// visitor, which is compiled for each timer and so makes no dynamic calls. `None` if there
+        /// is no timer with this id.
         ///
         /// # Errors
-        /// Says why this machine does not let the timer be read.
+        /// When the timer cannot be read on this machine.
         pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<Result<V::Output, Unavailable>> {
             $(let visitor = match $table::visit_own(id, visitor) {
                 Ok(visited) => return Some(visited),
@@ -57,13 +56,13 @@ tables![
     apple_timers
 ];
 
-/// The timer that reads nothing. It is not in the [`catalogue`]: it is never picked as a clock.
+/// The timer that reads nothing. It is not in the [`catalogue`], so that it is never selected.
 #[must_use]
 pub fn floor() -> Entry {
-    Entry::opening::<Null>()
+    Entry::of_type::<Null>()
 }
 
-/// The timer of that id, the floor included.
+/// The timer with the given id, [`floor`] included; `None` if there is none.
 #[must_use]
 pub fn find(id: &str) -> Option<Entry> {
     catalogue()
@@ -73,20 +72,20 @@ pub fn find(id: &str) -> Option<Entry> {
         .find(|entry| entry.info.id == id)
 }
 
-/// What reads a clock: the ticks that it is at.
+/// A function that reads a clock, in ticks. Each read costs a dynamic call in addition.
 pub type Reader = Box<dyn Fn() -> u64>;
 
-/// What reads the clock of that id; `None` when no clock is called so.
+/// Opens the clock with the given id for occasional reads; `None` if there is no clock with this id.
 ///
 /// # Errors
-/// Says why this machine does not let it be read.
+/// When the clock cannot be read on this machine.
 pub fn reader(id: &str) -> Option<Result<Reader, Unavailable>> {
-    visit(id, Opening)
+    visit(id, MakeReader)
 }
 
-struct Opening;
+struct MakeReader;
 
-impl Visitor for Opening {
+impl Visitor for MakeReader {
     type Output = Reader;
 
     fn visit<T: Timer>(self, timer: T) -> Reader {
@@ -101,8 +100,8 @@ mod tests {
     #[test]
     fn reader_never_steps_back() {
         let read = reader("monotonic")
-            .expect("it is one")
-            .expect("it can be read");
+            .expect("the clock exists")
+            .expect("the clock is readable");
         let before = read();
         assert!(read() >= before);
         assert!(reader("sundial").is_none());

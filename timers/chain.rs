@@ -1,84 +1,83 @@
-//! Chains of dependent instructions, timed: what tells at which frequency the core really runs.
+//! Times chains of dependent instructions, which shows the current frequency of the core.
 //!
-//! What ticks: the clock of the system that no library can distort, read once before a chain and
-//! once after it. How it lies: a chain that was interrupted is longer than its instructions, never
-//! shorter, so the median of many chains is to be believed and their mean is not. The clock may
-//! advance in steps of up to 1 µs; a chain should take 100 µs or more.
+//! What ticks: the system's clock ([`Undistorted`]), read once before and once after a chain. How it
+//! lies: an interruption makes a chain longer, never shorter; therefore use the median of many
+//! chains, not the mean. The clock may advance in steps of up to 1 µs, so that a chain should take
+//! 100 µs or more.
 
 use crate::os::Undistorted;
 use crate::{Timer, Unavailable, arch, work};
 
-/// Nanoseconds that a chain of `count` dependent additions takes, measured `repeat` times. The
-/// chain has a multiple of 16 additions: `count` is rounded up.
+/// The nanoseconds of a chain of `count` dependent additions, measured `repeat` times. `count` is
+/// rounded up to a multiple of 16.
 ///
 /// # Errors
-/// Says why the system's clock cannot be read, or that it is unknown how many cycles an instruction
-/// takes here.
+/// When the system's clock cannot be read, or no chain with a known number of cycles is implemented
+/// for this processor.
 pub fn time_additions(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> {
     time(|| work::dependent_additions(count), repeat)
 }
 
-/// Nanoseconds that a chain of `count` dependent multiplications takes, measured `repeat` times.
-/// The chain has a multiple of 8 multiplications: `count` is rounded up.
+/// The nanoseconds of a chain of `count` dependent multiplications, measured `repeat` times. `count`
+/// is rounded up to a multiple of 8.
 ///
 /// # Errors
-/// Says why the system's clock cannot be read, or that it is unknown how many cycles an instruction
-/// takes here.
+/// As for [`time_additions`].
 pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> {
     time(|| work::dependent_multiplications(count), repeat)
 }
 
-/// How a core does at this moment.
+/// The speed of a core, measured over a few microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoreFrequency {
-    /// Dependent additions a second: its frequency.
+    /// The dependent additions per second, which is the frequency in hertz.
     pub hertz: f64,
-    /// Independent additions a cycle. A core that runs another thread beside this one has fewer
-    /// left for it.
+    /// The independent additions per cycle. They are fewer while the core's other hardware thread is
+    /// busy.
     pub width: f64,
 }
 
-/// Looks at the core the calling thread runs on, in some 60 µs a look; in more where the clock
-/// moves in coarser steps than 10 ns.
+/// Measures the speed of the core that runs the calling thread. A measurement takes about 60 µs, or
+/// longer if the clock moves in steps of more than 10 ns.
 #[derive(Clone, Copy, Debug)]
 pub struct CoreFrequencyMeter {
-    /// What the reads of the clock take, in nanoseconds.
-    empty: f64,
-    /// How many times as long as usual its chains are, so that the steps of the clock do not show.
-    length: u64,
+    /// The nanoseconds of a chain of minimum length, mostly the cost of reading the clock.
+    overhead_ns: f64,
+    /// The factor by which chains are longer than usual, because the clock moves in coarse steps.
+    length_factor: u64,
 }
 
 impl CoreFrequencyMeter {
-    /// Additions in a chain: some 5 µs, 500 steps of a clock of 10 ns.
-    const DEPENDENT: u64 = 16_000;
-    /// Additions side by side: some 2 µs.
-    const INDEPENDENT: u64 = 24_000;
-    /// Chains of each kind; the middle one counts.
-    const LOOKS: u32 = 5;
+    /// The additions of a dependent chain; they take about 5 µs, 500 steps of a clock of 10 ns.
+    const DEPENDENT_ADDITIONS: u64 = 16_000;
+    /// The independent additions; they take about 2 µs.
+    const INDEPENDENT_ADDITIONS: u64 = 24_000;
+    /// The repetitions of each chain, of which the median is used.
+    const REPETITIONS: u32 = 5;
 
-    /// Finds out what its own reads take.
+    /// Measures the overhead of reading the clock.
     ///
     /// # Errors
-    /// Says why the system's clock cannot be read, or that it is unknown how many cycles an
-    /// instruction takes here.
+    /// As for [`time_additions`].
     pub fn new() -> Result<Self, Unavailable> {
-        let empty = middle(time(|| work::dependent_additions(16), 99)?).unwrap_or(0.0);
+        let overhead_ns = median(time(|| work::dependent_additions(16), 99)?).unwrap_or(0.0);
         Ok(Self {
-            empty,
-            length: (Undistorted::ns_per_tick().unwrap_or(0.0) / 10.0).clamp(1.0, 100.0) as u64,
+            overhead_ns,
+            length_factor: (Undistorted::ns_per_tick().unwrap_or(0.0) / 10.0).clamp(1.0, 100.0)
+                as u64,
         })
     }
 
-    /// Takes a look. `None` where the clock moves too coarsely to tell.
+    /// Takes one measurement; `None` if the clock moves in too coarse steps.
     #[must_use]
-    pub fn look(&self) -> Option<CoreFrequency> {
-        let of = |chain: fn(u64), count| {
-            let count = count * self.length;
-            let ns = middle(time(|| chain(count), Self::LOOKS).ok()?)? - self.empty;
+    pub fn measure(&self) -> Option<CoreFrequency> {
+        let per_ns = |chain: fn(u64), count| {
+            let count = count * self.length_factor;
+            let ns = median(time(|| chain(count), Self::REPETITIONS).ok()?)? - self.overhead_ns;
             (ns > 0.0).then_some(count as f64 / ns)
         };
-        let dependent = of(work::dependent_additions, Self::DEPENDENT)?;
-        let independent = of(work::independent_additions, Self::INDEPENDENT)?;
+        let dependent = per_ns(work::dependent_additions, Self::DEPENDENT_ADDITIONS)?;
+        let independent = per_ns(work::independent_additions, Self::INDEPENDENT_ADDITIONS)?;
         Some(CoreFrequency {
             hertz: dependent * 1e9,
             width: independent / dependent,
@@ -86,7 +85,7 @@ impl CoreFrequencyMeter {
     }
 }
 
-fn middle(mut ns: Vec<i64>) -> Option<f64> {
+fn median(mut ns: Vec<i64>) -> Option<f64> {
     ns.sort_unstable();
     ns.get(ns.len() / 2).map(|&ns| ns as f64)
 }
@@ -94,12 +93,12 @@ fn middle(mut ns: Vec<i64>) -> Option<f64> {
 fn time(chain: impl Fn(), repeat: u32) -> Result<Vec<i64>, Unavailable> {
     if !arch::COUNTS_CYCLES {
         return Err(Unavailable::because(
-            "no chain of instructions is known that takes a cycle each on this processor",
+            "the core frequency cannot be measured on this processor: no chain of instructions of one cycle each is implemented for it",
         ));
     }
     let clock = Undistorted::open()?;
     let unit = Undistorted::ns_per_tick()
-        .ok_or_else(|| Unavailable::because("the system does not tell the unit of its clock"))?;
+        .ok_or_else(|| Unavailable::because("the system does not report the unit of its clock"))?;
     Ok((0..repeat)
         .map(|_| {
             let first = clock.read();
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_figure_a_chain() {
+    fn times_each_chain() {
         for time in [time_additions, time_multiplications] {
             if let Ok(chains) = time(1 << 12, 7) {
                 assert_eq!(chains.len(), 7);
@@ -131,7 +130,7 @@ mod tests {
     fn core_frequency_is_positive() {
         let meter = CoreFrequencyMeter::new();
         assert_eq!(meter.is_ok(), arch::COUNTS_CYCLES);
-        if let Some(core_frequency) = meter.ok().and_then(|meter| meter.look()) {
+        if let Some(core_frequency) = meter.ok().and_then(|meter| meter.measure()) {
             assert!(
                 core_frequency.hertz > 0.0 && core_frequency.width > 0.0,
                 "{core_frequency:?}"

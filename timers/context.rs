@@ -1,11 +1,11 @@
-//! What a read adds to the code around it: pieces of work of known kinds, without a read and with
-//! one in their middle.
+//! Measures the time that a read of a timer adds to the code around it: a loop over pieces of work
+//! is timed without a read, and with a read in the middle of each piece.
 //!
-//! What ticks: the reference, read before a row of pieces and after it. The row without a read is
-//! the same loop, compiled for the timer that reads nothing, so that the two differ by the read and
-//! what keeps its result. How it lies: a core runs ahead of a read that waits for nothing and
-//! finishes much of its work meanwhile; how much depends on the work, which is why there are
-//! several kinds.
+//! What ticks: the reference, read before and after the loop. The loop without a read is the same
+//! code compiled for the timer that reads nothing, so that both differ only by the read and the use
+//! of its result. How it lies: the core executes instructions behind the read while the read is
+//! still under way, so that a part of its time is hidden. How much depends on the work; therefore
+//! there are several kinds of work.
 
 mod pieces;
 
@@ -20,7 +20,7 @@ use crate::null::Null;
 use crate::subject::{Answer, Fault};
 use crate::{Ticks, Timer, work};
 
-/// The code around a read.
+/// The kind of work around a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(
     feature = "serde",
@@ -28,15 +28,15 @@ use crate::{Ticks, Timer, work};
     serde(rename_all = "lowercase")
 )]
 pub enum Context {
-    /// Sixteen multiplications, each of which waits for the one before: the units that do them are
-    /// idle most of the time.
+    /// A chain of sixteen multiplications, each of which needs the result of the previous one: the
+    /// multiplication units of the core are idle most of the time.
     Latency,
-    /// Four such chains side by side, so that the units that multiply have little left.
+    /// Four such chains at the same time, which keep the multiplication units busy.
     Throughput,
-    /// A load that misses the caches of the core, at an address that follows from the one before.
+    /// A load that misses the caches of the core; its address depends on the previous load.
     Memory,
-    /// Some three hundred instructions of calls through pointers, loads and branches, all predicted
-    /// well; pieces do not wait for each other, so that the core works on several at a time.
+    /// About 300 instructions of calls through pointers, loads and well-predicted branches. Pieces do
+    /// not depend on each other, so that the core works on several at the same time.
     Ahead,
     /// The first read after a millisecond of other work.
     Cold,
@@ -45,7 +45,7 @@ pub enum Context {
 }
 
 impl Context {
-    /// All of them.
+    /// All contexts.
     pub const ALL: [Self; 6] = [
         Self::Latency,
         Self::Throughput,
@@ -55,74 +55,74 @@ impl Context {
         Self::Contended,
     ];
 
-    /// Those that a program meets all the time: reported as a range.
+    /// The contexts that are common in programs; the report states the range of their values.
     pub const USUAL: [Self; 4] = [Self::Latency, Self::Throughput, Self::Memory, Self::Ahead];
 }
 
-/// How long the other work takes before a read that is cold, in nanoseconds.
+/// The time of the other work before a cold read, in nanoseconds.
 const COLD_NS: f64 = 1e6;
 
-/// Rows of pieces of work with a read in each, compiled for each timer.
+/// The loops over pieces of work with a read in each piece, compiled for each timer.
 pub(crate) trait Pieces: Sync {
-    /// One chain.
+    /// [`Context::Latency`].
     fn chain(&self, turns: u64);
-    /// Four chains.
+    /// [`Context::Throughput`].
     fn chains(&self, turns: u64);
-    /// A miss a turn; the read stands between the load and what waits for it.
+    /// [`Context::Memory`]. The read is between a load and the use of the loaded value.
     fn chase(&self, lines: &Lines, turns: u64);
-    /// A row of two plans a turn, the read between them.
+    /// [`Context::Ahead`]. The read is between the outer and the inner plan.
     fn run_ahead(&self, plan: &Plan, turns: u64);
-    /// A read alone.
+    /// A read without other work.
     fn once(&self);
 }
 
-/// As [`Subject::adds`](crate::Subject::adds).
-pub(crate) fn pairs(
+/// Answers [`Subject::adds`](crate::Subject::adds) for one context.
+pub(crate) fn time_pairs(
     timer: &(impl Pieces + ?Sized),
     now: &dyn Fn() -> Ticks,
     context: Context,
     [turns, repeat]: [u32; 2],
 ) -> Answer<Vec<[i64; 2]>> {
     let (turns, null): (_, &dyn Pieces) = (u64::from(turns), &Null);
-    let throughput = || rows(now, repeat, &|| null.chains(turns), &|| timer.chains(turns));
+    let throughput = || time_loops(now, repeat, &|| null.chains(turns), &|| timer.chains(turns));
     Ok(match context {
-        Context::Latency => rows(now, repeat, &|| null.chain(turns), &|| timer.chain(turns)),
+        Context::Latency => time_loops(now, repeat, &|| null.chain(turns), &|| timer.chain(turns)),
         Context::Throughput => throughput(),
         Context::Memory => {
-            let lines = Lines::of_this_process();
-            rows(now, repeat, &|| null.chase(lines, turns), &|| {
+            let lines = Lines::shared();
+            time_loops(now, repeat, &|| null.chase(lines, turns), &|| {
                 timer.chase(lines, turns)
             })
         }
         Context::Ahead => {
-            let plan = Plan::of_this_process();
-            rows(now, repeat, &|| null.run_ahead(plan, turns), &|| {
+            let plan = Plan::shared();
+            time_loops(now, repeat, &|| null.run_ahead(plan, turns), &|| {
                 timer.run_ahead(plan, turns)
             })
         }
-        Context::Cold => cold(timer, now, repeat),
+        Context::Cold => time_cold_reads(timer, now, repeat),
         Context::Contended => with_readers(timer, throughput)?,
     })
 }
 
-/// How long a row takes without and with, in turn.
-fn rows(
+/// Times the loop without a read and the loop with a read, alternately.
+fn time_loops(
     now: &dyn Fn() -> Ticks,
     repeat: u32,
     without: &dyn Fn(),
     with: &dyn Fn(),
 ) -> Vec<[i64; 2]> {
-    let time = |row: &dyn Fn()| {
+    let time = |run_loop: &dyn Fn()| {
         let first = now();
-        row();
+        run_loop();
         now().since(first)
     };
-    in_turn(repeat, &|| time(without), &|| time(with))
+    alternate(repeat, &|| time(without), &|| time(with))
 }
 
-/// How long each takes, in turn, so that whatever changes meanwhile changes both; each is first as
-/// often as the other. What comes first finds cold caches and is not kept.
-fn in_turn(repeat: u32, without: &dyn Fn() -> i64, with: &dyn Fn() -> i64) -> Vec<[i64; 2]> {
+/// Calls both measurements alternately, so that changes of the machine affect both; each is first
+/// equally often. Returns `repeat` pairs. The first pair finds cold caches and is dropped.
+fn alternate(repeat: u32, without: &dyn Fn() -> i64, with: &dyn Fn() -> i64) -> Vec<[i64; 2]> {
     without();
     with();
     let pair = |number: u32| {
@@ -138,7 +138,6 @@ fn in_turn(repeat: u32, without: &dyn Fn() -> i64, with: &dyn Fn() -> i64) -> Ve
 }
 
 impl<T: Timer> Pieces for T {
-    /// One chain.
     fn chain(&self, turns: u64) {
         let (mut state, mut left) = (opaque(3), opaque_count(turns));
         while left != 0 {
@@ -154,7 +153,6 @@ impl<T: Timer> Pieces for T {
         opaque(state);
     }
 
-    /// Four chains.
     fn chains(&self, turns: u64) {
         let [mut a, mut b, mut c, mut d] = [3, 5, 7, 9].map(opaque);
         let mut left = opaque_count(turns);
@@ -178,14 +176,14 @@ impl<T: Timer> Pieces for T {
     }
 
     fn chase(&self, lines: &Lines, turns: u64) {
-        let (mut at, mut left) = (lines.begin(), opaque_count(turns));
+        let (mut address, mut left) = (lines.first_address(), opaque_count(turns));
         while left != 0 {
-            let loaded = lines.load(at);
+            let loaded = lines.load(address);
             keep(&afresh(self).read());
-            at = opaque(Lines::next(at, loaded));
+            address = opaque(Lines::next_address(address, loaded));
             left -= 1;
         }
-        lines.end(at);
+        lines.continue_at(address);
     }
 
     fn run_ahead(&self, plan: &Plan, turns: u64) {
@@ -205,39 +203,42 @@ impl<T: Timer> Pieces for T {
     }
 }
 
-/// Single reads after other work, and as often nothing in their place.
-fn cold(timer: &(impl Pieces + ?Sized), now: &dyn Fn() -> Ticks, repeat: u32) -> Vec<[i64; 2]> {
-    /// Turns that tell how many make a millisecond.
-    const PILOT: u64 = 1_000;
-    let (lines, plan) = (Lines::of_this_process(), Plan::of_this_process());
+/// Times single reads after other work ([`Context::Cold`]), alternately with no read in their place.
+fn time_cold_reads(
+    timer: &(impl Pieces + ?Sized),
+    now: &dyn Fn() -> Ticks,
+    repeat: u32,
+) -> Vec<[i64; 2]> {
+    /// The turns of a first run, which shows how many turns take 1 ms.
+    const PILOT_TURNS: u64 = 1_000;
+    let (lines, plan) = (Lines::shared(), Plan::shared());
     let null: &dyn Pieces = &Null;
     let other_work = |turns: u64| {
         null.chase(lines, turns);
         null.run_ahead(plan, turns);
     };
-    other_work(PILOT);
-    let began = kernel_time();
-    other_work(PILOT);
-    let pilot_ns = began
+    other_work(PILOT_TURNS);
+    let start = kernel_time();
+    other_work(PILOT_TURNS);
+    let pilot_ns = start
         .zip(kernel_time())
-        .map_or(COLD_NS, |(began, ended)| ended.saturating_sub(began) as f64);
-    let turns = (COLD_NS / pilot_ns.max(1.0) * PILOT as f64).clamp(1.0, 1e6) as u64;
+        .map_or(COLD_NS, |(start, end)| end.saturating_sub(start) as f64);
+    let turns = (COLD_NS / pilot_ns.max(1.0) * PILOT_TURNS as f64).clamp(1.0, 1e6) as u64;
     let time = |once: &dyn Fn()| {
         other_work(turns);
-        // The reference is not to be cold: its first reads stand outside.
+        // Two reads outside the measurement, so that the reference itself is not cold.
         now();
         now();
         let first = now();
         once();
         now().since(first)
     };
-    in_turn(repeat, &|| time(&|| null.once()), &|| {
+    alternate(repeat, &|| time(&|| null.once()), &|| {
         time(&|| timer.once())
     })
 }
 
-/// Does it while a thread on each other CPU that this process may use reads the timer again and
-/// again.
+/// Calls `measure` while one thread on each other CPU of this process reads the timer in a loop.
 fn with_readers<R>(timer: &(impl Pieces + ?Sized), measure: impl FnOnce() -> R) -> Answer<R> {
     let here = current_cpu();
     let others: Vec<u32> = cpus_before_pinning()
@@ -246,7 +247,7 @@ fn with_readers<R>(timer: &(impl Pieces + ?Sized), measure: impl FnOnce() -> R) 
         .collect();
     let Some(_here) = here.and_then(Pinned::to).filter(|_| !others.is_empty()) else {
         return Err(Fault::Refused(
-            "there is no other CPU that could read the timer meanwhile".into(),
+            "contended reads need a second CPU; this process may use one only".into(),
         ));
     };
     let (done, ready) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -258,17 +259,19 @@ fn with_readers<R>(timer: &(impl Pieces + ?Sized), measure: impl FnOnce() -> R) 
         }
     };
     thread::scope(|scope| {
-        let begun = others
+        let readers = others
             .iter()
             .map(|&cpu| thread::Builder::new().spawn_scoped(scope, move || read_on(cpu)));
-        let begun = begun.filter(Result::is_ok).count();
-        while ready.load(Ordering::Relaxed) < begun {
+        let started = readers.filter(Result::is_ok).count();
+        while ready.load(Ordering::Relaxed) < started {
             thread::yield_now();
         }
         let measured = measure();
         done.store(true, Ordering::Relaxed);
-        if begun == 0 {
-            return Err(Fault::Refused("no second thread can be started".into()));
+        if started == 0 {
+            return Err(Fault::Refused(
+                "contended reads need a second thread, which cannot be started".into(),
+            ));
         }
         Ok(measured)
     })
@@ -289,11 +292,11 @@ mod tests {
     ];
 
     #[test]
-    fn rows_take_time_in_each_context() {
-        let clock = Common::open().expect("every system has it");
+    fn loops_take_time_in_each_context() {
+        let clock = Common::open().expect("every system has this clock");
         let now = || clock.ticks(clock.read());
         for context in ALL {
-            match pairs(&clock, &now, context, [64, 4]) {
+            match time_pairs(&clock, &now, context, [64, 4]) {
                 Ok(pairs) => {
                     assert_eq!(pairs.len(), 4, "{context:?}");
                     assert!(
@@ -306,14 +309,14 @@ mod tests {
         }
     }
 
-    /// A read that does as much as the work itself.
-    struct Doubled;
+    /// A timer whose read does more work than a piece of any context.
+    struct SlowRead;
 
-    impl crate::Described for Doubled {
+    impl crate::Described for SlowRead {
         const INFO: crate::Info = Null::INFO;
     }
 
-    impl Timer for Doubled {
+    impl Timer for SlowRead {
         type Reading = usize;
 
         fn open() -> Result<Self, crate::Unavailable> {
@@ -334,7 +337,7 @@ mod tests {
 
     #[test]
     fn long_read_takes_longer() {
-        let clock = Common::open().expect("every system has it");
+        let clock = Common::open().expect("every system has this clock");
         let now = || clock.ticks(clock.read());
         for context in [
             Context::Latency,
@@ -343,7 +346,7 @@ mod tests {
             Context::Ahead,
         ] {
             let mut pairs =
-                pairs(&Doubled, &now, context, [32, 21]).expect("it needs one CPU only");
+                time_pairs(&SlowRead, &now, context, [32, 21]).expect("one CPU is enough");
             pairs.sort_by_key(|[without, with]| with - without);
             let [without, with] = pairs[10];
             assert!(with > without, "{context:?}: {pairs:?}");

@@ -1,5 +1,5 @@
-//! Counters that one instruction reads. Which there are, and what each is, stands in
-//! `arch/`, a table an instruction set.
+//! The timers that read a counter of the processor by an instruction. The files
+//! `arch/*_counters.rs` define the instructions.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::os::attempt;
 use crate::os::clocks::tsc_permitted;
 use crate::{Described, Ticks, Timer, Unavailable, work};
 
-/// A counter, by the instruction that reads it.
+/// A counter, given by the type of the instruction that reads it.
 pub struct Counter<I>(PhantomData<I>);
 
 impl<I: Instruction> Timer for Counter<I>
@@ -30,7 +30,7 @@ where
 
     fn ns_per_tick() -> Option<f64> {
         Self::open().ok()?;
-        believed(I::declared_hz()?, I::read)
+        confirmed_ns_per_tick(I::declared_hz()?, I::read)
     }
 
     #[inline(always)]
@@ -47,48 +47,50 @@ impl<I: Instruction> Counter<I>
 where
     Self: Described,
 {
-    /// Ticks a second as processor or firmware declare them, whether they are right or not.
+    /// The ticks per second declared by the processor or the firmware, unchecked; `None` if not
+    /// declared or if the counter cannot be read.
     pub(crate) fn declared_rate() -> Option<f64> {
         Self::open().ok()?;
         I::declared_hz()
     }
 }
 
-/// Nanoseconds in a tick at a declared rate, where the kernel's clock agrees: firmware is known to
-/// write wrong ones, or none. Who is not believed is measured.
-fn believed(hertz: f64, read: fn() -> u64) -> Option<f64> {
-    /// Looks at a declared rate, of which the middle one counts.
-    /// *Judgement*: an interrupted look is taken again.
-    const LOOKS: usize = 5;
-    /// How long a look takes.
+/// The nanoseconds per tick at a declared rate, if a comparison with the kernel's clock confirms the
+/// rate, else `None`: some firmware declares a wrong rate.
+fn confirmed_ns_per_tick(hertz: f64, read: fn() -> u64) -> Option<f64> {
+    /// The number of attempts to confirm a declared rate.
+    /// *Judgement*: an attempt that was interrupted is repeated.
+    const ATTEMPTS: usize = 5;
+    /// The length of an attempt.
     /// *Judgement*.
-    const LOOK: Duration = Duration::from_millis(2);
-    /// What a rate may be off by; wrong ones are wrong by factors.
+    const ATTEMPT_LENGTH: Duration = Duration::from_millis(2);
+    /// The largest relative difference of a confirmed rate; wrong rates differ by factors.
     /// *Judgement*.
-    const AGREES: f64 = 2e-3;
-    // A reading lies between those of the kernel's clock before and after it.
-    let bracketed = || Some((kernel_raw_time()?, read(), kernel_raw_time()?));
-    let agrees = || {
-        let (before_start, start, after_start) = bracketed()?;
-        let over = Deadline::after(LOOK);
-        while over.remaining().is_some() {
+    const MAX_RELATIVE_DIFFERENCE: f64 = 2e-3;
+    // A reading of the counter between two of the kernel's clock.
+    let bracketed_reading = || Some((kernel_raw_time()?, read(), kernel_raw_time()?));
+    let confirm = || {
+        let (before_start, start, after_start) = bracketed_reading()?;
+        let deadline = Deadline::after(ATTEMPT_LENGTH);
+        while deadline.remaining().is_some() {
             work::units(1 << 10);
         }
-        let (before_end, end, after_end) = bracketed()?;
-        let expected = end.wrapping_sub(start) as f64 / hertz * 1e9;
-        let possible = [
+        let (before_end, end, after_end) = bracketed_reading()?;
+        let counted_ns = end.wrapping_sub(start) as f64 / hertz * 1e9;
+        let shortest_and_longest_ns = [
             before_end.checked_sub(after_start)?,
             after_end.checked_sub(before_start)?,
         ]
         .map(|ns| ns as f64);
-        possible
+        shortest_and_longest_ns
             .iter()
-            .all(|passed| (expected / passed - 1.0).abs() < AGREES)
+            .all(|ns| (counted_ns / ns - 1.0).abs() < MAX_RELATIVE_DIFFERENCE)
             .then_some(1e9 / hertz)
     };
-    // An interruption between readings spoils a look, and makes no wrong rate right.
+    // One confirmation is enough: an interruption between the readings makes an attempt fail, but
+    // cannot confirm a wrong rate.
     (hertz > 0.0)
-        .then(|| (0..LOOKS).find_map(|_| agrees()))
+        .then(|| (0..ATTEMPTS).find_map(|_| confirm()))
         .flatten()
 }
 
@@ -97,12 +99,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn believes_only_true_rates() {
+    fn confirms_only_true_rates() {
         let nanoseconds = || kernel_raw_time().unwrap_or(0);
         if kernel_raw_time().is_some() {
-            assert_eq!(believed(1e9, nanoseconds), Some(1.0));
+            assert_eq!(confirmed_ns_per_tick(1e9, nanoseconds), Some(1.0));
             for wrong in [0.0, 1e6, 0.99e9, 1.01e9, 24e9] {
-                assert_eq!(believed(wrong, nanoseconds), None, "{wrong}");
+                assert_eq!(confirmed_ns_per_tick(wrong, nanoseconds), None, "{wrong}");
             }
         }
     }

@@ -1,21 +1,20 @@
-//! A point in time by which something has to be done.
+//! Deadlines, and the kernel's clocks that they use.
 //!
-//! What ticks: the kernel's monotonic clock, asked by its system call. A library that stands
-//! between (`LD_PRELOAD`) can make libc's clock step back, and a thread that waited for that would
-//! wait forever.
+//! What ticks: the kernel's monotonic clock, read by the system call. A library preloaded by
+//! `LD_PRELOAD` can make libc's clock step back, and a thread that waited for this clock would wait
+//! forever.
 
 use std::time::Duration;
 
 use crate::Timer;
 use crate::os::{Common, Undistorted, Unsteered};
 
-/// A point in time by which something has to be done, in nanoseconds of the clock; `None` where
-/// there is no clock.
+/// A point in time, in nanoseconds of [`kernel_time`]; `None` if there is no clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline(Option<u64>);
 
 impl Deadline {
-    /// The deadline that is `span` ahead. Without a clock it has passed.
+    /// The deadline `span` from now. Without a clock it has always passed.
     #[must_use]
     pub fn after(span: Duration) -> Self {
         Self::from(kernel_time(), span)
@@ -26,7 +25,7 @@ impl Deadline {
         Self(now.map(|now| now.saturating_add(span)))
     }
 
-    /// The time that is left; `None` once there is none, and without a clock.
+    /// The time until the deadline; `None` if it has passed or there is no clock.
     #[must_use]
     pub fn remaining(&self) -> Option<Duration> {
         let left = self.0?.checked_sub(kernel_time()?);
@@ -34,16 +33,15 @@ impl Deadline {
     }
 }
 
-/// Nanoseconds of the kernel's monotonic clock: by the system call, or where a sandbox refuses
-/// that, by what the kernel mapped into this process. `None` where neither can be read: then no
-/// deadline can be kept.
+/// The kernel's monotonic clock in nanoseconds: read by the system call or, if a sandbox refuses the
+/// call, in the usual way (on Linux through the vDSO). `None` if neither works.
 #[must_use]
 pub fn kernel_time() -> Option<u64> {
     nanoseconds::<Undistorted>().or_else(nanoseconds::<Common>)
 }
 
-/// Nanoseconds of the kernel's clock that is not steered: at the rate of the hardware, as the
-/// kernel found it when it started. `None` where it cannot be read.
+/// The kernel's clock whose rate no time service trims, in nanoseconds (`CLOCK_MONOTONIC_RAW` on
+/// Linux). `None` if unreadable.
 #[must_use]
 pub fn kernel_raw_time() -> Option<u64> {
     nanoseconds::<Unsteered>()
@@ -52,8 +50,7 @@ pub fn kernel_raw_time() -> Option<u64> {
 fn nanoseconds<T: Timer>() -> Option<u64> {
     let (clock, unit) = (T::open().ok()?, T::ns_per_tick()?);
     let ticks = clock.ticks(clock.read()).0;
-    // Nanoseconds stay as they are: those of some years have more digits than a floating-point
-    // number.
+    // Nanoseconds are not multiplied: after some months of uptime they have more digits than an f64.
     Some(if unit == 1.0 {
         ticks
     } else {

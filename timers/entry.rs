@@ -1,25 +1,26 @@
-//! A row of the catalogue: how a native timer is described, opened and visited, and the tables of
-//! such rows that each family of clocks writes.
+//! The type of a catalogue entry, and the macro `clocks!`, by which each family of clocks defines its
+//! table of entries.
 
 use crate::{Info, Native, Subject, Timer, Unavailable};
 
-/// A native timer as the catalogue knows it.
+/// An entry of the catalogue: a native timer.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// Name, label, unit, and what it is.
+    /// Id, label, unit and declared properties.
     pub info: Info,
-    /// Nanoseconds in one tick, as declared.
+    /// The declared nanoseconds per tick; `None` if not declared.
     pub ns_per_tick: fn() -> Option<f64>,
-    /// The resolution that the system declares for it, in nanoseconds.
+    /// The resolution in nanoseconds that the system declares; `None` if not declared.
     pub declared_resolution: fn() -> Option<f64>,
-    /// Whether it can be read on this machine, and if not, why.
+    /// Checks that the timer can be read on this machine.
     pub availability: fn() -> Result<(), Unavailable>,
-    /// Opens it for the calling thread.
+    /// Opens the timer for the calling thread.
     pub open: fn() -> Result<Box<dyn Subject>, Unavailable>,
 }
 
 impl Entry {
-    pub(crate) const fn opening<T: Timer>() -> Self {
+    /// The entry of a timer type.
+    pub(crate) const fn of_type<T: Timer>() -> Self {
         Self {
             info: T::INFO,
             ns_per_tick: T::ns_per_tick,
@@ -30,9 +31,9 @@ impl Entry {
     }
 }
 
-/// A table of clocks: type, id, label, nanoseconds in a tick, properties. The types are there where
-/// `$here` holds; all others know the rows, as clocks of `$place` only. What a table does not know is
-/// visited by the next.
+/// Defines a table of clocks: type, id, label, nanoseconds per tick, properties. The types exist only
+/// on targets for which `$here` holds. Other targets list the same rows as unavailable, with the
+/// reason "`$place` only". `visit_own` returns the visitor if the id is not in the table.
 macro_rules! clocks {
     ($place:literal, $here:meta; $($timer:ty, $id:literal, $label:expr, $ns_per_tick:expr, $properties:expr;)*) => {
         $(#[cfg($here)]
@@ -47,7 +48,7 @@ macro_rules! clocks {
 
         pub(crate) const ALL: &[$crate::Entry] = &[$(
             #[cfg($here)]
-            $crate::Entry::opening::<$timer>(),
+            $crate::Entry::of_type::<$timer>(),
             #[cfg(not($here))]
             $crate::Entry {
                 info: $crate::Info {
@@ -77,11 +78,11 @@ macro_rules! clocks {
 }
 pub(crate) use clocks;
 
-/// Something to be done with a timer whose type is not known beforehand.
+/// An operation on a timer that is chosen at run time; its code is compiled for each timer type.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result of the operation.
     type Output;
 
-    /// Does it.
+    /// Performs the operation.
     fn visit<T: Timer>(self, timer: T) -> Self::Output;
 }

@@ -1,59 +1,57 @@
-//! What it costs to leave user mode: the yardsticks for the path that a read takes.
+//! Measures the cost of leaving user mode, for comparison with the cost of a read.
 //!
-//! What is timed: the cheapest system call there is, and an instruction that a hypervisor has to
-//! carry out for its guest (CPUID, which traps on Intel VT-x always and on AMD-V wherever the
-//! hypervisor says so, as all do). How it lies: on bare metal CPUID does not trap and takes some
-//! 100 cycles.
+//! What is timed: the cheapest system call, and an instruction that a hypervisor has to emulate for
+//! its guest (CPUID, which always traps on Intel VT-x, and on AMD-V if the hypervisor requests it, as
+//! all do). How it lies: on bare metal CPUID does not trap and takes about 100 cycles.
 
 use crate::affinity::Pinned;
 use crate::os::Undistorted;
 use crate::os::clocks::cheapest_call;
 use crate::{Described, ReadsBy, Timer, arch};
 
-/// Costs of the ways out of user mode, in nanoseconds.
+/// The costs of leaving user mode, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelEntry {
-    /// A system call that does next to nothing.
+    /// The cheapest system call.
     pub system_call_ns: f64,
-    /// A read of the system's clock by a system call; `None` where there is no such call.
+    /// A read of the system's clock by a system call; `None` if there is no such call.
     pub clock_call_ns: Option<f64>,
-    /// An instruction that traps to the hypervisor. `None` without a hypervisor or another
-    /// architecture.
+    /// An instruction that traps to the hypervisor; `None` without a hypervisor, and on processors
+    /// other than x86.
     pub trap_ns: Option<f64>,
 }
 
 impl KernelEntry {
-    /// What both looks leave: whatever disturbs one makes it longer.
+    /// The minimum of two measurements, because disturbances make a call longer.
     #[must_use]
-    pub fn least(self, other: Self) -> Self {
-        let least =
+    pub fn min(self, other: Self) -> Self {
+        let min =
             |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::min);
         Self {
             system_call_ns: self.system_call_ns.min(other.system_call_ns),
-            clock_call_ns: least(self.clock_call_ns, other.clock_call_ns),
-            trap_ns: least(self.trap_ns, other.trap_ns),
+            clock_call_ns: min(self.clock_call_ns, other.clock_call_ns),
+            trap_ns: min(self.trap_ns, other.trap_ns),
         }
     }
 }
 
-/// Times all of them on `cpu`, in about a millisecond. `None` where the system's clock cannot be
-/// read.
+/// Measures all costs on the given CPU, in about 1 ms. `None` if the system's clock cannot be read.
 #[must_use]
 pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
-    // Where it cannot be pinned it is timed where it is.
+    // If pinning fails, the current CPU is measured.
     let _pinned = cpu.and_then(Pinned::to);
     let clock = Undistorted::open().ok()?;
     let by_call = Undistorted::INFO.properties.reads_by == Some(ReadsBy::SystemCall);
     let clock_call_ns = by_call.then(|| {
-        each(64, || {
+        ns_per_call(64, || {
             arch::opaque_count(clock.ticks(clock.read()).0);
         })
     });
-    let system_call_ns = each(64, || {
+    let system_call_ns = ns_per_call(64, || {
         arch::opaque_count(cheapest_call());
     })?;
     let trap_ns = arch::trap().and_then(|trap| {
-        each(8, || {
+        ns_per_call(8, || {
             arch::opaque_count(trap());
         })
     });
@@ -64,8 +62,8 @@ pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
     })
 }
 
-/// The cost of one of `calls`: of several rounds the median.
-fn each(calls: u32, call: impl Fn()) -> Option<f64> {
+/// The nanoseconds per call: the median of several rounds of `calls` calls.
+fn ns_per_call(calls: u32, call: impl Fn()) -> Option<f64> {
     const ROUNDS: usize = 31;
     let (clock, unit) = (Undistorted::open().ok()?, Undistorted::ns_per_tick()?);
     let mut rounds: Vec<i64> = (0..ROUNDS)
@@ -87,13 +85,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shorter_figures_count() {
+    fn min_prefers_shorter_times() {
         let entry = |system_call_ns, clock_call_ns, trap_ns| KernelEntry {
             system_call_ns,
             clock_call_ns,
             trap_ns,
         };
-        let both = entry(90.0, Some(200.0), None).least(entry(120.0, Some(170.0), Some(900.0)));
+        let both = entry(90.0, Some(200.0), None).min(entry(120.0, Some(170.0), Some(900.0)));
         assert_eq!(both, entry(90.0, Some(170.0), Some(900.0)));
     }
 

@@ -1,13 +1,13 @@
-//! The timer methods that timermeter characterises, one file a family, and the hot loops that
-//! question them.
+//! The timer methods that timermeter characterises, one file per family, and the hot loops that
+//! measure them.
 //!
 //! A *timer method* is any call that reads a counter ([Kuperberg, Krogmann, Reussner 2011], section
-//! 2). The author of one writes a [`Timer`]: what it is called, how it is opened, how it is read.
-//! One line in [`catalogue()`] makes it known. The prober sees it as a [`Subject`]: something that
-//! can be asked five questions.
+//! 2). Its author implements [`Timer`]: its name, how it is opened and how it is read. A row in a
+//! table of clocks adds it to the [`catalogue()`]. A measurement uses it as a [`Subject`], which
+//! answers questions such as "how long do these reads take?".
 //!
-//! This crate is the only place of the project that reads real clocks and the only one that holds
-//! `unsafe` code.
+//! This crate is the only part of the project that reads real clocks and the only one with `unsafe`
+//! code.
 //!
 //! [Kuperberg, Krogmann, Reussner 2011]: https://doi.org/10.1145/1958746.1958776
 
@@ -48,7 +48,7 @@ pub use context::Context;
 pub use deadline::{Deadline, kernel_raw_time, kernel_time};
 pub use entry::{Entry, Visitor};
 pub use kernel_entry::{KernelEntry, kernel_entry};
-pub use native::{Native, RATE_SOURCES, REFERENCES, pass, rate_of};
+pub use native::{Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass};
 pub use os::AffinityError;
 pub use paired::{PairedReads, paired_reads};
 pub use properties::{Counted, Family, Properties, ReadsBy};
@@ -56,40 +56,40 @@ pub use std_time::date;
 pub use subject::{Advance, Answer, During, Fault, Ordered, Subject};
 pub use work::links;
 
-// So that a timer reads the same in this crate and in another one.
+// Lets this crate use the paths `timers::…`, as a timer in another crate does.
 extern crate self as timers;
 
-/// Timers by their types, for who compiles a measurement for one of them.
+/// The types of some timers, for programs that compile a measurement for one of them.
 pub mod clocks {
-    #[allow(unused_imports, reason = "Windows has none of POSIX")]
+    #[allow(unused_imports, reason = "the module is empty on Windows")]
     pub use crate::os::posix::by_type::*;
     pub use crate::std_time::StdInstant;
 }
 
-/// What a timer method is called and what it declares about itself.
+/// The name and the declared properties of a timer method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Info {
-    /// The id by which the command line and the report know it: lower case, words joined by `-`.
+    /// The id on the command line and in the report: lower case, words joined by `-`.
     pub id: &'static str,
     /// The call itself, as its documentation writes it.
     pub label: &'static str,
-    /// Nanoseconds in one tick of the values that [`Timer::ticks`] returns; `None` for a raw
-    /// counter, whose rate is not declared and has to be found, and for one whose unit only the
-    /// machine tells ([`Timer::ns_per_tick`]).
+    /// The nanoseconds per tick of the values that [`Timer::ticks`] returns. `None` for a raw
+    /// counter, whose rate must be measured, and for a timer whose unit depends on the machine
+    /// ([`Timer::ns_per_tick`]).
     pub ns_per_tick: Option<f64>,
-    /// What its documentation says that it is.
+    /// The properties that the documentation of the timer promises.
     pub properties: Properties,
 }
 
-/// Why a timer method cannot be read on this machine, and what would change that.
+/// The reason why a timer method cannot be read on this machine, and a remedy if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Unavailable {
-    /// The cause, in the system's own words where it gave any.
+    /// The cause, with the system's error message if there is one.
     pub reason: String,
-    /// What the user can do about it, if anything.
+    /// An action by which the user can make the timer readable; `None` if there is none.
     pub remedy: Option<String>,
-    /// Whether other systems or processors have it, and none like this one does.
+    /// Whether only other operating systems or processors have the timer.
     pub elsewhere: bool,
 }
 
@@ -103,7 +103,7 @@ impl Unavailable {
         }
     }
 
-    /// What only other systems or processors have.
+    /// A timer that only other operating systems or processors have.
     pub fn elsewhere(reason: impl Into<String>) -> Self {
         Self {
             elsewhere: true,
@@ -111,7 +111,7 @@ impl Unavailable {
         }
     }
 
-    /// The same cause with something to try.
+    /// Adds a remedy.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
@@ -119,13 +119,13 @@ impl Unavailable {
     }
 }
 
-/// A value of a timer, in its own unit. Opaque: only differences mean something.
+/// A reading of a timer in its own unit. Only differences of readings have a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticks(pub u64);
 
 impl Ticks {
-    /// How far the timer moved since `earlier`, negative when it went backwards. Differences are
-    /// taken on the integers, so they hold across the wrap of the counter.
+    /// The ticks from `earlier` to this reading; negative if the timer went backwards. Correct also
+    /// if the counter wrapped around between the readings.
     #[must_use]
     #[inline(always)]
     pub fn since(self, earlier: Self) -> i64 {
@@ -133,28 +133,29 @@ impl Ticks {
     }
 }
 
-/// Says what a timer method is called and what it declares about itself. Its row in a table of
-/// clocks writes this.
+/// The name and the declared properties of a timer method. The macro that defines the table of clocks
+/// implements this trait.
 pub trait Described {
-    /// Name, label, unit, and what it is.
+    /// Id, label, unit and declared properties.
     const INFO: Info;
 }
 
-/// What the author of a timer method writes, and a row in the table of its file.
+/// The trait that the author of a timer method implements.
 ///
-/// [`read`](Timer::read) is all that ever stands in a timed region: it makes the call and keeps the
-/// result as the call gives it. [`ticks`](Timer::ticks) turns that into a number afterwards.
+/// In a timed region only [`read`](Timer::read) is called, which returns the result of the call
+/// unchanged. [`ticks`](Timer::ticks) converts the result to a number afterwards.
 pub trait Timer: Described + Sized + Send + Sync + 'static {
-    /// The result of the call as it comes: a `timespec`, an `Instant`, a register.
+    /// The unchanged result of the call: a `timespec`, an `Instant`, a register.
     type Reading: Copy + Send;
 
-    /// Makes the timer ready to be read on this machine, by the calling thread.
+    /// Prepares the timer for reads by the calling thread.
     ///
     /// # Errors
-    /// Says why this machine does not let the timer be read.
+    /// When the timer cannot be read on this machine.
     fn open() -> Result<Self, Unavailable>;
 
-    /// Whether [`open`](Timer::open) would succeed. To be written only where opening is slow.
+    /// Checks that [`open`](Timer::open) would succeed. A timer overrides this method only if opening
+    /// it is slow.
     ///
     /// # Errors
     /// As for [`open`](Timer::open).
@@ -162,30 +163,31 @@ pub trait Timer: Described + Sized + Send + Sync + 'static {
         Self::open().map(drop)
     }
 
-    /// Nanoseconds in one tick, as declared: by [`INFO`](Described::INFO), or by the system while it
-    /// runs.
+    /// The nanoseconds per tick, as declared by [`INFO`](Described::INFO) or by the system at run
+    /// time; `None` if not declared.
     fn ns_per_tick() -> Option<f64> {
         Self::INFO.ns_per_tick
     }
 
-    /// The resolution that the system declares for it, in nanoseconds, where it declares one
-    /// (`clock_getres(2)`).
+    /// The resolution in nanoseconds that the system declares (`clock_getres(2)`); `None` if not
+    /// declared.
     fn declared_resolution() -> Option<f64> {
         None
     }
 
-    /// Reads the timer: the call under examination and nothing else. Implementations are
+    /// Reads the timer: makes the call that is measured and nothing else. Implementations are
     /// `#[inline(always)]`.
     fn read(&self) -> Self::Reading;
 
-    /// The reading as a number of ticks. Never called in a timed region.
+    /// Converts a reading to ticks. Never called in a timed region.
     fn ticks(&self, reading: Self::Reading) -> Ticks;
 }
 
-/// Writes a variable into the environment that every process inherits which this one starts from
-/// now on, and all that those start: so that they can be told from others, whatever becomes of
-/// their parents, groups and sessions. To be called before there is a second thread at work.
+/// Sets an environment variable that all processes started from now on inherit, directly or
+/// indirectly. The variable identifies them even if their parent ended or they left their process
+/// group or session. Must be called before a second thread uses the environment.
 pub fn mark_descendants(name: &str, value: &str) {
-    // SAFETY: the environment is not read meanwhile, as no other thread is at work.
+    // SAFETY: no other thread accesses the environment at the same time, because this function is
+    // called before there is a second thread that does.
     unsafe { std::env::set_var(name, value) };
 }

@@ -1,7 +1,7 @@
-//! The hot loops: every question, compiled for each native timer.
+//! The hot loops: the code that answers each question of [`Subject`], compiled for each native timer.
 //!
-//! One dynamic call reaches a loop; inside it there is none. Between two reads stand only the work
-//! that was asked for and the read itself; results are turned into numbers after the second read.
+//! A loop is reached by one dynamic call and makes none itself. Between two reads there is only the
+//! requested work; readings are converted to ticks after the second read.
 
 mod handoffs;
 mod reference;
@@ -16,18 +16,18 @@ use crate::deadline::Deadline;
 use crate::os::{Common, Undistorted};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 use crate::{Context, Described, Info, Ticks, Timer, Unavailable, arch, context, work};
-use handoffs::{Part, handoffs_of_pairs, handoffs_on, play_behind, two_cpus};
+use handoffs::{Side, distant_cpus, handoffs_on_pair, handoffs_on_pairs, read_at_handoffs};
 use reference::{Reference, with_reference};
 
 pub(crate) use handoffs::handoffs_unfenced;
 pub use reference::REFERENCES;
-pub(crate) use reference::by_reference;
+pub(crate) use reference::visit_reference;
 
-/// The timers that tell the rate of a raw counter, best first: what the kernel itself answers
-/// cannot be distorted by a library that stands between (`LD_PRELOAD`).
+/// The ids of the clocks used to find the rate of a raw counter, best first: a library preloaded by
+/// `LD_PRELOAD` cannot distort the first, which is read by a system call where there is one.
 pub const RATE_SOURCES: [&str; 2] = [Undistorted::INFO.id, Common::INFO.id];
 
-/// A native timer, opened in this process, ready to be asked.
+/// A native timer that is open in this process.
 pub struct Native {
     info: Info,
     loops: Box<dyn Loops>,
@@ -37,7 +37,7 @@ impl Native {
     /// Opens the timer for the calling thread.
     ///
     /// # Errors
-    /// Says why this machine does not let the timer be read.
+    /// When the timer cannot be read on this machine.
     pub fn open<T: Timer>() -> Result<Self, Unavailable> {
         Ok(Self {
             info: T::INFO,
@@ -46,25 +46,28 @@ impl Native {
     }
 }
 
-/// The loops, which are compiled for each timer. All else about a question is compiled once.
+/// The code of the questions that is compiled for each timer; all other code is compiled once.
 trait Loops: Pieces + Send {
-    /// Reads the timer, for any caller.
+    /// Reads the timer once, in ticks.
     fn now(&self) -> Ticks;
 
-    /// Reads, works, reads, keeps the difference.
-    fn intervals(&self, amount: u64, deltas: &mut [i64]);
+    /// For each element of `deltas`: reads the timer, does `work_units` units of work, reads the
+    /// timer again, and stores the difference in ticks.
+    fn intervals(&self, work_units: u64, deltas: &mut [i64]);
 
-    /// Brackets `calls` reads of the timer between two reads of the reference.
+    /// For each element of `deltas`: reads the reference, reads the timer `calls` times, reads the
+    /// reference again, and stores the difference in ticks of the reference.
     fn batches(&self, reference: &Reference, calls: u64, deltas: &mut [i64]);
 
-    /// Reads as fast as it can and keeps everything.
+    /// Returns `count` successive readings without work between them.
     fn readings(&self, count: u32) -> Vec<Ticks>;
 
-    /// Reads the timer between two reads of the reference, then works.
-    fn comparisons(&self, reference: &Reference, work: u64, count: u32) -> Vec<[Ticks; 3]>;
+    /// `count` times: reads the reference, the timer and the reference, then does `work_units` units
+    /// of work. Returns the three readings of each round.
+    fn comparisons(&self, reference: &Reference, work_units: u64, count: u32) -> Vec<[Ticks; 3]>;
 
-    /// The part of one of the two threads that pass a baton.
-    fn play(&self, part: Part) -> Vec<Ticks>;
+    /// Does the reads of one of the two threads of [`Subject::handoffs`], with a fence before each.
+    fn run_side(&self, side: Side) -> Vec<Ticks>;
 }
 
 impl<T: Timer> Loops for T {
@@ -72,8 +75,8 @@ impl<T: Timer> Loops for T {
         self.ticks(self.read())
     }
 
-    fn intervals(&self, amount: u64, deltas: &mut [i64]) {
-        interval_loop(self, amount, deltas);
+    fn intervals(&self, work_units: u64, deltas: &mut [i64]) {
+        interval_loop(self, work_units, deltas);
     }
 
     fn batches(&self, reference: &Reference, calls: u64, deltas: &mut [i64]) {
@@ -86,38 +89,38 @@ impl<T: Timer> Loops for T {
         reading_loop(self, count)
     }
 
-    fn comparisons(&self, reference: &Reference, work: u64, count: u32) -> Vec<[Ticks; 3]> {
+    fn comparisons(&self, reference: &Reference, work_units: u64, count: u32) -> Vec<[Ticks; 3]> {
         with_reference!(reference, |reference| comparison_loop(
-            self, reference, work, count
+            self, reference, work_units, count
         ))
     }
 
-    fn play(&self, part: Part) -> Vec<Ticks> {
-        play_behind(self, part, fence)
+    fn run_side(&self, side: Side) -> Vec<Ticks> {
+        read_at_handoffs(self, side, fence)
     }
 }
 
-/// Nanoseconds in a tick of a timer that declares no unit, watched against the system's clock for
-/// some 40 ms of computing; the declared unit of one that does. `None` where it does not move with
-/// that clock at all.
-pub fn rate_of<T: Timer>(timer: &T) -> Option<f64> {
-    T::ns_per_tick().or_else(|| rate_by_watching(&|| timer.ticks(timer.read())))
+/// The nanoseconds per tick of a timer: the declared value, otherwise a value measured in about
+/// 40 ms by comparison with the system's clock. `None` if the timer does not move with that clock.
+pub fn find_ns_per_tick<T: Timer>(timer: &T) -> Option<f64> {
+    T::ns_per_tick().or_else(|| measure_ns_per_tick(&|| timer.ticks(timer.read())))
 }
 
-fn rate_by_watching(now: &dyn Fn() -> Ticks) -> Option<f64> {
-    const PARTS: usize = 5;
-    const PART: Duration = Duration::from_millis(8);
+/// The median of several measurements, during which the thread computes.
+fn measure_ns_per_tick(now: &dyn Fn() -> Ticks) -> Option<f64> {
+    const MEASUREMENTS: usize = 5;
+    const MEASUREMENT_LENGTH: Duration = Duration::from_millis(8);
     let (clock, unit) = (Common::open().ok()?, Common::ns_per_tick()?);
-    let mut rates = [0.0; PARTS];
+    let mut rates = [0.0; MEASUREMENTS];
     for rate in &mut rates {
         let (first, start) = (now(), clock.read());
-        spin(PART);
+        spin(MEASUREMENT_LENGTH);
         let (second, end) = (now(), clock.read());
         let ticks = second.since(first);
         *rate = clock.ticks(end).since(clock.ticks(start)) as f64 * unit / ticks as f64;
     }
     rates.sort_by(f64::total_cmp);
-    Some(rates[PARTS / 2]).filter(|rate| rate.is_finite() && *rate > 0.0)
+    Some(rates[MEASUREMENTS / 2]).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
 impl Subject for Native {
@@ -142,16 +145,16 @@ impl Subject for Native {
     }
 
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
-        let cpus = two_cpus().map_or([None; 2], |(here, there)| [Some(here), Some(there)]);
-        handoffs_on(&self.info, &|part| self.loops.play(part), cpus, count)
+        let cpus = distant_cpus().map_or([None; 2], |cpus| cpus.map(Some));
+        handoffs_on_pair(&self.info, &|side| self.loops.run_side(side), cpus, count)
     }
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        handoffs_of_pairs(&self.info, cpus, &|part| self.loops.play(part), count)
+        handoffs_on_pairs(&self.info, cpus, &|side| self.loops.run_side(side), count)
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        rows(
+        signed_rows(
             self.loops
                 .comparisons(&Reference::open(reference)?, work, count),
         )
@@ -162,7 +165,7 @@ impl Subject for Native {
             Duration::from_millis(milliseconds.into()),
             Reference::open(reference)?,
         );
-        Ok(advance(
+        Ok(measure_advance(
             &|| self.loops.now(),
             &|| reference.now(),
             span,
@@ -180,16 +183,16 @@ impl Subject for Native {
         let reference = Reference::open(reference)?;
         let pairs = |&context: &Context| {
             let now = || reference.now();
-            context::pairs(&*self.loops, &now, context, [turns, repeat])
+            context::time_pairs(&*self.loops, &now, context, [turns, repeat])
         };
         contexts.iter().map(pairs).collect()
     }
 }
 
-/// How far both move in a span. The same order at both ends, so that the two windows have the same
-/// length; and read once beforehand, as the first read takes longer: by a page fault, or by the
-/// time that an emulator translates it in.
-fn advance(
+/// Measures how far the timer and the reference move in a time span. At both ends the timer is read
+/// first, so that both windows have the same length. Both are read once before, because a first read
+/// can take longer: by a page fault, or because an emulator translates the code.
+fn measure_advance(
     timer: &dyn Fn() -> Ticks,
     reference: &dyn Fn() -> Ticks,
     span: Duration,
@@ -206,19 +209,19 @@ fn advance(
     }
 }
 
-/// Reads, works, reads, keeps the difference.
+/// See [`Loops::intervals`].
 #[inline(never)]
-fn interval_loop<T: Timer>(timer: &T, amount: u64, deltas: &mut [i64]) {
+fn interval_loop<T: Timer>(timer: &T, work_units: u64, deltas: &mut [i64]) {
     for delta in deltas {
         let first = timer.read();
-        work::units(amount);
+        work::units(work_units);
         let second = timer.read();
         *delta = timer.ticks(second).since(timer.ticks(first));
     }
 }
 
-/// Brackets `calls` reads of the timer between two reads of the reference. No part of a call may
-/// move out of the loop, and its result has to be somewhere, as if it were used.
+/// See [`Loops::batches`]. `afresh` keeps the compiler from moving a part of a read out of the loop,
+/// and `keep` from dropping the result.
 #[inline(never)]
 fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, deltas: &mut [i64]) {
     for delta in deltas {
@@ -233,11 +236,11 @@ fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, deltas: 
     }
 }
 
-/// Reads as fast as it can and keeps everything.
+/// See [`Loops::readings`].
 #[inline(never)]
 fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<Ticks> {
-    // Written once beforehand: memory that is touched for the first time costs a page fault, and
-    // that would show up as a jump of the timer every few hundred readings.
+    // All elements are written before the loop, because the first access to a page of memory costs a
+    // page fault, which would appear as a jump of the timer every few hundred readings.
     let mut readings = vec![timer.read(); count as usize];
     for reading in &mut readings {
         *reading = arch::afresh(timer).read();
@@ -249,15 +252,15 @@ fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<Ticks> {
     ticks
 }
 
-/// Reads the timer between two reads of the reference, then works.
+/// See [`Loops::comparisons`].
 #[inline(never)]
 fn comparison_loop<T: Timer, R: Timer>(
     timer: &T,
     reference: &R,
-    amount: u64,
+    work_units: u64,
     count: u32,
 ) -> Vec<[Ticks; 3]> {
-    let warm = (reference.read(), timer.read(), reference.read());
+    let warm_up = (reference.read(), timer.read(), reference.read());
     let ticks = |(before, own, after)| {
         [
             reference.ticks(before),
@@ -265,18 +268,18 @@ fn comparison_loop<T: Timer, R: Timer>(
             reference.ticks(after),
         ]
     };
-    let mut comparisons = vec![ticks(warm); count as usize];
+    let mut comparisons = vec![ticks(warm_up); count as usize];
     for comparison in &mut comparisons {
         let before = reference.read();
         let own = arch::afresh(timer).read();
         let after = reference.read();
         *comparison = ticks((before, own, after));
-        work::units(amount);
+        work::units(work_units);
     }
     comparisons
 }
 
-/// Lets a span of time go by in that way.
+/// Lets a time span pass while the calling thread does what `during` says.
 pub fn pass(span: Duration, during: During) {
     match during {
         During::Spin => spin(span),
@@ -298,20 +301,22 @@ fn sleep_next_to_busy_thread(span: Duration) {
     });
 }
 
-/// Computes for a span of real time.
+/// Computes for a time span.
 pub(crate) fn spin(span: Duration) {
-    let over = Deadline::after(span);
-    while over.remaining().is_some() {
+    let deadline = Deadline::after(span);
+    while deadline.remaining().is_some() {
         work::units(1 << 10);
     }
 }
 
+/// The reading as a signed number.
 fn signed(Ticks(ticks): Ticks) -> Answer<i64> {
     i64::try_from(ticks)
         .map_err(|_| Fault::Refused(format!("the reading {ticks} does not fit 63 bits")))
 }
 
-fn rows<const N: usize>(readings: Vec<[Ticks; N]>) -> Answer<Vec<[i64; N]>> {
+/// The readings as signed numbers.
+fn signed_rows<const N: usize>(readings: Vec<[Ticks; N]>) -> Answer<Vec<[i64; N]>> {
     let mut rows = vec![[0; N]; readings.len()];
     for (row, readings) in rows.iter_mut().zip(readings) {
         for (number, ticks) in row.iter_mut().zip(readings) {

@@ -1,11 +1,11 @@
-//! Reads nothing.
+//! A timer that reads nothing, which shows the cost of the measuring loops themselves.
 //!
-//! What ticks: nothing. Who may read it: any process. How it lies: it does not; its cost is that of
-//! the loop around it, which is what the prober takes off the cost of all others.
+//! What ticks: nothing. Who may read it: any process. How it lies: not at all. Its cost is that of the
+//! loop around it, which is subtracted from the cost of the other timers.
 
 use crate::{Described, Info, Properties, Ticks, Timer, Unavailable};
 
-/// The timer that reads nothing: the floor of the loops.
+/// The timer that reads nothing.
 pub(crate) struct Null;
 
 impl Described for Null {

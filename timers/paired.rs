@@ -1,32 +1,33 @@
-//! Clocks that are to be had in several ways, read between two readings of the same clock in the
-//! usual way.
+//! Reads one clock in two ways, for example by libc and by the system call, to find out whether both
+//! ways agree.
 //!
 //! What ticks: one clock of the kernel. How it lies: the vDSO, the kernel and libc each scale the
-//! same counter by numbers of their own, and may do so at different moments: a reading of one way
-//! may lie before an earlier one of another.
+//! same counter, with factors that may be updated at different times. A later reading in one way may
+//! therefore be less than an earlier reading in another way.
 
 use crate::os::posix;
 use crate::{Busy, allowed_cpus};
 
-/// A clock that was read between two readings of another.
+/// Readings of a clock, each between two readings of the same clock in another way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedReads {
-    /// Its id.
+    /// The id of the timer that reads the clock once.
     pub id: &'static str,
-    /// The id of the other.
+    /// The id of the timer that reads the clock before and after.
     pub within: &'static str,
-    /// Nanoseconds in its unit: what a reading is cut off by at most.
+    /// The unit of the timer `id` in nanoseconds; a reading is rounded down by less than this.
     pub unit_ns: i64,
-    /// By how much it may lag besides, by what it declares: what only the timer interrupt moves.
+    /// The declared maximum lag of the timer `id` in nanoseconds, not 0 if only the timer interrupt
+    /// updates it.
     pub lag_ns: i64,
-    /// Whether another CPU was busy meanwhile.
+    /// Whether a thread on another CPU was busy during the readings.
     pub busy: bool,
-    /// The other, this one, the other, in nanoseconds.
+    /// Readings of `within`, `id`, `within`, in nanoseconds.
     pub readings: Vec<[i64; 3]>,
 }
 
-/// Reads those of these clocks that are known in another way, so often each: while nothing else of
-/// this program runs, and while another CPU is busy, where there is one.
+/// Reads each of the given timers whose clock can be read in another way, `count` times: first while
+/// no other thread of this program runs, then while another CPU is busy, if there is another CPU.
 #[must_use]
 pub fn paired_reads(ids: &[&str], count: u32) -> Vec<PairedReads> {
     let mut all = posix::paired_reads(ids, count, false);
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn skips_clocks_known_once() {
+    fn skips_clocks_without_second_way() {
         assert_eq!(paired_reads(&["rdtsc", "no such clock"], 5), []);
     }
 

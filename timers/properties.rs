@@ -1,6 +1,7 @@
-//! Declares what a timer is and what it counts, by its documentation or by its agent.
+//! The declared properties of a timer: what it counts and how it is read, according to its
+//! documentation or its agent.
 
-/// A word of documents for each of several kinds.
+/// Defines an enum whose variants have a name each in JSON documents.
 macro_rules! kinds {
     ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $kind:ident = $word:literal,)* }) => {
         $(#[$doc])*
@@ -12,7 +13,7 @@ macro_rules! kinds {
         }
 
         impl $name {
-            /// Its name in documents.
+            /// The name in JSON documents.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -24,42 +25,42 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// What a timer reads.
+    /// The kind of counter or clock that a timer reads.
     Family {
-        /// The counter of the CPU that runs all the time: the TSC of x86, CNTVCT of Arm.
+        /// The CPU's counter that never stops: the TSC of x86, CNTVCT of Arm.
         CpuCounter = "cpu-counter",
-        /// A clock that the kernel makes of its clock source.
+        /// A clock that the kernel computes from its clock source.
         SystemClock = "system-clock",
-        /// What the scheduler charged to a thread or a process.
+        /// The CPU time that the scheduler charged to a thread or a process.
         CpuTime = "cpu-time",
-        /// An event of the performance monitoring unit, or one that the kernel counts beside them.
+        /// An event counted by the performance monitoring unit, or by the kernel's perf events.
         PerfEvent = "perf-event",
-        /// A clock on a device of its own: a network card, or the host of a virtual machine.
+        /// A clock on another device: a network card, or the host of a virtual machine.
         DeviceClock = "device-clock",
-        /// None of these.
+        /// None of the above.
         #[cfg_attr(feature = "serde", serde(other))]
         Other = "other",
     }
 }
 
 kinds! {
-    /// How a read gets at what it reads, where nothing is in its way. Which way it really takes, the
-    /// verdicts tell.
+    /// The documented way in which a timer is read. On a given machine it can differ; the verdicts of
+    /// a report state the way that was found.
     ReadsBy {
         /// An instruction of the CPU.
         Instruction = "instruction",
-        /// Code of the system that runs in user mode: Linux' `vdso(7)`, the shared pages of Windows and
-        /// macOS.
+        /// Code of the operating system that runs in user mode: Linux' `vdso(7)`, the shared pages of
+        /// Windows and macOS.
         Vdso = "vdso",
         /// A system call.
         SystemCall = "system-call",
-        /// None of these.
+        /// None of the above.
         #[cfg_attr(feature = "serde", serde(other))]
         Other = "other",
     }
 }
 
-/// What is declared of a timer; what is not is null or left out.
+/// The declared properties of a timer. A property that is not declared is null or left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -75,35 +76,37 @@ kinds! {
     )
 )]
 pub struct Properties<Id = &'static str> {
-    /// What it reads.
+    /// The kind of counter or clock.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub family: Option<Family>,
-    /// What it claims to count.
+    /// The quantity that is counted.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub counts: Option<Counted>,
-    /// Whether it can be set, so that it steps.
+    /// Whether the clock can be set, which makes it step.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub settable: Option<bool>,
-    /// Whether its rate is trimmed, so that its seconds differ in length.
+    /// Whether the rate is trimmed (by NTP, for example), so that its seconds differ in length.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub slewed: Option<bool>,
-    /// Whether it goes on while the machine sleeps.
+    /// Whether the timer keeps running while the machine is suspended.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub runs_in_suspend: Option<bool>,
-    /// Whether a read can overtake the work that stands before it, unless a fence does not let it.
+    /// Whether a fence is necessary to keep the CPU from reading the timer before earlier
+    /// instructions have completed.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub needs_fence: Option<bool>,
-    /// How a read gets at what it reads.
+    /// The way in which the timer is read.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub reads_by: Option<ReadsBy>,
-    /// The id of the timer that reads the same through the system call, or of cycles another event.
+    /// The id of the timer that reads the same clock by the system call; for a cycle counter, that of
+    /// another event read by the same system call.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub syscall_variant: Option<Id>,
 }
 
 impl<Id> Properties<Id> {
-    /// Whether one keeper, the kernel or a device, makes the rate of this clock for all processes:
-    /// otherwise each may find one for itself.
+    /// Whether the kernel or a device determines the rate of the clock, for all processes alike. For
+    /// other timers each process may find another rate.
     #[must_use]
     pub fn is_kept_for_all(&self) -> bool {
         matches!(self.family, Some(Family::SystemClock | Family::DeviceClock))
@@ -111,23 +114,23 @@ impl<Id> Properties<Id> {
 }
 
 kinds! {
-    /// What a timer counts.
+    /// The quantity that a timer counts.
     Counted {
-        /// Time that passes, whatever runs.
+        /// Elapsed time, whichever threads run.
         Wall = "wall",
-        /// Time that the process ran on any CPU.
+        /// The time that the threads of the process ran, summed over all CPUs.
         ProcessCpu = "process-cpu",
-        /// Time that the calling thread ran.
+        /// The time that the calling thread ran.
         ThreadCpu = "thread-cpu",
-        /// Cycles of the core while the calling thread ran.
+        /// The cycles of the core while the calling thread ran.
         ThreadCycles = "thread-cycles",
-        /// None of these.
+        /// None of the above.
         SomethingElse = "something-else",
     }
 }
 
 impl Counted {
-    /// Whether it counts for one thread only, so that readings taken by two threads cannot be
+    /// Whether the quantity is counted per thread, so that the readings of two threads cannot be
     /// compared.
     #[must_use]
     pub fn one_thread(self) -> bool {
@@ -137,7 +140,7 @@ impl Counted {
         )
     }
 
-    /// As a sentence goes on after "it counts".
+    /// The quantity as the object of "it counts …".
     #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {
@@ -151,7 +154,7 @@ impl Counted {
 }
 
 impl Properties {
-    /// Nothing known.
+    /// All properties undeclared.
     pub const UNKNOWN: Self = Self {
         family: None,
         counts: None,
@@ -163,8 +166,8 @@ impl Properties {
         syscall_variant: None,
     };
 
-    /// A counter of the CPU, read by its instruction. Whether it survives a sleep depends on the
-    /// CPU and the firmware.
+    /// A counter of the CPU, read by an instruction. `runs_in_suspend` is undeclared, because it
+    /// depends on the CPU and the firmware.
     pub const COUNTER: Self = Self {
         family: Some(Family::CpuCounter),
         counts: Some(Counted::Wall),
@@ -175,8 +178,8 @@ impl Properties {
         ..Self::UNKNOWN
     };
 
-    /// `CLOCK_MONOTONIC` through the vDSO: it cannot be set, NTP slews it, it stands still while
-    /// the machine sleeps.
+    /// `CLOCK_MONOTONIC` through the vDSO: it cannot be set, NTP slews it, and it stops while the
+    /// machine is suspended.
     pub const MONOTONIC: Self = Self {
         family: Some(Family::SystemClock),
         counts: Some(Counted::Wall),
@@ -188,14 +191,14 @@ impl Properties {
         syscall_variant: None,
     };
 
-    /// The time of the day through the vDSO.
+    /// The date and time (`CLOCK_REALTIME`) through the vDSO.
     pub const CALENDAR: Self = Self {
         settable: Some(true),
         runs_in_suspend: Some(true),
         ..Self::MONOTONIC
     };
 
-    /// CPU time of the process, which only the kernel knows.
+    /// The CPU time of the process, read by a system call.
     pub const PROCESS: Self = Self {
         family: Some(Family::CpuTime),
         counts: Some(Counted::ProcessCpu),
@@ -204,13 +207,14 @@ impl Properties {
         ..Self::MONOTONIC
     };
 
-    /// CPU time of the calling thread.
+    /// The CPU time of the calling thread.
     pub const THREAD: Self = Self {
         counts: Some(Counted::ThreadCpu),
         ..Self::PROCESS
     };
 
-    /// The same for readings that a plain load may give (what the timer interrupt left behind).
+    /// The same properties for a clock read by plain loads (of a value that the timer interrupt
+    /// stores), which need a fence.
     #[must_use]
     pub const fn unfenced(self) -> Self {
         Self {
@@ -219,7 +223,7 @@ impl Properties {
         }
     }
 
-    /// The same through the system call.
+    /// The same properties for a clock read by a system call.
     #[must_use]
     pub const fn by_syscall(self) -> Self {
         Self {
@@ -228,7 +232,7 @@ impl Properties {
         }
     }
 
-    /// The same with the timer that makes the system call.
+    /// The same properties with the id of the timer that reads the clock by the system call.
     #[must_use]
     pub const fn with_variant(self, id: &'static str) -> Self {
         Self {
@@ -237,7 +241,7 @@ impl Properties {
         }
     }
 
-    /// The same with ids of its own, as documents hold them.
+    /// The same properties with an owned id, as in documents.
     #[must_use]
     pub fn into_owned(self) -> Properties<String> {
         Properties {

@@ -1,17 +1,17 @@
 //! The clock of the crate [quanta], as an example of a calibrated counter.
 //!
 //! What ticks: the time-stamp counter where the CPU has an invariant one and RDTSCP, the virtual
-//! counter CNTVCT_EL0 on 64-bit Arm, else CLOCK_MONOTONIC. At what rate: `now()` scales it to
-//! nanoseconds of CLOCK_MONOTONIC by a multiplication and a shift that were calibrated once, when
-//! the first clock of the process was made; `raw()` is the counter as it is. (Without such a
-//! counter `raw()` is CLOCK_MONOTONIC in nanoseconds; no unit is declared for it here, as nothing
-//! tells which of the two it is.) Who may read it: any process, as for `rdtsc`.
+//! counter CNTVCT_EL0 on 64-bit Arm, else CLOCK_MONOTONIC. At what rate: `now()` converts it to
+//! nanoseconds of CLOCK_MONOTONIC by a multiplication and a shift, calibrated once when the first
+//! clock of the process is created; `raw()` returns the counter itself. (Without such a counter
+//! `raw()` is CLOCK_MONOTONIC in nanoseconds. No unit is declared for it here, because the crate does
+//! not report which of the two it reads.) Who may read it: any process, as for `rdtsc`.
 //!
-//! How it lies: the calibration ends after at most 200 ms, so the rate is off by some parts in a
-//! million, and no later correction of CLOCK_MONOTONIC by NTP reaches it. A counter before the
-//! point of calibration reads as that point. The instruction is the bare `rdtsc`, which waits for
-//! nothing before it. Under a TSC that faults (`prctl(PR_SET_TSC)`) it crashes rather than fall
-//! back, so `open` asks for permission first.
+//! How it lies: the calibration ends after at most 200 ms, so the rate is wrong by some parts
+//! per million, and later corrections of CLOCK_MONOTONIC by NTP have no effect on it. A counter value
+//! before the calibration reads as the time of the calibration. The instruction is the bare `rdtsc`,
+//! which does not wait for earlier instructions. If the TSC faults (`prctl(PR_SET_TSC)`), the crate
+//! crashes, so `open` checks the permission first.
 //!
 //! [quanta]: https://docs.rs/quanta/0.13
 
@@ -27,7 +27,7 @@ clocks! { "all systems", all();
 /// `now()`: scaled to nanoseconds.
 pub(crate) struct Quanta {
     clock: quanta::Clock,
-    /// `quanta::Instant` is opaque, so it is counted from one.
+    /// The zero of the ticks, because `quanta::Instant` is opaque.
     origin: quanta::Instant,
 }
 
@@ -37,15 +37,14 @@ impl Timer for Quanta {
     fn open() -> Result<Self, Unavailable> {
         vdso_permitted()?;
         let clock = quanta::Clock::new();
-        // Documented to be the zero of all instants as long as quanta's upkeep thread does not run;
-        // if it did, it would still be no later than now.
+        // Documented to be the zero of all instants while quanta's upkeep thread does not run; with
+        // that thread it would be a time not later than now.
         let origin = clock.recent();
         Ok(Self { clock, origin })
     }
 
-    /// Whether reading would crash, without the 10 to 200 ms that the calibration takes. What it
-    /// calibrates against is CLOCK_MONOTONIC, so that has to be readable too; where that is, so is the
-    /// counter.
+    /// Checks that reading does not crash, without the calibration, which takes 10 to 200 ms. The
+    /// calibration also reads CLOCK_MONOTONIC, which is permitted if and only if the counter is.
     fn availability() -> Result<(), Unavailable> {
         vdso_permitted()
     }
@@ -60,7 +59,7 @@ impl Timer for Quanta {
     }
 }
 
-/// `raw()`: the counter as it is.
+/// `raw()`: the unscaled counter.
 pub(crate) struct QuantaRaw {
     clock: quanta::Clock,
 }

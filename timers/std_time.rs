@@ -2,11 +2,10 @@
 //!
 //! What ticks: on Linux `Instant` is CLOCK_MONOTONIC and `SystemTime` is CLOCK_REALTIME
 //! ([std::time]); on Windows the performance counter and the precise system time, on macOS
-//! CLOCK_UPTIME_RAW and CLOCK_REALTIME. At what rate: in nanoseconds, as those clocks; the library
-//! asks for them through libc, so through the vDSO where the clock source allows. Who may read
-//! them: any process. How they lie: as the clocks beneath them; the cost is theirs plus the check
-//! of the result. `Instant` never goes backwards by promise, `SystemTime` follows whatever sets the
-//! clock.
+//! CLOCK_UPTIME_RAW and CLOCK_REALTIME. At what rate: that of these clocks, in nanoseconds. The
+//! library reads them through libc, so through the vDSO if the clock source allows it. Who may read
+//! them: any process. How they lie: as these clocks do; the cost is theirs plus a check of the
+//! result. `Instant` is documented never to go backwards; `SystemTime` steps when the clock is set.
 //!
 //! [std::time]: https://doc.rust-lang.org/std/time/struct.Instant.html#underlying-system-calls
 
@@ -17,7 +16,8 @@ use crate::os::Common;
 use crate::os::clocks::vdso_permitted;
 use crate::{Described, Properties, Ticks, Timer, Unavailable};
 
-/// As the clock that it reads, which has no name of its own here for the way through the kernel.
+/// The properties of the clock that `Instant` reads, without the id of a timer that reads it by the
+/// system call.
 const INSTANT: Properties = Properties {
     syscall_variant: None,
     ..Common::INFO.properties
@@ -28,7 +28,7 @@ clocks! { "all systems", all();
     StdSystemTime, "system-time", "std::time::SystemTime::now()", Some(1.0), Properties::CALENDAR;
 }
 
-/// The date, as the clock is set: to be written down, and never to measure with.
+/// The current date and time, for documents; not for measurements.
 #[allow(
     clippy::disallowed_methods,
     reason = "this crate is where clocks are read"
@@ -38,7 +38,7 @@ pub fn date() -> SystemTime {
     SystemTime::now()
 }
 
-/// `Instant`: opaque, so it is counted from one that lies before all readings.
+/// `Instant`, in nanoseconds since an origin before all readings, because the type is opaque.
 pub struct StdInstant {
     origin: Instant,
 }
@@ -52,8 +52,8 @@ impl Timer for StdInstant {
     )]
     fn open() -> Result<Self, Unavailable> {
         vdso_permitted()?;
-        // An hour before the opening: differences saturate at zero, and a clock that steps
-        // backwards at once shall not hide behind that.
+        // The origin is one hour in the past, because differences saturate at zero and would hide a
+        // backward step right after opening.
         let now = Instant::now();
         Ok(Self {
             origin: now.checked_sub(Duration::from_secs(3600)).unwrap_or(now),
@@ -74,7 +74,7 @@ impl Timer for StdInstant {
     }
 }
 
-/// `SystemTime`, counted from 1970.
+/// `SystemTime`, in nanoseconds since 1970.
 pub(crate) struct StdSystemTime;
 
 impl Timer for StdSystemTime {
@@ -95,7 +95,7 @@ impl Timer for StdSystemTime {
     }
 
     fn ticks(&self, reading: SystemTime) -> Ticks {
-        // A clock that stands before 1970 counts down to it, in two's complement.
+        // A time before 1970 is negative, in two's complement.
         Ticks(match reading.duration_since(UNIX_EPOCH) {
             Ok(after) => after.as_nanos() as u64,
             Err(before) => (before.duration().as_nanos() as u64).wrapping_neg(),

@@ -1,4 +1,5 @@
-//! What can be asked of a timer, whatever hosts it: the five questions of the agent protocol.
+//! The questions that a timer answers, wherever it runs: in this process, in a simulation or in an
+//! agent.
 
 use crate::Context;
 
@@ -8,11 +9,10 @@ pub type Answer<T> = Result<T, Fault>;
 /// Why a question was not answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// The subject cannot serve this request; others it still can.
+    /// The subject cannot answer this request, but can still answer others.
     #[error("{0}")]
     Refused(String),
-    /// The subject is gone or cannot be believed any more: it crashed, hangs, or sends malformed
-    /// replies.
+    /// The subject cannot be used any more: it crashed, hangs, or sends malformed replies.
     #[error("{0}")]
     Lost(String),
     /// The user asked to stop.
@@ -20,7 +20,7 @@ pub enum Fault {
     Interrupted,
 }
 
-/// What the calling thread does while [`Subject::advance`] watches the timer move.
+/// The activity of the calling thread during [`Subject::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -28,15 +28,15 @@ pub enum Fault {
     serde(rename_all = "kebab-case")
 )]
 pub enum During {
-    /// It computes.
+    /// The thread computes.
     Spin,
-    /// It sleeps.
+    /// The thread sleeps.
     Sleep,
-    /// It sleeps while another thread of the same process computes.
+    /// The thread sleeps while another thread of the same process computes.
     OtherSpin,
 }
 
-/// How far a timer and the reference moved together, each in its own ticks.
+/// The distances that a timer and the reference moved during the same time, each in its own ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advance {
     /// Ticks of the timer.
@@ -45,21 +45,21 @@ pub struct Advance {
     pub reference: i64,
 }
 
-/// Successive readings of one thread, of which only their order is kept. All in ticks.
+/// The backward steps in successive readings of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ordered {
-    /// How many readings there were.
+    /// The number of readings.
     pub readings: u64,
-    /// How often one was smaller than the one before it.
+    /// The number of readings that were less than the previous reading.
     pub backward: u64,
-    /// By how much at most.
+    /// The largest backward step in ticks; 0 if there is none.
     pub largest: u64,
-    /// The first and the last reading.
+    /// The first and the last reading in ticks; `None` without readings.
     pub ends: Option<[i64; 2]>,
 }
 
 impl Ordered {
-    /// Of these readings.
+    /// Counts the backward steps of these readings.
     #[must_use]
     pub fn from_readings(readings: &[i64]) -> Self {
         let back = |pair: &[i64]| pair[1].wrapping_sub(pair[0]).min(0).unsigned_abs();
@@ -78,8 +78,8 @@ impl Ordered {
         }
     }
 
-    /// These and later ones, as one series: from the last of these to the first of those is a step
-    /// as well.
+    /// Combines these readings with later ones into one series. The step from the last of these
+    /// readings to the first of the later ones counts too.
     #[must_use]
     pub fn and(self, later: Self) -> Self {
         let (Some([first, last]), Some([next, end])) = (self.ends, later.ends) else {
@@ -95,43 +95,44 @@ impl Ordered {
     }
 }
 
-/// A timer as the prober sees it: a black box that answers five questions, in ticks.
+/// A timer as a black box that answers questions, in ticks.
 ///
 /// Implemented by the native timers of this process ([`Native`](crate::Native)), by the simulated
-/// ones of `dev/simulated` and by the client of the agent protocol.
+/// timers of `dev/simulated` and by the client of the agent protocol.
 pub trait Subject {
-    /// For each amount in `work`, `repeat` times: read the timer, do that many units of work, read
-    /// it again. Answers second − first, a row for each amount.
+    /// For each amount in `work`, `repeat` times: reads the timer, does that many units of work,
+    /// reads the timer again. Returns second − first, one row per amount.
     ///
     /// # Errors
-    /// As every question: see [`Fault`].
+    /// See [`Fault`].
     fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>>;
 
-    /// `repeat` times: read `reference`, call the timer `calls` times, read `reference`. Answers
-    /// second − first in ticks of the reference. With no calls that is the floor of the bracket
-    /// itself.
+    /// `repeat` times: reads `reference`, reads the timer `calls` times, reads `reference` again.
+    /// Returns second − first in ticks of the reference. With 0 calls, this is the cost of the two
+    /// reads of the reference and the empty loop.
     ///
     /// # Errors
-    /// Refused when the host does not know the reference.
+    /// Refused if the host does not know the reference.
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>>;
 
-    /// `count` successive readings.
+    /// Returns `count` successive readings.
     ///
     /// # Errors
-    /// Refused when a reading does not fit 63 bits.
+    /// Refused if a reading does not fit 63 bits.
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>>;
 
-    /// `count` successive readings, of which only the order is told.
+    /// Counts the backward steps in `count` successive readings.
     ///
     /// # Errors
-    /// As [`readings`](Self::readings).
+    /// As for [`readings`](Self::readings).
     fn order(&mut self, count: u32) -> Answer<Ordered> {
         self.readings(count)
             .map(|readings| Ordered::from_readings(&readings))
     }
 
-    /// `count` times: one thread reads `a`, hands over to another thread (release, acquire), which
-    /// reads `b`. The roles alternate. `b < a` is a step backwards across threads.
+    /// `count` times: one thread reads the timer (`a`) and signals another thread by a store-release;
+    /// that thread reads the timer (`b`) after a load-acquire. The threads swap their roles after
+    /// each handoff. Returns `[a, b]`; `b < a` is a backward step between threads.
     ///
     /// # Errors
     /// Refused by hosts without threads.
@@ -139,8 +140,9 @@ pub trait Subject {
         unanswered()
     }
 
-    /// The same between threads on these CPUs, of several pairs at the same time; a list for each
-    /// pair. The thread on the first CPU of a pair begins.
+    /// As [`handoffs`](Self::handoffs), with the two threads on the given CPUs, for several pairs of
+    /// CPUs at the same time. Returns a list per pair. The thread on the first CPU of a pair reads
+    /// first.
     ///
     /// # Errors
     /// Refused by hosts that cannot choose CPUs.
@@ -148,18 +150,20 @@ pub trait Subject {
         unanswered()
     }
 
-    /// `count` times: read `reference`, read the timer, read `reference`, do `work` units of work.
+    /// `count` times: reads `reference`, reads the timer, reads `reference`, does `work` units of
+    /// work. Returns the three readings of each round.
     ///
     /// # Errors
-    /// Refused by hosts that cannot do it, or do not know the reference.
+    /// Refused by hosts that do not support the question or do not know the reference.
     fn comparisons(&mut self, _reference: &str, _work: u64, _count: u32) -> Answer<Vec<[i64; 3]>> {
         unanswered()
     }
 
-    /// How far the timer and `reference` move while `milliseconds` pass in the way `during` says.
+    /// Measures how far the timer and `reference` move in the given number of milliseconds, while
+    /// the calling thread does what `during` says.
     ///
     /// # Errors
-    /// Refused by hosts that cannot do it, or do not know the reference.
+    /// Refused by hosts that do not support the question or do not know the reference.
     fn advance(
         &mut self,
         _reference: &str,
@@ -169,12 +173,12 @@ pub trait Subject {
         unanswered()
     }
 
-    /// What a read adds to the code around it: a row for each context, `repeat` times how long
-    /// `turns` pieces of work take without a read, and with one in the middle of each piece, in
-    /// turn, in ticks of `reference`. A cold read is one piece, whatever `turns` is.
+    /// Measures the time that a read adds to the code around it. Returns a row per context with
+    /// `repeat` pairs, in ticks of `reference`: the time of `turns` pieces of work without a read,
+    /// and with a read in the middle of each piece. [`Context::Cold`] always measures one piece.
     ///
     /// # Errors
-    /// Refused by hosts that cannot do it, or do not know the reference.
+    /// Refused by hosts that do not support the question or do not know the reference.
     fn adds(
         &mut self,
         _reference: &str,
@@ -186,9 +190,11 @@ pub trait Subject {
     }
 }
 
-/// The answer to a question that a host does not know.
+/// The answer to a question that a host does not support.
 pub(crate) fn unanswered<T>() -> Answer<T> {
-    Err(Fault::Refused("this host does not answer that".into()))
+    Err(Fault::Refused(
+        "this host does not support the question".into(),
+    ))
 }
 
 #[cfg(test)]
@@ -196,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_of_parts_adds_up() {
+    fn combines_backward_steps_of_parts() {
         let readings = [3, 5, 5, 4, 9, 2, 2, 8, i64::MIN, i64::MAX];
         for at in 0..=readings.len() {
             let (first, second) = readings.split_at(at);

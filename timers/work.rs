@@ -1,4 +1,5 @@
-//! Computation that the compiler cannot remove, shorten or overlap with itself.
+//! Computation of known length, which the compiler cannot remove or shorten and the core cannot
+//! overlap with itself.
 
 use crate::arch::{self, opaque};
 
@@ -6,22 +7,22 @@ use crate::arch::{self, opaque};
 /// Vigna, "Computationally easy, spectrally good multipliers", 2022, table 5).
 pub(crate) const MULTIPLIER: usize = 0xd134_2543_de82_ef95_u64 as usize;
 
-/// Does `amount` units of work: a chain of multiply-and-add steps, each of which waits for the one
-/// before it, so that a unit takes a few CPU cycles whatever else the core does. The path is the
-/// same for an amount of zero.
+/// Does `amount` units of work: a chain of multiply-and-add steps, each of which needs the result of
+/// the previous one, so that a unit takes a few CPU cycles whatever else the core does. An amount of
+/// 0 takes the same path through the code.
 ///
-/// Each step is hidden from the compiler: it knows that eight steps of such a generator are one
-/// step of another, and would make seven units more expensive than eight.
+/// Each step is hidden from the compiler, which would otherwise merge eight steps into one, so that
+/// seven units would be more expensive than eight.
 #[inline(always)]
 pub(crate) fn units(amount: u64) {
     opaque(steps(opaque(1), amount));
 }
 
-/// `length` multiplications, each of which waits for the one before, the first for `state`; returns
-/// where the next chain begins. Twice as many take twice as long. The state stays in a register:
-/// cores since Golden Cove and Zen 2 guess where a value in memory will be read again, and a chain
-/// through memory takes three cycles a link or eight, as they guessed. Not inlined, so that it is
-/// the same machine code wherever it is called.
+/// A chain of `length` dependent multiplications that begins with `state`; returns the state for the
+/// next chain. Twice the length takes twice the time. The state stays in a register, because cores
+/// since Golden Cove and Zen 2 predict where a value in memory is read again: a chain through memory
+/// takes three or eight cycles per step, depending on the prediction. Not inlined, so that all
+/// callers run the same machine code.
 #[inline(never)]
 #[must_use]
 pub fn links(state: u64, length: u64) -> u64 {
@@ -38,27 +39,28 @@ fn steps(mut state: usize, length: u64) -> usize {
     state
 }
 
-/// A chain of `count` dependent additions, rounded up to a multiple of 16: one core cycle each on
-/// every core this project has met, so the time it takes tells the frequency of the core.
+/// A chain of `count` dependent additions, rounded up to a multiple of 16. Each takes one core cycle
+/// on all cores tested by this project, so that the time shows the frequency of the core.
 #[inline(never)]
 pub fn dependent_additions(count: u64) {
     arch::dependent_additions(rounds(count, 16));
 }
 
-/// `count` additions in six chains that do not wait for each other (four on 32-bit x86), rounded up
-/// to a multiple of 24: as many a cycle as the core can begin, so the time they take tells how much
-/// of the core this thread has for itself.
+/// `count` additions in six independent chains (four on 32-bit x86), rounded up to a multiple of 24.
+/// The core begins as many per cycle as it can, so that the time shows whether another hardware
+/// thread uses the same core.
 #[inline(never)]
 pub fn independent_additions(count: u64) {
     arch::independent_additions(rounds(count, 24));
 }
 
-fn rounds(count: u64, of: u64) -> usize {
-    usize::try_from(count.div_ceil(of).max(1)).unwrap_or(usize::MAX)
+/// The number of rounds of `additions` additions each, rounded up; at least 1.
+fn rounds(count: u64, additions: u64) -> usize {
+    usize::try_from(count.div_ceil(additions).max(1)).unwrap_or(usize::MAX)
 }
 
 /// A chain of `count` dependent multiplications of registers, rounded up to a multiple of 8: three
-/// core cycles each on x86-64 since 2008, two to four on 64-bit Arm. A second witness beside
+/// core cycles each on x86-64 since 2008, two to four on 64-bit Arm. It confirms the frequency found by
 /// [`dependent_additions`].
 #[inline(never)]
 pub fn dependent_multiplications(count: u64) {

@@ -89,7 +89,7 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
         );
         for &cpu in &chosen {
             if machine.move_to(cpu) {
-                let values = machine.look(plan.look);
+                let values = machine.bracket_untrimmed(plan.look);
                 seen.looks.push(PairedReading { cpu, slept, values });
             }
         }

@@ -103,12 +103,12 @@ fn probe_counter(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
 /// process until after the last.
 fn try_recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
     let mut outcomes: Vec<Vec<RecipeOutcome>> = vec![Vec::new(); Recipe::ALL.len()];
-    let mut looks = vec![here.look_at_clock(CLOCK_SAMPLES)];
+    let mut looks = vec![here.bracket_clock(CLOCK_SAMPLES)];
     for _ in 0..PROCESSES {
         for (recipe, outcomes) in Recipe::ALL.into_iter().zip(&mut outcomes) {
             outcomes.push(try_recipe(recipe)?);
         }
-        looks.push(here.look_at_clock(CLOCK_SAMPLES));
+        looks.push(here.bracket_clock(CLOCK_SAMPLES));
     }
     let Some(rate) = rate_from_paired_readings(&looks, 1.0) else {
         return Ok(Vec::new());

@@ -70,7 +70,7 @@ impl Frame {
             .kernel_entry
             .into_iter()
             .chain(timers::kernel_entry(self.cpu))
-            .reduce(KernelEntry::least);
+            .reduce(KernelEntry::min);
         Recording {
             schema: recording::SCHEMA.into(),
             tool: Tool::this(),

@@ -1,11 +1,10 @@
-//! Code that a core runs far ahead in: a tree of steps as an interpreter of queries or of bytecode
-//! has one.
+//! Work for two contexts: a query plan ([`Plan`]) for `Context::Ahead`, and memory that exceeds the
+//! caches of a core ([`Lines`]) for `Context::Memory`.
 //!
-//! A step calls the one below it through a pointer, loads what it needs, and branches. Every call
-//! and every branch goes the same way each time, so that the core predicts all of them and has
-//! hundreds of instructions under way, those of later rows among them.
-//!
-//! Memory that the caches of a core do not hold.
+//! A plan is a chain of steps, as in an interpreter of database queries or bytecode. A step calls the
+//! next one through a pointer, loads columns of a row, and branches. All calls and branches go the
+//! same way each time, so that the core predicts them and executes hundreds of instructions ahead,
+//! including those of later rows.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -14,25 +13,30 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::arch::opaque;
 use crate::work::MULTIPLIER;
 
-/// Steps of a plan on either side of the read.
+/// The steps of a plan.
 const STEPS: usize = 6;
-/// Rows that it is worked off on: they stay in the nearest cache.
+/// The rows of the table; they fit into the first-level cache.
 const ROWS: usize = 64;
-/// Columns of a row.
+/// The columns of a row.
 const COLUMNS: usize = 8;
 
 type TableRow = [usize; COLUMNS];
 
-/// A step and the one below it.
+/// A step of a plan.
 struct Step {
     run: fn(&Step, &TableRow) -> usize,
+    /// The next step; `None` in the last one.
     below: Option<Box<Step>>,
+    /// The first column that the step uses.
     column: usize,
-    most: usize,
+    /// A bound that no column exceeds.
+    maximum: usize,
+    /// A number that no column equals.
     constant: usize,
 }
 
 impl Step {
+    /// Runs the next step.
     #[inline(always)]
     fn below(&self, row: &TableRow) -> usize {
         self.below
@@ -40,27 +44,28 @@ impl Step {
             .map_or(self.constant, |step| (step.run)(step, row))
     }
 
+    /// The column at an offset from the first column of the step.
     #[inline(always)]
-    fn column(&self, row: &TableRow, more: usize) -> usize {
-        row[(self.column + more) % COLUMNS]
+    fn column(&self, row: &TableRow, offset: usize) -> usize {
+        row[(self.column + offset) % COLUMNS]
     }
 }
 
-/// What a scan does: it takes a column, and looks whether it is there.
+/// Table scan: loads a column and checks that it is not missing.
 #[inline(never)]
 fn scan(step: &Step, row: &TableRow) -> usize {
     let value = step.column(row, 0);
-    if value > step.most {
+    if value > step.maximum {
         return 0;
     }
     step.below(row).wrapping_add(value)
 }
 
-/// What a filter does: two comparisons with constants, both of which hold.
+/// Filter: two comparisons of columns with constants; the row always passes.
 #[inline(never)]
 fn filter(step: &Step, row: &TableRow) -> usize {
     let below = step.below(row);
-    if step.column(row, 1) > step.most {
+    if step.column(row, 1) > step.maximum {
         return below;
     }
     if step.column(row, 2) == step.constant {
@@ -69,7 +74,7 @@ fn filter(step: &Step, row: &TableRow) -> usize {
     below ^ step.constant
 }
 
-/// What a projection does: arithmetic on columns.
+/// Projection: arithmetic on columns.
 #[inline(never)]
 fn project(step: &Step, row: &TableRow) -> usize {
     let below = step.below(row);
@@ -81,19 +86,19 @@ fn project(step: &Step, row: &TableRow) -> usize {
     below.wrapping_add(sum).wrapping_add(other)
 }
 
-/// What a join does: it looks for a key, of which the first one it meets is right.
+/// Hash join: looks up a key; the first entry always matches.
 #[inline(never)]
 fn join(step: &Step, row: &TableRow) -> usize {
     let below = step.below(row);
     let key = step.column(row, 6).wrapping_mul(MULTIPLIER);
     let mut probe = key & (COLUMNS - 1);
-    while row[probe] > step.most {
+    while row[probe] > step.maximum {
         probe = (probe + 1) % COLUMNS;
     }
     below ^ row[probe]
 }
 
-/// Both sides, and what they are worked off on.
+/// Two chains of steps and the table on which they run.
 pub(crate) struct Plan {
     outer: Step,
     inner: Step,
@@ -101,16 +106,17 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn of_this_process() -> &'static Self {
+    /// The plan, which all measurements of this process share.
+    pub(super) fn shared() -> &'static Self {
         static PLAN: OnceLock<Plan> = OnceLock::new();
         PLAN.get_or_init(|| {
-            // The columns are small and the bounds large, which the compiler is not told.
+            // Columns are small and bounds are large; `black_box` hides this from the compiler.
             let rows = (0..ROWS)
                 .map(|row| std::array::from_fn(|column| black_box(row + 3 * column)))
                 .collect();
             Self {
-                outer: tree(0),
-                inner: tree(3),
+                outer: steps_from(0),
+                inner: steps_from(3),
                 rows,
             }
         })
@@ -127,13 +133,14 @@ impl Plan {
     }
 }
 
-fn tree(first: usize) -> Step {
-    let kinds: [fn(&Step, &TableRow) -> usize; 4] = [scan, filter, project, join];
+/// A chain of all operations in turn, beginning with the operation of number `first`.
+fn steps_from(first: usize) -> Step {
+    let operations: [fn(&Step, &TableRow) -> usize; 4] = [scan, filter, project, join];
     let step = |below: Option<Box<Step>>, number: usize| Step {
-        run: black_box(kinds[(first + number) % kinds.len()]),
+        run: black_box(operations[(first + number) % operations.len()]),
         below,
         column: black_box(number),
-        most: black_box(1 << 20),
+        maximum: black_box(1 << 20),
         constant: black_box(1 << 21),
     };
     (0..STEPS - 1).fold(step(None, STEPS), |below, number| {
@@ -141,47 +148,49 @@ fn tree(first: usize) -> Step {
     })
 }
 
-/// Bits of an index: 16 MiB of 64-bit words, more than a core has for itself; a cache that cores
-/// share may hold it.
-const BITS: u32 = if usize::BITS == 64 { 21 } else { 22 };
+/// The number of bits of an index into the memory of [`Lines`]. The memory has 16 MiB, more than the
+/// caches of one core; a cache that several cores share may hold it.
+const INDEX_BITS: u32 = if usize::BITS == 64 { 21 } else { 22 };
 
-/// The memory. Every word is the same: the address of the next load follows from what was loaded
-/// all the same, as far as the core knows, and nothing has to be put in order first.
+/// Memory for dependent loads at random addresses. The address of the next load is computed from the
+/// loaded word, so that the core has to wait for it. All words are equal; no random order has to be
+/// prepared, because the address generator makes one.
 pub(crate) struct Lines {
     words: Vec<usize>,
-    /// Where the last row of loads ended: another one from the same place would find them in the
-    /// caches.
-    at: AtomicUsize,
+    /// The address after the last loop. The next loop continues there, because from the same start it
+    /// would find its words in the caches.
+    next_start: AtomicUsize,
 }
 
 impl Lines {
-    /// Touched once, so that it is there.
-    pub(super) fn of_this_process() -> &'static Self {
+    /// The memory, which all measurements of this process share. All pages are written once.
+    pub(super) fn shared() -> &'static Self {
         static LINES: OnceLock<Lines> = OnceLock::new();
         LINES.get_or_init(|| Self {
-            words: vec![1; 1 << BITS],
-            at: AtomicUsize::new(3),
+            words: vec![1; 1 << INDEX_BITS],
+            next_start: AtomicUsize::new(3),
         })
     }
 
-    /// Where a row of loads begins.
-    pub(super) fn begin(&self) -> usize {
-        self.at.load(Ordering::Relaxed)
+    /// The address at which a loop begins.
+    pub(super) fn first_address(&self) -> usize {
+        self.next_start.load(Ordering::Relaxed)
     }
 
-    /// Where it ended.
-    pub(super) fn end(&self, at: usize) {
-        self.at.store(at, Ordering::Relaxed);
+    /// Stores the address at which the next loop begins.
+    pub(super) fn continue_at(&self, address: usize) {
+        self.next_start.store(address, Ordering::Relaxed);
     }
 
+    /// Loads the word at an address, whose upper bits are the index.
     #[inline(always)]
-    pub(super) fn load(&self, at: usize) -> usize {
-        opaque(self.words[at >> (usize::BITS - BITS)])
+    pub(super) fn load(&self, address: usize) -> usize {
+        opaque(self.words[address >> (usize::BITS - INDEX_BITS)])
     }
 
-    /// Where the next load is, as far from the last one as chance has it.
+    /// The address of the next load: a pseudo-random number that depends on the loaded word.
     #[inline(always)]
-    pub(super) fn next(at: usize, loaded: usize) -> usize {
-        at.wrapping_mul(MULTIPLIER).wrapping_add(loaded)
+    pub(super) fn next_address(address: usize, loaded: usize) -> usize {
+        address.wrapping_mul(MULTIPLIER).wrapping_add(loaded)
     }
 }

@@ -1,87 +1,86 @@
-//! Handoffs between two threads, by which readings of the timer on two CPUs are compared.
+//! Handoffs: two threads pass a baton back and forth and read the timer at each pass, which shows
+//! whether the readings of two CPUs agree.
 //!
-//! Two threads pass a baton back and forth. The thread that lets go reads the timer before it does,
-//! the thread that takes over reads it afterwards: the second reading must not be earlier.
+//! In a handoff one thread reads the timer and lets go of the baton, the other takes over and reads
+//! the timer: the second reading must not be less than the first.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use super::rows;
+use super::signed_rows;
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
 use crate::subject::{Answer, Fault};
 use crate::{Counted, Info, Ticks, Timer};
 
-/// Handoffs as of [`Subject::handoffs_between`], but for the fence before each reading: as programs
-/// do that have none.
+/// Does the handoffs of [`Subject::handoffs_between`](crate::Subject::handoffs_between) without a
+/// fence before each reading, as programs do that use none.
 pub(crate) fn handoffs_unfenced<T: Timer>(
     timer: &T,
     cpus: &[[u32; 2]],
     count: u32,
 ) -> Answer<Vec<Vec<[i64; 2]>>> {
-    handoffs_of_pairs(
-        &T::INFO,
-        cpus,
-        &|part| play_behind(timer, part, || {}),
-        count,
-    )
+    let run_side = |side: Side| read_at_handoffs(timer, side, || {});
+    handoffs_on_pairs(&T::INFO, cpus, &run_side, count)
 }
 
-/// What one of two threads does that pass a baton.
+/// The task of one of the two threads.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'a> {
-    /// Counts the passes, two a handoff.
-    turn: &'a AtomicU32,
-    /// How many handoffs.
+pub(super) struct Side<'a> {
+    /// The baton: the number of times that a thread let go or took over, two per handoff.
+    baton: &'a AtomicU32,
+    /// The number of handoffs.
     count: u32,
-    /// It lets go first in handoffs whose number has this parity.
+    /// 0 or 1: this thread lets go in the handoffs whose number has this parity and takes over in
+    /// the others.
     parity: u32,
+    /// The CPU to run on; any if `None`.
     cpu: Option<u32>,
 }
 
-/// Two threads pass a baton; the one that lets go reads before, the one that takes over reads
-/// after.
-///
-/// They run on the two CPUs if those are given, as counters of different CPUs are what may
-/// disagree.
-pub(super) fn handoffs_on(
+/// Runs the handoffs of one pair of threads. `run_side` does the reads of a thread. The threads are
+/// pinned to the given CPUs, because counters of different CPUs may disagree.
+pub(super) fn handoffs_on_pair(
     info: &Info,
-    play: &(dyn Fn(Part) -> Vec<Ticks> + Sync),
+    run_side: &(dyn Fn(Side) -> Vec<Ticks> + Sync),
     [here, there]: [Option<u32>; 2],
     count: u32,
 ) -> Answer<Vec<[i64; 2]>> {
     if info.properties.counts.is_some_and(Counted::one_thread) {
-        let only = "counts for one thread only; readings of two threads cannot be compared";
-        return Err(Fault::Refused(format!("{} {only}", info.id)));
+        let reason = "counts for one thread only; readings of two threads cannot be compared";
+        return Err(Fault::Refused(format!("{} {reason}", info.id)));
     }
-    let turn = AtomicU32::new(0);
-    let part = |parity, cpu| Part {
-        turn: &turn,
+    let baton = AtomicU32::new(0);
+    let side = |parity, cpu| Side {
+        baton: &baton,
         count,
         parity,
         cpu,
     };
-    let (mut mine, mut theirs) = (Vec::new(), Vec::new());
-    side_by_side(&mut || theirs = play(part(1, there)), &mut || {
-        mine = play(part(0, here))
+    let (mut own, mut other) = (Vec::new(), Vec::new());
+    run_on_two_threads(&mut || other = run_side(side(1, there)), &mut || {
+        own = run_side(side(0, here))
     })
     .map_err(|error| Fault::Refused(format!("the second thread cannot be started: {error}")))?;
-    // What was read first in one list was read second in the other.
-    let pairs = mine.into_iter().zip(theirs).enumerate();
-    rows(
-        pairs
-            .map(|(number, (mine, theirs))| {
+    // The calling thread read first in handoffs with an even number.
+    let readings = own.into_iter().zip(other).enumerate();
+    signed_rows(
+        readings
+            .map(|(number, (own, other))| {
                 if number % 2 == 0 {
-                    [mine, theirs]
+                    [own, other]
                 } else {
-                    [theirs, mine]
+                    [other, own]
                 }
             })
             .collect(),
     )
 }
 
-/// Does the first on another thread and the second on this one.
-fn side_by_side(there: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) -> std::io::Result<()> {
+/// Runs `there` on a new thread and, at the same time, `here` on the calling thread.
+fn run_on_two_threads(
+    there: &mut (dyn FnMut() + Send),
+    here: &mut dyn FnMut(),
+) -> std::io::Result<()> {
     thread::scope(|scope| {
         thread::Builder::new().spawn_scoped(scope, there)?;
         here();
@@ -89,11 +88,11 @@ fn side_by_side(there: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) -> std
     })
 }
 
-/// Asks for the handoffs of all pairs of CPUs at once, each on a thread of its own.
-pub(super) fn handoffs_of_pairs(
+/// Runs the handoffs of all pairs of CPUs at the same time; a list per pair.
+pub(super) fn handoffs_on_pairs(
     info: &Info,
     cpus: &[[u32; 2]],
-    play: &(dyn Fn(Part) -> Vec<Ticks> + Sync),
+    run_side: &(dyn Fn(Side) -> Vec<Ticks> + Sync),
     count: u32,
 ) -> Answer<Vec<Vec<[i64; 2]>>> {
     let allowed = cpus_before_pinning();
@@ -103,54 +102,54 @@ pub(super) fn handoffs_of_pairs(
         )));
     }
     thread::scope(|scope| {
-        let ask = |pair: &[u32; 2]| handoffs_on(info, play, pair.map(Some), count);
+        let run_pair = |pair: &[u32; 2]| handoffs_on_pair(info, run_side, pair.map(Some), count);
         let pairs: Vec<_> = cpus
             .iter()
-            .map(|pair| scope.spawn(move || ask(pair)))
+            .map(|pair| scope.spawn(move || run_pair(pair)))
             .collect();
-        let lost = |_| Err(Fault::Refused("a thread ended before its time".into()));
+        let panicked = |_| Err(Fault::Refused("a thread of the handoffs panicked".into()));
         pairs
             .into_iter()
-            .map(|pair| pair.join().unwrap_or_else(lost))
+            .map(|pair| pair.join().unwrap_or_else(panicked))
             .collect()
     })
 }
 
-/// The part of one of the two threads, with a reading for each handing-over: the first of the pair
-/// when the number's parity is its own, else the second. Each keeps a list of its own, so that
-/// nothing but the baton is shared.
+/// Does the reads of one thread and returns a reading per handoff. Each thread has its own list, so
+/// that the threads share nothing but the baton. `fence` is called before each read.
 #[inline(always)]
-pub(super) fn play_behind<T: Timer>(
+pub(super) fn read_at_handoffs<T: Timer>(
     timer: &T,
-    Part {
-        turn,
+    Side {
+        baton,
         count,
         parity,
         cpu,
-    }: Part,
-    held_back: impl Fn(),
+    }: Side,
+    fence: impl Fn(),
 ) -> Vec<Ticks> {
     let _pinned = cpu.and_then(Pinned::to);
     let mut readings = vec![timer.ticks(timer.read()); count as usize];
     for (number, slot) in (0..count).zip(&mut readings) {
-        let mine_first = number % 2 == parity;
-        let awaited = number.wrapping_mul(2).wrapping_add(u32::from(!mine_first));
-        wait_for(turn, awaited);
-        // The one who holds the baton is alone in writing it. A bare `rdtsc` may run before the
-        // load that brought the baton has completed, and then seems to go backwards by tens of
-        // nanoseconds; that is the order of instructions and not the clock, so the fence keeps it
-        // out of the question.
-        held_back();
+        let lets_go = number % 2 == parity;
+        let awaited = number.wrapping_mul(2).wrapping_add(u32::from(!lets_go));
+        wait_for(baton, awaited);
+        // A bare `rdtsc` may run before the load that brought the baton has completed. It then
+        // seems to go backwards by tens of nanoseconds, which is an effect of the order of
+        // instructions and not of the clock. The fence prevents it.
+        fence();
         let reading = timer.read();
-        turn.store(awaited.wrapping_add(1), Ordering::Release);
+        // Only the thread whose turn it is writes the baton.
+        baton.store(awaited.wrapping_add(1), Ordering::Release);
         *slot = timer.ticks(reading);
     }
     readings
 }
 
-/// The CPU the calling thread is on and the one numbered farthest from it, which on most machines
-/// belongs to another core and, where there are two, to another socket.
-pub(super) fn two_cpus() -> Option<(u32, u32)> {
+/// The CPU of the calling thread, and the CPU whose number is farthest from it: on most machines
+/// that one belongs to another core and, if there are two sockets, to the other socket. `None` if
+/// the process has one CPU only.
+pub(super) fn distant_cpus() -> Option<[u32; 2]> {
     let cpus = cpus_before_pinning();
     let here = current_cpu()
         .filter(|cpu| cpus.contains(cpu))
@@ -160,14 +159,15 @@ pub(super) fn two_cpus() -> Option<(u32, u32)> {
         .copied()
         .max_by_key(|cpu| cpu.abs_diff(here))
         .filter(|&cpu| cpu != here)?;
-    Some((here, there))
+    Some([here, there])
 }
 
-fn wait_for(turn: &AtomicU32, value: u32) {
+/// Waits in a loop until the baton has the given value.
+fn wait_for(baton: &AtomicU32, value: u32) {
     let mut spins = 0_u32;
-    while turn.load(Ordering::Acquire) != value {
+    while baton.load(Ordering::Acquire) != value {
         spins += 1;
-        // On one CPU the other thread needs it to get on.
+        // If both threads share one CPU, the other thread can continue only after a yield.
         if spins.is_multiple_of(1 << 10) {
             thread::yield_now();
         } else {

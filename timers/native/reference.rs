@@ -1,4 +1,4 @@
-//! The references: the timers that time the other timers.
+//! The references: the clocks that the other timers are compared with.
 
 use super::Loops;
 use crate::counters::Counter;
@@ -6,12 +6,13 @@ use crate::os::{Common, Undistorted};
 use crate::subject::{Answer, Fault};
 use crate::{Described, Ticks, Timer, Visitor, arch};
 
-/// The counter of the processor, held back by a fence and bare.
+/// The processor's counter, read behind a fence.
 type Fenced = Counter<arch::Fenced>;
+/// The processor's counter, read by the bare instruction.
 type Bare = Counter<arch::Bare>;
 
-/// The timers that batches can be bracketed with, best first. Few, because the loop is compiled for
-/// each pair.
+/// The ids of all references, best first. They are few, because the loops are compiled for each pair
+/// of timer and reference.
 pub const REFERENCES: [&str; 4] = [
     Fenced::INFO.id,
     Common::INFO.id,
@@ -19,7 +20,7 @@ pub const REFERENCES: [&str; 4] = [
     Bare::INFO.id,
 ];
 
-/// A timer that batches can be bracketed with, opened.
+/// A reference that is open.
 pub(super) enum Reference {
     Fenced(Fenced),
     Common(Common),
@@ -27,22 +28,23 @@ pub(super) enum Reference {
     Bare(Bare),
 }
 
-/// What an expression gives with a reference, whatever its type.
+/// Evaluates an expression, compiled for the type of each reference.
 macro_rules! with_reference {
-    ($reference:expr, |$typed:ident| $what:expr) => {
+    ($reference:expr, |$typed:ident| $expression:expr) => {
         match $reference {
-            Reference::Fenced($typed) => $what,
-            Reference::Common($typed) => $what,
-            Reference::Undistorted($typed) => $what,
-            Reference::Bare($typed) => $what,
+            Reference::Fenced($typed) => $expression,
+            Reference::Common($typed) => $expression,
+            Reference::Undistorted($typed) => $expression,
+            Reference::Bare($typed) => $expression,
         }
     };
 }
 pub(super) use with_reference;
 
 impl Reference {
+    /// Opens the reference with the given id.
     pub(super) fn open(id: &str) -> Answer<Self> {
-        fn opened<R: Timer>(variant: fn(R) -> Reference) -> Answer<Reference> {
+        fn open_as<R: Timer>(variant: fn(R) -> Reference) -> Answer<Reference> {
             R::open().map(variant).map_err(|why| {
                 Fault::Refused(format!(
                     "the reference {} cannot be read: {why}",
@@ -51,25 +53,26 @@ impl Reference {
             })
         }
         match id {
-            id if id == Fenced::INFO.id => opened(Self::Fenced),
-            id if id == Common::INFO.id => opened(Self::Common),
-            id if id == Undistorted::INFO.id => opened(Self::Undistorted),
-            id if id == Bare::INFO.id => opened(Self::Bare),
+            id if id == Fenced::INFO.id => open_as(Self::Fenced),
+            id if id == Common::INFO.id => open_as(Self::Common),
+            id if id == Undistorted::INFO.id => open_as(Self::Undistorted),
+            id if id == Bare::INFO.id => open_as(Self::Bare),
             id => Err(Fault::Refused(format!(
-                "`{id}` is no reference here; there are {}",
+                "`{id}` is not a reference on this machine; the references are {}",
                 REFERENCES.join(", ")
             ))),
         }
     }
 
-    /// Reads it, for any caller.
+    /// Reads the reference once, in ticks.
     pub(super) fn now(&self) -> Ticks {
         with_reference!(self, |reference| Loops::now(reference))
     }
 }
 
-/// Has a loop compiled for each reference, and run with the one of that id.
+/// Opens the reference with the given id and passes it to the visitor, which is compiled for the
+/// type of each reference.
 #[inline(never)]
-pub(crate) fn by_reference<V: Visitor>(id: &str, visitor: V) -> Answer<V::Output> {
+pub(crate) fn visit_reference<V: Visitor>(id: &str, visitor: V) -> Answer<V::Output> {
     Ok(with_reference!(Reference::open(id)?, |reference| visitor.visit(reference)))
 }

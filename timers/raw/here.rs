@@ -1,4 +1,4 @@
-//! The machine that this program runs on.
+//! The counter and the clocks of the machine that this program runs on.
 
 use std::time::Duration;
 
@@ -10,36 +10,36 @@ use crate::os::{Common, Unsteered};
 use crate::subject::{Answer, During, Ordered, Subject};
 use crate::{Described, Timer, Unavailable, arch, os};
 
-/// This machine.
+/// This machine. Dropping it lets the thread run on all CPUs again.
 pub struct Here {
     counter: Counter<arch::Bare>,
-    ordered: Native,
+    fenced_counter: Native,
     clock: Common,
     clock_ns: f64,
-    unsteered: Unsteered,
-    unsteered_ns: f64,
+    untrimmed: Unsteered,
+    untrimmed_ns: f64,
 }
 
 impl Here {
-    /// Ready to be read.
+    /// Opens the counter and the clocks.
     ///
     /// # Errors
-    /// Says why the counter or the clocks cannot be read here.
+    /// When the counter or a clock cannot be read.
     pub fn open() -> Result<Self, Unavailable> {
         let unit = |ns: Option<f64>| {
             ns.ok_or_else(|| Unavailable::because("the unit of the system's clock is not known"))
         };
         Ok(Self {
             counter: Timer::open()?,
-            ordered: Native::open::<Counter<arch::Fenced>>()?,
+            fenced_counter: Native::open::<Counter<arch::Fenced>>()?,
             clock: Common::open()?,
             clock_ns: unit(Common::ns_per_tick())?,
-            unsteered: Unsteered::open()?,
-            unsteered_ns: unit(Unsteered::ns_per_tick())?,
+            untrimmed: Unsteered::open()?,
+            untrimmed_ns: unit(Unsteered::ns_per_tick())?,
         })
     }
 
-    /// The ids by which the catalogue knows the counter: bare, and held back by a fence.
+    /// The ids of the counter in the catalogue: read by the bare instruction, and behind a fence.
     #[must_use]
     pub fn ids() -> [&'static str; 2] {
         [
@@ -49,13 +49,12 @@ impl Here {
     }
 }
 
-fn nanoseconds(ticks: u64, unit: f64) -> u64 {
-    // Nanoseconds stay as they are: those of some years have more digits than a floating-point
-    // number.
-    if unit == 1.0 {
+fn nanoseconds(ticks: u64, ns_per_tick: f64) -> u64 {
+    // Nanoseconds are not multiplied: after some months of uptime they have more digits than an f64.
+    if ns_per_tick == 1.0 {
         ticks
     } else {
-        (ticks as f64 * unit) as u64
+        (ticks as f64 * ns_per_tick) as u64
     }
 }
 
@@ -68,10 +67,10 @@ impl Machine for Here {
         nanoseconds(self.clock.ticks(self.clock.read()).0, self.clock_ns)
     }
 
-    fn unsteered(&mut self) -> u64 {
+    fn untrimmed(&mut self) -> u64 {
         nanoseconds(
-            self.unsteered.ticks(self.unsteered.read()).0,
-            self.unsteered_ns,
+            self.untrimmed.ticks(self.untrimmed.read()).0,
+            self.untrimmed_ns,
         )
     }
 
@@ -98,17 +97,17 @@ impl Machine for Here {
     }
 
     fn move_to(&mut self, cpu: u32) -> bool {
-        // From one CPU no other is allowed any more.
+        // A pinned thread may not be moved to another CPU, so the affinity is restored first.
         unpin();
         pin_to(cpu).is_ok()
     }
 
     fn order(&mut self, count: u32) -> Answer<Ordered> {
-        self.ordered.order(count)
+        self.fenced_counter.order(count)
     }
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        self.ordered.handoffs_between(cpus, count)
+        self.fenced_counter.handoffs_between(cpus, count)
     }
 
     fn handoffs_unfenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
@@ -122,28 +121,28 @@ impl Drop for Here {
     }
 }
 
-/// Ticks a second that the kernel found, in a line of its log:
-/// `tsc: Detected 2600.000 MHz processor`, or the refined one that follows it.
+/// The ticks per second in a line of the kernel log: `tsc: Detected 2600.000 MHz processor`, or the
+/// line that the kernel logs later with a refined rate. `None` for other lines.
 #[must_use]
 pub fn logged_rate(line: &str) -> Option<f64> {
     let lower = line.to_lowercase();
     let rest = ["tsc: detected ", "refined tsc clocksource calibration: "]
         .iter()
-        .find_map(|mark| lower.split_once(mark).map(|(_, rest)| rest))?;
+        .find_map(|prefix| lower.split_once(prefix).map(|(_, rest)| rest))?;
     let megahertz: f64 = rest.split_once(" mhz")?.0.trim().parse().ok()?;
     (megahertz.is_finite() && megahertz > 0.0).then_some(megahertz * 1e6)
 }
 
-/// The rate of the counter as something declares it that need not be asked twice.
+/// The declared rate of the counter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Declared {
-    /// Ticks a second.
+    /// Ticks per second.
     pub hz: f64,
-    /// Where that stands.
+    /// The source of the value, such as "CPUID leaf 0x15".
     pub by: &'static str,
 }
 
-/// What processor, hypervisor or firmware declare; `None` where none does.
+/// The rate declared by processor, hypervisor or firmware; `None` if not declared.
 #[must_use]
 pub fn declared() -> Option<Declared> {
     arch::declared_rate()
@@ -160,9 +159,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_moves_forward() {
+    fn counter_and_clocks_move_forward() {
         let Ok(mut here) = Here::open() else { return };
-        let (first, second) = (here.look(3), here.look_at_clock(3));
+        let (first, second) = (here.bracket_untrimmed(3), here.bracket_clock(3));
         assert!(first[2].wrapping_sub(first[0]) >= 0 && second[2].wrapping_sub(second[0]) >= 0);
         assert!(
             second[0].wrapping_sub(first[2]) >= 0,

@@ -1,9 +1,9 @@
-//! The counter of the processor as programs read it by themselves, past the kernel: what they find
-//! its rate to be, and what tells whether they may.
+//! The processor's counter as a program uses it without the kernel: the ways in which programs find
+//! its rate ([`Recipe`]), and the reads that show whether they may rely on it ([`Machine`]).
 //!
-//! What ticks: the counter that the bare instruction reads, beside the clocks that the kernel
-//! builds. How it lies: a thread that another CPU carries on reads the counter of that one, and the
-//! program is not told.
+//! What ticks: the counter that the bare instruction reads, compared with the clocks of the kernel.
+//! How it lies: when the kernel moves a thread to another CPU, the thread reads the counter of that
+//! CPU without noticing.
 
 mod here;
 mod recipes;
@@ -15,66 +15,67 @@ use crate::subject::{Answer, During, Ordered};
 pub use here::{Declared, Here, declared, logged_rate};
 pub use recipes::Recipe;
 
-/// A machine as a program sees it that reads its counter.
+/// The operations that a program needs to calibrate and check the counter; implemented by this
+/// machine ([`Here`]) and by simulated machines.
 pub trait Machine {
-    /// The counter, by the bare instruction.
+    /// Reads the counter by the bare instruction.
     fn counter(&mut self) -> u64;
 
-    /// The kernel's monotonic clock as libc answers it, in nanoseconds.
+    /// Reads the kernel's monotonic clock through libc, in nanoseconds.
     fn clock(&mut self) -> u64;
 
-    /// The kernel's clock that no time service steers, in nanoseconds.
-    fn unsteered(&mut self) -> u64;
+    /// Reads the kernel's clock whose rate no time service trims, in nanoseconds.
+    fn untrimmed(&mut self) -> u64;
 
-    /// Lets so much time pass in that way.
+    /// Lets a time span pass while the calling thread does what `during` says.
     fn pass(&mut self, span: Duration, during: During);
 
-    /// Ticks a second as processor, firmware or hypervisor declare them.
+    /// The ticks per second declared by processor, firmware or hypervisor; `None` if not declared.
     fn declared_hz(&mut self) -> Option<f64>;
 
-    /// Nanoseconds in a tick by which the kernel itself converts the counter, where it shows that.
+    /// The nanoseconds per tick with which the kernel converts the counter; `None` if not published.
     fn kernel_ns(&mut self) -> Option<f64>;
 
     /// The CPUs that threads may run on.
     fn cpus(&mut self) -> Vec<u32>;
 
-    /// Moves the calling thread to that CPU. Returns whether it is there.
+    /// Moves the calling thread to a CPU. Returns `false` on failure.
     fn move_to(&mut self, cpu: u32) -> bool;
 
-    /// Successive readings of the calling thread, held back by fences, of which only the order is
-    /// kept.
+    /// Counts the backward steps in `count` successive readings, each behind a fence.
     ///
     /// # Errors
-    /// As [`Subject::order`](crate::Subject::order).
+    /// As for [`Subject::order`](crate::Subject::order).
     fn order(&mut self, count: u32) -> Answer<Ordered>;
 
-    /// As [`Subject::handoffs_between`](crate::Subject::handoffs_between), of readings held back by
-    /// fences.
+    /// As [`Subject::handoffs_between`](crate::Subject::handoffs_between), with a fence before each
+    /// reading.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Subject::handoffs_between`](crate::Subject::handoffs_between).
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>>;
 
-    /// The same by the bare instruction, without a fence.
+    /// As [`handoffs_between`](Self::handoffs_between), without fences.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`handoffs_between`](Self::handoffs_between).
     fn handoffs_unfenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>>;
 
-    /// Reads the counter, the unsteered clock, and the counter again, so often; of these the one
-    /// whose reads lie closest together.
-    fn look(&mut self, times: u32) -> [i64; 3] {
+    /// Reads the counter, the untrimmed clock and the counter again, `times` times. Returns the three
+    /// readings of the round whose counter readings are closest together.
+    fn bracket_untrimmed(&mut self, times: u32) -> [i64; 3] {
         tightest(times, || {
             [
                 self.counter() as i64,
-                self.unsteered() as i64,
+                self.untrimmed() as i64,
                 self.counter() as i64,
             ]
         })
     }
 
-    /// The same beside the monotonic clock, which is what programs hold the counter against.
-    fn look_at_clock(&mut self, times: u32) -> [i64; 3] {
+    /// As [`bracket_untrimmed`](Self::bracket_untrimmed), with the monotonic clock, by which programs
+    /// calibrate the counter.
+    fn bracket_clock(&mut self, times: u32) -> [i64; 3] {
         tightest(times, || {
             [
                 self.counter() as i64,
@@ -85,11 +86,12 @@ pub trait Machine {
     }
 }
 
-fn tightest(times: u32, mut look: impl FnMut() -> [i64; 3]) -> [i64; 3] {
-    let width = |look: &[i64; 3]| look[2].wrapping_sub(look[0]).unsigned_abs();
-    let first = look();
+/// Repeats a bracket and returns the one whose first and last reading are closest together.
+fn tightest(times: u32, mut bracket: impl FnMut() -> [i64; 3]) -> [i64; 3] {
+    let width = |bracket: &[i64; 3]| bracket[2].wrapping_sub(bracket[0]).unsigned_abs();
+    let first = bracket();
     (1..times).fold(first, |best, _| {
-        let next = look();
+        let next = bracket();
         if width(&next) < width(&best) {
             next
         } else {

@@ -1,39 +1,39 @@
-//! The ways by which programs find the rate of the counter when they start. Each does what the
-//! program does, in the order in which it does it, and nothing to make it better: what comes of it
-//! is the question.
+//! The ways in which well-known programs find the rate of the counter when they start. Each recipe
+//! repeats the steps of the program unchanged, including its weaknesses, so that a report can show
+//! how good the resulting rate is.
 
 use std::time::Duration;
 
 use super::Machine;
 use crate::subject::During;
 
-/// A way to find the rate, by the program that has it.
+/// A way to find the rate of the counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Recipe {
     /// Its name.
     pub id: &'static str,
-    /// What it does, and whose it is.
+    /// A summary of the steps, and the programs that use the recipe.
     pub label: &'static str,
-    /// Nanoseconds in a tick, or why it finds none.
+    /// Returns the nanoseconds per tick, or the reason why the recipe finds none.
     pub ns_per_tick: fn(&mut dyn Machine) -> Result<f64, String>,
 }
 
 impl Recipe {
-    /// All of them.
+    /// All recipes.
     pub const ALL: [Self; 6] = [
-        // `monotonicInit_x86linux` of its `monotonic.c`.
+        // `monotonicInit_x86linux` of Redis' `monotonic.c`.
         Self {
             id: "ten-milliseconds",
             label: "10 ms against the clock, in whole ticks a µs (Redis)",
             ns_per_tick: ten_milliseconds,
         },
-        // `tsc_detect_frequency` of its `instr_time.c`, in kHz.
+        // `tsc_detect_frequency` of PostgreSQL's `instr_time.c`, in kHz.
         Self {
             id: "declared",
             label: "what is declared, else measured (PostgreSQL 19)",
             ns_per_tick: declared,
         },
-        // `pg_tsc_calibrate_frequency`: estimates from up to 50 ms.
+        // `pg_tsc_calibrate_frequency` of PostgreSQL: estimates from up to 50 ms.
         Self {
             id: "converging",
             label: "ten estimates that agree to 1e-4 (PostgreSQL 19, nothing declared)",
@@ -45,7 +45,7 @@ impl Recipe {
             label: "until the mean error is below 10 ns (quanta)",
             ns_per_tick: quanta,
         },
-        // `_cycles_per_sec` of these crates.
+        // `_cycles_per_sec` of the crates minstant and fastant.
         Self {
             id: "two-windows",
             label: "two windows of 10 ms that agree to 1e-5 (minstant, fastant)",
@@ -61,7 +61,8 @@ impl Recipe {
 }
 
 fn kernel(machine: &mut dyn Machine) -> Result<f64, String> {
-    let unknown = || "the kernel does not show by what it converts the counter".into();
+    let unknown =
+        || "the kernel does not publish the rate with which it converts the counter".into();
     machine.kernel_ns().ok_or_else(unknown)
 }
 
@@ -71,12 +72,17 @@ fn ten_milliseconds(machine: &mut dyn Machine) -> Result<f64, String> {
     let (end, last) = (machine.clock(), machine.counter());
     let elapsed = end as i64 - start as i64;
     if elapsed <= 0 {
-        return Err("the clock did not move, and it does without the counter".into());
+        return Err(
+            "the clock did not move in 10 ms; the program would not use the counter".into(),
+        );
     }
-    // Unsigned and wrapping, as there: a counter that went back counts for nearly 2⁶⁴.
+    // Unsigned and wrapping, as in Redis: a counter that went back gives nearly 2⁶⁴ ticks.
     let ticks_per_us = last.wrapping_sub(first).wrapping_mul(1_000) / elapsed as u64;
     if ticks_per_us == 0 {
-        return Err("less than a tick a microsecond, and it does without the counter".into());
+        return Err(
+            "the counter moves less than one tick per µs; the program would not use the counter"
+                .into(),
+        );
     }
     Ok(1e3 / ticks_per_us as f64)
 }
@@ -92,35 +98,40 @@ fn declared(machine: &mut dyn Machine) -> Result<f64, String> {
 
 fn converging(machine: &mut dyn Machine) -> Result<f64, String> {
     const LONGEST_NS: i64 = 50_000_000;
-    const MOST: u32 = 1_000_000;
-    const EACH: u32 = 100;
-    const IN_A_ROW: u32 = 10;
+    const MAX_TURNS: u32 = 1_000_000;
+    const TURNS_PER_ESTIMATE: u32 = 100;
+    const AGREEING_ESTIMATES: u32 = 10;
     let (start, first) = (machine.clock(), machine.counter());
-    let (mut khz, mut before, mut previous, mut agreed) = (0.0, 0.0, first, 0);
-    for turn in 0..MOST {
+    let (mut khz, mut previous_khz, mut previous_counter, mut agreed) = (0.0, 0.0, first, 0);
+    for turn in 0..MAX_TURNS {
         let (now, counter) = (machine.clock(), machine.counter());
         let elapsed = now.wrapping_sub(start) as i64;
         if elapsed >= LONGEST_NS {
             break;
         }
         let ticks = counter.wrapping_sub(first) as i64;
-        if counter == previous || elapsed <= 0 || ticks <= 0 || turn % EACH != 0 {
+        if counter == previous_counter
+            || elapsed <= 0
+            || ticks <= 0
+            || turn % TURNS_PER_ESTIMATE != 0
+        {
             continue;
         }
         khz = ticks as f64 / elapsed as f64 * 1e6;
-        agreed = if before != 0.0 && (1.0_f64 - khz / before).abs() < 1e-4 {
+        agreed = if previous_khz != 0.0 && (1.0_f64 - khz / previous_khz).abs() < 1e-4 {
             agreed + 1
         } else {
             0
         };
-        if agreed >= IN_A_ROW {
+        if agreed >= AGREEING_ESTIMATES {
             break;
         }
-        (previous, before) = (counter, khz);
+        (previous_counter, previous_khz) = (counter, khz);
     }
-    if agreed < IN_A_ROW || khz < 1.0 {
+    if agreed < AGREEING_ESTIMATES || khz < 1.0 {
         return Err(
-            "its estimates did not agree within 50 ms, and it does without the counter".into(),
+            "the estimates did not agree within 50 ms; the program would not use the counter"
+                .into(),
         );
     }
     Ok(1e6 / khz.floor())
@@ -128,10 +139,10 @@ fn converging(machine: &mut dyn Machine) -> Result<f64, String> {
 
 fn two_windows(machine: &mut dyn Machine) -> Result<f64, String> {
     const WINDOW_NS: u64 = 10_000_000;
-    /// There it would go on for ever.
-    const MOST: u32 = 100;
-    let mut before = 0.0;
-    for _ in 0..MOST {
+    /// The crates themselves have no limit and would continue forever.
+    const MAX_WINDOWS: u32 = 100;
+    let mut previous_hz = 0.0;
+    for _ in 0..MAX_WINDOWS {
         let (start, first) = (machine.clock(), machine.counter());
         let hz = loop {
             let (now, counter) = (machine.clock(), machine.counter());
@@ -140,25 +151,25 @@ fn two_windows(machine: &mut dyn Machine) -> Result<f64, String> {
                 break counter.wrapping_sub(first) as f64 * 1e9 / elapsed as f64;
             }
         };
-        if (hz - before).abs() / hz < 1e-5 {
+        if (hz - previous_hz).abs() / hz < 1e-5 {
             return Ok(1e9 / hz.round());
         }
-        before = hz;
+        previous_hz = hz;
     }
     Err(format!(
-        "no two windows of {MOST} agreed: the program would not start"
+        "no two successive windows of {MAX_WINDOWS} agreed; the program would not start"
     ))
 }
 
 fn quanta(machine: &mut dyn Machine) -> Result<f64, String> {
     const LONGEST_NS: u64 = 200_000_000;
     const ROUND_NS: u64 = 1_000;
-    const LEAST_ROUNDS: u64 = 500;
-    const ERROR_NS: f64 = 10.0;
+    const MIN_ROUNDS: u64 = 500;
+    const MAX_ERROR_NS: f64 = 10.0;
     let deadline = machine.clock() + LONGEST_NS;
     let (start, first) = (machine.clock(), machine.counter());
     let mut scale = (1_u64, 0_u32);
-    let mut seen = Variance::default();
+    let mut differences = Variance::default();
     loop {
         let mut now = machine.clock();
         let target = now + ROUND_NS;
@@ -172,17 +183,17 @@ fn quanta(machine: &mut dyn Machine) -> Result<f64, String> {
         scale = as_fraction(now.wrapping_sub(start), counter.wrapping_sub(first));
         let (now, counter) = (machine.clock(), machine.counter());
         let scaled = (u128::from(counter.saturating_sub(first)) * u128::from(scale.0)) >> scale.1;
-        seen.add((scaled as u64).wrapping_add(start) as f64 - now as f64);
-        let (mean, error) = (seen.mean.abs(), seen.error());
-        if seen.count > LEAST_ROUNDS && mean + error < ERROR_NS && error <= mean {
+        differences.add((scaled as u64).wrapping_add(start) as f64 - now as f64);
+        let (mean, error) = (differences.mean.abs(), differences.error());
+        if differences.count > MIN_ROUNDS && mean + error < MAX_ERROR_NS && error <= mean {
             break;
         }
     }
     Ok(scale.0 as f64 / 2.0_f64.powi(scale.1 as i32))
 }
 
-/// A ratio whose denominator is a power of two. A counter that went back counts for nearly 2⁶⁴, so
-/// that the ratio is next to 0.
+/// The ratio clock / counter as a numerator and the exponent of a power of two as the denominator. A
+/// counter that went back gives nearly 2⁶⁴, so that the ratio is close to 0.
 fn as_fraction(clock: u64, counter: u64) -> (u64, u32) {
     let power = counter.checked_next_power_of_two().unwrap_or(1 << 63);
     (
@@ -191,10 +202,11 @@ fn as_fraction(clock: u64, counter: u64) -> (u64, u32) {
     )
 }
 
-/// Mean and its error, as that crate reckons them.
+/// The mean and its standard error, computed as in the crate quanta.
 #[derive(Default)]
 struct Variance {
     mean: f64,
+    /// The sum of the squared deviations from the mean.
     squares: f64,
     count: u64,
 }

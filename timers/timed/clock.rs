@@ -59,7 +59,7 @@ impl<T: Timer> Registered<T> {
     /// # Errors
     /// When it has no rate.
     pub fn from_timer(timer: T) -> Result<Self, ClockError> {
-        let ns_per_tick = timers::rate_of(&timer).ok_or(ClockError::NoRate(T::INFO.id))?;
+        let ns_per_tick = timers::find_ns_per_tick(&timer).ok_or(ClockError::NoRate(T::INFO.id))?;
         Ok(Self { timer, ns_per_tick })
     }
 }

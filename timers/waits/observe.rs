@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::method::Method;
 use super::{Expiration, Means, Wait, WaitEntry, WaitRequest, WaitSubject};
-use crate::native::{by_reference, rate_of, spin};
+use crate::native::{find_ns_per_tick, spin, visit_reference};
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
 use crate::{Reader, Timer, Visitor, reader};
@@ -39,14 +39,14 @@ impl WaitSubject for Observed {
             method: &mut *self.method,
             request,
         };
-        by_reference(reference, waits)
+        visit_reference(reference, waits)
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
         let refusal = "cannot be armed and cancelled without waiting";
         self.answer(self.entry.answers.arms, refusal)?;
         let method = &mut *self.method;
-        by_reference(reference, Arms { method, repeat })
+        visit_reference(reference, Arms { method, repeat })
     }
 
     fn periods(
@@ -66,7 +66,7 @@ impl WaitSubject for Observed {
             count,
             stalls,
         };
-        by_reference(reference, periods)?
+        visit_reference(reference, periods)?
     }
 }
 
@@ -89,7 +89,7 @@ impl Visitor for Waits<'_> {
         let mut limit = request.break_ns.and_then(|late_ns| {
             Some(Limit {
                 late_ns,
-                ns_per_tick: rate_of(&reference)?,
+                ns_per_tick: find_ns_per_tick(&reference)?,
                 marks: trace_marker(),
             })
         });

@@ -218,7 +218,7 @@ impl Machine for CounterMachine {
         value
     }
 
-    fn unsteered(&mut self) -> u64 {
+    fn untrimmed(&mut self) -> u64 {
         self.clock()
     }
 

@@ -38,7 +38,10 @@ impl Core {
                 .ok()
                 .and_then(|()| CoreFrequencyMeter::new().ok());
             while questions.recv().is_ok() {
-                if answer.send(meter.and_then(|meter| meter.look())).is_err() {
+                if answer
+                    .send(meter.and_then(|meter| meter.measure()))
+                    .is_err()
+                {
                     return;
                 }
             }

@@ -13,7 +13,7 @@ pub(super) fn around<T>(
     work: impl FnOnce() -> Answer<T>,
 ) -> Answer<(T, Option<[ThreadState; 2]>)> {
     let measure_core = || {
-        let core = meter?.look()?;
+        let core = meter?.measure()?;
         Some([core.hertz, core.width])
     };
     // The frequency meter runs outside the two reads of the counters, so that their differences

@@ -173,7 +173,7 @@ fn refusal_names_unknown_timer() {
     );
     let no_reference =
         json!({"op": "batches", "timer": "null", "reference": "realtime", "calls": 1, "repeat": 1});
-    assert!(error(&no_reference).contains("`realtime` is no reference here"));
+    assert!(error(&no_reference).contains("`realtime` is not a reference"));
 }
 
 #[test]
